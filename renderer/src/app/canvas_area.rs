@@ -1,11 +1,10 @@
 //! The middle: the canvas of the board, what is dropped on it, and what it says.
 
-use super::{Workbench, view_of};
+use super::{Workbench, dispatch::CommandQueue, view_of};
 use crate::{
     context_menu::ContextMenu,
-    features::review::opened::Look,
+    features::review::{ProposalLook, ProposalReveal, ReviewMessage},
     first_board::first_board_ui,
-    panel_id::PanelId,
     panels::palette::Dragged,
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
@@ -23,26 +22,24 @@ use shared_protocol::{
 const FIT_PADDING: f32 = 48.0;
 
 impl Workbench {
-    pub(super) fn canvas_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+    pub(super) fn canvas_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
-        let reveal_proposed = self.session.reveal_proposed.take();
-        let reveal_proposal = std::mem::take(&mut self.session.reveal_proposal);
+        let reveal_proposal = std::mem::take(&mut self.review.reveal);
         let layer = match self.review.look() {
-            Look::SideBySide => Layer::Before,
-            Look::Edit => Layer::After,
-            Look::Overlay | Look::List => Layer::Over,
+            ProposalLook::SideBySide => Layer::Before,
+            ProposalLook::Edit => Layer::After,
+            ProposalLook::Overlay | ProposalLook::List => Layer::Over,
         };
         let proposal = self.session.board.and_then(|board| self.shown_proposal(board, layer));
         let viewport = self.session.board.and_then(|board| self.canvases.get(&board)).map(Canvas::viewport);
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
         let Some(board) = view.board else {
-            first_board_ui(ui, &view, actions);
-            return;
+            return queue.actions(|actions| first_board_ui(ui, &view, actions));
         };
         let rect = ui.max_rect();
         let area = Area { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
         let moved = self.canvas_area.replace(area) != Some(area);
-        let canvas = match &self.session.edited {
+        let canvas = match self.session.review.edited() {
             Some(edited) => self.review.canvas(board, edited),
             None => self.canvases.entry(board).or_insert_with(|| {
                 let mut canvas = Canvas::new();
@@ -56,9 +53,10 @@ impl Workbench {
         {
             canvas.set_viewport(viewport);
         }
-        let reveal_area = proposal.as_ref().and_then(|shown| match reveal_proposed {
-            Some(subject) => shown.board.area(&subject),
-            None => shown.board.bounds().filter(|_| reveal_proposal),
+        let reveal_area = proposal.as_ref().and_then(|shown| match &reveal_proposal {
+            ProposalReveal::Element(subject) => shown.board.area(subject),
+            ProposalReveal::Everything => shown.board.bounds(),
+            ProposalReveal::Nothing => None,
         });
         canvas.set_proposal(proposal);
         canvas
@@ -99,20 +97,20 @@ impl Workbench {
             events.push(CanvasEvent::ViewportChanged);
         }
         let viewport = canvas.viewport();
-        drop_ui(ui, &view, viewport, rect, actions);
+        queue.actions(|actions| drop_ui(ui, &view, viewport, rect, actions));
         if view.is_proposed
             && let Some(canvas) = self.canvases.get_mut(&board).filter(|canvas| canvas.viewport() != viewport)
         {
             canvas.set_viewport(viewport);
         }
-        self.hear_canvas(ui, events, actions);
+        self.hear_canvas(ui, events, queue);
     }
 
-    fn hear_canvas(&mut self, ui: &Ui, events: Vec<CanvasEvent>, actions: &mut Vec<Action>) {
+    fn hear_canvas(&mut self, ui: &Ui, events: Vec<CanvasEvent>, queue: &mut CommandQueue) {
         for event in events {
             match event {
-                CanvasEvent::Select(selection) => actions.push(Action::Select(selection)),
-                CanvasEvent::Run(command) => actions.push(Action::Run(command)),
+                CanvasEvent::Select(selection) => queue.act(Action::Select(selection)),
+                CanvasEvent::Run(command) => queue.act(Action::Run(command)),
                 CanvasEvent::ViewportChanged => self.presence_changed(ui.ctx()),
                 CanvasEvent::QuickAdd { at, from } => {
                     let screen = ui.pointer_latest_pos().unwrap_or(ui.max_rect().center());
@@ -122,13 +120,10 @@ impl Workbench {
                     let on_element = element.is_some_and(|element| !matches!(element, ElementId::Board(_)));
                     self.overlays.context_menu = Some(ContextMenu::new(at, on_element));
                 }
-                CanvasEvent::Refused(refusal) => actions.push(Action::Refuse(refusal)),
-                CanvasEvent::Open(node) => actions.push(self.open_node(node)),
+                CanvasEvent::Refused(refusal) => queue.act(Action::Refuse(refusal)),
+                CanvasEvent::Open(node) => queue.act(self.open_node(node)),
                 CanvasEvent::Proposed(subject) => {
-                    if let Some(opened) = self.review.opened_mut().filter(|opened| !opened.is_followed) {
-                        opened.look_at(Some(subject));
-                        actions.push(Action::ShowPanel(PanelId::Proposal));
-                    }
+                    queue.send(ReviewMessage::Focus(subject));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Keys to commands. A text field that is being typed in keeps its keys; so does a popup or a modal.
 
-use super::Workbench;
+use super::{Workbench, dispatch::CommandQueue};
 use crate::{
     commands::{CommandId, Facts, TABLE, pressed},
     panel_id::PanelId,
@@ -9,17 +9,24 @@ use crate::{
 use egui::{Context, Event, FocusDirection};
 
 impl Workbench {
-    pub(super) fn keys(&mut self, context: &Context, actions: &mut Vec<Action>) {
+    pub(super) fn keys(&mut self, context: &Context, queue: &mut CommandQueue) {
+        let pasted = queue.actions(|actions| self.pressed_keys(context, actions));
+        for text in pasted {
+            self.paste(&text);
+        }
+    }
+
+    /// Pushes the commands whose keys were pressed, and returns texts that were pasted.
+    fn pressed_keys(&self, context: &Context, actions: &mut Vec<Action>) -> Vec<String> {
         // A drag under way takes Esc and everything else for itself.
         let dragging = context.input(|input| input.pointer.any_down());
         if self.has_popup() || dragging || egui::Popup::is_any_open(context) {
-            return;
+            return Vec::new();
         }
         // Somewhere text is typed; a field of the inspector that nothing was typed into does not mind.
         // What is typed in a preview belongs to its page.
         let in_preview = self.panels.preview.has_keyboard(context);
-        let typing =
-            in_preview || context.text_edit_focused() && !self.panels.inspector.has_clean_focus(context);
+        let typing = in_preview || context.text_edit_focused() && !self.inspector.has_clean_focus(context);
         let in_field = in_preview || context.text_edit_focused();
         // Tab and the arrows lead from widget to widget while one has the keyboard.
         let on_widget = context.memory(|memory| memory.focused()).is_some();
@@ -56,9 +63,7 @@ impl Workbench {
             // The same key would move the keyboard to the first widget.
             context.memory_mut(|memory| memory.move_focus(FocusDirection::None));
         }
-        for text in pasted {
-            self.paste(&text);
-        }
+        pasted
     }
 }
 

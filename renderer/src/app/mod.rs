@@ -1,14 +1,15 @@
 //! The workbench: one frame after another. State that the window owns lives here; everything else is in the replica.
 
 mod canvas_area;
+mod dispatch;
 mod keys;
 mod layout;
 mod messages;
 mod nudge;
 mod perform;
 mod previews;
+mod proposal_board;
 mod remember;
-mod review;
 mod run_command;
 mod specs;
 mod terraform;
@@ -21,7 +22,11 @@ use crate::{
     context_menu::ContextMenu,
     dialogs::Dialogs,
     dock::{Dock, Place},
-    features::review::{Review, proposed::Proposed},
+    features::{
+        inspector::{InspectorFeature, InspectorPending},
+        review::{ProposedState, ReviewFeature, ReviewPending},
+        terraform::TerraformFeature,
+    },
     link::Link,
     link_to::LinkTo,
     panel_id::PanelId,
@@ -33,16 +38,17 @@ use crate::{
     report_problem::ReportDialog,
     settings_page::SettingsPage,
     specs::NewEntity,
-    terraform_answers::{Asked, Known},
+    terraform_answers::{TerraformAnswers, TerraformPending},
     tour::Tour,
-    view::{Action, History, View},
+    view::{History, View},
     welcome::Welcome,
 };
 use canvas::{Canvas, theme::Theme};
+use dispatch::CommandQueue;
 use egui::{Context, Ui, ViewportCommand};
 use nudge::Nudge;
 use shared_protocol::{
-    BoardId, ElementId, NodeId, OverrideKey, Revision, Subject,
+    BoardId, ElementId, NodeId, OverrideKey, Revision,
     messages::{Area, Doing},
     previews::SessionId,
 };
@@ -60,18 +66,10 @@ pub(crate) struct Session {
     pub(crate) history: History,
     /// Nodes to bring into view once the canvas knows its size.
     reveal: Vec<NodeId>,
-    /// The same for an element that is proposed.
-    reveal_proposed: Option<Subject>,
-    /// The same for all that is proposed, once the canvas has its size.
-    reveal_proposal: bool,
-    /// What a command made, to be selected as soon as the replica has it.
-    awaited: Vec<ElementId>,
-    /// It is a note, to be written on at once.
-    write_awaited: bool,
-    /// What main answered about the Terraform of the board.
-    pub(crate) terraform: Known,
-    /// A proposal is looked at.
-    reviewing: bool,
+    created: CreatedElements,
+    /// The answers of main about the Terraform of the board.
+    pub(crate) terraform: TerraformAnswers,
+    review: ReviewMode,
     /// The preview session that was chosen.
     looked_at: Option<SessionId>,
     /// The preview panel was in front in this frame.
@@ -82,11 +80,35 @@ pub(crate) struct Session {
     picked: Option<(SessionId, String)>,
     /// Overrides that could not be saved to their source when it was last asked for, and why.
     unsaved: BTreeMap<OverrideKey, String>,
-    /// The reviewer edits a proposal: this is shown instead of the workspace.
-    edited: Option<Arc<Proposed>>,
 }
 
-/// What a request was for, until it is answered.
+/// Elements that a command created, selected as soon as the replica has them.
+#[derive(Default)]
+enum CreatedElements {
+    #[default]
+    None,
+    Select(Vec<ElementId>),
+    /// A note, selected and opened for writing.
+    Write(Vec<ElementId>),
+}
+
+/// The relation of the window to the open proposal.
+#[derive(Default)]
+enum ReviewMode {
+    #[default]
+    Off,
+    Looking,
+    /// The reviewer edits the proposal: the proposed state is shown instead of the workspace.
+    Editing(Arc<ProposedState>),
+}
+
+impl ReviewMode {
+    fn edited(&self) -> Option<&Arc<ProposedState>> {
+        if let Self::Editing(edited) = self { Some(edited) } else { None }
+    }
+}
+
+/// The purpose of a request, kept until main responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pending {
     Change {
@@ -99,20 +121,19 @@ enum Pending {
     Log,
     Audit,
     AuditExport,
-    /// Where something comes from.
-    Operations,
     /// Another workspace, or what the welcome page shows.
     Welcome,
     /// The demo.
     Demo,
-    Review(review::Asked),
+    Inspector(InspectorPending),
+    Review(ReviewPending),
     /// Something about agents: what is answered is told, or put on the clipboard.
     Agents {
         copy: bool,
     },
     /// About spec bundles, under the ticket of its question.
     Bundle(u64),
-    Terraform(Asked),
+    Terraform(TerraformPending),
     /// A preview session that is to be looked at when it is there.
     Preview,
     PreviewLog(SessionId),
@@ -179,7 +200,9 @@ pub struct Workbench {
     /// As last told to main.
     told_layout: Place,
     panels: Panels,
-    review: Review,
+    inspector: InspectorFeature,
+    review: ReviewFeature,
+    terraform: TerraformFeature,
     overlays: Overlays,
     /// Of the demo, while that is open.
     tour: Option<Tour>,
@@ -221,7 +244,9 @@ impl Workbench {
             dock: Dock::default(),
             told_layout: Place::default(),
             panels: Panels::default(),
-            review: Review::default(),
+            inspector: InspectorFeature::default(),
+            review: ReviewFeature::default(),
+            terraform: TerraformFeature::default(),
             overlays: Overlays::default(),
             tour: None,
             dialogs: Dialogs::default(),
@@ -251,19 +276,17 @@ impl Workbench {
         let context = ui.ctx().clone();
         self.follow_theme(&context);
         self.count();
-        let mut actions = Vec::new();
+        let mut queue = CommandQueue::default();
         let had_popup = self.has_popup();
         self.follow_review(&context);
         self.session.previewing = self.dock.is_in_front(PanelId::Preview);
-        self.settle(&context, &mut actions);
-        self.ask_terraform(&context, &mut actions);
-        self.keys(&context, &mut actions);
-        self.layout_ui(ui, &mut actions);
-        self.overlays_ui(&context, &mut actions);
-        self.hear_dialogs(&mut actions);
-        for action in actions {
-            self.perform(action, &context);
-        }
+        self.settle(&context, &mut queue);
+        self.follow_terraform(&context, &mut queue);
+        self.keys(&context, &mut queue);
+        self.layout_ui(ui, &mut queue);
+        self.overlays_ui(&context, &mut queue);
+        self.hear_dialogs(&mut queue);
+        self.execute(queue, &context);
         self.remember(&context);
         self.notice_doing(&context, had_popup);
         self.tell_presence(&context);
@@ -302,16 +325,16 @@ impl Workbench {
         self.counts = Some((revision, board, counts));
     }
 
-    fn settle(&mut self, context: &Context, actions: &mut Vec<Action>) {
+    fn settle(&mut self, context: &Context, queue: &mut CommandQueue) {
         let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
         if let Some(view) = view {
-            self.panels.inspector.settle(context, &view, actions);
+            queue.feature(&view, context, |cx| self.inspector.settle(cx));
         }
     }
 
-    fn hear_dialogs(&mut self, actions: &mut Vec<Action>) {
+    fn hear_dialogs(&mut self, queue: &mut CommandQueue) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
-        self.dialogs.receive(root, actions);
+        queue.actions(|actions| self.dialogs.receive(root, actions));
     }
 
     fn title(&mut self, context: &Context) {
@@ -334,10 +357,11 @@ fn view_of<'a>(
     counts: (usize, usize),
 ) -> Option<View<'a>> {
     let workspace = replica.workspace()?;
-    let edited = session.edited.as_deref();
+    let edited = session.review.edited().map(Arc::as_ref);
     let sessions = &replica.previews().sessions;
     let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
     Some(View {
+        workspace,
         root: &workspace.root,
         name: &workspace.name,
         snapshot: edited.map_or(&workspace.snapshot, |edited| &edited.after),
@@ -346,14 +370,14 @@ fn view_of<'a>(
         links: replica.links(),
         review: replica.review(),
         upstreams: replica.upstreams(),
-        is_reviewing: session.reviewing,
+        is_reviewing: matches!(session.review, ReviewMode::Looking),
         is_proposed: edited.is_some(),
         status: &workspace.status,
         mcp: replica.mcp(),
         bundles: replica.bundles(),
         history: &session.history,
         terraform: replica.terraform(),
-        known: &session.terraform,
+        terraform_answers: &session.terraform,
         previews: replica.previews(),
         looked_at,
         is_previewing: session.previewing,

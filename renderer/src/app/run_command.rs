@@ -7,7 +7,11 @@ use crate::{
     commands::CommandId as Id,
     connect_to::ConnectTo,
     dialogs::Modal,
-    features::review::opened::Look,
+    features::{
+        inspector::InspectorMessage,
+        review::{ProposalLook, ReviewMessage},
+        terraform::TerraformMessage,
+    },
     link_to::LinkTo,
     links::end_of,
     panel_id::PanelId,
@@ -17,7 +21,6 @@ use crate::{
     remembered::ThemeChoice,
     report_problem::ReportDialog,
     settings_page::SettingsPage,
-    tour::pointer::{Place, bring_into_view},
     view::{Action, Purpose},
     welcome::Welcome,
 };
@@ -133,31 +136,22 @@ impl Workbench {
             | Id::PreviewRestart
             | Id::PreviewStop
             | Id::PreviewClose => self.run_preview_command(id, context),
-            Id::Run(operation) => self.run_terraform(operation),
-            Id::CancelRun => self.cancel_run(),
-            Id::ShowChanges => self.show_changes(),
+            Id::Run(operation) => self.deliver(TerraformMessage::Run(operation), context),
+            Id::CancelRun => self.deliver(TerraformMessage::CancelRun, context),
+            Id::ShowChanges => self.deliver(TerraformMessage::ShowChanges, context),
             Id::ImportTerraform => self.ask_path(Purpose::ImportTerraform, context),
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
-            Id::ReviewNext => self.review_step(true, context),
-            Id::ReviewPrevious => self.review_step(false, context),
-            Id::ReviewTick => self.review_tick(),
-            Id::ReviewDecide => self.review_decide(),
-            Id::ReviewPlan => {
-                self.dock.show(PanelId::Proposal);
-                bring_into_view(context, Place::Plan);
-            }
-            Id::ReviewNewest => {
-                let newest = self.replica.review().proposals.iter().filter(|brief| brief.waits());
-                match newest.max_by_key(|brief| brief.number).map(|brief| brief.id) {
-                    Some(id) => self.open_proposal(id, context),
-                    None => self.dock.show(PanelId::Review),
-                }
-            }
-            Id::ReviewBlink => self.review_blink(context),
-            Id::ReviewOverlay => self.set_look(Look::Overlay),
-            Id::ReviewSideBySide => self.set_look(Look::SideBySide),
-            Id::ReviewList => self.set_look(Look::List),
-            Id::CloseProposal => self.close_proposal(),
+            Id::ReviewNext => self.deliver(ReviewMessage::Step { forwards: true }, context),
+            Id::ReviewPrevious => self.deliver(ReviewMessage::Step { forwards: false }, context),
+            Id::ReviewTick => self.deliver(ReviewMessage::Tick, context),
+            Id::ReviewDecide => self.deliver(ReviewMessage::Decide, context),
+            Id::ReviewPlan => self.deliver(ReviewMessage::ShowPlan, context),
+            Id::ReviewNewest => self.deliver(ReviewMessage::OpenNewest, context),
+            Id::ReviewBlink => self.deliver(ReviewMessage::Blink, context),
+            Id::ReviewOverlay => self.deliver(ReviewMessage::SetLook(ProposalLook::Overlay), context),
+            Id::ReviewSideBySide => self.deliver(ReviewMessage::SetLook(ProposalLook::SideBySide), context),
+            Id::ReviewList => self.deliver(ReviewMessage::SetLook(ProposalLook::List), context),
+            Id::CloseProposal => self.deliver(ReviewMessage::Close, context),
         }
     }
 
@@ -171,9 +165,9 @@ impl Workbench {
                 let looked_at = self.view().and_then(|view| view.looked_at);
                 looked_at.is_some_and(|session| session.mode == Mode::Inspect)
             }
-            Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == Look::Overlay,
-            Id::ReviewSideBySide => self.review.look() == Look::SideBySide,
-            Id::ReviewList => self.review.look() == Look::List,
+            Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == ProposalLook::Overlay,
+            Id::ReviewSideBySide => self.review.look() == ProposalLook::SideBySide,
+            Id::ReviewList => self.review.look() == ProposalLook::List,
             Id::LightTheme => self.settings.theme == ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme == ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme == ThemeChoice::HighContrast,
@@ -189,14 +183,7 @@ impl Workbench {
 
     /// What is half typed in the inspector belongs to what is saved.
     fn save(&mut self, context: &Context) {
-        let mut actions = Vec::new();
-        let view = super::view_of(&self.replica, &self.session, &self.theme, self.counted());
-        if let Some(view) = view {
-            self.panels.inspector.finish(&view, &mut actions);
-        }
-        for action in actions {
-            self.perform(action, context);
-        }
+        self.deliver(InspectorMessage::CommitText, context);
         if self.dock.is_in_front(PanelId::Reader) {
             self.save_page(context);
         }
@@ -385,14 +372,14 @@ impl Workbench {
 
     /// The canvas of a board as it is shown: of the workspace, or of the proposal that is edited.
     fn shown_canvas(&self, board: BoardId) -> Option<&Canvas> {
-        match self.session.edited {
+        match self.session.review.edited() {
             Some(_) => self.review.known_canvas(board),
             None => self.canvases.get(&board),
         }
     }
 
     fn shown_canvas_mut(&mut self, board: BoardId) -> Option<&mut Canvas> {
-        match self.session.edited.clone() {
+        match self.session.review.edited().cloned() {
             Some(edited) => Some(self.review.canvas(board, &edited)),
             None => self.canvases.get_mut(&board),
         }

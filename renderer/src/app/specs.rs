@@ -97,8 +97,7 @@ impl Workbench {
             Outcome::Nothing => {}
             Outcome::Refused(refusal) => self.notices.refuse(&refusal),
             Outcome::ShowBoard(board) => {
-                self.session.awaited = vec![ElementId::Board(board)];
-                self.select_awaited(context);
+                self.perform(Action::SelectCreated(vec![ElementId::Board(board)]), context);
                 self.show_canvas();
             }
             Outcome::Made(page, entity) => {

@@ -3,7 +3,7 @@
 mod modals;
 mod native;
 
-pub(crate) use modals::{Modal, kind_text, kind_title};
+pub(crate) use modals::{Modal, ModalLook, ModalOutcome, kind_text, kind_title};
 
 use crate::view::{Action, Purpose, View};
 use crossbeam_channel::Receiver;
@@ -51,9 +51,8 @@ impl Dialogs {
         self.modal.is_some()
     }
 
-    /// Somebody is asked about a run.
-    pub(crate) fn asks_about_run(&self) -> bool {
-        matches!(self.modal, Some(Modal::Run(_)))
+    pub(crate) fn close(&mut self) {
+        self.modal = None;
     }
 
     /// Asks for a path with the system's dialog, or with our own where there is none.

@@ -25,13 +25,10 @@ use egui::Ui;
 pub(crate) struct Panels {
     pub(crate) palette: palette::Palette,
     pub(crate) outline: outline::Outline,
-    pub(crate) inspector: crate::features::inspector::Inspector,
     pub(crate) audit: audit::AuditPanel,
     pub(crate) log: log::Log,
     pub(crate) problems: problems::ProblemList,
     pub(crate) specs: Specs,
-    pub(crate) terraform: crate::features::terraform::panel::TerraformPanel,
-    pub(crate) hcl: crate::features::terraform::hcl::HclPanel,
     pub(crate) preview: preview::PreviewPanel,
     pub(crate) upstreams: upstreams::UpstreamsPanel,
 }
@@ -45,19 +42,18 @@ impl Panels {
         actions: &mut Vec<Action>,
     ) {
         match panel {
-            // Drawn by the workbench, which owns the canvases and the review.
-            PanelId::Canvas | PanelId::Review | PanelId::Proposal => {}
+            // Drawn by the workbench, which owns the canvases and these features.
+            PanelId::Canvas
+            | PanelId::Inspector
+            | PanelId::Terraform
+            | PanelId::Hcl
+            | PanelId::Review
+            | PanelId::Proposal => {}
             PanelId::Palette => self.palette.show_ui(ui, view, actions),
             PanelId::Outline => self.outline.show_ui(ui, view, actions),
             PanelId::Reader => self.specs.reader_ui(ui, view, actions),
             PanelId::Specs => self.specs.navigator_ui(ui, view, actions),
-            PanelId::Inspector => {
-                self.specs.brief_ui(ui, view, actions);
-                self.inspector.show_ui(ui, view, actions);
-            }
             PanelId::Problems => self.problems.show_ui(ui, view, &mut self.specs, actions),
-            PanelId::Terraform => self.terraform.show_ui(ui, view, actions),
-            PanelId::Hcl => self.hcl.show_ui(ui, view, actions),
             PanelId::Preview => self.preview.show_ui(ui, view, actions),
             PanelId::Agents => agents::agents_ui(ui, view, actions),
             PanelId::Upstreams => self.upstreams.show_ui(ui, view, actions),

@@ -1,7 +1,7 @@
 //! What a person should mend: errors first, a click jumps there, and where it is plain what to do, a button does it.
 
 use crate::{
-    features::terraform::findings::{self, Told, totals},
+    features::terraform::findings::{self, BoardFinding, totals},
     links::{suspects, suspects_ui},
     specs::Specs,
     view::{Action, View},
@@ -138,7 +138,7 @@ impl ProblemList {
 enum Entry<'a> {
     Board(&'a Problem),
     /// What runs, files and imports say.
-    Told(Told<'a>),
+    Told(BoardFinding<'a>),
     Module(&'a RegistryProblem),
 }
 
@@ -184,7 +184,7 @@ fn rows_ui(ui: &mut Ui, view: &View<'_>, entries: &[Entry<'_>], actions: &mut Ve
     );
 }
 
-fn told_ui(ui: &mut Ui, view: &View<'_>, told: &Told<'_>, actions: &mut Vec<Action>) {
+fn told_ui(ui: &mut Ui, view: &View<'_>, told: &BoardFinding<'_>, actions: &mut Vec<Action>) {
     let finding = told.finding;
     let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
     let row = line_ui(ui, view, finding.severity, &finding.message, &place, (Sense::click(), 0.0));

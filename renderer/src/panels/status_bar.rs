@@ -2,7 +2,6 @@
 
 use crate::{
     commands::CommandId,
-    features::terraform::cost::cost_ui,
     panel_id::PanelId,
     panels::problems::counts,
     view::{Action, View},
@@ -12,7 +11,13 @@ use crate::{
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
 use shared_protocol::{messages::Severity, proposal::Risk};
 
-pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, actions: &mut Vec<Action>) {
+pub(crate) fn status_bar_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    zoom: Option<f32>,
+    cost_ui: impl FnOnce(&mut Ui),
+    actions: &mut Vec<Action>,
+) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.spacing_mut().button_padding = egui::vec2(4.0, 2.0);
@@ -22,7 +27,7 @@ pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, act
         dot_ui(ui, view);
         problems_ui(ui, view, actions);
         review_ui(ui, view, actions);
-        cost_ui(ui, view, actions);
+        cost_ui(ui);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(zoom) = zoom {
                 let percent = format!("{:.0} %", zoom * 100.0);

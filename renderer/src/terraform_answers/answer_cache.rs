@@ -8,23 +8,23 @@ const REST: f64 = 0.35;
 
 /// What an answer is about, and what it depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key<D> {
+pub(crate) struct AnswerKey<D> {
     pub(crate) board: BoardId,
     pub(crate) at: D,
 }
 
 #[derive(Debug)]
-pub(crate) struct Kept<T, D> {
+pub(crate) struct AnswerCache<T, D> {
     value: Option<(BoardId, T)>,
     /// What was asked for last, answered or not.
-    asked: Option<Key<D>>,
+    asked: Option<AnswerKey<D>>,
     is_waiting: bool,
     refused: Option<String>,
     /// Something newer, and since when it has rested.
-    newer: Option<(Key<D>, f64)>,
+    newer: Option<(AnswerKey<D>, f64)>,
 }
 
-impl<T, D> Default for Kept<T, D> {
+impl<T, D> Default for AnswerCache<T, D> {
     fn default() -> Self {
         Self { value: None, asked: None, is_waiting: false, refused: None, newer: None }
     }
@@ -32,14 +32,14 @@ impl<T, D> Default for Kept<T, D> {
 
 /// What to do about an answer that somebody would like to have.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Next {
+pub(crate) enum AnswerNeed {
     Nothing,
     Ask,
     /// Look again in so many seconds.
     Later(f64),
 }
 
-impl<T, D: Copy + PartialEq> Kept<T, D> {
+impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
     pub(crate) fn get(&self, board: BoardId) -> Option<&T> {
         self.value.as_ref().filter(|(of, _)| *of == board).map(|(_, value)| value)
     }
@@ -49,7 +49,7 @@ impl<T, D: Copy + PartialEq> Kept<T, D> {
         self.refused.as_deref()
     }
 
-    pub(crate) fn is_current(&self, key: Key<D>) -> bool {
+    pub(crate) fn is_current(&self, key: AnswerKey<D>) -> bool {
         self.asked == Some(key) && !self.is_waiting
     }
 
@@ -59,9 +59,9 @@ impl<T, D: Copy + PartialEq> Kept<T, D> {
     }
 
     /// Somebody looks. `at_once`: and waits for it.
-    pub(crate) fn want(&mut self, key: Key<D>, now: f64, at_once: bool) -> Next {
+    pub(crate) fn want(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
         if self.is_waiting || self.asked == Some(key) {
-            return Next::Nothing;
+            return AnswerNeed::Nothing;
         }
         let same_board = self.asked.is_some_and(|asked| asked.board == key.board);
         if same_board && !at_once {
@@ -69,17 +69,17 @@ impl<T, D: Copy + PartialEq> Kept<T, D> {
                 Some((newer, since)) if newer == key => {
                     let left = since + REST - now;
                     if left > 0.0 {
-                        return Next::Later(left);
+                        return AnswerNeed::Later(left);
                     }
                 }
                 _ => {
                     self.newer = Some((key, now));
-                    return Next::Later(REST);
+                    return AnswerNeed::Later(REST);
                 }
             }
         }
         (self.asked, self.newer, self.is_waiting) = (Some(key), None, true);
-        Next::Ask
+        AnswerNeed::Ask
     }
 
     pub(crate) fn receive(&mut self, board: BoardId, value: T) {
@@ -101,37 +101,37 @@ impl<T, D: Copy + PartialEq> Kept<T, D> {
 mod tests {
     use super::*;
 
-    fn key(board: u64, at: u64) -> Key<u64> {
-        Key { board: BoardId::from_bits(board), at }
+    fn key(board: u64, at: u64) -> AnswerKey<u64> {
+        AnswerKey { board: BoardId::from_bits(board), at }
     }
 
     #[test]
     fn it_is_asked_for_once_and_again_when_changes_have_rested() {
-        let mut kept: Kept<&str, u64> = Kept::default();
-        assert_eq!(kept.want(key(1, 1), 0.0, false), Next::Ask);
-        assert_eq!(kept.want(key(1, 2), 0.1, false), Next::Nothing, "one at a time");
+        let mut kept: AnswerCache<&str, u64> = AnswerCache::default();
+        assert_eq!(kept.want(key(1, 1), 0.0, false), AnswerNeed::Ask);
+        assert_eq!(kept.want(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
         kept.receive(BoardId::from_bits(1), "first");
-        assert_eq!(kept.want(key(1, 1), 0.2, false), Next::Nothing, "it is known");
-        assert_eq!(kept.want(key(1, 2), 1.0, false), Next::Later(REST));
-        assert_eq!(kept.want(key(1, 3), 1.2, false), Next::Later(REST), "it changes still");
-        assert!(matches!(kept.want(key(1, 3), 1.3, false), Next::Later(left) if left < REST));
-        assert_eq!(kept.want(key(1, 3), 1.6, false), Next::Ask);
+        assert_eq!(kept.want(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
+        assert_eq!(kept.want(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
+        assert_eq!(kept.want(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
+        assert!(matches!(kept.want(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
+        assert_eq!(kept.want(key(1, 3), 1.6, false), AnswerNeed::Ask);
         kept.refuse("no".to_owned());
         assert_eq!((kept.refused(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
-        assert_eq!(kept.want(key(1, 3), 9.0, false), Next::Nothing, "refused is answered");
-        assert_eq!(kept.want(key(2, 3), 9.0, false), Next::Ask, "another board, at once");
+        assert_eq!(kept.want(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
+        assert_eq!(kept.want(key(2, 3), 9.0, false), AnswerNeed::Ask, "another board, at once");
         assert_eq!(kept.get(BoardId::from_bits(2)), None, "not what is known of the other");
     }
 
     #[test]
     fn somebody_who_waits_does_not_wait_for_a_rest() {
-        let mut kept: Kept<(), u64> = Kept::default();
+        let mut kept: AnswerCache<(), u64> = AnswerCache::default();
         kept.want(key(1, 1), 0.0, false);
         kept.receive(BoardId::from_bits(1), ());
-        assert_eq!(kept.want(key(1, 2), 0.1, true), Next::Ask);
+        assert_eq!(kept.want(key(1, 2), 0.1, true), AnswerNeed::Ask);
         kept.receive(BoardId::from_bits(1), ());
         assert!(kept.is_current(key(1, 2)) && !kept.is_current(key(1, 3)));
         kept.outdate();
-        assert_eq!(kept.want(key(1, 2), 0.2, false), Next::Ask);
+        assert_eq!(kept.want(key(1, 2), 0.2, false), AnswerNeed::Ask);
     }
 }

@@ -3,46 +3,38 @@
 pub(crate) mod answer_cache;
 pub(crate) mod run_lines;
 
-use answer_cache::{Kept, Key, Next};
-use run_lines::Lines;
+use answer_cache::{AnswerCache, AnswerKey, AnswerNeed};
+use run_lines::RunLines;
 use shared_protocol::{
     BoardId, Refusal, Revision,
     terraform::{
-        BoardTerraform, CostView, Finding, HclView, PlanState, PlanView, RunId, RunOperation, RunState,
-        RunView, TerraformAnswer, TerraformRequest, TerraformView,
+        BoardTerraform, CostView, Finding, HclView, PlanState, PlanView, RunId, RunState, RunView,
+        TerraformAnswer, TerraformRequest, TerraformView,
     },
 };
-use std::collections::BTreeSet;
 
 /// A run writes the files, so what is on the disk depends on it, too.
 type FilesAt = (Revision, Option<RunId>);
 type RunAt = (Option<RunId>, bool);
 
 #[derive(Default)]
-pub(crate) struct Known {
-    hcl: Kept<HclView, FilesAt>,
+pub(crate) struct TerraformAnswers {
+    hcl: AnswerCache<HclView, FilesAt>,
     /// Counts the files that came.
     hcl_version: u64,
-    cost: Kept<CostView, Revision>,
-    plan: Kept<Option<PlanView>, (PlanState, RunAt)>,
+    cost: AnswerCache<CostView, Revision>,
+    plan: AnswerCache<Option<PlanView>, (PlanState, RunAt)>,
     /// Counts the plans that came.
     plan_version: u64,
-    history: Kept<Vec<RunView>, RunAt>,
-    pub(crate) lines: Lines,
-    /// The run whose lines are looked at, if it is not the newest.
-    pub(crate) chosen: Option<RunId>,
+    history: AnswerCache<Vec<RunView>, RunAt>,
+    pub(crate) lines: RunLines,
     /// What an import left to be looked at.
     imported: Option<(BoardId, Vec<Finding>)>,
-    /// Sensitive variables that main has a value for. Only the names: the values have gone to main.
-    given: BTreeSet<(BoardId, String)>,
-    giving: Vec<(BoardId, String)>,
-    /// A run that waits to know which values it needs.
-    held: Option<RunOperation>,
 }
 
 /// Which request an answer belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum TerraformPending {
     Hcl,
     Cost,
     Plan,
@@ -53,7 +45,7 @@ pub(crate) enum Asked {
     Other,
 }
 
-impl Asked {
+impl TerraformPending {
     pub(crate) fn of(request: &TerraformRequest) -> Self {
         match request {
             TerraformRequest::Hcl { .. } => Self::Hcl,
@@ -72,22 +64,26 @@ impl Asked {
 
 /// What is on the screen and so has to be known.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wants {
-    pub(crate) hcl: bool,
+pub(crate) struct TerraformWants {
+    pub(crate) files: bool,
+    /// A run waits for the files.
+    pub(crate) files_at_once: bool,
     pub(crate) plan: bool,
     pub(crate) runs: bool,
+    /// The run whose lines are shown, if it is not the newest.
+    pub(crate) chosen_run: Option<RunId>,
 }
 
 /// The board as it is now.
 #[derive(Clone, Copy)]
-pub(crate) struct Now<'a> {
+pub(crate) struct TerraformBoard<'a> {
     pub(crate) board: BoardId,
     pub(crate) revision: Revision,
     pub(crate) told: Option<&'a BoardTerraform>,
     pub(crate) time: f64,
 }
 
-impl Now<'_> {
+impl TerraformBoard<'_> {
     fn run(&self) -> Option<&RunView> {
         self.told?.run.as_ref()
     }
@@ -96,12 +92,12 @@ impl Now<'_> {
         (self.run().map(|run| run.id), self.run().is_some_and(is_going))
     }
 
-    fn files(&self) -> Key<FilesAt> {
-        Key { board: self.board, at: (self.revision, self.run().map(|run| run.id)) }
+    fn files(&self) -> AnswerKey<FilesAt> {
+        AnswerKey { board: self.board, at: (self.revision, self.run().map(|run| run.id)) }
     }
 }
 
-impl Known {
+impl TerraformAnswers {
     /// Forgets everything, for another workspace. Versions go on, because boards of a copy have the ids of the original and
     /// panels recognise new answers by them.
     pub(crate) fn reset(&mut self) {
@@ -150,72 +146,54 @@ impl Known {
         self.imported.as_ref().map(|(board, notes)| (*board, notes.as_slice()))
     }
 
-    pub(crate) fn is_given(&self, board: BoardId, variable: &str) -> bool {
-        self.given.iter().any(|(of, name)| *of == board && name == variable)
-    }
-
     /// Whether the files are known as they are now: which values a run needs is.
-    pub(crate) fn has_current_files(&self, now: &Now<'_>) -> bool {
+    pub(crate) fn has_current_files(&self, now: &TerraformBoard<'_>) -> bool {
         self.hcl.is_current(now.files())
     }
 
-    /// This run goes on as soon as the files are known.
-    pub(crate) fn hold(&mut self, operation: RunOperation) {
-        self.held = Some(operation);
-    }
-
     /// Asks for what is wanted and not known. Gives back when to look again.
-    pub(crate) fn ask(
+    pub(crate) fn request_missing(
         &mut self,
-        now: &Now<'_>,
-        wants: Wants,
+        now: &TerraformBoard<'_>,
+        wants: TerraformWants,
         requests: &mut Vec<TerraformRequest>,
     ) -> Option<f64> {
         let board = now.board;
         let mut again = f64::INFINITY;
-        let mut next = |next: Next, request: TerraformRequest| match next {
-            Next::Nothing => {}
-            Next::Ask => requests.push(request),
-            Next::Later(seconds) => again = again.min(seconds),
+        let mut next = |next: AnswerNeed, request: TerraformRequest| match next {
+            AnswerNeed::Nothing => {}
+            AnswerNeed::Ask => requests.push(request),
+            AnswerNeed::Later(seconds) => again = again.min(seconds),
         };
-        let cost = Key { board, at: now.revision };
+        let cost = AnswerKey { board, at: now.revision };
         next(self.cost.want(cost, now.time, false), TerraformRequest::Cost { board });
-        if wants.hcl || self.held.is_some() {
-            let wanted = self.hcl.want(now.files(), now.time, self.held.is_some());
+        if wants.files || wants.files_at_once {
+            let wanted = self.hcl.want(now.files(), now.time, wants.files_at_once);
             next(wanted, TerraformRequest::Hcl { board });
         }
         if wants.plan {
             let state = now.told.map(|told| told.plan).unwrap_or_default();
-            let key = Key { board, at: (state, now.run_at()) };
+            let key = AnswerKey { board, at: (state, now.run_at()) };
             next(self.plan.want(key, now.time, true), TerraformRequest::Plan { board });
         }
         if wants.runs {
-            let key = Key { board, at: now.run_at() };
+            let key = AnswerKey { board, at: now.run_at() };
             next(self.history.want(key, now.time, true), TerraformRequest::History { board });
-            let run = shown_run(self.chosen, now.run(), self.history.get(board).map_or(&[], Vec::as_slice));
+            let run =
+                shown_run(wants.chosen_run, now.run(), self.history.get(board).map_or(&[], Vec::as_slice));
             if let Some(from) = run.and_then(|run| self.lines.missing(run)) {
                 let run = run.map_or(0, |run| run.id);
-                next(Next::Ask, TerraformRequest::Lines { run, from });
+                next(AnswerNeed::Ask, TerraformRequest::Lines { run, from });
             }
         }
         again.is_finite().then_some(again)
     }
 
-    /// The values that go to main with this request are remembered by name.
-    pub(crate) fn sending(&mut self, request: &TerraformRequest) {
-        if let TerraformRequest::Run { board, secrets, .. } = request {
-            self.giving = secrets.iter().map(|(name, _)| (*board, name.clone())).collect();
-            self.chosen = None;
-        }
-    }
-
-    /// What main answered. Gives back the run that waited for it.
-    pub(crate) fn receive(&mut self, answer: TerraformAnswer) -> Option<RunOperation> {
+    pub(crate) fn receive(&mut self, answer: TerraformAnswer) {
         match answer {
             TerraformAnswer::Hcl(view) => {
                 self.hcl.receive(view.board, *view);
                 self.hcl_version += 1;
-                return self.held.take();
             }
             TerraformAnswer::Cost(view) => self.cost.receive(view.board, *view),
             TerraformAnswer::Plan(view) => {
@@ -231,28 +209,22 @@ impl Known {
                 }
             }
             TerraformAnswer::Lines { run, lines } => self.lines.answered(&run, lines),
-            TerraformAnswer::Started { .. } => self.given.extend(std::mem::take(&mut self.giving)),
+            TerraformAnswer::Started { .. } => {}
             TerraformAnswer::Written { .. } => self.hcl.outdate(),
             TerraformAnswer::Imported { board, notes, .. } => self.imported = Some((board, notes)),
         }
-        None
     }
 
-    /// Gives back whether a person should be told, who did not ask for anything by themselves otherwise.
-    pub(crate) fn refuse(&mut self, asked: Asked, refusal: &Refusal) -> bool {
+    pub(crate) fn refuse(&mut self, pending: TerraformPending, refusal: &Refusal) {
         let why = || refusal.hints.iter().fold(refusal.message.clone(), |all, hint| format!("{all}. {hint}"));
-        match asked {
-            Asked::Hcl => self.hcl.refuse(why()),
-            Asked::Cost => self.cost.refuse(why()),
-            Asked::Plan => self.plan.refuse(why()),
-            Asked::History => self.history.refuse(why()),
-            Asked::Lines(run) => self.lines.refused(run),
-            Asked::Run | Asked::Prices | Asked::Other => {
-                self.giving.clear();
-                return true;
-            }
+        match pending {
+            TerraformPending::Hcl => self.hcl.refuse(why()),
+            TerraformPending::Cost => self.cost.refuse(why()),
+            TerraformPending::Plan => self.plan.refuse(why()),
+            TerraformPending::History => self.history.refuse(why()),
+            TerraformPending::Lines(run) => self.lines.refused(run),
+            TerraformPending::Run | TerraformPending::Prices | TerraformPending::Other => {}
         }
-        asked == Asked::Hcl && self.held.take().is_some()
     }
 }
 

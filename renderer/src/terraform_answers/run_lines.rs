@@ -11,12 +11,12 @@ const MOST: usize = 20_000;
 const RUNS: usize = 4;
 
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
-    runs: VecDeque<Output>,
+pub(crate) struct RunLines {
+    runs: VecDeque<LoadedRunLines>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct LoadedRunLines {
     run: RunId,
     /// The number of the first line that is kept.
     pub(crate) first: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Output {
     nothing_from: Option<u64>,
 }
 
-impl Output {
+impl LoadedRunLines {
     fn new(run: RunId) -> Self {
         let lines = VecDeque::new();
         Self { run, first: 0, lines, is_waiting: false, has_gap: false, nothing_from: None }
@@ -50,15 +50,15 @@ impl Output {
     }
 }
 
-impl Lines {
-    pub(crate) fn of(&self, run: RunId) -> Option<&Output> {
+impl RunLines {
+    pub(crate) fn of(&self, run: RunId) -> Option<&LoadedRunLines> {
         self.runs.iter().find(|output| output.run == run)
     }
 
-    fn of_mut(&mut self, run: RunId) -> &mut Output {
+    fn of_mut(&mut self, run: RunId) -> &mut LoadedRunLines {
         let place = self.runs.iter().position(|output| output.run == run).unwrap_or_else(|| {
             self.runs.truncate(RUNS - 1);
-            self.runs.push_front(Output::new(run));
+            self.runs.push_front(LoadedRunLines::new(run));
             0
         });
         &mut self.runs[place]
@@ -125,7 +125,7 @@ mod tests {
         numbers.map(|number| RunLine { error: false, text: number.to_string() }).collect()
     }
 
-    fn shown(lines: &Lines) -> Vec<String> {
+    fn shown(lines: &RunLines) -> Vec<String> {
         lines
             .of(3)
             .map_or_else(Vec::new, |output| output.lines.iter().map(|line| line.text.clone()).collect())
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn lines_follow_each_other_whatever_order_they_come_in() {
-        let mut lines = Lines::default();
+        let mut lines = RunLines::default();
         lines.push(3, 0, text(0..3));
         lines.push(3, 2, text(2..5));
         assert_eq!(shown(&lines), ["0", "1", "2", "3", "4"], "what was known is not shown twice");
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_run_from_before_is_read_to_its_end_and_no_further() {
-        let mut lines = Lines::default();
+        let mut lines = RunLines::default();
         let ended = run(RunState::Succeeded { ended: 9 }, 5);
         assert_eq!(lines.missing(&ended), Some(0));
         lines.answered(&ended, text(0..2));
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn of_a_very_long_run_the_end_is_kept() {
-        let mut lines = Lines::default();
+        let mut lines = RunLines::default();
         lines.push(3, 0, text(0..MOST as u64 + 10));
         let output = lines.of(3).unwrap();
         assert_eq!((output.first, output.lines.len(), output.end()), (10, MOST, MOST as u64 + 10));

@@ -6,14 +6,14 @@ use crate::{
     panel_id::{PanelId, Side},
 };
 use shared_protocol::{
-    BoardId, BoardKind, Command, ElementId, Endpoint, Point, PropKey, ProposalId, Revision, Subject, TypeId,
+    BoardId, BoardKind, Command, ElementId, Endpoint, Point, PropKey, ProposalId, Refusal, Revision, TypeId,
     WhichOverrides,
     bundle::{BundleRequest, EntityRef},
     link::LinkEnd,
     messages::{Request, Template},
     previews::{PreviewGesture, SessionId, Shown},
     review::ReviewRequest,
-    terraform::{RunId, TerraformRequest},
+    terraform::TerraformRequest,
     upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
 };
 use std::collections::BTreeSet;
@@ -51,7 +51,30 @@ pub(crate) enum Action {
     NewBoard(BoardKind),
     /// Shows it, with the keyboard in the inspector's control of one property.
     GoToField(ElementId, PropKey),
-    Refuse(shared_protocol::Refusal),
+    Refuse(Refusal),
+    /// Shows a refusal with a button that does something else instead.
+    Offer {
+        refusal: Refusal,
+        text: &'static str,
+        action: Box<Action>,
+    },
+    /// Shows a notice of success, with a button if there is one.
+    Notify {
+        message: String,
+        details: Vec<String>,
+        button: Option<(&'static str, Box<Action>)>,
+    },
+    /// Shows a notice of something that did not work.
+    Warn {
+        message: String,
+        details: Vec<String>,
+    },
+    /// Selects elements as soon as the replica has them.
+    SelectCreated(Vec<ElementId>),
+    /// Closes the dialog that is open.
+    CloseDialog,
+    /// Forgets moves by arrow keys that were not sent yet.
+    DropNudges,
     /// Shows an operation in the log.
     ShowOperation(Revision),
     /// Asks for a file or folder and then does what it is for.
@@ -60,14 +83,10 @@ pub(crate) enum Action {
     Spec(SpecAction),
     /// Asks what something should be linked to.
     LinkFrom(LinkEnd),
-    /// Shows what a run of Terraform printed; the newest without a number.
-    ShowRun(Option<RunId>),
     /// What only the window may ask: decisions among it.
     Review(ReviewRequest),
     OpenProposal(ProposalId),
     CloseProposal,
-    /// Brings an element of the proposal into view.
-    Jump(Subject),
     /// Shows something in a preview, in the session that has it already if there is one.
     StartPreview(Shown),
     /// Shows another session in the preview panel.
@@ -89,7 +108,13 @@ pub(crate) enum Action {
     TakeBack(Revision),
 }
 
-/// What panels about specs want to happen.
+impl Action {
+    pub(crate) fn notify(message: impl Into<String>, details: Vec<String>) -> Self {
+        Self::Notify { message: message.into(), details, button: None }
+    }
+}
+
+/// An action on spec bundles.
 #[derive(Debug, Clone)]
 pub(crate) enum SpecAction {
     /// Asks main; the answer comes back under the ticket.

@@ -9,7 +9,10 @@ pub(crate) use action::{Action, Ask, Purpose, SpecAction};
 pub(crate) use spec_history::{History, Page};
 pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};
 
-use crate::terraform_answers::{Known, is_going, of_board};
+use crate::{
+    replica::Workspace,
+    terraform_answers::{TerraformAnswers, is_going, of_board},
+};
 use authority::{Problems, Snapshot};
 use canvas::theme::Theme;
 use shared_protocol::{
@@ -28,6 +31,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One frame's picture of the workspace.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
+    /// The workspace itself, also while the reviewer edits a proposal.
+    pub(crate) workspace: &'a Workspace,
     pub(crate) root: &'a str,
     pub(crate) name: &'a str,
     pub(crate) snapshot: &'a Snapshot,
@@ -43,7 +48,7 @@ pub(crate) struct View<'a> {
     /// What main tells of runs and plans by itself.
     pub(crate) terraform: &'a TerraformView,
     /// What it answered about the Terraform of the board.
-    pub(crate) known: &'a Known,
+    pub(crate) terraform_answers: &'a TerraformAnswers,
     pub(crate) review: &'a ReviewView,
     /// Managed servers and manifests.
     pub(crate) upstreams: &'a UpstreamsView,

@@ -148,7 +148,7 @@ fn accepting_takes_exactly_what_is_ticked_and_nothing_destructive_is_by_itself()
     assert!(verdict.confirmed.is_empty());
     assert!(shop.main.snapshot.nodes().any(|node| node.label == "Cache"));
     assert!(shop.main.snapshot.node(shop.worker).is_some(), "it is still there");
-    assert!(shop.shows("Accepted a part of proposal 17"));
+    assert!(shop.shows("Accepted part of proposal 17"));
     // What is left is another version, and still open.
     let left = &shop.main.reviews.opened[&id];
     assert_eq!((left.elements.len(), &left.brief.state), (1, &ProposalState::Open));

@@ -1,47 +1,46 @@
 //! Controls that are answered by a click: what is chosen is sent at once.
 
 use super::{
-    Subjects,
+    InspectedNodes,
     controls::{hover_ui, paint_combo_arrow, push, small_button_ui},
-    fields::{Shown, set, shown},
+    fields::{ShownValue, set, shown},
     variables::variable_ui,
 };
-use crate::view::{Action, View};
+use crate::features::inspector::InspectorContext;
 use egui::{Response, RichText, Ui};
 use shared_protocol::{Value, registry::PropDef};
 use std::sync::Arc;
 
 pub(super) fn boolean_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    subjects: &Subjects<'_>,
+    cx: &InspectorContext<'_>,
+    subjects: &InspectedNodes<'_>,
     prop: &PropDef,
-    actions: &mut Vec<Action>,
 ) -> Response {
     let value = shown(subjects.nodes, &prop.key);
     let default = prop.default.as_ref().and_then(Value::as_bool).unwrap_or(false);
     let mut on = match value {
-        Shown::Set(value) => value.as_bool().unwrap_or(default),
-        Shown::Unset | Shown::Mixed => default,
+        ShownValue::Set(value) => value.as_bool().unwrap_or(default),
+        ShownValue::Unset | ShownValue::Mixed => default,
     };
     ui.horizontal(|ui| {
         let text = if prop.required { format!("{} *", prop.label) } else { prop.label.clone() };
         let mut checkbox = egui::Checkbox::new(&mut on, text);
-        checkbox = checkbox.indeterminate(value == Shown::Mixed);
+        checkbox = checkbox.indeterminate(value == ShownValue::Mixed);
         let response = ui.add(checkbox).accessible_name(prop.label.as_str());
-        hover_ui(&response, view, prop);
+        hover_ui(&response, cx.view, prop);
         if response.changed() {
-            push(set(view, subjects.ids, subjects.def, &prop.key, Some(on.into())), actions);
+            push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(on.into())), cx);
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if view.is_overriding {
+            if cx.view.is_overriding {
                 return;
             }
-            variable_ui(ui, view, subjects, prop, actions);
-            if value != Shown::Unset
+            variable_ui(ui, cx, subjects, prop);
+            if value != ShownValue::Unset
                 && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked()
             {
-                push(set(view, subjects.ids, subjects.def, &prop.key, None), actions);
+                push(set(cx.view, subjects.ids, subjects.def, &prop.key, None), cx);
             }
         });
         response
@@ -51,27 +50,26 @@ pub(super) fn boolean_ui(
 
 pub(super) fn select_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    subjects: &Subjects<'_>,
+    cx: &InspectorContext<'_>,
+    subjects: &InspectedNodes<'_>,
     prop: &PropDef,
-    actions: &mut Vec<Action>,
 ) -> Response {
     let value = shown(subjects.nodes, &prop.key);
     let chosen = match &value {
-        Shown::Set(value) => value.as_text(),
-        Shown::Unset | Shown::Mixed => None,
+        ShownValue::Set(value) => value.as_text(),
+        ShownValue::Unset | ShownValue::Mixed => None,
     };
     let title = |wanted: &str| {
         let choice = prop.options.iter().find(|choice| &*choice.value == wanted);
         choice.map_or_else(|| wanted.to_owned(), |choice| choice.label.clone())
     };
     let text = match (&value, chosen, prop.default.as_ref().and_then(Value::as_text)) {
-        (Shown::Mixed, ..) => RichText::new("They differ").color(view.theme.text_subtle),
+        (ShownValue::Mixed, ..) => RichText::new("They differ").color(cx.view.theme.text_subtle),
         (_, Some(chosen), _) => RichText::new(title(chosen)),
         (_, None, Some(default)) => {
-            RichText::new(format!("{} (default)", title(default))).color(view.theme.text_subtle)
+            RichText::new(format!("{} (default)", title(default))).color(cx.view.theme.text_subtle)
         }
-        (_, None, None) => RichText::new("Choose…").color(view.theme.text_subtle),
+        (_, None, None) => RichText::new("Choose…").color(cx.view.theme.text_subtle),
     };
     let combo =
         egui::ComboBox::from_id_salt("select").selected_text(text).width(ui.available_width()).truncate();
@@ -83,7 +81,7 @@ pub(super) fn select_ui(
                 if choice.description.is_empty() { item } else { item.on_hover_text(&choice.description) };
             if item.clicked() {
                 let value = Value::Text(Arc::clone(&choice.value));
-                push(set(view, subjects.ids, subjects.def, &prop.key, Some(value)), actions);
+                push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
             }
         }
     });
@@ -92,15 +90,14 @@ pub(super) fn select_ui(
 
 pub(super) fn multiselect_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    subjects: &Subjects<'_>,
+    cx: &InspectorContext<'_>,
+    subjects: &InspectedNodes<'_>,
     prop: &PropDef,
-    actions: &mut Vec<Action>,
 ) -> Option<Response> {
     let value = match shown(subjects.nodes, &prop.key) {
-        Shown::Set(value) => Some(value),
-        Shown::Unset => prop.default.as_ref(),
-        Shown::Mixed => None,
+        ShownValue::Set(value) => Some(value),
+        ShownValue::Unset => prop.default.as_ref(),
+        ShownValue::Mixed => None,
     };
     let chosen: Vec<&str> = match value {
         Some(Value::List(items)) => items.iter().filter_map(Value::as_text).collect(),
@@ -116,7 +113,7 @@ pub(super) fn multiselect_ui(
                 if other.value == choice.value { on } else { chosen.contains(&&*other.value) }
             });
             let value = Value::List(kept.map(|choice| Value::Text(Arc::clone(&choice.value))).collect());
-            push(set(view, subjects.ids, subjects.def, &prop.key, Some(value)), actions);
+            push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
         }
         first.get_or_insert(response);
     }

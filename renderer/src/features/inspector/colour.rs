@@ -1,49 +1,48 @@
 //! Colours: a swatch to mix one, beside the text.
 
 use super::{
-    Inspector, Subjects,
+    InspectedNodes, InspectorFeature,
     controls::push,
-    fields::{Shown, set, shown},
+    fields::{ShownValue, set, shown},
 };
-use crate::view::{Action, View};
+use crate::{features::inspector::InspectorContext, view::View};
 use egui::{
     Color32, CornerRadius, Popup, PopupCloseBehavior, Role, Sense, Slider, Stroke, StrokeKind, Ui,
     WidgetInfo, vec2,
 };
 use shared_protocol::{Value, registry::PropDef};
 
-impl Inspector {
+impl InspectorFeature {
     pub(super) fn colour_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
-        actions: &mut Vec<Action>,
     ) {
         ui.horizontal_top(|ui| {
             let value = match shown(subjects.nodes, &prop.key) {
-                Shown::Set(value) => value.as_text(),
-                Shown::Unset => prop.default.as_ref().and_then(Value::as_text),
-                Shown::Mixed => None,
+                ShownValue::Set(value) => value.as_text(),
+                ShownValue::Unset => prop.default.as_ref().and_then(Value::as_text),
+                ShownValue::Mixed => None,
             };
             let stored =
-                value.and_then(|text| Color32::from_hex(text).ok()).unwrap_or(view.theme.surface_card);
+                value.and_then(|text| Color32::from_hex(text).ok()).unwrap_or(cx.view.theme.surface_card);
             let picked = self.picked.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
             let mut colour = picked.unwrap_or(stored);
-            let changed = swatch_ui(ui, view, &prop.label, &mut colour);
+            let changed = swatch_ui(ui, cx.view, &prop.label, &mut colour);
             // While the pointer is down the colour runs along here only; what is sent is where it is let go.
             let touched = (changed || picked.is_some()) && colour != stored;
             if touched && ui.input(|input| input.pointer.any_down()) {
                 self.picked = Some((prop.key.clone(), colour));
-                self.try_out(view, subjects.ids, &prop.key, Value::text(hex(colour)), actions);
+                self.try_out(cx, subjects.ids, &prop.key, Value::text(hex(colour)));
             } else if touched {
                 self.editing = None;
-                self.tried(actions);
+                self.tried(cx);
                 let hex = hex(colour);
-                push(set(view, subjects.ids, subjects.def, &prop.key, Some(Value::text(hex))), actions);
+                push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(Value::text(hex))), cx);
             }
-            ui.vertical(|ui| self.plain_text_ui(ui, view, subjects, prop, 0.0, actions));
+            ui.vertical(|ui| self.plain_text_ui(ui, cx, subjects, prop, 0.0));
         });
     }
 }

@@ -2,13 +2,14 @@
 //! are beside this.
 
 use super::{
-    Inspector, Subjects, choices,
+    InspectedNodes, InspectorFeature, choices,
     deployment::told_of_prop_ui,
-    fields::{Shown, set, shown},
+    fields::{ShownValue, set, shown},
     overrides,
     variables::variable_ui,
 };
 use crate::{
+    features::inspector::InspectorContext,
     view::{Action, View},
     widgets::muted_ui,
 };
@@ -18,47 +19,46 @@ use shared_protocol::{
     registry::{Exposure, PropDef, PropKind},
 };
 
-impl Inspector {
+impl InspectorFeature {
     pub(super) fn prop_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
-        actions: &mut Vec<Action>,
     ) {
         let wanted = self.wanted.as_ref() == Some(&prop.key);
         let shown = ui.push_id(prop.key.as_str(), |ui| {
             ui.add_space(3.0);
             ui.spacing_mut().item_spacing.y = 3.0;
             match prop.exposure {
-                Exposure::Opaque => fixed_ui(ui, view, prop, "Not editable here", &prop.reason),
+                Exposure::Opaque => fixed_ui(ui, cx.view, prop, "Not editable here", &prop.reason),
                 Exposure::ReadOnly => {
                     let value = match shown(subjects.nodes, &prop.key) {
-                        Shown::Set(value) => self.readable(prop, value),
-                        Shown::Unset => {
+                        ShownValue::Set(value) => self.readable(prop, value),
+                        ShownValue::Unset => {
                             prop.default.as_ref().map_or_else(|| "—".to_owned(), Value::to_string)
                         }
-                        Shown::Mixed => "Differs".to_owned(),
+                        ShownValue::Mixed => "Differs".to_owned(),
                     };
-                    fixed_ui(ui, view, prop, &value, "Read only");
+                    fixed_ui(ui, cx.view, prop, &value, "Read only");
                 }
-                Exposure::Editable if view.is_overriding && prop.kind == PropKind::Reference => {
+                Exposure::Editable if cx.view.is_overriding && prop.kind == PropKind::Reference => {
                     fixed_ui(
                         ui,
-                        view,
+                        cx.view,
                         prop,
                         "What it points at is the board's alone",
                         "Cannot be overridden",
                     );
                 }
                 Exposure::Editable if prop.kind == PropKind::Slot => {
-                    fixed_ui(ui, view, prop, "Put nodes inside this one", "Filled by nesting");
+                    fixed_ui(ui, cx.view, prop, "Put nodes inside this one", "Filled by nesting");
                 }
-                Exposure::Editable => self.editable_ui(ui, view, subjects, prop, actions),
+                Exposure::Editable => self.editable_ui(ui, cx, subjects, prop),
             }
-            overrides::badge_ui(ui, view, subjects.ids, prop, actions);
-            told_of_prop_ui(ui, view, subjects.ids, &prop.key);
+            overrides::badge_ui(ui, cx, subjects.ids, prop);
+            told_of_prop_ui(ui, cx.view, subjects.ids, &prop.key);
         });
         if wanted {
             shown.response.scroll_to_me(Some(egui::Align::Center));
@@ -68,39 +68,38 @@ impl Inspector {
     fn editable_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
-        actions: &mut Vec<Action>,
     ) {
         let wanted = self.wanted.as_ref() == Some(&prop.key);
         if prop.kind != PropKind::Boolean {
-            self.label_ui(ui, view, subjects, prop, actions);
+            self.label_ui(ui, cx, subjects, prop);
         }
         let control = match prop.kind {
-            PropKind::Boolean => Some(choices::boolean_ui(ui, view, subjects, prop, actions)),
-            PropKind::Select => Some(choices::select_ui(ui, view, subjects, prop, actions)),
-            PropKind::Multiselect => choices::multiselect_ui(ui, view, subjects, prop, actions),
-            PropKind::Reference => super::pickers::reference_ui(ui, view, subjects, prop, actions),
+            PropKind::Boolean => Some(choices::boolean_ui(ui, cx, subjects, prop)),
+            PropKind::Select => Some(choices::select_ui(ui, cx, subjects, prop)),
+            PropKind::Multiselect => choices::multiselect_ui(ui, cx, subjects, prop),
+            PropKind::Reference => super::pickers::reference_ui(ui, cx, subjects, prop),
             PropKind::Tags | PropKind::List => {
                 if wanted {
                     self.adding = Some(prop.key.clone());
                 }
                 if prop.kind == PropKind::Tags {
-                    self.tags_ui(ui, view, subjects, prop, actions);
+                    self.tags_ui(ui, cx, subjects, prop);
                 } else {
-                    self.list_ui(ui, view, subjects, prop, actions);
+                    self.list_ui(ui, cx, subjects, prop);
                 }
                 None
             }
             PropKind::Colour => {
-                self.colour_ui(ui, view, subjects, prop, actions);
+                self.colour_ui(ui, cx, subjects, prop);
                 None
             }
             _ => {
-                self.plain_text_ui(ui, view, subjects, prop, 0.0, actions);
+                self.plain_text_ui(ui, cx, subjects, prop, 0.0);
                 if prop.kind == PropKind::Number {
-                    self.slider_ui(ui, view, subjects, prop, actions);
+                    self.slider_ui(ui, cx, subjects, prop);
                 }
                 None
             }
@@ -108,32 +107,32 @@ impl Inspector {
         if let (true, Some(control)) = (wanted, control) {
             control.request_focus();
         }
-        super::variables::default_note_ui(ui, view, subjects, prop);
+        super::variables::default_note_ui(ui, cx.view, subjects, prop);
     }
 
     /// The label with what belongs to it: required, variable, reveal, reset.
     fn label_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
-        actions: &mut Vec<Action>,
     ) {
-        let theme = view.theme;
+        let theme = cx.view.theme;
         line_ui(ui, |ui| {
             let text = if prop.required { format!("{} *", prop.label) } else { prop.label.clone() };
             let label = muted_ui(ui, theme, text);
-            hover_ui(&label, view, prop);
+            hover_ui(&label, cx.view, prop);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if !view.is_overriding {
-                    variable_ui(ui, view, subjects, prop, actions);
+                if !cx.view.is_overriding {
+                    variable_ui(ui, cx, subjects, prop);
                 }
                 // An override has its own way back.
-                let set_value = !view.is_overriding && shown(subjects.nodes, &prop.key) != Shown::Unset;
+                let set_value =
+                    !cx.view.is_overriding && shown(subjects.nodes, &prop.key) != ShownValue::Unset;
                 if set_value && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked() {
                     self.editing = None;
-                    push(set(view, subjects.ids, subjects.def, &prop.key, None), actions);
+                    push(set(cx.view, subjects.ids, subjects.def, &prop.key, None), cx);
                 }
                 if prop.sensitive {
                     let revealed = self.revealed.contains(&prop.key);
@@ -203,8 +202,8 @@ pub(super) fn small_button_ui(ui: &mut Ui, text: &str, name: &str) -> egui::Resp
 }
 
 /// The command, or the reason as a notice.
-pub(super) fn push(result: Result<shared_protocol::Command, String>, actions: &mut Vec<Action>) {
-    actions.push(match result {
+pub(super) fn push(result: Result<shared_protocol::Command, String>, cx: &InspectorContext<'_>) {
+    cx.act(match result {
         Ok(command) => Action::Run(command),
         Err(why) => refuse(why),
     });

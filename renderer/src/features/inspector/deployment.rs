@@ -1,12 +1,15 @@
 //! How a node stands in the real world and what it costs; and what runs and files have to say about it.
 
-use super::Inspector;
+use super::InspectorFeature;
 use crate::{
     commands::CommandId,
-    features::terraform::{
-        cost::amount_or_word,
-        findings::{self, Told},
-        money,
+    features::{
+        inspector::InspectorContext,
+        terraform::{
+            amount_or_word,
+            findings::{self, BoardFinding},
+            money,
+        },
     },
     view::{Action, View},
     widgets::{disclosure_ui, muted_ui, paint_severity},
@@ -20,18 +23,12 @@ use shared_protocol::{
 
 const TITLE: &str = "Deployment and cost";
 
-impl Inspector {
-    pub(super) fn deployment_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        node: NodeId,
-        actions: &mut Vec<Action>,
-    ) {
-        let Some(board) = view.infrastructure() else { return };
-        let cost = view.known.cost(board);
+impl InspectorFeature {
+    pub(super) fn deployment_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
+        let Some(board) = cx.view.infrastructure() else { return };
+        let cost = cx.view.terraform_answers.cost(board);
         let own = cost.and_then(|cost| cost.nodes.iter().find(|of| of.node == node));
-        let told = view.deployed();
+        let told = cx.view.deployed();
         let state = told.and_then(|told| told.statuses.iter().find(|(of, _)| *of == node));
         let planned = told.and_then(|told| told.planned.iter().find(|(of, _)| *of == node));
         let drifted = told.is_some_and(|told| told.drifted.iter().any(|(of, _)| *of == node));
@@ -41,34 +38,34 @@ impl Inspector {
         ui.add_space(4.0);
         ui.separator();
         let mut open = !self.folded.contains(TITLE);
-        disclosure_ui(ui, view.theme, TITLE, None, &mut open);
+        disclosure_ui(ui, cx.view.theme, TITLE, None, &mut open);
         if !open {
             self.folded.insert(TITLE.to_owned());
             return;
         }
         self.folded.remove(TITLE);
         ui.spacing_mut().item_spacing.y = 3.0;
-        let theme = view.theme;
+        let theme = cx.view.theme;
         if let Some((_, state)) = state {
             let paint = |painter: &Painter, at| paint_deployment(painter, at, 6.5, theme, *state, 0.0);
-            sign_ui(ui, view, &sentence(state.word()), paint);
+            sign_ui(ui, cx.view, &sentence(state.word()), paint);
         }
         if let Some((_, action)) = planned {
             ui.horizontal(|ui| {
                 let paint = |painter: &Painter, at| paint_action(painter, at, 6.5, theme, *action);
-                sign_ui(ui, view, &sentence(planned_words(*action)), paint);
+                sign_ui(ui, cx.view, &sentence(planned_words(*action)), paint);
                 if ui.link(RichText::new("Show in the plan").small()).clicked() {
-                    actions.push(Action::Do(CommandId::ShowChanges));
+                    cx.act(Action::Do(CommandId::ShowChanges));
                 }
             });
         }
         if drifted {
-            sign_ui(ui, view, "Has drifted from what was applied", |painter, at| {
+            sign_ui(ui, cx.view, "Has drifted from what was applied", |painter, at| {
                 paint_drift(painter, at, 6.0, theme);
             });
         }
         if let Some(own) = own {
-            cost_ui(ui, view, own, cost.and_then(|cost| cost.currency.as_deref()));
+            cost_ui(ui, cx.view, own, cost.and_then(|cost| cost.currency.as_deref()));
         }
     }
 }
@@ -120,7 +117,7 @@ fn cost_ui(ui: &mut Ui, view: &View<'_>, own: &NodeCost, currency: Option<&str>)
 }
 
 /// What is said about a node, with who says it.
-pub(super) fn told_ui<'a>(ui: &mut Ui, view: &View<'_>, findings: impl Iterator<Item = Told<'a>>) {
+pub(super) fn told_ui<'a>(ui: &mut Ui, view: &View<'_>, findings: impl Iterator<Item = BoardFinding<'a>>) {
     for told in findings {
         ui.horizontal_top(|ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());

@@ -20,7 +20,7 @@ use std::{
 
 /// What a field belongs to.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Subject {
+pub(crate) enum InspectorSubject {
     /// All of one type when there are several.
     Nodes(Vec<NodeId>),
     /// A component in a preview of its own, or something within it, as overrides name it.
@@ -31,7 +31,7 @@ pub(crate) enum Subject {
 
 /// Which of its fields.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum FieldPart {
     Label,
     Name,
     Prop(PropKey),
@@ -43,15 +43,15 @@ pub(crate) enum Part {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Field {
-    pub(crate) subject: Subject,
-    pub(crate) part: Part,
+pub(crate) struct InspectorField {
+    pub(crate) subject: InspectorSubject,
+    pub(crate) part: FieldPart,
 }
 
 /// The buffer of the one field that is being typed in.
 #[derive(Debug)]
-pub(crate) struct Editing {
-    pub(crate) field: Field,
+pub(crate) struct FieldEdit {
+    pub(crate) field: InspectorField,
     pub(crate) widget: Id,
     pub(crate) text: String,
     pub(crate) began_with: String,
@@ -59,47 +59,49 @@ pub(crate) struct Editing {
     pub(crate) problem: Option<String>,
 }
 
-impl Editing {
+impl FieldEdit {
     pub(crate) fn is_changed(&self) -> bool {
         self.text != self.began_with
     }
 }
 
 /// What a text would change, or what is wrong with it.
-pub(crate) fn interpret(view: &View<'_>, field: &Field, text: &str) -> Result<Command, String> {
+pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> Result<Command, String> {
     match (&field.subject, &field.part) {
-        (Subject::Edge(edge), _) => Ok(Command::UpdateEdge { edge: *edge, label: check_label(text)? }),
-        (Subject::Board(board), Part::Name) => {
+        (InspectorSubject::Edge(edge), _) => {
+            Ok(Command::UpdateEdge { edge: *edge, label: check_label(text)? })
+        }
+        (InspectorSubject::Board(board), FieldPart::Name) => {
             let name = BoardName::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
             if view.snapshot.board_named(&name).is_some_and(|other| other.id != *board) {
                 return Err(format!("Another board is called {name} already."));
             }
             Ok(Command::UpdateBoard { board: (*board).into(), title: None, name: Some(name) })
         }
-        (Subject::Board(board), _) => {
+        (InspectorSubject::Board(board), _) => {
             let title = check_label(text)?;
             if title.is_empty() {
                 return Err("A board needs a title.".to_owned());
             }
             Ok(Command::UpdateBoard { board: (*board).into(), title: Some(title), name: None })
         }
-        (Subject::Nodes(nodes), Part::Label) => {
+        (InspectorSubject::Nodes(nodes), FieldPart::Label) => {
             let label = check_label(text)?;
-            Ok(for_each(nodes, |node| Update { label: Some(label.clone()), ..Update::new(node) }))
+            Ok(for_each(nodes, |node| PropUpdate { label: Some(label.clone()), ..PropUpdate::new(node) }))
         }
-        (Subject::Nodes(nodes), Part::Name) => {
+        (InspectorSubject::Nodes(nodes), FieldPart::Name) => {
             let name = Name::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
             let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node is gone.")?;
             if view.snapshot.node_named(node.board, &name).is_some_and(|other| other.id != node.id) {
                 return Err(format!("Another node on this board is called {name} already."));
             }
-            Ok(for_each(nodes, |node| Update { name: Some(name.clone()), ..Update::new(node) }))
+            Ok(for_each(nodes, |node| PropUpdate { name: Some(name.clone()), ..PropUpdate::new(node) }))
         }
-        (Subject::Nodes(nodes), part) => {
+        (InspectorSubject::Nodes(nodes), part) => {
             let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node is gone.")?;
             interpret_prop(view, nodes, node, part, text)
         }
-        (Subject::Alone(instance), part) => {
+        (InspectorSubject::Alone(instance), part) => {
             let view = &View { is_overriding: true, ..*view };
             let is_shown = view.alone().is_some_and(|alone| alone.instance == *instance);
             let node = overrides::as_node(view).filter(|_| is_shown);
@@ -113,19 +115,19 @@ fn interpret_prop(
     view: &View<'_>,
     nodes: &[NodeId],
     node: &Node,
-    part: &Part,
+    part: &FieldPart,
     text: &str,
 ) -> Result<Command, String> {
     let def = overrides::part_type(view).or_else(|| view.snapshot.type_of(node));
     let def = def.ok_or("The type of this node is unknown.")?;
     let key = match part {
-        Part::Prop(key) | Part::ListItem(key, _) | Part::NewListItem(key) => key,
-        Part::TagKey(key, _) | Part::TagValue(key, _) | Part::NewTag(key) => key,
-        Part::Label | Part::Name => return Err("Not a property.".to_owned()),
+        FieldPart::Prop(key) | FieldPart::ListItem(key, _) | FieldPart::NewListItem(key) => key,
+        FieldPart::TagKey(key, _) | FieldPart::TagValue(key, _) | FieldPart::NewTag(key) => key,
+        FieldPart::Label | FieldPart::Name => return Err("Not a property.".to_owned()),
     };
     let prop = def.prop(key.as_str()).ok_or("The type has no such property any more.")?;
     let value = match part {
-        Part::Prop(_) => parse(prop, text)?,
+        FieldPart::Prop(_) => parse(prop, text)?,
         // A list that nothing is left of is not set at all.
         _ => Some(edit_parts(view, node, part, key, text)?)
             .filter(|value| !matches!(value, Value::List(items) if items.is_empty())),
@@ -152,16 +154,16 @@ pub(crate) fn set(
         return Ok(overrides::lay_over(view, nodes, key, value));
     }
     Ok(for_each(nodes, |node| match &value {
-        Some(value) => Update { set: [(key.clone(), value.clone())].into(), ..Update::new(node) },
-        None => Update { unset: vec![key.clone()], ..Update::new(node) },
+        Some(value) => PropUpdate { set: [(key.clone(), value.clone())].into(), ..PropUpdate::new(node) },
+        None => PropUpdate { unset: vec![key.clone()], ..PropUpdate::new(node) },
     }))
 }
 
 /// The targets of a reference for all these nodes.
 pub(crate) fn refer(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Command {
-    for_each(nodes, |node| Update {
+    for_each(nodes, |node| PropUpdate {
         references: [(key.clone(), targets.to_vec())].into(),
-        ..Update::new(node)
+        ..PropUpdate::new(node)
     })
 }
 
@@ -184,7 +186,13 @@ fn parse(prop: &PropDef, text: &str) -> Result<Option<Value>, String> {
     }))
 }
 
-fn edit_parts(view: &View<'_>, node: &Node, part: &Part, key: &PropKey, text: &str) -> Result<Value, String> {
+fn edit_parts(
+    view: &View<'_>,
+    node: &Node,
+    part: &FieldPart,
+    key: &PropKey,
+    text: &str,
+) -> Result<Value, String> {
     let laid = overrides::laid_over(view, node.id, key);
     let current = laid.or_else(|| view.snapshot.effective_prop(node, key));
     let text: Arc<str> = Arc::from(text.trim());
@@ -197,7 +205,7 @@ fn edit_parts(view: &View<'_>, node: &Node, part: &Part, key: &PropKey, text: &s
         _ => BTreeMap::new(),
     };
     match part {
-        Part::ListItem(_, index) => {
+        FieldPart::ListItem(_, index) => {
             if text.is_empty() && *index < items.len() {
                 items.remove(*index);
             } else if let Some(item) = items.get_mut(*index) {
@@ -205,11 +213,11 @@ fn edit_parts(view: &View<'_>, node: &Node, part: &Part, key: &PropKey, text: &s
             }
             Ok(Value::List(items))
         }
-        Part::NewListItem(_) => {
+        FieldPart::NewListItem(_) => {
             items.push(Value::Text(text));
             Ok(Value::List(items))
         }
-        Part::TagKey(_, old) => {
+        FieldPart::TagKey(_, old) => {
             if text.is_empty() {
                 return Err("A tag needs a key.".to_owned());
             }
@@ -220,18 +228,18 @@ fn edit_parts(view: &View<'_>, node: &Node, part: &Part, key: &PropKey, text: &s
             tags.insert(text, value);
             Ok(Value::Object(tags))
         }
-        Part::NewTag(_) => {
+        FieldPart::NewTag(_) => {
             if tags.contains_key(&text) {
                 return Err(format!("There is a tag {text} already."));
             }
             tags.insert(text, Value::text(""));
             Ok(Value::Object(tags))
         }
-        Part::TagValue(_, tag) => {
+        FieldPart::TagValue(_, tag) => {
             tags.insert(tag.clone(), Value::Text(text));
             Ok(Value::Object(tags))
         }
-        Part::Label | Part::Name | Part::Prop(_) => Err("Not a part of a value.".to_owned()),
+        FieldPart::Label | FieldPart::Name | FieldPart::Prop(_) => Err("Not a part of a value.".to_owned()),
     }
 }
 
@@ -244,7 +252,7 @@ fn check_label(text: &str) -> Result<String, String> {
 }
 
 /// One `UpdateNode` before it is one.
-struct Update {
+struct PropUpdate {
     node: NodeId,
     name: Option<Name>,
     label: Option<String>,
@@ -253,7 +261,7 @@ struct Update {
     references: BTreeMap<PropKey, Vec<NodeId>>,
 }
 
-impl Update {
+impl PropUpdate {
     fn new(node: NodeId) -> Self {
         let (set, references) = (BTreeMap::new(), BTreeMap::new());
         Self { node, name: None, label: None, set, unset: Vec::new(), references }
@@ -268,7 +276,7 @@ impl Update {
 }
 
 /// One command, or one batch of them: in any case one step to undo.
-fn for_each(nodes: &[NodeId], update: impl Fn(NodeId) -> Update) -> Command {
+fn for_each(nodes: &[NodeId], update: impl Fn(NodeId) -> PropUpdate) -> Command {
     match nodes {
         [node] => update(*node).command(),
         nodes => Command::Batch {
@@ -291,21 +299,21 @@ pub(crate) fn sentence(message: &str) -> String {
 
 /// What several nodes have in common for a property.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum ShownValue<'a> {
     Unset,
     Set(&'a Value),
     /// They differ.
     Mixed,
 }
 
-pub(crate) fn shown<'a>(nodes: &[&'a Node], key: &PropKey) -> Shown<'a> {
+pub(crate) fn shown<'a>(nodes: &[&'a Node], key: &PropKey) -> ShownValue<'a> {
     let mut values = nodes.iter().map(|node| node.props.get(key));
     match values.next() {
-        None => Shown::Unset,
+        None => ShownValue::Unset,
         Some(first) => match (values.all(|value| value == first), first) {
-            (false, _) => Shown::Mixed,
-            (true, None) => Shown::Unset,
-            (true, Some(value)) => Shown::Set(value),
+            (false, _) => ShownValue::Mixed,
+            (true, None) => ShownValue::Unset,
+            (true, Some(value)) => ShownValue::Set(value),
         },
     }
 }

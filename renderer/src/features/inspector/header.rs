@@ -1,15 +1,15 @@
 //! The top of the inspector: what it is, what it is called; and the whole of it for boards and edges.
 
 use super::{
-    Inspector, Subjects,
+    InspectedNodes, InspectorFeature,
     deployment::told_ui,
-    fields::{Field, Part, Subject},
-    text::TextLook,
+    fields::{FieldPart, InspectorField, InspectorSubject},
+    text::TextFieldStyle,
 };
 use crate::{
     commands::CommandId,
     dialogs::kind_title,
-    features::terraform::findings,
+    features::{inspector::InspectorContext, terraform::findings},
     view::{Action, Alone, View},
     widgets::{icon_ui, kind_icon, muted_ui, paint_severity, paint_type_mark},
     wording::counted,
@@ -17,20 +17,19 @@ use crate::{
 use egui::{RichText, Sense, Ui, Vec2};
 use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::Problem};
 
-impl Inspector {
+impl InspectorFeature {
     pub(super) fn header_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
-        actions: &mut Vec<Action>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
     ) {
-        let (theme, def) = (view.theme, subjects.def);
+        let (theme, def) = (cx.view.theme, subjects.def);
         let title = match subjects.nodes.len() {
             1 => def.title.clone(),
             count => format!("{count} × {}", def.title),
         };
-        type_ui(ui, view, def, title);
+        type_ui(ui, cx.view, def, title);
         if !def.description.is_empty() {
             muted_ui(ui, theme, def.description.as_str());
         }
@@ -39,22 +38,20 @@ impl Inspector {
             let subject = subjects.subject.clone();
             self.labelled_text_ui(
                 ui,
-                view,
+                cx,
                 "Label",
-                Field::new(subject.clone(), Part::Label),
+                InspectorField::new(subject.clone(), FieldPart::Label),
                 &node.label,
-                actions,
             );
             self.labelled_text_ui(
                 ui,
-                view,
+                cx,
                 "Name",
-                Field::new(subject, Part::Name),
+                InspectorField::new(subject, FieldPart::Name),
                 node.name.as_str(),
-                actions,
             );
-            problems_ui(ui, view, view.problems.of_node(node.id));
-            told_ui(ui, view, findings::of_node(view, node.id));
+            problems_ui(ui, cx.view, cx.view.problems.of_node(node.id));
+            told_ui(ui, cx.view, findings::of_node(cx.view, node.id));
         } else {
             muted_ui(ui, theme, "A change here applies to all of them.");
         }
@@ -79,117 +76,112 @@ impl Inspector {
     pub(super) fn unknown_type_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &InspectorContext<'_>,
         node: &Node,
         ids: &[NodeId],
-        actions: &mut Vec<Action>,
     ) {
         ui.label(RichText::new("Unknown type").strong());
         let text =
             format!("No module here brings `{}`. What was set is kept and comes back with it.", node.type_id);
-        muted_ui(ui, view.theme, text);
+        muted_ui(ui, cx.view.theme, text);
         if let [_] = ids {
-            let field = Field::new(Subject::Nodes(ids.to_vec()), Part::Label);
-            self.labelled_text_ui(ui, view, "Label", field, &node.label, actions);
+            let field = InspectorField::new(InspectorSubject::Nodes(ids.to_vec()), FieldPart::Label);
+            self.labelled_text_ui(ui, cx, "Label", field, &node.label);
         }
         for (key, value) in &node.props {
             ui.horizontal(|ui| {
-                muted_ui(ui, view.theme, key.as_str());
+                muted_ui(ui, cx.view.theme, key.as_str());
                 ui.add(egui::Label::new(value.to_string()).truncate());
             });
         }
     }
 
-    pub(super) fn board_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        let Some(board) = view.board() else { return };
+    pub(super) fn board_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
+        let Some(board) = cx.view.board() else { return };
         ui.add_space(2.0);
         ui.horizontal(|ui| {
-            icon_ui(ui, kind_icon(board.kind), 20.0, view.theme.accent);
+            icon_ui(ui, kind_icon(board.kind), 20.0, cx.view.theme.accent);
             ui.label(RichText::new(format!("{} board", kind_title(board.kind))).strong());
         });
-        let (nodes, edges) = view.counts;
-        muted_ui(ui, view.theme, format!("{} · {}", counted(nodes, "node"), counted(edges, "edge")));
+        let (nodes, edges) = cx.view.counts;
+        muted_ui(ui, cx.view.theme, format!("{} · {}", counted(nodes, "node"), counted(edges, "edge")));
         ui.add_space(4.0);
-        let subject = Subject::Board(board.id);
+        let subject = InspectorSubject::Board(board.id);
         self.labelled_text_ui(
             ui,
-            view,
+            cx,
             "Title",
-            Field::new(subject.clone(), Part::Label),
+            InspectorField::new(subject.clone(), FieldPart::Label),
             &board.title,
-            actions,
         );
         self.labelled_text_ui(
             ui,
-            view,
+            cx,
             "Board name",
-            Field::new(subject, Part::Name),
+            InspectorField::new(subject, FieldPart::Name),
             board.name.as_str(),
-            actions,
         );
-        muted_ui(ui, view.theme, "The name is also the name of the board's file.");
+        muted_ui(ui, cx.view.theme, "The name is also the name of the board's file.");
         ui.add_space(8.0);
         if nodes == 0 {
-            muted_ui(ui, view.theme, "Drag something from the palette, or press Tab.");
+            muted_ui(ui, cx.view.theme, "Drag something from the palette, or press Tab.");
         } else {
-            muted_ui(ui, view.theme, "Select something to see what can be said about it.");
+            muted_ui(ui, cx.view.theme, "Select something to see what can be said about it.");
         }
     }
 
-    pub(super) fn edge_ui(&mut self, ui: &mut Ui, view: &View<'_>, id: EdgeId, actions: &mut Vec<Action>) {
-        let Some(edge) = view.snapshot.edge(id) else { return };
+    pub(super) fn edge_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, id: EdgeId) {
+        let Some(edge) = cx.view.snapshot.edge(id) else { return };
         ui.add_space(2.0);
         ui.horizontal(|ui| {
-            icon_ui(ui, "arrow", 20.0, view.theme.text_muted);
+            icon_ui(ui, "arrow", 20.0, cx.view.theme.text_muted);
             ui.label(RichText::new("Connection").strong());
         });
         ui.add_space(4.0);
         self.labelled_text_ui(
             ui,
-            view,
+            cx,
             "Label",
-            Field::new(Subject::Edge(id), Part::Label),
+            InspectorField::new(InspectorSubject::Edge(id), FieldPart::Label),
             &edge.label,
-            actions,
         );
-        problems_ui(ui, view, view.problems.of_edge(id));
+        problems_ui(ui, cx.view, cx.view.problems.of_edge(id));
         for (word, end) in [("From", &edge.source), ("To", &edge.target)] {
-            let Some(node) = view.snapshot.node(end.node) else { continue };
-            let def = view.type_of(node);
+            let Some(node) = cx.view.snapshot.node(end.node) else { continue };
+            let def = cx.view.type_of(node);
             let port = def
                 .and_then(|def| def.port(end.port.as_str()))
                 .map_or(end.port.as_str(), |port| port.label.as_str());
             ui.add_space(4.0);
-            muted_ui(ui, view.theme, word);
+            muted_ui(ui, cx.view.theme, word);
             ui.horizontal(|ui| {
                 let (mark, _) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::hover());
-                paint_type_mark(ui.painter(), mark, view.theme, def);
+                paint_type_mark(ui.painter(), mark, cx.view.theme, def);
                 let button = ui.link(&node.label).on_hover_text("Show it on the board");
                 if button.clicked() {
-                    actions.push(Action::Reveal(ElementId::Node(node.id)));
+                    cx.act(Action::Reveal(ElementId::Node(node.id)));
                 }
-                muted_ui(ui, view.theme, port);
+                muted_ui(ui, cx.view.theme, port);
             });
         }
         ui.add_space(12.0);
         if ui.button("Delete connection").clicked() {
-            actions.push(Action::Do(CommandId::Delete));
+            cx.act(Action::Do(CommandId::Delete));
         }
     }
 
     fn labelled_text_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &InspectorContext<'_>,
         label: &str,
-        field: Field,
+        field: InspectorField,
         current: &str,
-        actions: &mut Vec<Action>,
     ) {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.y = 3.0;
-            muted_ui(ui, view.theme, label);
-            self.text_ui(ui, view, label, field, current, &TextLook::default(), actions);
+            muted_ui(ui, cx.view.theme, label);
+            self.text_ui(ui, cx, label, field, current, &TextFieldStyle::default());
         });
     }
 }

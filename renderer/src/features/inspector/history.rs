@@ -1,9 +1,10 @@
 //! Where what is selected comes from: the operation that made it and the one that changed it last. The snapshot knows
 //! their numbers; who, when and what is asked for when it is looked at.
 
-use super::Inspector;
+use super::InspectorFeature;
 use crate::{
-    view::{Action, View},
+    features::inspector::InspectorContext,
+    view::Action,
     widgets::muted_ui,
     wording::{ago, describe_actor, line, now},
 };
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 const MOST: usize = 256;
 
 #[derive(Default)]
-pub(crate) struct Operations {
+pub(crate) struct ElementHistory {
     /// `None`: the log does not have it any more.
     known: BTreeMap<Revision, Option<LogEntry>>,
     asked: Vec<Revision>,
@@ -27,7 +28,7 @@ pub(crate) struct Operations {
     origins: BTreeMap<Revision, Origin>,
 }
 
-impl Operations {
+impl ElementHistory {
     /// What main answered; whatever it left out is no longer kept.
     pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
         if self.known.len() > MOST {
@@ -45,51 +46,38 @@ impl Operations {
         self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
 
-    fn ask(&mut self, wanted: [Revision; 2], actions: &mut Vec<Action>) {
+    fn ask(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
         let unknown = |revision: &Revision| *revision > Revision::START && !self.known.contains_key(revision);
         let mut missing: Vec<Revision> = wanted.into_iter().filter(unknown).collect();
         missing.dedup();
         if !missing.is_empty() && self.asked.is_empty() {
             self.asked.clone_from(&missing);
-            actions.push(Action::Review(ReviewRequest::Origins(missing.clone())));
-            actions.push(Action::Ask(Request::Operations(missing)));
+            cx.request(ReviewRequest::Origins(missing.clone()));
+            cx.request(Request::Operations(missing));
         }
     }
 }
 
-impl Inspector {
-    pub(super) fn history_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        element: ElementId,
-        actions: &mut Vec<Action>,
-    ) {
-        let from = view.snapshot.provenance(element);
-        self.operations.ask([from.created, from.changed], actions);
+impl InspectorFeature {
+    pub(super) fn history_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, element: ElementId) {
+        let from = cx.view.snapshot.provenance(element);
+        self.operations.ask([from.created, from.changed], cx);
         ui.add_space(8.0);
         ui.separator();
         ui.spacing_mut().item_spacing.y = 2.0;
-        self.line_ui(ui, view, "Added", from.created, actions);
+        self.line_ui(ui, cx, "Added", from.created);
         if from.changed > from.created {
-            self.line_ui(ui, view, "Last changed", from.changed, actions);
+            self.line_ui(ui, cx, "Last changed", from.changed);
         }
     }
 
-    fn line_ui(
-        &self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        word: &str,
-        revision: Revision,
-        actions: &mut Vec<Action>,
-    ) {
+    fn line_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, word: &str, revision: Revision) {
         if revision == Revision::START {
-            muted_ui(ui, view.theme, "There since the workspace was first opened");
+            muted_ui(ui, cx.view.theme, "There since the workspace was first opened");
             return;
         }
         let Some(Some(entry)) = self.operations.known.get(&revision) else {
-            muted_ui(ui, view.theme, format!("{word} in revision {revision}"));
+            muted_ui(ui, cx.view.theme, format!("{word} in revision {revision}"));
             return;
         };
         let text = format!(
@@ -99,16 +87,18 @@ impl Inspector {
         );
         let link = egui::Link::new(RichText::new(&text).small());
         if ui.add(link).on_hover_text("Show it in the log").clicked() {
-            actions.push(Action::ShowOperation(revision));
+            cx.act(Action::ShowOperation(revision));
         }
-        ui.add(egui::Label::new(RichText::new(&entry.summary).small().color(view.theme.text_muted)).wrap());
+        ui.add(
+            egui::Label::new(RichText::new(&entry.summary).small().color(cx.view.theme.text_muted)).wrap(),
+        );
         if let Some(origin) = self.operations.origins.get(&revision) {
-            self.origin_ui(ui, view, origin, actions);
+            self.origin_ui(ui, cx, origin);
         }
     }
 
     /// The proposal that it came from, and who said yes to it.
-    fn origin_ui(&self, ui: &mut Ui, view: &View<'_>, origin: &Origin, actions: &mut Vec<Action>) {
+    fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &Origin) {
         let text = format!(
             "Came from proposal {} by {}, accepted by {}",
             origin.number,
@@ -117,8 +107,8 @@ impl Inspector {
         );
         let link = ui.add(egui::Link::new(RichText::new(&text).small()));
         if link.on_hover_text(line(&origin.title)).clicked() {
-            actions.push(Action::OpenProposal(origin.proposal));
+            cx.act(Action::OpenProposal(origin.proposal));
         }
-        muted_ui(ui, view.theme, "The client's name is what it calls itself");
+        muted_ui(ui, cx.view.theme, "The client's name is what it calls itself");
     }
 }

@@ -7,6 +7,7 @@ mod deployment;
 mod fields;
 mod header;
 mod history;
+mod messages;
 mod overrides;
 mod pickers;
 mod rows;
@@ -21,8 +22,10 @@ use crate::{
 };
 pub(crate) use controls::paint_combo_arrow;
 use egui::{Context, Key, RichText, Ui};
-use fields::{Editing, Field, Part, Subject, interpret};
-pub(crate) use overrides::row_ui as row_of_override_ui;
+use fields::{FieldEdit, FieldPart, InspectorField, InspectorSubject, interpret};
+use history::ElementHistory;
+pub(crate) use messages::{InspectorContext, InspectorMessage, InspectorPending};
+pub(crate) use overrides::override_row_ui;
 use shared_protocol::{
     ElementId, Node, NodeId, PropKey, TypeDef,
     previews::SessionId,
@@ -31,8 +34,8 @@ use shared_protocol::{
 use std::collections::BTreeSet;
 
 #[derive(Default)]
-pub(crate) struct Inspector {
-    editing: Option<Editing>,
+pub(crate) struct InspectorFeature {
+    editing: Option<FieldEdit>,
     /// Groups that are folded, by heading.
     folded: BTreeSet<String>,
     /// Sensitive values that are shown, until the selection changes.
@@ -45,24 +48,24 @@ pub(crate) struct Inspector {
     slid: Option<(PropKey, f64)>,
     /// The session that shows values which are not kept yet.
     trying: Option<SessionId>,
-    shown: Option<Subject>,
+    shown: Option<InspectorSubject>,
     /// A property whose control should take the keyboard as soon as it is there.
     wanted: Option<PropKey>,
-    pub(crate) operations: history::Operations,
+    operations: ElementHistory,
 }
 
 /// What every control needs to know about its property.
-pub(crate) struct Subjects<'a> {
-    pub(crate) subject: &'a Subject,
+pub(crate) struct InspectedNodes<'a> {
+    pub(crate) subject: &'a InspectorSubject,
     pub(crate) ids: &'a [NodeId],
     pub(crate) nodes: &'a [&'a Node],
     pub(crate) def: &'a TypeDef,
 }
 
-impl Inspector {
-    /// Leads the keyboard to a property of what is, or will be, selected.
-    pub(crate) fn go_to(&mut self, key: PropKey) {
-        self.wanted = Some(key);
+impl InspectorFeature {
+    /// Forgets the operations of another workspace.
+    pub(crate) fn forget_history(&mut self) {
+        self.operations = ElementHistory::default();
     }
 
     /// The text field that has the keyboard is one of these, and nothing has been typed into it.
@@ -74,131 +77,127 @@ impl Inspector {
     /// Ends what was typed once its field has lost the keyboard, wherever the field has gone: a click on another node
     /// takes it off the screen in the same frame. Esc gives up what was typed. A text that cannot be taken stays, with
     /// its message, until it is mended or left.
-    pub(crate) fn settle(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn settle(&mut self, cx: &InspectorContext<'_>) {
         let Some(editing) = &self.editing else { return };
-        if context.memory(|memory| memory.focused()) == Some(editing.widget) {
+        if cx.egui.memory(|memory| memory.focused()) == Some(editing.widget) {
             return;
         }
-        if context.input(|input| input.key_pressed(Key::Escape)) {
+        if cx.egui.input(|input| input.key_pressed(Key::Escape)) {
             self.editing = None;
             self.adding = None;
             return;
         }
-        let still_shown = subject_of(view).is_some_and(|subject| subject == editing.field.subject);
+        let still_shown = subject_of(cx.view).is_some_and(|subject| subject == editing.field.subject);
         if editing.problem.is_none() || !still_shown {
-            self.finish(view, actions);
+            self.commit_text(cx);
         }
     }
 
-    /// Takes over what is typed now, before something that needs it, such as saving.
-    pub(crate) fn finish(&mut self, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn commit_text(&mut self, cx: &InspectorContext<'_>) {
         let Some(editing) = self.editing.take() else { return };
-        if matches!(editing.field.part, Part::NewListItem(_) | Part::NewTag(_)) {
+        if matches!(editing.field.part, FieldPart::NewListItem(_) | FieldPart::NewTag(_)) {
             self.adding = None;
             if editing.text.trim().is_empty() {
                 return;
             }
         }
         if editing.is_changed()
-            && let Ok(command) = interpret(view, &editing.field, &editing.text)
+            && let Ok(command) = interpret(cx.view, &editing.field, &editing.text)
         {
-            actions.push(Action::Run(command));
+            cx.act(Action::Run(command));
         }
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        let subject = subject_of(view);
+    pub(crate) fn panel_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
+        let subject = subject_of(cx.view);
         if self.shown != subject {
             self.revealed.clear();
             self.adding = None;
             self.picked = None;
             self.slid = None;
-            self.tried(actions);
+            self.tried(cx);
             self.shown.clone_from(&subject);
         }
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             // Room for the scroll bar.
             ui.set_width(ui.available_width() - 4.0);
-            ui.add_enabled_ui(!view.is_held(), |ui| match subject {
-                None if view.board().is_none() => {
-                    empty_state_ui(ui, view.theme, "Nothing to show", "Create a board to begin.");
+            ui.add_enabled_ui(!cx.view.is_held(), |ui| match subject {
+                None if cx.view.board().is_none() => {
+                    empty_state_ui(ui, cx.view.theme, "Nothing to show", "Create a board to begin.");
                 }
-                None => self.several_ui(ui, view, actions),
-                Some(Subject::Board(board)) => {
-                    self.board_ui(ui, view, actions);
-                    self.history_ui(ui, view, ElementId::Board(board), actions);
+                None => self.several_ui(ui, cx),
+                Some(InspectorSubject::Board(board)) => {
+                    self.board_ui(ui, cx);
+                    self.history_ui(ui, cx, ElementId::Board(board));
                 }
-                Some(Subject::Edge(edge)) => {
-                    self.edge_ui(ui, view, edge, actions);
-                    self.history_ui(ui, view, ElementId::Edge(edge), actions);
+                Some(InspectorSubject::Edge(edge)) => {
+                    self.edge_ui(ui, cx, edge);
+                    self.history_ui(ui, cx, ElementId::Edge(edge));
                 }
-                Some(Subject::Nodes(ids)) => self.nodes_ui(ui, view, &ids, actions),
-                Some(Subject::Alone(_)) => self.alone_ui(ui, view, actions),
+                Some(InspectorSubject::Nodes(ids)) => self.nodes_ui(ui, cx, &ids),
+                Some(InspectorSubject::Alone(_)) => self.alone_ui(ui, cx),
             });
         });
     }
 
-    fn nodes_ui(&mut self, ui: &mut Ui, view: &View<'_>, ids: &[NodeId], actions: &mut Vec<Action>) {
-        let nodes: Vec<&Node> = ids.iter().filter_map(|id| view.snapshot.node(*id)).collect();
+    fn nodes_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, ids: &[NodeId]) {
+        let nodes: Vec<&Node> = ids.iter().filter_map(|id| cx.view.snapshot.node(*id)).collect();
         let Some(first) = nodes.first() else { return };
-        let Some(def) = view.type_of(first) else {
-            self.unknown_type_ui(ui, view, first, ids, actions);
+        let Some(def) = cx.view.type_of(first) else {
+            self.unknown_type_ui(ui, cx, first, ids);
             return;
         };
-        let subject = &Subject::Nodes(ids.to_vec());
-        self.header_ui(ui, view, &Subjects { subject, ids, nodes: &nodes, def }, actions);
-        overrides::switch_ui(ui, view, def, actions);
+        let subject = &InspectorSubject::Nodes(ids.to_vec());
+        self.header_ui(ui, cx, &InspectedNodes { subject, ids, nodes: &nodes, def });
+        overrides::switch_ui(ui, cx, def);
         // While overrides are set, what is shown is what counts in the preview.
-        let laid: Vec<Node> = nodes.iter().map(|node| overrides::as_shown(view, node)).collect();
-        let nodes: Vec<&Node> = if view.is_overriding { laid.iter().collect() } else { nodes };
-        let def = overrides::part_type(view).unwrap_or(def);
-        let subjects = Subjects { subject, ids, nodes: &nodes, def };
-        self.groups_ui(ui, view, &subjects, actions);
+        let laid: Vec<Node> = nodes.iter().map(|node| overrides::as_shown(cx.view, node)).collect();
+        let nodes: Vec<&Node> = if cx.view.is_overriding { laid.iter().collect() } else { nodes };
+        let def = overrides::part_type(cx.view).unwrap_or(def);
+        let subjects = InspectedNodes { subject, ids, nodes: &nodes, def };
+        self.groups_ui(ui, cx, &subjects);
         if let [only] = ids {
             ui.add_space(4.0);
             ui.separator();
-            overrides::section_ui(ui, view, *only, actions);
-            links::section_ui(ui, view, &links::end_of(view, *only), actions);
-            self.deployment_ui(ui, view, *only, actions);
-            self.history_ui(ui, view, ElementId::Node(*only), actions);
+            overrides::section_ui(ui, cx, *only);
+            cx.with_actions(|actions| {
+                links::section_ui(ui, cx.view, &links::end_of(cx.view, *only), actions)
+            });
+            self.deployment_ui(ui, cx, *only);
+            self.history_ui(ui, cx, ElementId::Node(*only));
         }
         ui.add_space(16.0);
     }
 
     /// A component in a preview of its own: what is set is laid over it.
-    fn alone_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        let view = &View { is_overriding: true, ..*view };
-        let (Some(alone), Some(node)) = (view.alone(), overrides::as_node(view)) else { return };
-        let Some(def) = view.snapshot.type_of(&node) else { return };
-        let subject = &Subject::Alone(alone.instance.clone());
+    fn alone_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
+        let view = View { is_overriding: true, ..*cx.view };
+        let cx = &InspectorContext { view: &view, ..*cx };
+        let (Some(alone), Some(node)) = (cx.view.alone(), overrides::as_node(cx.view)) else { return };
+        let Some(def) = cx.view.snapshot.type_of(&node) else { return };
+        let subject = &InspectorSubject::Alone(alone.instance.clone());
         let (ids, nodes) = ([node.id], [&node]);
-        let subjects = Subjects { subject, ids: &ids, nodes: &nodes, def };
-        self.alone_header_ui(ui, view, &alone, def);
-        self.groups_ui(ui, view, &subjects, actions);
+        let subjects = InspectedNodes { subject, ids: &ids, nodes: &nodes, def };
+        self.alone_header_ui(ui, cx.view, &alone, def);
+        self.groups_ui(ui, cx, &subjects);
         ui.add_space(4.0);
         ui.separator();
-        overrides::section_ui(ui, view, node.id, actions);
+        overrides::section_ui(ui, cx, node.id);
         ui.add_space(16.0);
     }
 
-    fn groups_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
-        actions: &mut Vec<Action>,
-    ) {
+    fn groups_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, subjects: &InspectedNodes<'_>) {
         for (group, props) in groups(subjects) {
             ui.add_space(4.0);
             ui.separator();
             let title = if group.is_empty() { "General" } else { group };
             let wanted = props.iter().any(|prop| Some(&prop.key) == self.wanted.as_ref());
             let mut open = wanted || !self.folded.contains(title);
-            disclosure_ui(ui, view.theme, title, None, &mut open);
+            disclosure_ui(ui, cx.view.theme, title, None, &mut open);
             if open {
                 self.folded.remove(title);
                 for prop in props {
-                    self.prop_ui(ui, view, subjects, prop, actions);
+                    self.prop_ui(ui, cx, subjects, prop);
                 }
             } else {
                 self.folded.insert(title.to_owned());
@@ -208,47 +207,47 @@ impl Inspector {
     }
 
     /// Several things that have no properties in common.
-    fn several_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn several_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
         use crate::{commands::CommandId, wording::counted};
-        let (nodes, edges) = (view.selected_nodes().len(), view.selected_edges().len());
+        let (nodes, edges) = (cx.view.selected_nodes().len(), cx.view.selected_edges().len());
         ui.add_space(4.0);
         ui.label(RichText::new(format!("{} selected", counted(nodes + edges, "element"))).heading());
         let parts = [(nodes, "node"), (edges, "edge")];
         let parts: Vec<String> =
             parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| counted(*count, word)).collect();
-        muted_ui(ui, view.theme, format!("{} of different types", parts.join(" and ")));
+        muted_ui(ui, cx.view.theme, format!("{} of different types", parts.join(" and ")));
         ui.add_space(8.0);
         for id in [CommandId::Duplicate, CommandId::Tidy, CommandId::Delete] {
             let Some(def) = crate::commands::find(id) else { continue };
             if ui.button(def.text).clicked() {
-                actions.push(Action::Do(id));
+                cx.act(Action::Do(id));
             }
         }
     }
 }
 
 /// What the inspector is about: the board when nothing is selected, nodes of one type, or one edge. `None`: a mixture.
-fn subject_of(view: &View<'_>) -> Option<Subject> {
+fn subject_of(view: &View<'_>) -> Option<InspectorSubject> {
     if let Some(alone) = view.alone().filter(|_| overrides::as_node(view).is_some()) {
-        return Some(Subject::Alone(alone.instance));
+        return Some(InspectorSubject::Alone(alone.instance));
     }
     if view.selection.is_empty() {
-        return view.board().map(|board| Subject::Board(board.id));
+        return view.board().map(|board| InspectorSubject::Board(board.id));
     }
     let (nodes, edges) = (view.selected_nodes(), view.selected_edges());
     match (nodes.as_slice(), edges.as_slice()) {
-        ([], [edge]) => Some(Subject::Edge(*edge)),
+        ([], [edge]) => Some(InspectorSubject::Edge(*edge)),
         ([_, ..], []) => {
             let mut types = nodes.iter().filter_map(|id| view.snapshot.node(*id)).map(|node| &node.type_id);
             let first = types.next();
-            types.all(|other| Some(other) == first).then_some(Subject::Nodes(nodes))
+            types.all(|other| Some(other) == first).then_some(InspectorSubject::Nodes(nodes))
         }
         _ => None,
     }
 }
 
 /// Properties by heading, headings and properties in the order of the type; what its condition hides is left out.
-fn groups<'a>(subjects: &Subjects<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)> {
+fn groups<'a>(subjects: &InspectedNodes<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)> {
     let mut groups: Vec<(&str, Vec<&PropDef>)> = Vec::new();
     for prop in &subjects.def.props {
         let visible = subjects.nodes.iter().all(|node| authority::is_visible(subjects.def, node, prop));
@@ -267,8 +266,8 @@ fn groups<'a>(subjects: &Subjects<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)> {
     groups
 }
 
-impl Field {
-    fn new(subject: Subject, part: Part) -> Self {
+impl InspectorField {
+    fn new(subject: InspectorSubject, part: FieldPart) -> Self {
         Self { subject, part }
     }
 }

@@ -2,7 +2,10 @@
 //! to the board and the components.
 
 use super::controls::small_button_ui;
-use crate::view::{Action, Alone, View};
+use crate::{
+    features::inspector::InspectorContext,
+    view::{Action, Alone, View},
+};
 use authority::overrides::lay_over as lay_into;
 use egui::{Label, RichText, Ui};
 use shared_protocol::{
@@ -131,9 +134,9 @@ pub(super) fn as_shown(view: &View<'_>, node: &Node) -> Node {
 }
 
 /// Whether the controls set what the board says, or lay something over it.
-pub(super) fn switch_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, actions: &mut Vec<Action>) {
-    let interface = view.board_kind() == Some(BoardKind::Interface) && !def.props.is_empty();
-    if !interface || !view.is_previewing || view.looked_at.is_none() {
+pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
+    let interface = cx.view.board_kind() == Some(BoardKind::Interface) && !def.props.is_empty();
+    if !interface || !cx.view.is_previewing || cx.view.looked_at.is_none() {
         return;
     }
     ui.add_space(4.0);
@@ -142,32 +145,26 @@ pub(super) fn switch_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, actions: &m
             (false, "Props", "Set what the board says"),
             (true, "Overrides", "Try values in the preview without changing the board"),
         ] {
-            let chosen = view.is_overriding == on;
+            let chosen = cx.view.is_overriding == on;
             let name = format!("Set {}", word.to_lowercase());
             let choice = ui.selectable_label(chosen, word).accessible_name(name).on_hover_text(tip);
             if choice.clicked() && !chosen {
-                actions.push(Action::SetOverriding(on));
+                cx.act(Action::SetOverriding(on));
             }
         }
     });
-    if let Some(part) = view.part() {
+    if let Some(part) = cx.view.part() {
         let text = format!("A part of it: {} · {}:{}", part.component, part.file, part.line);
-        ui.add(Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
+        ui.add(Label::new(RichText::new(text).small().color(cx.view.theme.text_muted)).wrap());
     }
 }
 
 /// Below a control whose prop has something laid over it: that it has, and the way back.
-pub(super) fn badge_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    nodes: &[NodeId],
-    prop: &PropDef,
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn badge_ui(ui: &mut Ui, cx: &InspectorContext<'_>, nodes: &[NodeId], prop: &PropDef) {
     let mut keys: Vec<OverrideKey> = Vec::new();
     for node in nodes {
-        let instance = instance_of(view, *node);
-        let all = view.snapshot.overrides_for(scope_of(*node), &instance).into_iter().map(|(key, _)| key);
+        let instance = instance_of(cx.view, *node);
+        let all = cx.view.snapshot.overrides_for(scope_of(*node), &instance).into_iter().map(|(key, _)| key);
         keys.extend(
             all.filter(|key| key.path.tokens().next().as_deref() == Some(prop.key.as_str())).cloned(),
         );
@@ -176,53 +173,59 @@ pub(super) fn badge_ui(
         return;
     }
     ui.horizontal(|ui| {
-        let colour = view.theme.accent;
+        let colour = cx.view.theme.accent;
         let (dot, _) = ui.allocate_exact_size(egui::Vec2::splat(8.0), egui::Sense::hover());
         ui.painter().circle_filled(dot.center(), 3.0, colour);
         ui.label(RichText::new("Overridden").small().color(colour));
-        if !view.is_overriding
-            && let Some(over) = keys.last().and_then(|key| view.snapshot.override_at(key))
+        if !cx.view.is_overriding
+            && let Some(over) = keys.last().and_then(|key| cx.view.snapshot.override_at(key))
         {
-            let text = RichText::new(short(&over.value)).small().color(view.theme.text_muted);
+            let text = RichText::new(short(&over.value)).small().color(cx.view.theme.text_muted);
             ui.add(Label::new(text).truncate());
         }
         if small_button_ui(ui, "Reset", &format!("Reset the override of {}", prop.label)).clicked() {
-            actions.push(Action::Run(Command::ClearOverrides(WhichOverrides::These(keys))));
+            cx.act(Action::Run(Command::ClearOverrides(WhichOverrides::These(keys))));
         }
     });
 }
 
 /// All overrides of what the inspector is about, and of what is within it.
-pub(super) fn section_ui(ui: &mut Ui, view: &View<'_>, node: NodeId, actions: &mut Vec<Action>) {
+pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
     let scope = scope_of(node);
-    let instance = instance_of(view, node);
+    let instance = instance_of(cx.view, node);
     let owner = instance.split('/').next().unwrap_or_default();
     let is_bound = |key: &OverrideKey, over: &Override| {
-        let applies = match view.snapshot.standing(key, over) {
+        let applies = match cx.view.snapshot.standing(key, over) {
             Standing::Applies(instance) => instance,
             Standing::Orphaned(_) => Arc::clone(&key.instance),
         };
         applies.split('/').next() == Some(owner)
     };
-    let all: Vec<(&OverrideKey, &Arc<Override>)> =
-        view.snapshot.overrides().filter(|(key, over)| key.scope == scope && is_bound(key, over)).collect();
+    let all: Vec<(&OverrideKey, &Arc<Override>)> = cx
+        .view
+        .snapshot
+        .overrides()
+        .filter(|(key, over)| key.scope == scope && is_bound(key, over))
+        .collect();
     if all.is_empty() {
         return;
     }
     let count = all.len();
-    ui.label(RichText::new(format!("Overrides ({count})")).small().strong().color(view.theme.text));
+    ui.label(RichText::new(format!("Overrides ({count})")).small().strong().color(cx.view.theme.text));
     for (key, over) in &all {
-        row_ui(ui, view, key, over, false, actions);
+        if let Some(action) = override_row_ui(ui, cx.view, key, over, false) {
+            cx.act(action);
+        }
     }
     ui.horizontal(|ui| {
         let keys = || WhichOverrides::These(all.iter().map(|(key, _)| (*key).clone()).collect());
         let save =
             ui.button("Save to source").on_hover_text("Makes them what the board and the components say");
         if save.clicked() {
-            actions.push(Action::Promote(keys()));
+            cx.act(Action::Promote(keys()));
         }
         if ui.button("Clear").accessible_name("Clear the overrides of this").clicked() {
-            actions.push(Action::Run(Command::ClearOverrides(keys())));
+            cx.act(Action::Run(Command::ClearOverrides(keys())));
         }
     });
     ui.add_space(4.0);
@@ -230,15 +233,15 @@ pub(super) fn section_ui(ui: &mut Ui, view: &View<'_>, node: NodeId, actions: &m
 }
 
 /// One override: what, to what, why it applies to nothing, and the way back.
-pub(crate) fn row_ui(
+pub(crate) fn override_row_ui(
     ui: &mut Ui,
     view: &View<'_>,
     key: &OverrideKey,
     over: &Override,
     names_instance: bool,
-    actions: &mut Vec<Action>,
-) {
+) -> Option<Action> {
     let theme = view.theme;
+    let mut action = None;
     let what = if names_instance {
         authority::overrides::words(view.snapshot, key)
     } else {
@@ -250,7 +253,7 @@ pub(crate) fn row_ui(
         let clear = crate::widgets::close_button_ui(ui, theme, &format!("Clear {what}"));
         if clear.clicked() {
             let these = WhichOverrides::These(vec![key.clone()]);
-            actions.push(Action::Run(Command::ClearOverrides(these)));
+            action = Some(Action::Run(Command::ClearOverrides(these)));
         }
         let name =
             ui.add(Label::new(RichText::new(&what).small().color(theme.text)).sense(egui::Sense::click()));
@@ -258,7 +261,7 @@ pub(crate) fn row_ui(
             && let Some(node) =
                 authority::overrides::node_of(key).filter(|id| view.snapshot.node(*id).is_some())
         {
-            actions.push(Action::Reveal(shared_protocol::ElementId::Node(node)));
+            action = Some(Action::Reveal(shared_protocol::ElementId::Node(node)));
         }
         ui.add(Label::new(RichText::new(short(&over.value)).small().color(theme.text_muted)).truncate());
     });
@@ -275,6 +278,7 @@ pub(crate) fn row_ui(
             ui.add(Label::new(RichText::new(text).small().color(theme.danger)).wrap());
         });
     }
+    action
 }
 
 fn short(value: &Value) -> String {

@@ -1,10 +1,11 @@
 //! References: which nodes a property points at.
 
 use super::{
-    Subjects,
+    InspectedNodes,
     fields::{refer, targets},
 };
 use crate::{
+    features::inspector::InspectorContext,
     view::{Action, View},
     widgets::{close_button_ui, muted_ui, paint_type_mark},
 };
@@ -16,43 +17,42 @@ const MOST: usize = 200;
 
 pub(super) fn reference_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    subjects: &Subjects<'_>,
+    cx: &InspectorContext<'_>,
+    subjects: &InspectedNodes<'_>,
     prop: &PropDef,
-    actions: &mut Vec<Action>,
 ) -> Option<egui::Response> {
     let Some(current) = targets(subjects.nodes, &prop.key) else {
-        muted_ui(ui, view.theme, "They differ; select one to edit it.");
+        muted_ui(ui, cx.view.theme, "They differ; select one to edit it.");
         return None;
     };
     if prop.many {
         for &target in &current {
-            target_ui(ui, view, subjects, prop, &current, target, actions);
+            target_ui(ui, cx, subjects, prop, &current, target);
         }
     }
-    let text = match current.first().filter(|_| !prop.many).and_then(|id| view.snapshot.node(*id)) {
+    let text = match current.first().filter(|_| !prop.many).and_then(|id| cx.view.snapshot.node(*id)) {
         Some(node) => RichText::new(&node.label),
-        None if prop.many => RichText::new("Add…").color(view.theme.text_subtle),
-        None => RichText::new("None").color(view.theme.text_subtle),
+        None if prop.many => RichText::new("Add…").color(cx.view.theme.text_subtle),
+        None => RichText::new("None").color(cx.view.theme.text_subtle),
     };
     let combo =
         egui::ComboBox::from_id_salt("reference").selected_text(text).width(ui.available_width()).truncate();
     let combo = combo.icon(super::controls::paint_combo_arrow);
     let response = combo.show_ui(ui, |ui| {
-        let candidates = candidates(view, subjects, prop, &current);
+        let candidates = candidates(cx.view, subjects, prop, &current);
         if !prop.many && !current.is_empty() && ui.selectable_label(false, "None").clicked() {
-            actions.push(Action::Run(refer(subjects.ids, &prop.key, &[])));
+            cx.act(Action::Run(refer(subjects.ids, &prop.key, &[])));
         }
         if candidates.is_empty() {
             let kinds: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
-            muted_ui(ui, view.theme, format!("Nothing on this board fits ({}).", kinds.join(", ")));
+            muted_ui(ui, cx.view.theme, format!("Nothing on this board fits ({}).", kinds.join(", ")));
         }
         for node in candidates {
             let chosen = current.contains(&node.id);
             if ui.selectable_label(chosen, &node.label).on_hover_text(node.name.as_str()).clicked() {
                 let mut next = if prop.many { current.clone() } else { Vec::new() };
                 next.push(node.id);
-                actions.push(Action::Run(refer(subjects.ids, &prop.key, &next)));
+                cx.act(Action::Run(refer(subjects.ids, &prop.key, &next)));
             }
         }
     });
@@ -61,27 +61,26 @@ pub(super) fn reference_ui(
 
 fn target_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    subjects: &Subjects<'_>,
+    cx: &InspectorContext<'_>,
+    subjects: &InspectedNodes<'_>,
     prop: &PropDef,
     current: &[NodeId],
     target: NodeId,
-    actions: &mut Vec<Action>,
 ) {
-    let Some(node) = view.snapshot.node(target) else { return };
+    let Some(node) = cx.view.snapshot.node(target) else { return };
     ui.push_id(target.bits(), |ui| {
         ui.horizontal(|ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
-            paint_type_mark(ui.painter(), mark, view.theme, view.type_of(node));
+            paint_type_mark(ui.painter(), mark, cx.view.theme, cx.view.type_of(node));
             if ui.link(&node.label).on_hover_text("Show it on the board").clicked() {
-                actions.push(Action::Reveal(ElementId::Node(target)));
+                cx.act(Action::Reveal(ElementId::Node(target)));
             }
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if close_button_ui(ui, view.theme, &format!("Remove {} from {}", node.label, prop.label))
+                if close_button_ui(ui, cx.view.theme, &format!("Remove {} from {}", node.label, prop.label))
                     .clicked()
                 {
                     let kept: Vec<NodeId> = current.iter().copied().filter(|id| *id != target).collect();
-                    actions.push(Action::Run(refer(subjects.ids, &prop.key, &kept)));
+                    cx.act(Action::Run(refer(subjects.ids, &prop.key, &kept)));
                 }
             });
         });
@@ -91,7 +90,7 @@ fn target_ui(
 /// Nodes of the board that the reference may point at, by label.
 fn candidates<'a>(
     view: &View<'a>,
-    subjects: &Subjects<'_>,
+    subjects: &InspectedNodes<'_>,
     prop: &PropDef,
     current: &[NodeId],
 ) -> Vec<&'a Node> {

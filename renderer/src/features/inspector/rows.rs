@@ -1,13 +1,14 @@
 //! Lists and tags: a row each, with a way to add and remove.
 
 use super::{
-    Inspector, Subjects,
+    InspectedNodes, InspectorFeature,
     controls::push,
-    fields::{Field, Part, Shown, set, shown},
-    text::TextLook,
+    fields::{FieldPart, InspectorField, ShownValue, set, shown},
+    text::TextFieldStyle,
 };
 use crate::{
-    view::{Action, View},
+    features::inspector::InspectorContext,
+    view::View,
     widgets::{close_button_ui, muted_ui},
 };
 use egui::Ui;
@@ -17,16 +18,15 @@ use std::{collections::BTreeMap, sync::Arc};
 /// The width of the button that removes a row.
 const REMOVE: f32 = 28.0;
 
-impl Inspector {
+impl InspectorFeature {
     pub(super) fn list_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
-        actions: &mut Vec<Action>,
     ) {
-        let Some(value) = common(ui, view, subjects, prop) else { return };
+        let Some(value) = common(ui, cx.view, subjects, prop) else { return };
         let items: Vec<Value> = match value {
             Some(Value::List(items)) => items,
             _ => Vec::new(),
@@ -35,33 +35,33 @@ impl Inspector {
         for (index, item) in items.iter().enumerate() {
             ui.push_id(index, |ui| {
                 let name = format!("{} {}", prop.label, index + 1);
-                let remove = with_remove_ui(ui, view, &name, |ui| {
-                    let field = Field::new(subject.clone(), Part::ListItem(prop.key.clone(), index));
-                    let look = TextLook { spare: REMOVE, ..TextLook::default() };
-                    self.text_ui(ui, view, &name, field, &item.to_string(), &look, actions);
+                let remove = with_remove_ui(ui, cx.view, &name, |ui| {
+                    let field =
+                        InspectorField::new(subject.clone(), FieldPart::ListItem(prop.key.clone(), index));
+                    let look = TextFieldStyle { spare: REMOVE, ..TextFieldStyle::default() };
+                    self.text_ui(ui, cx, &name, field, &item.to_string(), &look);
                 });
                 if remove {
                     self.editing = None;
                     let mut kept = items.clone();
                     kept.remove(index);
                     let value = (!kept.is_empty()).then_some(Value::List(kept));
-                    push(set(view, subjects.ids, subjects.def, &prop.key, value), actions);
+                    push(set(cx.view, subjects.ids, subjects.def, &prop.key, value), cx);
                 }
             });
         }
-        let field = Field::new(subject, Part::NewListItem(prop.key.clone()));
-        self.new_row_ui(ui, view, prop, field, ("New item", "Add item"), actions);
+        let field = InspectorField::new(subject, FieldPart::NewListItem(prop.key.clone()));
+        self.new_row_ui(ui, cx, prop, field, ("New item", "Add item"));
     }
 
     pub(super) fn tags_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
-        actions: &mut Vec<Action>,
     ) {
-        let Some(value) = common(ui, view, subjects, prop) else { return };
+        let Some(value) = common(ui, cx.view, subjects, prop) else { return };
         let tags: BTreeMap<Arc<str>, Value> = match value {
             Some(Value::Object(tags)) => tags,
             _ => BTreeMap::new(),
@@ -69,60 +69,54 @@ impl Inspector {
         let subject = subjects.subject.clone();
         for (key, value) in &tags {
             ui.push_id(key, |ui| {
-                let remove = with_remove_ui(ui, view, &format!("{} {key}", prop.label), |ui| {
+                let remove = with_remove_ui(ui, cx.view, &format!("{} {key}", prop.label), |ui| {
                     let half = (ui.available_width() - REMOVE - 6.0) / 2.0;
                     ui.spacing_mut().item_spacing.x = 6.0;
-                    let look = TextLook { spare: ui.available_width() - half, ..TextLook::default() };
-                    let field = Field::new(subject.clone(), Part::TagKey(prop.key.clone(), Arc::clone(key)));
-                    self.text_ui(ui, view, &format!("{} key {key}", prop.label), field, key, &look, actions);
-                    let look = TextLook { hint: "Value".into(), spare: REMOVE, ..TextLook::default() };
-                    let field =
-                        Field::new(subject.clone(), Part::TagValue(prop.key.clone(), Arc::clone(key)));
-                    self.text_ui(
-                        ui,
-                        view,
-                        &format!("{} {key}", prop.label),
-                        field,
-                        &value.to_string(),
-                        &look,
-                        actions,
+                    let look =
+                        TextFieldStyle { spare: ui.available_width() - half, ..TextFieldStyle::default() };
+                    let field = InspectorField::new(
+                        subject.clone(),
+                        FieldPart::TagKey(prop.key.clone(), Arc::clone(key)),
                     );
+                    self.text_ui(ui, cx, &format!("{} key {key}", prop.label), field, key, &look);
+                    let look =
+                        TextFieldStyle { hint: "Value".into(), spare: REMOVE, ..TextFieldStyle::default() };
+                    let field = InspectorField::new(
+                        subject.clone(),
+                        FieldPart::TagValue(prop.key.clone(), Arc::clone(key)),
+                    );
+                    self.text_ui(ui, cx, &format!("{} {key}", prop.label), field, &value.to_string(), &look);
                 });
                 if remove {
                     self.editing = None;
                     let mut kept = tags.clone();
                     kept.remove(key);
                     let value = (!kept.is_empty()).then_some(Value::Object(kept));
-                    push(set(view, subjects.ids, subjects.def, &prop.key, value), actions);
+                    push(set(cx.view, subjects.ids, subjects.def, &prop.key, value), cx);
                 }
             });
         }
-        let field = Field::new(subject, Part::NewTag(prop.key.clone()));
-        self.new_row_ui(ui, view, prop, field, ("New key", "Add tag"), actions);
+        let field = InspectorField::new(subject, FieldPart::NewTag(prop.key.clone()));
+        self.new_row_ui(ui, cx, prop, field, ("New key", "Add tag"));
     }
 
     /// The row that is being added, or the button that begins one.
     fn new_row_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &InspectorContext<'_>,
         prop: &PropDef,
-        field: Field,
+        field: InspectorField,
         (hint, button): (&str, &str),
-        actions: &mut Vec<Action>,
     ) {
         if self.adding.as_ref() == Some(&prop.key) {
-            let look =
-                TextLook { hint: hint.to_owned(), spare: REMOVE, grab_focus: true, ..TextLook::default() };
-            self.text_ui(
-                ui,
-                view,
-                &format!("{} {}", prop.label, hint.to_lowercase()),
-                field,
-                "",
-                &look,
-                actions,
-            );
+            let look = TextFieldStyle {
+                hint: hint.to_owned(),
+                spare: REMOVE,
+                grab_focus: true,
+                ..TextFieldStyle::default()
+            };
+            self.text_ui(ui, cx, &format!("{} {}", prop.label, hint.to_lowercase()), field, "", &look);
         } else {
             let name = format!("{button} to {}", prop.label);
             if ui.add(egui::Button::new(egui::RichText::new(button).small())).accessible_name(name).clicked()
@@ -134,11 +128,16 @@ impl Inspector {
 }
 
 /// What all have; `None` when they differ, with a word about it.
-fn common(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropDef) -> Option<Option<Value>> {
+fn common(
+    ui: &mut Ui,
+    view: &View<'_>,
+    subjects: &InspectedNodes<'_>,
+    prop: &PropDef,
+) -> Option<Option<Value>> {
     match shown(subjects.nodes, &prop.key) {
-        Shown::Set(value) => Some(Some(value.clone())),
-        Shown::Unset => Some(prop.default.clone()),
-        Shown::Mixed => {
+        ShownValue::Set(value) => Some(Some(value.clone())),
+        ShownValue::Unset => Some(prop.default.clone()),
+        ShownValue::Mixed => {
             muted_ui(ui, view.theme, "They differ; select one to edit it.");
             None
         }

@@ -1,12 +1,12 @@
 //! A number with an end on both sides can be dragged; and while something is dragged, the preview shows it.
 
 use super::{
-    Inspector, Subjects,
+    InspectedNodes, InspectorFeature,
     controls::push,
-    fields::{Shown, set, shown},
+    fields::{ShownValue, set, shown},
     overrides::instance_of,
 };
-use crate::view::{Action, View};
+use crate::{features::inspector::InspectorContext, view::Action};
 use egui::{Slider, Ui};
 use shared_protocol::{
     NodeId, PropKey, Value,
@@ -14,23 +14,22 @@ use shared_protocol::{
     registry::PropDef,
 };
 
-impl Inspector {
+impl InspectorFeature {
     pub(super) fn slider_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
-        actions: &mut Vec<Action>,
     ) {
         let (Some(min), Some(max)) = (prop.min, prop.max) else { return };
         if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
             return;
         }
         let stored = match shown(subjects.nodes, &prop.key) {
-            Shown::Set(value) => value.as_number(),
-            Shown::Unset => prop.default.as_ref().and_then(Value::as_number),
-            Shown::Mixed => None,
+            ShownValue::Set(value) => value.as_number(),
+            ShownValue::Unset => prop.default.as_ref().and_then(Value::as_number),
+            ShownValue::Mixed => None,
         };
         let stored = stored.unwrap_or(min);
         let slid = self.slid.take_if(|(key, _)| *key == prop.key).map(|(_, number)| number);
@@ -44,38 +43,37 @@ impl Inspector {
             // What is dragged is shown and not kept; what is kept is where it is let go.
             self.slid = Some((prop.key.clone(), number));
             if slid != Some(number) {
-                self.try_out(view, subjects.ids, &prop.key, value, actions);
+                self.try_out(cx, subjects.ids, &prop.key, value);
             }
         } else if number != stored && (slid.is_some() || response.changed()) {
             self.editing = None;
-            self.tried(actions);
-            push(set(view, subjects.ids, subjects.def, &prop.key, Some(value)), actions);
+            self.tried(cx);
+            push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
         }
     }
 
     /// Shows a value in the preview that is looked at, without keeping it.
     pub(super) fn try_out(
         &mut self,
-        view: &View<'_>,
+        cx: &InspectorContext<'_>,
         nodes: &[NodeId],
         key: &PropKey,
         value: Value,
-        actions: &mut Vec<Action>,
     ) {
-        let Some(session) = view.looked_at.filter(|_| view.is_previewing) else { return };
+        let Some(session) = cx.view.looked_at.filter(|_| cx.view.is_previewing) else { return };
         let tried = nodes.iter().map(|node| Tried {
-            instance: instance_of(view, *node).to_string(),
+            instance: instance_of(cx.view, *node).to_string(),
             path: format!("/{key}"),
             value: value.clone(),
         });
         self.trying = Some(session.id);
-        actions.push(Action::Gesture(session.id, PreviewGesture::Try(tried.collect())));
+        cx.act(Action::Gesture(session.id, PreviewGesture::Try(tried.collect())));
     }
 
     /// The preview goes back to what is kept.
-    pub(super) fn tried(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn tried(&mut self, cx: &InspectorContext<'_>) {
         if let Some(session) = self.trying.take() {
-            actions.push(Action::Gesture(session, PreviewGesture::Try(Vec::new())));
+            cx.act(Action::Gesture(session, PreviewGesture::Try(Vec::new())));
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Text fields of the inspector: over what is stored, or over the buffer while somebody types.
 
 use super::{
-    Inspector, Subjects,
-    fields::{Editing, Field, Part, Shown, interpret, shown},
+    InspectedNodes, InspectorFeature,
+    fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret, shown},
 };
-use crate::view::{Action, View};
+use crate::{features::inspector::InspectorContext, view::View};
 use egui::{Key, RichText, TextEdit, Ui};
 use shared_protocol::{
     Value,
@@ -13,7 +13,7 @@ use shared_protocol::{
 
 /// How a text field looks.
 #[derive(Debug, Clone, Default)]
-pub(super) struct TextLook {
+pub(super) struct TextFieldStyle {
     pub(super) hint: String,
     pub(super) rows: usize,
     pub(super) code: bool,
@@ -27,30 +27,29 @@ pub(super) struct TextLook {
     pub(super) grab_focus: bool,
 }
 
-impl Inspector {
+impl InspectorFeature {
     /// Texts of every kind that is written in one field.
     pub(super) fn plain_text_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        subjects: &Subjects<'_>,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
         prop: &PropDef,
         spare: f32,
-        actions: &mut Vec<Action>,
     ) {
         let value = shown(subjects.nodes, &prop.key);
         let json = matches!(prop.kind, PropKind::Object | PropKind::Json);
         let current = match value {
-            Shown::Set(value) if json => pretty(value),
-            Shown::Set(value) => value.to_string(),
-            Shown::Unset | Shown::Mixed => String::new(),
+            ShownValue::Set(value) if json => pretty(value),
+            ShownValue::Set(value) => value.to_string(),
+            ShownValue::Unset | ShownValue::Mixed => String::new(),
         };
         let hint = match (&value, &prop.default) {
-            (Shown::Mixed, _) => "They differ".to_owned(),
+            (ShownValue::Mixed, _) => "They differ".to_owned(),
             (_, Some(default)) => default.to_string(),
             (_, None) => prop.placeholder.clone(),
         };
-        let look = TextLook {
+        let look = TextFieldStyle {
             hint,
             rows: if prop.kind == PropKind::Multiline || json { 3 } else { 1 },
             code: json || prop.kind == PropKind::Cidr,
@@ -60,8 +59,8 @@ impl Inspector {
             spare,
             grab_focus: self.wanted.as_ref() == Some(&prop.key),
         };
-        let field = Field::new(subjects.subject.clone(), Part::Prop(prop.key.clone()));
-        self.text_ui(ui, view, &prop.label, field, &current, &look, actions);
+        let field = InspectorField::new(subjects.subject.clone(), FieldPart::Prop(prop.key.clone()));
+        self.text_ui(ui, cx, &prop.label, field, &current, &look);
     }
 
     /// A text field over what is stored, or over the buffer while it is typed in. The message stands below.
@@ -69,12 +68,11 @@ impl Inspector {
     pub(super) fn text_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &InspectorContext<'_>,
         name: &str,
-        field: Field,
+        field: InspectorField,
         current: &str,
-        look: &TextLook,
-        actions: &mut Vec<Action>,
+        look: &TextFieldStyle,
     ) {
         let widget = ui.make_persistent_id(("text", format!("{field:?}")));
         let mut editing = self.editing.take_if(|editing| editing.field == field);
@@ -82,7 +80,7 @@ impl Inspector {
             editing.as_mut().map_or_else(|| current.to_owned(), |editing| std::mem::take(&mut editing.text));
         let bad = editing.as_ref().is_some_and(|editing| editing.problem.is_some());
 
-        let response = field_ui(ui, view, name, widget, &mut text, look, bad);
+        let response = field_ui(ui, cx.view, name, widget, &mut text, look, bad);
         if look.grab_focus && editing.is_none() {
             response.request_focus();
         }
@@ -93,9 +91,9 @@ impl Inspector {
         }
         if editing.is_none() && (response.has_focus() || response.changed()) {
             // The field that was typed in before is done with.
-            self.finish(view, actions);
+            self.commit_text(cx);
             let began_with = current.to_owned();
-            editing = Some(Editing {
+            editing = Some(FieldEdit {
                 field: field.clone(),
                 widget,
                 text: String::new(),
@@ -108,15 +106,15 @@ impl Inspector {
             ui.request_repaint();
         }
         if let Some(mut editing) = editing {
-            let new_row =
-                matches!(field.part, Part::NewListItem(_) | Part::NewTag(_)) && text.trim().is_empty();
+            let new_row = matches!(field.part, FieldPart::NewListItem(_) | FieldPart::NewTag(_))
+                && text.trim().is_empty();
             editing.problem = if text == editing.began_with || new_row {
                 None
             } else {
-                interpret(view, &field, &text).err()
+                interpret(cx.view, &field, &text).err()
             };
             if let Some(problem) = &editing.problem {
-                ui.add(egui::Label::new(RichText::new(problem).small().color(view.theme.danger)).wrap());
+                ui.add(egui::Label::new(RichText::new(problem).small().color(cx.view.theme.danger)).wrap());
             }
             editing.text = text;
             self.editing = Some(editing);
@@ -130,7 +128,7 @@ fn field_ui(
     name: &str,
     widget: egui::Id,
     text: &mut String,
-    look: &TextLook,
+    look: &TextFieldStyle,
     bad: bool,
 ) -> egui::Response {
     let width = (ui.available_width() - look.spare).max(24.0);

@@ -1,8 +1,9 @@
 //! Literal or variable: whether a property's value is the one that is set here, or given from outside. What is set stays
 //! either way and is the variable's default.
 
-use super::Subjects;
+use super::InspectedNodes;
 use crate::{
+    features::inspector::InspectorContext,
     view::{Action, View},
     widgets::muted_ui,
 };
@@ -11,7 +12,7 @@ use egui::{RichText, Role, Ui, WidgetInfo};
 use shared_protocol::{Command, registry::PropDef};
 
 /// How many of the nodes have it as a variable.
-fn state(subjects: &Subjects<'_>, prop: &PropDef) -> (usize, usize) {
+fn state(subjects: &InspectedNodes<'_>, prop: &PropDef) -> (usize, usize) {
     let on = subjects.nodes.iter().filter(|node| node.variables.contains(&prop.key)).count();
     (on, subjects.nodes.len())
 }
@@ -19,17 +20,16 @@ fn state(subjects: &Subjects<'_>, prop: &PropDef) -> (usize, usize) {
 /// A small switch beside the label of what may be a variable.
 pub(super) fn variable_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    subjects: &Subjects<'_>,
+    cx: &InspectorContext<'_>,
+    subjects: &InspectedNodes<'_>,
     prop: &PropDef,
-    actions: &mut Vec<Action>,
 ) {
     let (on, of) = state(subjects, prop);
     if on == 0 && may_vary(subjects.def, &prop.key).is_err() {
         return;
     }
     let (all, some) = (on == of, on > 0);
-    let color = if some { view.theme.accent } else { view.theme.text_subtle };
+    let color = if some { cx.view.theme.accent } else { cx.view.theme.text_subtle };
     let text = RichText::new(if some && !all { "var…" } else { "var" }).small().color(color);
     let response = ui.add(egui::Button::new(text).frame_when_inactive(false));
     let name = format!("{} as a variable", prop.label);
@@ -41,12 +41,12 @@ pub(super) fn variable_ui(
     };
     if response.on_hover_text(why).clicked() {
         let nodes = subjects.ids.iter().copied().map(Into::into).collect();
-        actions.push(Action::Run(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all }));
+        cx.act(Action::Run(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all }));
     }
 }
 
 /// Below the control of a variable: what it is called, and that the value is only its default.
-pub(super) fn default_note_ui(ui: &mut Ui, view: &View<'_>, subjects: &Subjects<'_>, prop: &PropDef) {
+pub(super) fn default_note_ui(ui: &mut Ui, view: &View<'_>, subjects: &InspectedNodes<'_>, prop: &PropDef) {
     let (on, of) = state(subjects, prop);
     if on == 0 {
         return;

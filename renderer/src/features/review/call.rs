@@ -1,7 +1,7 @@
 //! A call of a tool that an agent asks for: whose tool it is, its name, and every argument as it will be sent. Before
 //! anything that the agent says about it.
 
-use super::{Opened, words};
+use super::{ProposalReview, words};
 use crate::{
     view::View,
     widgets::{muted_ui, named_text_ui},
@@ -12,7 +12,7 @@ use shared_protocol::proposal::Act;
 /// Arguments are shown this high; the rest is scrolled to.
 const HEIGHT: f32 = 220.0;
 
-pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened) {
+pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
     let Some(Act::Call { tool, from, arguments, destructive, .. }) = &opened.proposal().brief.act else {
         return;
     };

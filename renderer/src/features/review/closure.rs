@@ -4,7 +4,7 @@ use shared_protocol::{Subject, review::Element};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
-pub(super) struct Closure {
+pub(super) struct ElementClosure {
     places: BTreeMap<Subject, usize>,
     needs: Vec<Vec<usize>>,
     needed_by: Vec<Vec<usize>>,
@@ -13,7 +13,7 @@ pub(super) struct Closure {
     effects: Vec<Vec<usize>>,
 }
 
-impl Closure {
+impl ElementClosure {
     pub(super) fn of(elements: &[Element]) -> Self {
         let places: BTreeMap<Subject, usize> =
             elements.iter().enumerate().map(|(place, element)| (element.subject.clone(), place)).collect();

@@ -1,28 +1,24 @@
 //! Codes that a terminal waits for. They are shown here and nowhere else: who can read the window is the person.
 
 use super::words;
-use crate::{
-    view::{Action, View},
-    widgets::muted_ui,
-    wording::now,
-};
+use crate::{features::review::ReviewContext, widgets::muted_ui, wording::now};
 use egui::{Align, Frame, Layout, Margin, RichText, Ui};
 use shared_protocol::review::{CodeShown, ReviewRequest};
 use std::time::Duration;
 
-pub(crate) fn codes_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(crate) fn codes_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
     let now = now();
-    for shown in view.review.codes.iter().filter(|shown| shown.expires > now) {
-        code_ui(ui, view, shown, now, actions);
+    for shown in cx.view.review.codes.iter().filter(|shown| shown.expires > now) {
+        code_ui(ui, cx, shown, now);
     }
     // It goes away by itself.
-    if !view.review.codes.is_empty() {
+    if !cx.view.review.codes.is_empty() {
         ui.ctx().request_repaint_after(Duration::from_secs(1));
     }
 }
 
-fn code_ui(ui: &mut Ui, view: &View<'_>, shown: &CodeShown, now: u64, actions: &mut Vec<Action>) {
-    let theme = view.theme;
+fn code_ui(ui: &mut Ui, cx: &ReviewContext<'_>, shown: &CodeShown, now: u64) {
+    let theme = cx.view.theme;
     ui.push_id(&shown.code, |ui| {
         Frame::new().fill(theme.selection).inner_margin(Margin::symmetric(12, 5)).show(ui, |ui| {
             ui.set_width(ui.available_width());
@@ -32,7 +28,7 @@ fn code_ui(ui: &mut Ui, view: &View<'_>, shown: &CodeShown, now: u64, actions: &
                     let cancel =
                         ui.button("Cancel").accessible_name(format!("Cancel the code {}", shown.code));
                     if cancel.on_hover_text("The code is of no use any more").clicked() {
-                        actions.push(Action::Review(ReviewRequest::DropCode(shown.code.clone())));
+                        cx.request(ReviewRequest::DropCode(shown.code.clone()));
                     }
                     let seconds = (shown.expires - now) / 1000;
                     muted_ui(ui, theme, format!("{seconds} s left"));

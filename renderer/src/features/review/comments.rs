@@ -1,36 +1,31 @@
 //! What was said about a proposal, on the whole or on one element; agents read it.
 
-use super::{Opened, Typed, words};
+use super::{ProposalReview, ReviewInput, words};
 use crate::{
-    view::{Action, View},
+    features::review::ReviewContext,
+    view::View,
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::{ago, now},
 };
 use egui::{RichText, TextEdit, Ui};
 use shared_protocol::{Subject, review::ReviewRequest};
 
-impl Opened {
+impl ProposalReview {
     /// About the whole of it.
-    pub(super) fn comments_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        typed: &mut Typed,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(super) fn comments_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>, typed: &mut ReviewInput) {
         let count = self.proposal().comments.len();
         let mut open = typed.shows.contains("comments");
-        if disclosure_ui(ui, view.theme, "Comments", Some(count).filter(|count| *count > 0), &mut open) {
+        if disclosure_ui(ui, cx.view.theme, "Comments", Some(count).filter(|count| *count > 0), &mut open) {
             typed.shows.insert("comments");
             if self.focus.is_none() {
-                self.comments_on_ui(ui, view, None, typed, actions);
+                self.comments_on_ui(ui, cx, None, typed);
             } else {
-                muted_ui(ui, view.theme, "Comments on the element that you look at stand with it.");
+                muted_ui(ui, cx.view.theme, "Comments on the element that you look at stand with it.");
             }
             for comment in self.proposal().comments.iter().filter(|comment| comment.about.is_some()) {
                 let about = comment.about.as_ref().and_then(|about| self.element(about));
                 let what = about.map_or("something that is gone", |element| element.text.as_str());
-                said_ui(ui, view, &format!("{} on {what}", comment.by), comment.time, &comment.text);
+                said_ui(ui, cx.view, &format!("{} on {what}", comment.by), comment.time, &comment.text);
             }
         } else {
             typed.shows.remove("comments");
@@ -41,13 +36,12 @@ impl Opened {
     pub(super) fn comments_on_ui(
         &self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &ReviewContext<'_>,
         about: Option<&Subject>,
-        typed: &mut Typed,
-        actions: &mut Vec<Action>,
+        typed: &mut ReviewInput,
     ) {
         for comment in self.proposal().comments.iter().filter(|comment| comment.about.as_ref() == about) {
-            said_ui(ui, view, &comment.by, comment.time, &comment.text);
+            said_ui(ui, cx.view, &comment.by, comment.time, &comment.text);
         }
         // The agent reads it while it waits; what is written or decided takes none.
         if !self.proposal().brief.waits() {
@@ -58,7 +52,7 @@ impl Opened {
             let edit = TextEdit::singleline(&mut typed.comment)
                 .hint_text("Comment for the agent")
                 .desired_width(room);
-            let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Comment");
+            let field = focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Comment");
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
             let says = !typed.comment.trim().is_empty();
             let send = ui.add_enabled(says, egui::Button::new("Send")).accessible_name("Send the comment");
@@ -66,7 +60,7 @@ impl Opened {
                 let text = std::mem::take(&mut typed.comment).trim().to_owned();
                 typed.said = Some(text.clone());
                 let (proposal, about) = (self.id(), about.cloned());
-                actions.push(Action::Review(ReviewRequest::Comment { proposal, about, text }));
+                cx.request(ReviewRequest::Comment { proposal, about, text });
             }
         });
     }

@@ -3,14 +3,17 @@
 //! person looks; it is asked for once a version.
 
 use super::{
-    Opened, Typed,
-    trial::{Planned, scope_ui, takes_credentials, trial_ui, warning_ui},
+    ProposalReview, ReviewInput,
+    trial::{TrialPlanTarget, scope_ui, takes_credentials, trial_ui, warning_ui},
     words,
 };
 use crate::{
-    features::terraform::money,
+    features::{
+        review::{ReviewContext, ReviewMessage},
+        terraform::money,
+    },
     tour::pointer::{Place, mark},
-    view::{Action, View},
+    view::View,
     widgets::{ROW, disclosure_ui, muted_ui, paint_severity},
     wording::counted,
 };
@@ -31,7 +34,7 @@ const SHORT: u64 = 12;
 
 /// What main has said so far.
 #[derive(Debug, Default)]
-pub(super) enum Known {
+pub(super) enum ConsequencesState {
     #[default]
     Nothing,
     /// For this content.
@@ -41,7 +44,7 @@ pub(super) enum Known {
     All(Box<Consequences>),
 }
 
-impl Known {
+impl ConsequencesState {
     fn is_of(&self, content: ContentHash) -> bool {
         match self {
             Self::Nothing => false,
@@ -51,7 +54,7 @@ impl Known {
     }
 }
 
-impl Opened {
+impl ProposalReview {
     pub(crate) fn receive_consequences(&mut self, mut all: Consequences) {
         if all.proposal != self.id() || all.hash != self.proposal().hash {
             return;
@@ -63,56 +66,50 @@ impl Opened {
         for file in all.boards.iter_mut().flat_map(|board| &mut board.files) {
             file.text = file.text.lines().map(words::line).collect::<Vec<_>>().join("\n");
         }
-        self.consequences = Known::All(Box::new(all));
+        self.consequences = ConsequencesState::All(Box::new(all));
     }
 
     pub(crate) fn without_consequences(&mut self) {
-        if let Known::Asked(hash) = self.consequences {
-            self.consequences = Known::Not(hash);
+        if let ConsequencesState::Asked(hash) = self.consequences {
+            self.consequences = ConsequencesState::Not(hash);
         }
     }
 
-    pub(super) fn consequences_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        typed: &mut Typed,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(super) fn consequences_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>, typed: &mut ReviewInput) {
         ui.add_space(4.0);
         ui.separator();
         let mut open = !typed.shows.contains("consequences folded");
         let heading = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW));
         mark(ui, Place::Consequences, heading);
-        disclosure_ui(ui, view.theme, "Consequences", None, &mut open);
+        disclosure_ui(ui, cx.view.theme, "Consequences", None, &mut open);
         if !open {
             typed.shows.insert("consequences folded");
             return;
         }
         typed.shows.remove("consequences folded");
         let scope = self.partial_scope("For").filter(|_| self.has_changes());
-        scope_ui(ui, view.theme, scope.clone());
-        self.checks_ui(ui, view, actions);
+        scope_ui(ui, cx.view.theme, scope.clone());
+        self.checks_ui(ui, cx);
         let (id, content) = (self.id(), self.proposal().hash);
         if self.has_changes() && !self.is_followed && !self.consequences.is_of(content) {
-            self.consequences = Known::Asked(content);
-            actions.push(Action::Review(ReviewRequest::Consequences(id)));
+            self.consequences = ConsequencesState::Asked(content);
+            cx.request(ReviewRequest::Consequences(id));
         }
         match &self.consequences {
-            Known::Asked(_) => drop(muted_ui(ui, view.theme, "Working out costs and files…")),
-            Known::Not(_) => {
-                muted_ui(ui, view.theme, "Costs and files are not known while it does not fit.");
+            ConsequencesState::Asked(_) => drop(muted_ui(ui, cx.view.theme, "Working out costs and files…")),
+            ConsequencesState::Not(_) => {
+                muted_ui(ui, cx.view.theme, "Costs and files are not known while it does not fit.");
             }
-            Known::Nothing => {}
-            Known::All(all) => {
+            ConsequencesState::Nothing => {}
+            ConsequencesState::All(all) => {
                 let after = self.proposed.as_ref().map(|proposed| &proposed.after);
-                let led_to = all_ui(ui, view, all, (scope.as_deref(), after), typed, actions);
+                let led_to = all_ui(ui, cx, all, (scope.as_deref(), after), typed);
                 // The heading comes to the top of the panel, if the button that was led to is then still in view.
                 let span = led_to.map(|button| heading.union(button));
                 if let Some(span) = span.filter(|span| span.height() <= ui.clip_rect().height()) {
                     ui.scroll_to_rect(span, Some(egui::Align::TOP));
                 }
-                self.pages.show_ui(ui, view, all, scope, actions);
+                self.pages.show_ui(ui, cx, all, scope);
             }
         }
     }
@@ -122,11 +119,11 @@ impl Opened {
         self.proposal().elements.iter().any(|element| element.subject != Subject::Act)
     }
 
-    fn checks_ui(&self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn checks_ui(&self, ui: &mut Ui, cx: &ReviewContext<'_>) {
         let checks = &self.proposal().checks;
         let errors = checks.iter().filter(|check| check.severity == Severity::Error).count();
         match (checks.len(), errors) {
-            (0, _) => drop(muted_ui(ui, view.theme, "Checks passed: no new problems.")),
+            (0, _) => drop(muted_ui(ui, cx.view.theme, "Checks passed: no new problems.")),
             (all, 0) => drop(ui.label(format!("Checks: {}", counted(all, "new warning")))),
             (_, errors) => drop(ui.label(format!("Checks: {}", counted(errors, "new error")))),
         }
@@ -135,7 +132,7 @@ impl Opened {
             let are =
                 if removals == 1 { "1 removal is".to_owned() } else { format!("{removals} removals are") };
             let text = format!("{are} proposed. The checks do not say whether what goes is still needed.");
-            warning_ui(ui, view.theme, Severity::Warning, &text);
+            warning_ui(ui, cx.view.theme, Severity::Warning, &text);
         }
         for check in checks.iter().take(MOST) {
             let subject = match check.element {
@@ -143,7 +140,7 @@ impl Opened {
                 ElementId::Edge(id) => Subject::Edge(id),
                 ElementId::Board(id) => Subject::Board(id),
             };
-            line_ui(ui, view, check.severity, &check.message, Some(subject), actions);
+            line_ui(ui, cx, check.severity, &check.message, Some(subject));
         }
     }
 }
@@ -151,34 +148,39 @@ impl Opened {
 /// Gives back where the button of a plan is, when somebody was led to it right now.
 fn all_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    cx: &ReviewContext<'_>,
     all: &Consequences,
     (scope, after): (Option<&str>, Option<&Snapshot>),
-    typed: &mut Typed,
-    actions: &mut Vec<Action>,
+    typed: &mut ReviewInput,
 ) -> Option<egui::Rect> {
     let mut led_to = None;
     for board in &all.boards {
-        board_ui(ui, view, board, all.boards.len() > 1, typed);
-        scope_ui(ui, view.theme, scope.map(str::to_owned));
+        board_ui(ui, cx.view, board, all.boards.len() > 1, typed);
+        scope_ui(ui, cx.view.theme, scope.map(str::to_owned));
         let Consequences { proposal, version, hash, .. } = *all;
-        let takes_credentials = [Some(view.snapshot), after]
+        let takes_credentials = [Some(cx.view.snapshot), after]
             .into_iter()
             .flatten()
             .any(|snapshot| takes_credentials(snapshot, board.board));
-        let planned = Planned { proposal, version, hash, board: board.board, takes_credentials };
-        led_to = trial_ui(ui, view, planned, typed, actions).or(led_to);
+        let planned = TrialPlanTarget { proposal, version, hash, board: board.board, takes_credentials };
+        led_to = trial_ui(ui, cx, planned, typed).or(led_to);
     }
     if !all.links.is_empty() {
         ui.label(format!("{} will need review", counted(all.links.len(), "trace link")));
         for words in all.links.iter().take(MOST) {
-            line_ui(ui, view, Severity::Warning, words, None, actions);
+            line_ui(ui, cx, Severity::Warning, words, None);
         }
     }
     led_to
 }
 
-fn board_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, is_named: bool, typed: &mut Typed) {
+fn board_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    board: &BoardConsequences,
+    is_named: bool,
+    typed: &mut ReviewInput,
+) {
     if is_named {
         ui.label(RichText::new(&board.name).strong());
     }
@@ -232,7 +234,13 @@ fn cost_words(cost: &CostDelta) -> String {
     }
 }
 
-fn file_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, file: &FileDelta, typed: &mut Typed) {
+fn file_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    board: &BoardConsequences,
+    file: &FileDelta,
+    typed: &mut ReviewInput,
+) {
     let key = (board.board, file.path.clone());
     let title = format!("{}  +{} −{}", file.path, file.added, file.removed);
     let is_short = file.added + file.removed <= SHORT;
@@ -274,22 +282,15 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, board: &BoardConsequences, file: &FileD
         });
 }
 
-fn line_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    severity: Severity,
-    text: &str,
-    subject: Option<Subject>,
-    actions: &mut Vec<Action>,
-) {
+fn line_ui(ui: &mut Ui, cx: &ReviewContext<'_>, severity: Severity, text: &str, subject: Option<Subject>) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), view.theme, severity);
+        paint_severity(ui.painter(), mark.center(), cx.view.theme, severity);
         let label = egui::Label::new(RichText::new(text).small()).wrap();
         match subject {
             Some(subject) => {
                 if ui.add(label.sense(Sense::click())).clicked() {
-                    actions.push(Action::Jump(subject));
+                    cx.send(ReviewMessage::Jump(subject));
                 }
             }
             None => drop(ui.add(label)),

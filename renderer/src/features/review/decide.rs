@@ -1,12 +1,13 @@
 //! The decision: below everything, always in sight, and about exactly what is shown. What it takes stands in the button.
 
 use super::{
-    opened::{Deciding, Look, Opened},
+    opened::{DecisionStep, ProposalLook, ProposalReview},
     trial::scope_ui,
     words,
 };
 use crate::{
-    view::{Action, View},
+    features::review::ReviewContext,
+    view::View,
     widgets::{focus_stroke, muted_ui},
 };
 use egui::{Button, Key, RichText, TextEdit, Ui};
@@ -14,47 +15,44 @@ use shared_protocol::{proposal::Kind, review::ReviewRequest};
 
 pub(super) fn decide_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    opened: &mut Opened,
+    cx: &ReviewContext<'_>,
+    opened: &mut ProposalReview,
     why_not: Option<&str>,
-    actions: &mut Vec<Action>,
 ) {
     ui.set_width(ui.available_width());
     if let Some(why) = why_not {
         // Whatever was begun before is not about this any more.
-        if opened.deciding != Deciding::Asked {
-            opened.deciding = Deciding::Not;
+        if opened.deciding != DecisionStep::Asked {
+            opened.deciding = DecisionStep::Not;
         }
-        muted_ui(ui, view.theme, why);
+        muted_ui(ui, cx.view.theme, why);
     } else {
         // Here it moves nothing that the pointer is on.
         if let Some(note) = &opened.note {
-            ui.add(egui::Label::new(RichText::new(note).small().color(view.theme.text)).wrap());
+            ui.add(egui::Label::new(RichText::new(note).small().color(cx.view.theme.text)).wrap());
         }
-        muted_ui(ui, view.theme, summary(opened));
+        muted_ui(ui, cx.view.theme, summary(opened));
         if opened.has_changes() {
-            scope_ui(ui, view.theme, opened.partial_scope("Plan and consequences are for"));
+            scope_ui(ui, cx.view.theme, opened.partial_scope("Plan and consequences are for"));
         }
     }
-    if opened.look == Look::Edit {
-        return editing_ui(ui, view, opened);
+    if opened.look == ProposalLook::Edit {
+        return editing_ui(ui, cx.view, opened);
     }
     // Each with names of its own: the keyboard must not pass from one button to another that takes its place.
     ui.add_enabled_ui(why_not.is_none(), |ui| match opened.deciding.clone() {
-        Deciding::Not | Deciding::Asked => {
-            ui.push_id("plain", |ui| plain_ui(ui, view, opened, actions)).inner
+        DecisionStep::Not | DecisionStep::Asked => ui.push_id("plain", |ui| plain_ui(ui, cx, opened)).inner,
+        DecisionStep::Choosing { fresh } => {
+            ui.push_id("choosing", |ui| choosing_ui(ui, cx, opened, fresh)).inner
         }
-        Deciding::Choosing { fresh } => {
-            ui.push_id("choosing", |ui| choosing_ui(ui, view, opened, fresh, actions)).inner
-        }
-        Deciding::Rejecting { reason, fresh } => {
-            ui.push_id("rejecting", |ui| rejecting_ui(ui, view, opened, (reason, fresh), actions)).inner
+        DecisionStep::Rejecting { reason, fresh } => {
+            ui.push_id("rejecting", |ui| rejecting_ui(ui, cx, opened, (reason, fresh))).inner
         }
     });
 }
 
 /// What would be taken, by kind.
-fn summary(opened: &Opened) -> String {
+fn summary(opened: &ProposalReview) -> String {
     let chosen = opened.proposal().elements.iter().filter(|element| opened.is_chosen(&element.subject));
     let (mut added, mut changed, mut removed, mut placed) = (0, 0, 0, 0);
     for element in chosen {
@@ -72,10 +70,10 @@ fn summary(opened: &Opened) -> String {
     }
 }
 
-fn accept_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Vec<Action>) -> egui::Response {
+fn accept_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) -> egui::Response {
     let text = words::accept_words(opened.chosen().len(), opened.proposal().elements.len());
     let why_not = opened.why_not_accept();
-    let theme = view.theme;
+    let theme = cx.view.theme;
     let button = if why_not.is_none() && ui.is_enabled() {
         Button::new(RichText::new(&text).color(theme.accent_text)).fill(theme.accent)
     } else {
@@ -87,58 +85,57 @@ fn accept_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Ve
         None => accept,
     };
     if accept.clicked() {
-        actions.push(Action::Review(ReviewRequest::Accept(opened.verdict())));
-        opened.deciding = Deciding::Asked;
+        cx.request(ReviewRequest::Accept(opened.verdict()));
+        opened.deciding = DecisionStep::Asked;
     }
     accept
 }
 
-fn plain_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Vec<Action>) {
+fn plain_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
     ui.horizontal_wrapped(|ui| {
-        accept_ui(ui, view, opened, actions);
+        accept_ui(ui, cx, opened);
         if ui.button("Reject…").clicked() {
-            opened.deciding = Deciding::Rejecting { reason: String::new(), fresh: true };
+            opened.deciding = DecisionStep::Rejecting { reason: String::new(), fresh: true };
         }
         let can_edit = opened.proposed.is_some() && opened.proposal().brief.act.is_none();
         let edit = ui.add_enabled(can_edit, Button::new("Edit…"));
         if edit.on_hover_text("Change what is proposed; what you change is recorded as yours").clicked() {
-            opened.look = Look::Edit;
+            opened.look = ProposalLook::Edit;
         }
     });
 }
 
 /// Opened by Enter: the keyboard is on the choice that does nothing.
-fn choosing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, fresh: bool, actions: &mut Vec<Action>) {
+fn choosing_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview, fresh: bool) {
     ui.horizontal_wrapped(|ui| {
         let back = ui.button("Not yet");
         if fresh {
             back.request_focus();
-            opened.deciding = Deciding::Choosing { fresh: false };
+            opened.deciding = DecisionStep::Choosing { fresh: false };
         }
         let left = ui.input(|input| input.key_pressed(Key::Escape));
         if (back.clicked() && !fresh) || left {
             back.surrender_focus();
-            opened.deciding = Deciding::Not;
+            opened.deciding = DecisionStep::Not;
         }
-        accept_ui(ui, view, opened, actions);
+        accept_ui(ui, cx, opened);
         if ui.button("Reject…").clicked() {
-            opened.deciding = Deciding::Rejecting { reason: String::new(), fresh: true };
+            opened.deciding = DecisionStep::Rejecting { reason: String::new(), fresh: true };
         }
     });
 }
 
 fn rejecting_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    opened: &mut Opened,
+    cx: &ReviewContext<'_>,
+    opened: &mut ProposalReview,
     (mut reason, fresh): (String, bool),
-    actions: &mut Vec<Action>,
 ) {
     let edit = TextEdit::multiline(&mut reason)
         .hint_text("What should be different; the agent reads it")
         .desired_rows(2)
         .desired_width(f32::INFINITY);
-    let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Reason");
+    let field = focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Reason");
     if fresh {
         field.request_focus();
     }
@@ -153,16 +150,16 @@ fn rejecting_ui(
         let brief = &opened.proposal().brief;
         let (proposal, version) = (brief.id, brief.version);
         let reason = reason.trim().to_owned();
-        actions.push(Action::Review(ReviewRequest::Reject { proposal, version, reason }));
-        opened.deciding = Deciding::Asked;
+        cx.request(ReviewRequest::Reject { proposal, version, reason });
+        opened.deciding = DecisionStep::Asked;
     } else if left {
-        opened.deciding = Deciding::Not;
+        opened.deciding = DecisionStep::Not;
     } else {
-        opened.deciding = Deciding::Rejecting { reason, fresh: false };
+        opened.deciding = DecisionStep::Rejecting { reason, fresh: false };
     }
 }
 
-fn editing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened) {
+fn editing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
     muted_ui(
         ui,
         view.theme,
@@ -170,6 +167,6 @@ fn editing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened) {
          itself stays as it is.",
     );
     if ui.button("Done editing").clicked() {
-        opened.look = Look::Overlay;
+        opened.look = ProposalLook::Overlay;
     }
 }

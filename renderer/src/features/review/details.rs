@@ -2,29 +2,29 @@
 //! it; and for what takes something away, the gesture that includes it.
 
 use super::{
-    Opened, Typed,
+    ProposalReview, ReviewInput,
     files::{files_ui, value_ui},
     request_plan, words,
 };
 use crate::{
-    view::{Action, View},
+    features::review::{ReviewContext, ReviewMessage},
+    view::View,
     widgets::{focus_stroke, muted_ui},
 };
 use canvas::{Sign, theme::Theme};
 use egui::{CornerRadius, Frame, Margin, RichText, TextEdit, Ui};
 use shared_protocol::{Subject, proposal::Kind, review::Element};
 
-impl Opened {
+impl ProposalReview {
     pub(super) fn details_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &ReviewContext<'_>,
         subject: &Subject,
-        typed: &mut Typed,
-        actions: &mut Vec<Action>,
+        typed: &mut ReviewInput,
     ) {
         let Some(element) = self.element(subject).cloned() else { return };
-        let theme = view.theme;
+        let theme = cx.view.theme;
         let to_gesture = std::mem::take(&mut self.go_to_gesture);
         let mut confirmed = false;
         Frame::new()
@@ -44,7 +44,7 @@ impl Opened {
                             if to_gesture {
                                 typed.holding.focus();
                             }
-                            confirmed = gesture_ui(ui, view, &element, typed);
+                            confirmed = gesture_ui(ui, cx.view, &element, typed);
                         }
                     }
                 }
@@ -60,11 +60,11 @@ impl Opened {
                 if element.board.is_some() {
                     ui.horizontal_wrapped(|ui| {
                         if ui.button("Show on the board").clicked() {
-                            actions.push(Action::Jump(subject.clone()));
+                            cx.send(ReviewMessage::Jump(subject.clone()));
                         }
                     });
                 }
-                self.comments_on_ui(ui, view, Some(subject), typed, actions);
+                self.comments_on_ui(ui, cx, Some(subject), typed);
             });
         if confirmed {
             self.confirm(subject);
@@ -106,7 +106,7 @@ pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, element: &Element) {
 }
 
 /// Holding, or typing the name: a click or a key alone includes nothing that takes something away.
-fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut Typed) -> bool {
+fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut ReviewInput) -> bool {
     let theme = view.theme;
     let name = name_of(view, element);
     let held =

@@ -1,9 +1,10 @@
 //! The elements with their ticks: one line each, layout alone folded into one, the one that is looked at opened below its
 //! line. Lines out of sight cost nothing.
 
-use super::{Opened, Typed, header::sign_ui, opened::Look, words};
+use super::{ProposalReview, ReviewInput, header::sign_ui, opened::ProposalLook, words};
 use crate::{
-    view::{Action, View},
+    features::review::{ReviewContext, ReviewMessage},
+    view::View,
     widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
     wording::counted,
 };
@@ -29,18 +30,18 @@ const MAX_REMOVALS: usize = 3;
 
 /// The height of each element's row, by its place in the proposal, for one width and one state of the workspace.
 #[derive(Debug, Default)]
-pub(super) struct RowHeights {
+pub(super) struct ElementRowHeights {
     of: Option<(f32, f32, Revision)>,
     heights: Vec<f32>,
 }
 
 /// The texts of one row, laid out.
-struct RowText {
+struct ElementRowText {
     text: Arc<Galley>,
     risks: Option<(String, Arc<Galley>)>,
 }
 
-impl RowText {
+impl ElementRowText {
     fn height(&self) -> f32 {
         let risks = self.risks.as_ref().map_or(0.0, |(_, galley)| galley.size().y + 2.0);
         (self.text.size().y + risks + 10.0).max(ROW).ceil()
@@ -48,28 +49,22 @@ impl RowText {
 }
 
 /// What a line asks for.
-enum Asked {
+enum ElementClick {
     LookAt(Subject),
     Tick(Subject),
 }
 
-impl Opened {
-    pub(super) fn elements_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        typed: &mut Typed,
-        actions: &mut Vec<Action>,
-    ) {
+impl ProposalReview {
+    pub(super) fn elements_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>, typed: &mut ReviewInput) {
         ui.add_space(6.0);
         ui.separator();
-        self.top_ui(ui, view);
-        self.measure(ui, view);
+        self.top_ui(ui, cx.view);
+        self.measure(ui, cx.view);
         let listed: Vec<Subject> = self.listed().map(|element| element.subject.clone()).collect();
-        self.rows_ui(ui, view, &listed, typed, actions);
+        self.rows_ui(ui, cx, &listed, typed);
         let placed: Vec<Subject> = self.placed().map(|element| element.subject.clone()).collect();
-        if !placed.is_empty() && self.placed_ui(ui, view, placed.len(), typed) {
-            self.rows_ui(ui, view, &placed, typed, actions);
+        if !placed.is_empty() && self.placed_ui(ui, cx.view, placed.len(), typed) {
+            self.rows_ui(ui, cx, &placed, typed);
         }
     }
 
@@ -80,14 +75,14 @@ impl Opened {
         }
         let height = |element| self.row_text(ui, view, element, of.0).height();
         let heights = self.proposal().elements.iter().map(height).collect();
-        self.rows = RowHeights { of: Some(of), heights };
+        self.rows = ElementRowHeights { of: Some(of), heights };
     }
 
     fn row_height(&self, subject: &Subject) -> f32 {
         self.place(subject).and_then(|place| self.rows.heights.get(place)).copied().unwrap_or(ROW)
     }
 
-    fn row_text(&self, ui: &Ui, view: &View<'_>, element: &Element, width: f32) -> RowText {
+    fn row_text(&self, ui: &Ui, view: &View<'_>, element: &Element, width: f32) -> ElementRowText {
         let width = (width - MARKS - 4.0).max(40.0);
         let layout = |text: &str, font, colour| ui.painter().layout(text.to_owned(), font, colour, width);
         let text = layout(&element.text, body_font(ui), view.theme.text);
@@ -101,7 +96,7 @@ impl Opened {
         let risks = risks.collect::<Vec<_>>().join("; ");
         let colour = if element.destructive { view.theme.danger } else { view.theme.warning };
         let galley = (!risks.is_empty()).then(|| layout(&risks, small_font(ui), colour));
-        RowText { text, risks: galley.map(|galley| (risks, galley)) }
+        ElementRowText { text, risks: galley.map(|galley| (risks, galley)) }
     }
 
     /// For a side effect, the removal that it goes with: `goes with database`.
@@ -184,39 +179,38 @@ impl Opened {
     fn rows_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &ReviewContext<'_>,
         subjects: &[Subject],
-        typed: &mut Typed,
-        actions: &mut Vec<Action>,
+        typed: &mut ReviewInput,
     ) {
         ui.spacing_mut().item_spacing.y = 0.0;
         let before = self.focus.clone();
         let focused = before.as_ref().and_then(|focus| subjects.iter().position(|other| other == focus));
         let split = focused.map_or(subjects.len(), |place| place + 1);
-        let mut asked = self.part_ui(ui, view, &subjects[..split]);
+        let mut asked = self.part_ui(ui, cx.view, &subjects[..split]);
         if let Some(place) = focused {
             let subject = &subjects[place];
             let top = ui.cursor().top() - self.row_height(subject);
             stable_ui(ui, ("details", subject), |ui| {
                 ui.spacing_mut().item_spacing.y = 4.0;
-                self.details_ui(ui, view, subject, typed, actions);
+                self.details_ui(ui, cx, subject, typed);
             });
             if std::mem::take(&mut self.go_to_focus) {
                 let bottom = ui.cursor().top().min(top + self.row_height(subject) + SEEN_BELOW);
                 let left = ui.cursor().left();
                 ui.scroll_to_rect(Rect::from_min_max(pos2(left, top), pos2(left + 1.0, bottom)), None);
             }
-            asked = asked.or(self.part_ui(ui, view, &subjects[split..]));
+            asked = asked.or(self.part_ui(ui, cx.view, &subjects[split..]));
         }
         match asked {
-            Some(Asked::LookAt(subject)) => {
+            Some(ElementClick::LookAt(subject)) => {
                 let again = self.focus.as_ref() == Some(&subject);
                 self.look_at((!again).then(|| subject.clone()));
-                if !again && self.look != Look::List {
-                    actions.push(Action::Jump(subject));
+                if !again && self.look != ProposalLook::List {
+                    cx.send(ReviewMessage::Jump(subject));
                 }
             }
-            Some(Asked::Tick(subject)) => {
+            Some(ElementClick::Tick(subject)) => {
                 let was_open = self.focus.as_ref() == Some(&subject);
                 self.tick(&subject);
                 // It is in view already: the row stays under the pointer.
@@ -231,7 +225,7 @@ impl Opened {
     }
 
     /// Only rows in sight or near it are drawn.
-    fn part_ui(&self, ui: &mut Ui, view: &View<'_>, subjects: &[Subject]) -> Option<Asked> {
+    fn part_ui(&self, ui: &mut Ui, view: &View<'_>, subjects: &[Subject]) -> Option<ElementClick> {
         let clip = ui.clip_rect();
         let clip = clip.expand2(vec2(0.0, clip.height()));
         let (mut asked, mut space) = (None, 0.0);
@@ -250,9 +244,9 @@ impl Opened {
         asked
     }
 
-    fn row_ui(&self, ui: &mut Ui, view: &View<'_>, element: &Element, height: f32) -> Option<Asked> {
+    fn row_ui(&self, ui: &mut Ui, view: &View<'_>, element: &Element, height: f32) -> Option<ElementClick> {
         let theme = view.theme;
-        let RowText { text, risks } = self.row_text(ui, view, element, ui.available_width());
+        let ElementRowText { text, risks } = self.row_text(ui, view, element, ui.available_width());
         let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
         let focused = self.focus.as_ref() == Some(&element.subject);
         row.widget_info(|| WidgetInfo::selected(Role::Button, true, focused, element.text.as_str()));
@@ -286,13 +280,13 @@ impl Opened {
         // Whoever presses the tick of a removal for long does not click it.
         let is_held = element.destructive && !is_chosen && !focused && tick.is_pointer_button_down_on();
         if tick.changed() || is_held {
-            return Some(Asked::Tick(element.subject.clone()));
+            return Some(ElementClick::Tick(element.subject.clone()));
         }
-        row.clicked().then(|| Asked::LookAt(element.subject.clone()))
+        row.clicked().then(|| ElementClick::LookAt(element.subject.clone()))
     }
 
     /// Layout alone: one line with one tick. Gives back whether it is unfolded.
-    fn placed_ui(&mut self, ui: &mut Ui, view: &View<'_>, count: usize, typed: &mut Typed) -> bool {
+    fn placed_ui(&mut self, ui: &mut Ui, view: &View<'_>, count: usize, typed: &mut ReviewInput) -> bool {
         let theme = view.theme;
         let chosen = self.placed().filter(|element| self.is_chosen(&element.subject)).count();
         let focused = self.focused().is_some_and(|element| element.kind == Kind::Placed);

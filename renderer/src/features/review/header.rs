@@ -1,6 +1,6 @@
 //! What stands over every proposal: labels of risk, counts with their signs, who proposed it, and its words, set apart.
 
-use super::{Opened, words};
+use super::{ProposalReview, words};
 use crate::{
     view::View,
     widgets::{muted_ui, small_font},
@@ -73,7 +73,7 @@ pub(super) fn counts_ui(ui: &mut Ui, theme: &Theme, brief: &ProposalBrief) {
     response.on_hover_text(name);
 }
 
-pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened) {
+pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
     let theme = view.theme;
     let brief = &opened.proposal().brief;
     let now = now();
@@ -102,7 +102,7 @@ pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened) {
 }
 
 /// What the agent says for itself: plain text in a block of its own, under a line that is ours.
-pub(super) fn rationale_ui(ui: &mut Ui, theme: &Theme, opened: &Opened) {
+pub(super) fn rationale_ui(ui: &mut Ui, theme: &Theme, opened: &ProposalReview) {
     let rationale = &opened.proposal().rationale;
     ui.add_space(4.0);
     if rationale.trim().is_empty() {

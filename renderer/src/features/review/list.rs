@@ -1,7 +1,8 @@
 //! The same difference in words, over the whole width: each element with its fields before and after.
 
-use super::{Opened, Review, details, header};
+use super::{ProposalReview, ReviewFeature, details, header};
 use crate::{
+    features::review::ReviewContext,
     view::{Action, View},
     widgets::{focus_ring, muted_ui},
 };
@@ -14,42 +15,51 @@ const WIDEST: f32 = 860.0;
 /// Elements whose fields are written out; of more, the line alone.
 const MOST_IN_FULL: usize = 200;
 
-impl Review {
-    pub(crate) fn list_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+impl ReviewFeature {
+    pub(crate) fn list_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>) {
         let Some(opened) = &mut self.opened else { return };
-        Frame::new().fill(view.theme.surface_panel).inner_margin(Margin::symmetric(16, 10)).show(ui, |ui| {
-            egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt("list").show(ui, |ui| {
-                ui.set_width(ui.available_width().min(WIDEST));
-                if opened.is_over() {
-                    ui.label(super::words::outcome(&opened.proposal().brief));
-                    return;
-                }
-                let listed: Vec<Element> = opened.listed().cloned().collect();
-                for (place, element) in listed.iter().enumerate() {
-                    if element_ui(ui, view, opened, element, place < MOST_IN_FULL) {
-                        let subject: Subject = element.subject.clone();
-                        opened.look_at(Some(subject));
-                        actions.push(Action::ShowPanel(crate::panel_id::PanelId::Proposal));
+        Frame::new().fill(cx.view.theme.surface_panel).inner_margin(Margin::symmetric(16, 10)).show(
+            ui,
+            |ui| {
+                egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt("list").show(ui, |ui| {
+                    ui.set_width(ui.available_width().min(WIDEST));
+                    if opened.is_over() {
+                        ui.label(super::words::outcome(&opened.proposal().brief));
+                        return;
                     }
-                }
-                let placed = opened.placed().count();
-                if placed > 0 {
-                    ui.horizontal(|ui| {
-                        header::sign_ui(ui, view.theme, Sign::Moved, 6.5);
-                        let what = crate::wording::counted(placed, "element");
-                        muted_ui(ui, view.theme, format!("moves or resizes {what}"));
-                    });
-                }
-                if listed.is_empty() && placed == 0 {
-                    muted_ui(ui, view.theme, "It changes nothing on the boards.");
-                }
-            });
-        });
+                    let listed: Vec<Element> = opened.listed().cloned().collect();
+                    for (place, element) in listed.iter().enumerate() {
+                        if element_ui(ui, cx.view, opened, element, place < MOST_IN_FULL) {
+                            let subject: Subject = element.subject.clone();
+                            opened.look_at(Some(subject));
+                            cx.act(Action::ShowPanel(crate::panel_id::PanelId::Proposal));
+                        }
+                    }
+                    let placed = opened.placed().count();
+                    if placed > 0 {
+                        ui.horizontal(|ui| {
+                            header::sign_ui(ui, cx.view.theme, Sign::Moved, 6.5);
+                            let what = crate::wording::counted(placed, "element");
+                            muted_ui(ui, cx.view.theme, format!("moves or resizes {what}"));
+                        });
+                    }
+                    if listed.is_empty() && placed == 0 {
+                        muted_ui(ui, cx.view.theme, "It changes nothing on the boards.");
+                    }
+                });
+            },
+        );
     }
 }
 
 /// Gives back whether it was chosen to be looked at.
-fn element_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened, element: &Element, in_full: bool) -> bool {
+fn element_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    opened: &ProposalReview,
+    element: &Element,
+    in_full: bool,
+) -> bool {
     let theme = view.theme;
     let row = ui.horizontal(|ui| {
         ui.set_min_height(26.0);

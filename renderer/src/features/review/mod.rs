@@ -14,7 +14,7 @@
 mod call;
 mod clashes;
 mod closure;
-pub(crate) mod codes;
+mod codes;
 mod comments;
 mod consequences;
 mod decide;
@@ -23,20 +23,25 @@ mod elements;
 mod files;
 mod header;
 mod list;
-pub(crate) mod opened;
+mod messages;
+mod opened;
 mod pages;
 mod proposal;
-pub(crate) mod proposed;
+mod proposed;
 mod queue;
 mod request_plan;
-pub(crate) mod strip;
+mod strip;
 mod trial;
 pub(crate) mod words;
 
+pub(crate) use codes::codes_ui;
+pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewPending};
+pub(crate) use opened::ProposalLook;
+pub(crate) use proposed::ProposedState;
+
 use crate::replica::Workspace;
 use canvas::Canvas;
-use opened::{Arrival, Look, Opened};
-use proposed::Proposed;
+use opened::{ProposalArrival, ProposalReview};
 use shared_protocol::{
     BoardId, ProposalId, ProposalState, Subject,
     review::{OpenedProposal, ProposalBrief, ReviewView},
@@ -50,8 +55,8 @@ use std::{
 pub(crate) const MAX_HISTORY: u32 = 500;
 
 #[derive(Default)]
-pub(crate) struct Review {
-    opened: Option<Opened>,
+pub(crate) struct ReviewFeature {
+    opened: Option<ProposalReview>,
     /// A person wants to see this one.
     wanted: Option<ProposalId>,
     /// Main was asked for it.
@@ -61,15 +66,39 @@ pub(crate) struct Review {
     /// The boards as they would be, for the views that show all of them.
     canvases: BTreeMap<BoardId, Canvas>,
     generation: u32,
-    queue: queue::QueueState,
-    typed: Typed,
-    /// The state as it would be is shown for a moment, until then.
+    queue: queue::ReviewQueueState,
+    typed: ReviewInput,
+    /// The time until which the proposed state is shown.
     pub(crate) blink_until: f64,
+    /// The part of the proposal to bring into view when the canvas is drawn next.
+    pub(crate) reveal: ProposalReveal,
+}
+
+/// The part of a proposal that the canvas brings into view.
+#[derive(Debug, Default)]
+pub(crate) enum ProposalReveal {
+    #[default]
+    Nothing,
+    Everything,
+    Element(Subject),
+}
+
+impl ProposalReveal {
+    pub(crate) fn everything(&mut self) {
+        // One element is the narrower wish.
+        if !matches!(self, Self::Element(_)) {
+            *self = Self::Everything;
+        }
+    }
+
+    fn element(&mut self, subject: Subject) {
+        *self = Self::Element(subject);
+    }
 }
 
 /// What is typed or held and not yet said.
 #[derive(Default)]
-struct Typed {
+struct ReviewInput {
     holding: crate::hold::Holding,
     /// The name of a destructive element.
     name: String,
@@ -80,34 +109,33 @@ struct Typed {
     shows: BTreeSet<&'static str>,
     /// Files whose difference was opened or folded by hand.
     turned: BTreeSet<(BoardId, String)>,
-    plan: trial::Form,
+    plan: trial::TrialPlanForm,
 }
 
-impl Review {
-    pub(crate) fn opened(&self) -> Option<&Opened> {
+impl ReviewFeature {
+    pub(crate) fn opened(&self) -> Option<&ProposalReview> {
         self.opened.as_ref()
-    }
-
-    pub(crate) fn opened_mut(&mut self) -> Option<&mut Opened> {
-        self.opened.as_mut()
     }
 
     /// A person looks at a proposal, and not only at somebody's ghosts.
     pub(crate) fn is_reviewing(&self) -> bool {
-        self.opened.as_ref().is_some_and(|opened| !opened.is_followed && opened.look != Look::Edit)
+        self.opened.as_ref().is_some_and(|opened| !opened.is_followed && opened.look != ProposalLook::Edit)
     }
 
-    pub(crate) fn look(&self) -> Look {
-        self.opened.as_ref().filter(|opened| !opened.is_followed).map_or(Look::Overlay, |opened| opened.look)
+    pub(crate) fn look(&self) -> ProposalLook {
+        self.opened
+            .as_ref()
+            .filter(|opened| !opened.is_followed)
+            .map_or(ProposalLook::Overlay, |opened| opened.look)
     }
 
     /// The state that the reviewer changes, while they do.
-    pub(crate) fn edited(&self) -> Option<&Arc<Proposed>> {
-        self.opened.as_ref().filter(|opened| opened.look == Look::Edit)?.proposed.as_ref()
+    pub(crate) fn edited(&self) -> Option<&Arc<ProposedState>> {
+        self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?.proposed.as_ref()
     }
 
     /// A person wants to look at this one. It stays as it is when it is open already.
-    pub(crate) fn open(&mut self, id: ProposalId) {
+    fn open(&mut self, id: ProposalId) {
         self.hidden.remove(&id);
         match &mut self.opened {
             Some(opened) if opened.id() == id => opened.is_followed = false,
@@ -115,11 +143,11 @@ impl Review {
         }
     }
 
-    pub(crate) fn close(&mut self) {
+    fn close(&mut self) {
         if let Some(opened) = self.opened.take() {
             self.hidden.insert(opened.id());
         }
-        self.typed = Typed::default();
+        self.typed = ReviewInput::default();
         self.canvases.clear();
         self.wanted = None;
     }
@@ -130,7 +158,7 @@ impl Review {
 
     /// What main should be asked for now: what a person wants, else what is another than it was, else what somebody
     /// writes. One at a time, so that a busy agent costs no more than the window can draw.
-    pub(crate) fn missing(&mut self, view: &ReviewView) -> Option<ProposalId> {
+    fn missing(&mut self, view: &ReviewView) -> Option<ProposalId> {
         if self.asked.is_some() {
             return None;
         }
@@ -153,7 +181,7 @@ impl Review {
     pub(crate) fn receive(
         &mut self,
         proposal: OpenedProposal,
-        arrival: Arrival,
+        arrival: ProposalArrival,
         workspace: Option<&Workspace>,
     ) -> bool {
         let id = proposal.brief.id;
@@ -166,13 +194,13 @@ impl Review {
             // Somebody has opened another one meanwhile.
             Some(opened) if !wanted && !opened.is_followed => return false,
             _ => {
-                let mut opened = Opened::new(proposal);
+                let mut opened = ProposalReview::new(proposal);
                 opened.is_followed = !wanted;
                 self.opened = Some(opened);
-                self.typed = Typed::default();
+                self.typed = ReviewInput::default();
             }
         }
-        let over = |opened: &mut Opened| {
+        let over = |opened: &mut ProposalReview| {
             let brief = &opened.proposal().brief;
             opened.is_followed && brief.state != ProposalState::Draft && !brief.waits()
         };
@@ -185,15 +213,15 @@ impl Review {
     }
 
     /// Asking failed: whatever was wanted is not there.
-    pub(crate) fn give_up(&mut self) {
+    fn give_up(&mut self) {
         self.wanted = None;
         self.asked = None;
     }
 
-    /// The decision was not carried out; what is shown may be decided about again once it is looked at.
-    pub(crate) fn refused(&mut self) {
+    /// Allows another decision after one that failed.
+    fn reset_decision(&mut self) {
         if let Some(opened) = &mut self.opened {
-            opened.deciding = opened::Deciding::Not;
+            opened.deciding = opened::DecisionStep::Not;
         }
     }
 
@@ -203,19 +231,19 @@ impl Review {
     }
 
     /// A plan of what is proposed has begun, or was refused.
-    pub(crate) fn plan_answered(&mut self, has_begun: bool) {
+    fn plan_answered(&mut self, has_begun: bool) {
         self.typed.plan.answered(has_begun);
     }
 
     /// Before it can be planned, a person has to give these values.
-    pub(crate) fn plan_needs(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
+    fn plan_needs(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
         if self.opened.as_ref().is_some_and(|opened| opened.id() == proposal) {
             self.typed.plan.needs(board, secrets);
         }
     }
 
     /// A comment was taken, or it was not and stays where it was typed.
-    pub(crate) fn commented(&mut self, taken: bool) {
+    fn commented(&mut self, taken: bool) {
         let said = self.typed.said.take();
         if let Some(said) = said.filter(|_| !taken && self.typed.comment.is_empty()) {
             self.typed.comment = said;
@@ -229,12 +257,12 @@ impl Review {
         // What is over leaves no ghosts of what cannot happen any more.
         let proposed = match opened.is_over() {
             true => None,
-            false => Proposed::of(workspace, opened.proposal(), self.generation),
+            false => ProposedState::of(workspace, opened.proposal(), self.generation),
         };
         if opened.is_over() {
-            opened.look = Look::Overlay;
-        } else if proposed.is_none() && matches!(opened.look, Look::Edit | Look::SideBySide) {
-            opened.look = Look::List;
+            opened.look = ProposalLook::Overlay;
+        } else if proposed.is_none() && matches!(opened.look, ProposalLook::Edit | ProposalLook::SideBySide) {
+            opened.look = ProposalLook::List;
         }
         opened.proposed = proposed.map(Arc::new);
         match &opened.proposed {
@@ -249,7 +277,7 @@ impl Review {
     }
 
     /// The canvas of a board as it would be.
-    pub(crate) fn canvas(&mut self, board: BoardId, proposed: &Proposed) -> &mut Canvas {
+    pub(crate) fn canvas(&mut self, board: BoardId, proposed: &ProposedState) -> &mut Canvas {
         self.canvases.entry(board).or_insert_with(|| {
             let mut canvas = Canvas::new();
             canvas.document_changed(&proposed.after, board, None);
@@ -262,18 +290,18 @@ impl Review {
     }
 
     /// Where a person should look first: the board that is shown if anything is proposed there, else the first that is.
-    pub(crate) fn first_board(&self, shown: Option<BoardId>) -> Option<BoardId> {
+    fn first_board(&self, shown: Option<BoardId>) -> Option<BoardId> {
         let elements = &self.opened.as_ref()?.proposal().elements;
         let boards = || elements.iter().filter_map(|element| element.board);
         shown.filter(|shown| boards().any(|board| board == *shown)).or_else(|| boards().next())
     }
 
     /// The board on which an element is drawn.
-    pub(crate) fn board_of(&self, subject: &Subject) -> Option<BoardId> {
+    fn board_of(&self, subject: &Subject) -> Option<BoardId> {
         self.opened.as_ref()?.element(subject)?.board
     }
 
-    pub(crate) fn receive_history(&mut self, older: Vec<ProposalBrief>) {
+    fn receive_history(&mut self, older: Vec<ProposalBrief>) {
         self.queue.older = Some(older);
     }
 }

@@ -1,7 +1,7 @@
 //! The proposal that is looked at: what of it is chosen, what was confirmed, and whether it is still what was shown. This
 //! is the whole logic of ticking and deciding; drawing is elsewhere.
 
-use super::{closure::Closure, proposed::Proposed, words::harmless};
+use super::{closure::ElementClosure, proposed::ProposedState, words::harmless};
 use shared_protocol::{
     ProposalId, ProposalState, Subject,
     proposal::{Act, Kind, Risk, Verdict},
@@ -15,7 +15,7 @@ use std::{
 
 /// How the difference is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum ProposalLook {
     /// Drawn over the board.
     #[default]
     Overlay,
@@ -29,7 +29,7 @@ pub(crate) enum Look {
 
 /// How far a decision is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Deciding {
+pub(crate) enum DecisionStep {
     #[default]
     Not,
     /// The choices are open; the keyboard is on the safe one.
@@ -46,7 +46,7 @@ pub(crate) enum Deciding {
 
 /// Why main sent a proposal that is open already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub(crate) enum ProposalArrival {
     /// Something about it changed.
     News,
     /// The reviewer asked to look again.
@@ -56,7 +56,7 @@ pub(crate) enum Arrival {
 }
 
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct ProposalReview {
     /// As it is shown, and as a decision names it.
     proposal: OpenedProposal,
     /// It changed while it was looked at: this is what it is now.
@@ -65,7 +65,7 @@ pub(crate) struct Opened {
     confirmed: BTreeSet<Subject>,
     /// Elements in the order of the list, the gravest first.
     order: Vec<usize>,
-    closure: Closure,
+    closure: ElementClosure,
     /// Every element.
     all: Arc<BTreeSet<Subject>>,
     pub(crate) focus: Option<Subject>,
@@ -75,21 +75,21 @@ pub(crate) struct Opened {
     pub(crate) go_to_top: bool,
     /// A removal was ticked: put the keyboard on the button that confirms it.
     pub(super) go_to_gesture: bool,
-    pub(super) rows: super::elements::RowHeights,
+    pub(super) rows: super::elements::ElementRowHeights,
     /// What a tick did besides.
     pub(crate) note: Option<String>,
-    pub(crate) look: Look,
-    pub(crate) deciding: Deciding,
+    pub(crate) look: ProposalLook,
+    pub(crate) deciding: DecisionStep,
     /// What comes next is what the reviewer's own decision left.
     pub(crate) expects_rest: bool,
-    pub(crate) proposed: Option<Arc<Proposed>>,
+    pub(crate) proposed: Option<Arc<ProposedState>>,
     /// Ghosts of somebody who is writing, shown without having been asked for.
     pub(crate) is_followed: bool,
-    pub(super) consequences: super::consequences::Known,
-    pub(super) pages: super::pages::Pages,
+    pub(super) consequences: super::consequences::ConsequencesState,
+    pub(super) pages: super::pages::PageComparison,
 }
 
-impl Opened {
+impl ProposalReview {
     pub(crate) fn new(proposal: OpenedProposal) -> Self {
         let mut opened = Self {
             proposal: harmless(proposal),
@@ -97,21 +97,21 @@ impl Opened {
             chosen: Arc::default(),
             confirmed: BTreeSet::new(),
             order: Vec::new(),
-            closure: Closure::default(),
+            closure: ElementClosure::default(),
             all: Arc::default(),
             focus: None,
             go_to_focus: false,
             go_to_top: false,
             go_to_gesture: false,
-            rows: super::elements::RowHeights::default(),
+            rows: super::elements::ElementRowHeights::default(),
             note: None,
-            look: Look::default(),
-            deciding: Deciding::default(),
+            look: ProposalLook::default(),
+            deciding: DecisionStep::default(),
             expects_rest: false,
             proposed: None,
             is_followed: false,
-            consequences: super::consequences::Known::default(),
-            pages: super::pages::Pages::default(),
+            consequences: super::consequences::ConsequencesState::default(),
+            pages: super::pages::PageComparison::default(),
         };
         opened.sort();
         opened.tick_all(true);
@@ -147,8 +147,8 @@ impl Opened {
         let elements = &self.proposal.elements;
         self.order = (0..elements.len()).collect();
         self.order.sort_by_key(|&index| rank(&elements[index]));
-        self.closure = Closure::of(elements);
-        self.rows = super::elements::RowHeights::default();
+        self.closure = ElementClosure::of(elements);
+        self.rows = super::elements::ElementRowHeights::default();
         self.all = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
     }
 
@@ -374,44 +374,44 @@ impl Opened {
 
     /// Main told what the proposal is now. What a person looks at is replaced only if nothing in it is other than it was,
     /// or if they asked for it.
-    pub(crate) fn receive(&mut self, now: OpenedProposal, arrival: Arrival) {
+    pub(crate) fn receive(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
         let now = harmless(now);
         let is_watched = matches!(self.proposal.brief.state, ProposalState::Draft) || self.is_followed;
         // About what is over nothing is decided any more.
         let is_over = !now.brief.waits() && now.brief.state != ProposalState::Draft;
         let is_rest = std::mem::take(&mut self.expects_rest);
-        let is_own = arrival != Arrival::News;
+        let is_own = arrival != ProposalArrival::News;
         if is_own || is_watched || is_over || is_rest || is_same(&self.proposal, &now) {
             self.replace(now, arrival);
         } else {
             self.newer = Some(Box::new(now));
             self.go_to_top = true;
-            self.deciding = Deciding::Not;
+            self.deciding = DecisionStep::Not;
         }
     }
 
     /// The reviewer has read what changed.
     pub(crate) fn look_at_newer(&mut self) {
         if let Some(newer) = self.newer.take() {
-            self.replace(*newer, Arrival::News);
+            self.replace(*newer, ProposalArrival::News);
         }
     }
 
-    fn replace(&mut self, now: OpenedProposal, arrival: Arrival) {
+    fn replace(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
         let mut before = std::mem::replace(&mut self.proposal, now);
         if self.applies() {
             // It is followed by itself, so that a gesture is never carried over to another plan.
             self.proposal.plan = before.plan.take();
         }
         self.newer = None;
-        self.deciding = Deciding::Not;
+        self.deciding = DecisionStep::Not;
         self.sort();
         let was_draft = matches!(before.brief.state, ProposalState::Draft);
         let old = by_subject(&before.elements);
         let same = |element: &Element| old.get(&element.subject).is_some_and(|old| *old == element);
         // An edit was made to what the reviewer saw, so all that differs is theirs. What was stale was also fitted to
         // changes of others.
-        let was_edited = arrival == Arrival::Edited && before.brief.state == ProposalState::Open;
+        let was_edited = arrival == ProposalArrival::Edited && before.brief.state == ProposalState::Open;
         // Marks stay on what is as it was, and on what the reviewer edited; what is new or other has to be looked at first.
         let kept: BTreeSet<Subject> = self
             .proposal
@@ -483,8 +483,8 @@ impl Opened {
     fn clear_gesture(&mut self) {
         self.confirmed.remove(&Subject::Act);
         Arc::make_mut(&mut self.chosen).remove(&Subject::Act);
-        if self.deciding != Deciding::Asked {
-            self.deciding = Deciding::Not;
+        if self.deciding != DecisionStep::Asked {
+            self.deciding = DecisionStep::Not;
         }
     }
 
@@ -507,7 +507,7 @@ impl Opened {
         if brief.expires <= now {
             return Some("It has expired.".to_owned());
         }
-        if self.deciding == Deciding::Asked {
+        if self.deciding == DecisionStep::Asked {
             return Some("The decision is under way.".to_owned());
         }
         None

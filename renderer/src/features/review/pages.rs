@@ -1,9 +1,9 @@
 //! Pages before and after: pictures that sandboxed previews drew, side by side. They are asked for while somebody looks, one
 //! page at a time. What comes is data of untrusted components: only pixels, and only as many as they say.
 
-use super::{Opened, trial::scope_ui, words};
+use super::{ProposalReview, trial::scope_ui, words};
 use crate::{
-    view::{Action, View},
+    features::review::ReviewContext,
     widgets::{focus_ring, modal_frame, muted_ui, small_font},
     wording::counted,
 };
@@ -29,32 +29,32 @@ const NARROW: f32 = 230.0;
 const GAP: f32 = 8.0;
 
 #[derive(Default)]
-pub(super) struct Pages {
+pub(super) struct PageComparison {
     /// The content and the theme that the pictures are of.
     of: Option<(ContentHash, bool)>,
     asked: Option<NodeId>,
-    known: BTreeMap<NodeId, Known>,
+    known: BTreeMap<NodeId, PagePair>,
     enlarged: Option<NodeId>,
 }
 
-enum Known {
+enum PagePair {
     Not(String),
-    Both { now: Side, proposed: Side, is_same: bool },
+    Both { now: PageImage, proposed: PageImage, is_same: bool },
 }
 
-enum Side {
+enum PageImage {
     Absent,
     Failed(String),
     Drawn(TextureHandle),
 }
 
-impl std::fmt::Debug for Pages {
+impl std::fmt::Debug for PageComparison {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pages").field("of", &self.of).field("asked", &self.asked).finish_non_exhaustive()
     }
 }
 
-impl Side {
+impl PageImage {
     fn of(look: PageLook, context: &Context) -> Self {
         match look {
             PageLook::Absent => Self::Absent,
@@ -70,7 +70,7 @@ impl Side {
     }
 }
 
-impl Opened {
+impl ProposalReview {
     pub(crate) fn receive_pages(&mut self, pictures: PagePictures, context: &Context) {
         let PagePictures { proposal, hash, page, now, proposed } = pictures;
         if proposal != self.id() || hash != self.proposal().hash {
@@ -79,18 +79,18 @@ impl Opened {
         self.pages.asked.take_if(|asked| *asked == page);
         let is_same =
             matches!((&now, &proposed), (PageLook::Drawn(now), PageLook::Drawn(then)) if now == then);
-        let (now, proposed) = (Side::of(now, context), Side::of(proposed, context));
-        self.pages.known.insert(page, Known::Both { now, proposed, is_same });
+        let (now, proposed) = (PageImage::of(now, context), PageImage::of(proposed, context));
+        self.pages.known.insert(page, PagePair::Both { now, proposed, is_same });
     }
 
     pub(crate) fn without_page(&mut self) {
         if let Some(page) = self.pages.asked.take() {
-            self.pages.known.insert(page, Known::Not("There is no picture of it now.".to_owned()));
+            self.pages.known.insert(page, PagePair::Not("There is no picture of it now.".to_owned()));
         }
     }
 }
 
-impl Pages {
+impl PageComparison {
     pub(super) fn is_enlarging(&self) -> bool {
         self.enlarged.is_some()
     }
@@ -98,33 +98,32 @@ impl Pages {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        cx: &ReviewContext<'_>,
         all: &Consequences,
         scope: Option<String>,
-        actions: &mut Vec<Action>,
     ) {
         if all.pages.is_empty() {
             return;
         }
-        self.ask(all, view.theme.dark, actions);
+        self.ask(all, cx.view.theme.dark, cx);
         ui.add_space(6.0);
         let count = all.pages.len() + all.more_pages as usize;
         let words = format!("{} would look different", counted(count, "page"));
         ui.label(RichText::new(words).small());
-        scope_ui(ui, view.theme, scope);
+        scope_ui(ui, cx.view.theme, scope);
         for page in &all.pages {
-            self.page_ui(ui, view.theme, page);
+            self.page_ui(ui, cx.view.theme, page);
         }
         if all.more_pages > 0 {
-            muted_ui(ui, view.theme, format!("and {} more, which are not drawn", all.more_pages));
+            muted_ui(ui, cx.view.theme, format!("and {} more, which are not drawn", all.more_pages));
         }
         if let Some(page) = self.enlarged.and_then(|id| all.pages.iter().find(|page| page.page == id)) {
-            self.enlarged_ui(ui.ctx(), view.theme, page);
+            self.enlarged_ui(ui.ctx(), cx.view.theme, page);
         }
     }
 
     /// The first that is not known yet, unless another one is being drawn.
-    fn ask(&mut self, all: &Consequences, dark: bool, actions: &mut Vec<Action>) {
+    fn ask(&mut self, all: &Consequences, dark: bool, cx: &ReviewContext<'_>) {
         if self.of != Some((all.hash, dark)) {
             *self = Self { of: Some((all.hash, dark)), ..Self::default() };
         }
@@ -135,7 +134,7 @@ impl Pages {
         {
             self.asked = Some(page.page);
             let (proposal, hash, page) = (all.proposal, all.hash, page.page);
-            actions.push(Action::Review(ReviewRequest::PagePictures { proposal, hash, page, screen }));
+            cx.request(ReviewRequest::PagePictures { proposal, hash, page, screen });
         }
     }
 
@@ -145,7 +144,7 @@ impl Pages {
         ui.add(egui::Label::new(RichText::new(&title).strong()).truncate());
         ui.add_space(2.0);
         let known = self.known.get(&page.page);
-        if let Some(Known::Not(why)) = known {
+        if let Some(PagePair::Not(why)) = known {
             muted_ui(ui, theme, why);
             if ui.small_button("Draw it").clicked() {
                 self.known.remove(&page.page);
@@ -155,7 +154,7 @@ impl Pages {
         let room = ui.available_width();
         let width = if room < NARROW { room } else { (room - GAP) / 2.0 };
         let sides = match known {
-            Some(Known::Both { now, proposed, .. }) => [Some(now), Some(proposed)],
+            Some(PagePair::Both { now, proposed, .. }) => [Some(now), Some(proposed)],
             _ => [None, None],
         };
         let mut is_pressed = false;
@@ -173,7 +172,7 @@ impl Pages {
                 });
             }
         }
-        if let Some(Known::Both { is_same: true, .. }) = known {
+        if let Some(PagePair::Both { is_same: true, .. }) = known {
             muted_ui(ui, theme, "No pixel of it differs on this screen.");
         }
         if is_pressed {
@@ -182,7 +181,7 @@ impl Pages {
     }
 
     fn enlarged_ui(&mut self, context: &Context, theme: &Theme, page: &TouchedPage) {
-        let Some(Known::Both { now, proposed, .. }) = self.known.get(&page.page) else {
+        let Some(PagePair::Both { now, proposed, .. }) = self.known.get(&page.page) else {
             self.enlarged = None;
             return;
         };
@@ -214,7 +213,7 @@ const CAPTIONS: [&str; 2] = ["Now", "As proposed"];
 fn side_ui(
     ui: &mut Ui,
     theme: &Theme,
-    side: Option<&Side>,
+    side: Option<&PageImage>,
     (title, caption): (&str, &str),
     width: f32,
     sense: Sense,
@@ -224,19 +223,19 @@ fn side_ui(
         ui.spacing_mut().item_spacing.y = 4.0;
         muted_ui(ui, theme, caption);
         let size = vec2(width, (width * SHAPE).round());
-        let sense = if matches!(side, Some(Side::Drawn(_))) { sense } else { Sense::hover() };
+        let sense = if matches!(side, Some(PageImage::Drawn(_))) { sense } else { Sense::hover() };
         let (rect, response) = ui.allocate_exact_size(size, sense);
         let corners = CornerRadius::same(2);
         ui.painter().rect_filled(rect, corners, theme.surface_inset);
         let words = match side {
-            Some(Side::Drawn(texture)) => {
+            Some(PageImage::Drawn(texture)) => {
                 paint_fitting(ui, texture, rect);
                 String::new()
             }
             None => "Being drawn…".to_owned(),
-            Some(Side::Failed(why)) => format!("No picture: {why}"),
-            Some(Side::Absent) if caption == CAPTIONS[0] => "It is not there yet".to_owned(),
-            Some(Side::Absent) => "It would be gone".to_owned(),
+            Some(PageImage::Failed(why)) => format!("No picture: {why}"),
+            Some(PageImage::Absent) if caption == CAPTIONS[0] => "It is not there yet".to_owned(),
+            Some(PageImage::Absent) => "It would be gone".to_owned(),
         };
         if !words.is_empty() {
             let room = rect.shrink(8.0);

@@ -1,8 +1,12 @@
 //! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
 //! from them, and below everything the decision.
 
-use super::{Opened, Review, Typed, call, clashes, decide, elements::stable_ui, header, request_plan};
+use super::{
+    ProposalReview, ReviewFeature, ReviewInput, call, clashes, decide, elements::stable_ui, header,
+    request_plan,
+};
 use crate::{
+    features::review::ReviewContext,
     panel_id::PanelId,
     tour::pointer::{Place, mark},
     view::{Action, View},
@@ -16,23 +20,23 @@ use shared_protocol::{ProposalState, messages::Severity, review::ReviewRequest};
 /// Lines of a list of reasons; more would push everything else away.
 const MOST_REASONS: usize = 12;
 
-impl Review {
-    pub(crate) fn proposal_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+impl ReviewFeature {
+    pub(crate) fn proposal_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>) {
         let Self { opened, typed, .. } = self;
         let Some(opened) = opened.as_mut() else {
-            empty_state_ui(ui, view.theme, "No proposal is open", "Open one from the review queue.");
+            empty_state_ui(ui, cx.view.theme, "No proposal is open", "Open one from the review queue.");
             ui.vertical_centered(|ui| {
                 if ui.button("Show the queue").clicked() {
-                    actions.push(Action::ShowPanel(PanelId::Review));
+                    cx.act(Action::ShowPanel(PanelId::Review));
                 }
             });
             return;
         };
-        opened.follow_plan(&view.terraform.requests);
+        opened.follow_plan(&cx.view.terraform.requests);
         let stamp =
-            view.review.proposals.iter().find(|brief| brief.id == opened.id()).map(|brief| brief.stamp);
+            cx.view.review.proposals.iter().find(|brief| brief.id == opened.id()).map(|brief| brief.stamp);
         let why_not = opened.why_not(stamp, now());
-        let frame = Frame::new().fill(view.theme.surface_panel).inner_margin(Margin {
+        let frame = Frame::new().fill(cx.view.theme.surface_panel).inner_margin(Margin {
             left: 0,
             right: 0,
             top: 8,
@@ -40,7 +44,7 @@ impl Review {
         });
         if !opened.is_over() {
             let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
-                decide::decide_ui(ui, view, opened, why_not.as_deref(), actions);
+                decide::decide_ui(ui, cx, opened, why_not.as_deref());
             });
             mark(ui, Place::Decision, decision.response.rect);
         }
@@ -51,21 +55,21 @@ impl Review {
             }
             area.show(ui, |ui| {
                 ui.set_width(ui.available_width() - 6.0);
-                header::header_ui(ui, view, opened);
+                header::header_ui(ui, cx.view, opened);
                 if !opened.is_over() {
-                    banner_ui(ui, view, opened, actions);
+                    banner_ui(ui, cx, opened);
                 }
-                call::call_ui(ui, view, opened);
-                request_plan::plan_ui(ui, view, opened, typed, actions);
-                header::rationale_ui(ui, view.theme, opened);
+                call::call_ui(ui, cx.view, opened);
+                request_plan::plan_ui(ui, cx, opened, typed);
+                header::rationale_ui(ui, cx.view.theme, opened);
                 // What cannot happen any more is not shown as if it could.
                 if !opened.is_over() {
-                    stable_ui(ui, "elements", |ui| opened.elements_ui(ui, view, typed, actions));
+                    stable_ui(ui, "elements", |ui| opened.elements_ui(ui, cx, typed));
                     ui.spacing_mut().item_spacing.y = 0.0;
-                    stable_ui(ui, "consequences", |ui| opened.consequences_ui(ui, view, typed, actions));
+                    stable_ui(ui, "consequences", |ui| opened.consequences_ui(ui, cx, typed));
                 }
-                stable_ui(ui, "comments", |ui| opened.comments_ui(ui, view, typed, actions));
-                steps_ui(ui, view, opened, typed);
+                stable_ui(ui, "comments", |ui| opened.comments_ui(ui, cx, typed));
+                steps_ui(ui, cx.view, opened, typed);
                 ui.add_space(12.0);
             });
         });
@@ -73,9 +77,9 @@ impl Review {
 }
 
 /// What a reviewer must know before anything else.
-fn banner_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Vec<Action>) {
+fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
     if opened.newer().is_some() {
-        return changed_ui(ui, view, opened);
+        return changed_ui(ui, cx.view, opened);
     }
     let brief = &opened.proposal().brief;
     let (id, version) = (brief.id, brief.version);
@@ -96,20 +100,20 @@ fn banner_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened, actions: &mut Ve
         _ => return,
     };
     let clashes = &opened.proposal().clashes;
-    notice_ui(ui, view, title, |ui| {
-        reasons_ui(ui, view, &reasons);
-        clashes::clashes_ui(ui, view.theme, clashes);
+    notice_ui(ui, cx.view, title, |ui| {
+        reasons_ui(ui, cx.view, &reasons);
+        clashes::clashes_ui(ui, cx.view.theme, clashes);
         if can_look {
             let again = ui.button("Look again");
             if again.on_hover_text("Fits it to what is there now, as a new version").clicked() {
-                actions.push(Action::Review(ReviewRequest::LookAgain { proposal: id, version }));
+                cx.request(ReviewRequest::LookAgain { proposal: id, version });
             }
         }
     });
 }
 
 /// It changed while somebody was looking: says what, and lets nothing be decided before that was read.
-fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut Opened) {
+fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
     let changed = opened.what_changed();
     let version = opened.newer().map_or(0, |newer| newer.brief.version);
     let mut looked = false;
@@ -159,7 +163,7 @@ fn notice_ui(ui: &mut Ui, view: &View<'_>, title: &str, content: impl FnOnce(&mu
 }
 
 /// What the agent asked for, one line a call, and what reviewers changed.
-fn steps_ui(ui: &mut Ui, view: &View<'_>, opened: &Opened, typed: &mut Typed) {
+fn steps_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview, typed: &mut ReviewInput) {
     let steps = &opened.proposal().steps;
     if steps.is_empty() {
         return;

@@ -11,7 +11,7 @@ use std::{
 };
 
 #[derive(Debug)]
-pub(crate) struct Proposed {
+pub(crate) struct ProposedState {
     pub(crate) after: Snapshot,
     pub(crate) problems: Problems,
     pub(crate) problem_counts: BTreeMap<BoardId, usize>,
@@ -19,7 +19,7 @@ pub(crate) struct Proposed {
     boards: BTreeMap<BoardId, Arc<ProposedBoard>>,
 }
 
-impl Proposed {
+impl ProposedState {
     /// None when the changes do not fit on what is there.
     pub(crate) fn of(workspace: &Workspace, proposal: &OpenedProposal, generation: u32) -> Option<Self> {
         let before = &workspace.snapshot;

@@ -2,14 +2,15 @@
 //! it jumps at anybody.
 
 use super::{
-    MAX_HISTORY, Review,
+    MAX_HISTORY, ReviewFeature,
     header::{chips_ui, counts_ui},
     words,
 };
 use crate::{
     agents::ask,
     commands::CommandId,
-    view::{Action, View},
+    features::review::{ReviewContext, ReviewMessage},
+    view::Action,
     widgets::{body_font, disclosure_ui, empty_state_ui, focus_ring, muted_ui, paint_line, small_font},
     wording::{ago, now},
 };
@@ -25,19 +26,19 @@ const ROW: f32 = 44.0;
 const BUTTON: f32 = 84.0;
 
 #[derive(Default)]
-pub(super) struct QueueState {
+pub(super) struct ReviewQueueState {
     shows_decided: bool,
     /// More than main tells by itself, once somebody asked.
     pub(super) older: Option<Vec<ProposalBrief>>,
 }
 
-impl Review {
-    pub(crate) fn queue_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        let proposals = &view.review.proposals;
+impl ReviewFeature {
+    pub(crate) fn queue_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>) {
+        let proposals = &cx.view.review.proposals;
         if proposals.is_empty() {
-            return empty_ui(ui, view, actions);
+            return empty_ui(ui, cx);
         }
-        let open = self.opened.as_ref().map(super::Opened::id);
+        let open = self.opened.as_ref().map(super::ProposalReview::id);
         let now = now();
         let waiting = proposals.iter().filter(|brief| brief.waits());
         let drafts = proposals.iter().filter(|brief| brief.state == ProposalState::Draft);
@@ -56,24 +57,24 @@ impl Review {
         let has_older = self.queue.older.is_none() && decided.len() >= MAX_DECIDED;
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 1.0;
-            let row = |ui: &mut Ui, brief: &ProposalBrief, actions: &mut Vec<Action>| {
-                row_ui(ui, view, brief, (open == Some(brief.id), now), actions);
+            let row = |ui: &mut Ui, brief: &ProposalBrief| {
+                row_ui(ui, cx, brief, (open == Some(brief.id), now));
             };
-            heading_ui(ui, view.theme, "Waits for you", waiting.len());
+            heading_ui(ui, cx.view.theme, "Waits for you", waiting.len());
             if waiting.is_empty() {
-                muted_ui(ui, view.theme, "Nothing waits for you now.");
+                muted_ui(ui, cx.view.theme, "Nothing waits for you now.");
             }
-            waiting.iter().for_each(|brief| row(ui, brief, actions));
+            waiting.iter().for_each(|brief| row(ui, brief));
             if !drafts.is_empty() {
-                heading_ui(ui, view.theme, "Being written", drafts.len());
-                drafts.iter().for_each(|brief| row(ui, brief, actions));
+                heading_ui(ui, cx.view.theme, "Being written", drafts.len());
+                drafts.iter().for_each(|brief| row(ui, brief));
             }
             if !decided.is_empty() {
                 ui.add_space(4.0);
-                if disclosure_ui(ui, view.theme, "Decided", Some(decided.len()), shows_decided) {
-                    decided.iter().for_each(|brief| row(ui, brief, actions));
+                if disclosure_ui(ui, cx.view.theme, "Decided", Some(decided.len()), shows_decided) {
+                    decided.iter().for_each(|brief| row(ui, brief));
                     if has_older && ui.button("Show older ones").clicked() {
-                        actions.push(Action::Review(ReviewRequest::History { limit: MAX_HISTORY }));
+                        cx.request(ReviewRequest::History { limit: MAX_HISTORY });
                     }
                 }
             }
@@ -87,8 +88,8 @@ fn heading_ui(ui: &mut Ui, theme: &Theme, text: &str, count: usize) {
 }
 
 /// How somebody gets here.
-fn empty_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-    let guarded = view.mcp.mode == McpMode::Guarded;
+fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
+    let guarded = cx.view.mcp.mode == McpMode::Guarded;
     let (title, text) = if guarded {
         (
             "Nothing to review",
@@ -103,33 +104,27 @@ fn empty_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         )
     };
     egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        empty_state_ui(ui, view.theme, title, text);
+        empty_state_ui(ui, cx.view.theme, title, text);
         ui.add_space(6.0);
         ui.vertical_centered(|ui| {
             if !guarded && ui.button("Switch guarded mode on").clicked() {
-                ask(actions, McpRequest::SetMode(McpMode::Guarded));
+                cx.with_actions(|actions| ask(actions, McpRequest::SetMode(McpMode::Guarded)));
             }
             if ui.button("Connect an agent").clicked() {
-                actions.push(Action::Do(CommandId::SetupGuide));
+                cx.act(Action::Do(CommandId::SetupGuide));
             }
         });
     });
 }
 
-fn row_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    brief: &ProposalBrief,
-    (is_open, now): (bool, u64),
-    actions: &mut Vec<Action>,
-) {
-    let theme = view.theme;
+fn row_ui(ui: &mut Ui, cx: &ReviewContext<'_>, brief: &ProposalBrief, (is_open, now): (bool, u64)) {
+    let theme = cx.view.theme;
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     let title = words::title(brief);
     let name = format!("Proposal {}, {title}", brief.number);
     response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), is_open, &name));
     if response.clicked() {
-        actions.push(Action::OpenProposal(brief.id));
+        cx.send(ReviewMessage::Open(brief.id));
     }
     if !ui.is_rect_visible(rect) {
         return;
@@ -180,24 +175,24 @@ fn row_ui(
     );
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(("button", brief.number)));
     child.spacing_mut().button_padding.y = 0.0;
-    button_ui(&mut child, brief, room.size(), actions);
+    button_ui(&mut child, brief, room.size(), cx);
 }
 
-fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, actions: &mut Vec<Action>) {
+fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewContext<'_>) {
     let button = |text: &str| egui::Button::new(RichText::new(text).small());
     if !brief.waits() && brief.state != ProposalState::Draft && !brief.revisions.is_empty() {
         let name = format!("Revert proposal {}", brief.number);
         let revert = ui.add_sized(size, button("Revert")).accessible_name(name);
         if revert.on_hover_text("Takes back what it changed and keeps what came after").clicked() {
             let proposal = brief.id;
-            actions.push(Action::Review(ReviewRequest::Revert { proposal, partial: false }));
+            cx.request(ReviewRequest::Revert { proposal, partial: false });
         }
         return;
     }
     let (word, name) =
         if brief.waits() { ("Review", "Review proposal") } else { ("Look", "Look at proposal") };
     if ui.add_sized(size, button(word)).accessible_name(format!("{name} {}", brief.number)).clicked() {
-        actions.push(Action::OpenProposal(brief.id));
+        cx.send(ReviewMessage::Open(brief.id));
     }
 }
 

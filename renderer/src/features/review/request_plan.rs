@@ -2,13 +2,13 @@
 //! that the agent says. A yes applies exactly this plan.
 
 use super::{
-    Opened, Typed,
-    trial::{self, Planned, change_ui, form_ui, warning_ui},
+    ProposalReview, ReviewInput,
+    trial::{self, TrialPlanTarget, change_ui, form_ui, warning_ui},
     words,
 };
 use crate::{
-    features::terraform::words as run_words,
-    view::{Action, View},
+    features::{review::ReviewContext, terraform::words as run_words},
+    view::Action,
     widgets::muted_ui,
 };
 use egui::{RichText, Ui};
@@ -19,7 +19,7 @@ use shared_protocol::{
 };
 
 /// What the question before it says.
-fn form_words(planned: Planned) -> &'static str {
+fn form_words(planned: TrialPlanTarget) -> &'static str {
     match planned.takes_credentials {
         true => {
             "Runs terraform plan with your credentials on the board as it is, and saves the plan. Nothing is changed."
@@ -28,13 +28,7 @@ fn form_words(planned: Planned) -> &'static str {
     }
 }
 
-pub(super) fn plan_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    opened: &Opened,
-    typed: &mut Typed,
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalReview, typed: &mut ReviewInput) {
     let proposal = opened.proposal();
     let Some(Act::Run { board, .. }) = proposal.brief.act.as_ref().filter(|_| opened.applies()) else {
         return;
@@ -43,36 +37,40 @@ pub(super) fn plan_ui(
         return;
     }
     let brief = &proposal.brief;
-    let planned = Planned {
+    let planned = TrialPlanTarget {
         proposal: brief.id,
         version: brief.version,
         hash: proposal.hash,
         board: *board,
-        takes_credentials: trial::takes_credentials(view.snapshot, *board),
+        takes_credentials: trial::takes_credentials(cx.view.snapshot, *board),
     };
     ui.add_space(6.0);
     ui.label(RichText::new("Plan by Draftboard").strong());
     let mut button = None;
     match proposal.plan.as_ref().map(|plan| &plan.state) {
         None => {
-            muted_ui(ui, view.theme, "Not planned yet. Press Plan, read the plan, then decide.");
+            muted_ui(ui, cx.view.theme, "Not planned yet. Press Plan, read the plan, then decide.");
             button = Some("Plan");
         }
         Some(RequestPlanState::Needed { reason }) => {
-            warning_ui(ui, view.theme, Severity::Warning, &words::line(reason));
+            warning_ui(ui, cx.view.theme, Severity::Warning, &words::line(reason));
             button = Some("Plan");
         }
         Some(RequestPlanState::Failed { reason }) => {
             let text = format!("The plan failed: {}", words::line(reason));
-            warning_ui(ui, view.theme, Severity::Error, &text);
-            muted_ui(ui, view.theme, "The request cannot be accepted. The Terraform panel shows the output.");
+            warning_ui(ui, cx.view.theme, Severity::Error, &text);
+            muted_ui(
+                ui,
+                cx.view.theme,
+                "The request cannot be accepted. The Terraform panel shows the output.",
+            );
             button = Some("Plan again");
         }
         Some(RequestPlanState::Planning { run }) => {
             ui.horizontal_wrapped(|ui| {
                 ui.label("Planning…");
                 if let Some(run) = run.filter(|_| ui.small_button("Cancel the plan").clicked()) {
-                    actions.push(Action::Ask(Request::Terraform(TerraformRequest::Cancel { run })));
+                    cx.act(Action::Ask(Request::Terraform(TerraformRequest::Cancel { run })));
                 }
             });
         }
@@ -83,25 +81,25 @@ pub(super) fn plan_ui(
                 ui.label(run_words::to_do(*counts));
             }
             for change in changes {
-                change_ui(ui, view, *board, change, typed, actions);
+                change_ui(ui, cx, *board, change, typed);
             }
             ui.add_space(4.0);
-            muted_ui(ui, view.theme, "Accepting applies exactly this plan. It is valid for an hour.");
+            muted_ui(ui, cx.view.theme, "Accepting applies exactly this plan. It is valid for an hour.");
         }
     }
     if typed.plan.is_for(*board) && button.is_some() {
-        form_ui(ui, view, planned, (&mut typed.plan, form_words(planned)), actions);
+        form_ui(ui, cx, planned, (&mut typed.plan, form_words(planned)));
         return;
     }
     if let Some(text) = button
         && ui.button(text).on_hover_text(form_words(planned)).clicked()
     {
-        actions.push(Action::Review(trial::request(planned, Vec::new())));
+        cx.request(trial::request(planned, Vec::new()));
     }
 }
 
 /// Why a request to apply or destroy cannot be accepted yet.
-pub(super) fn obstacle(opened: &Opened) -> Option<String> {
+pub(super) fn obstacle(opened: &ProposalReview) -> Option<String> {
     if !opened.applies() {
         return None;
     }

@@ -1,9 +1,12 @@
 //! A plan of what is proposed, which a person asks for: what it needs first, how far it is, and what it found. Nothing of it
 //! can be applied; it says what accepting would lead to.
 
-use super::{Typed, words};
+use super::{ReviewInput, words};
 use crate::{
-    features::terraform::{panel::rank, words as run_words},
+    features::{
+        review::{ReviewContext, ReviewMessage},
+        terraform::{rank, words as run_words},
+    },
     terraform_answers::is_going,
     tour::pointer::{Place, bring_into_view, mark_button},
     view::{Action, View},
@@ -33,7 +36,7 @@ const MOST_LINES: usize = 200;
 const MOST_FINDINGS: usize = 20;
 
 /// What the question before a plan says.
-fn form_words(planned: Planned) -> &'static str {
+fn form_words(planned: TrialPlanTarget) -> &'static str {
     match planned.takes_credentials {
         true => {
             "Runs terraform plan with your credentials on a copy of the board's files and state. Nothing is changed. \
@@ -60,14 +63,14 @@ pub(super) fn takes_credentials(snapshot: &Snapshot, board: BoardId) -> bool {
 
 /// The question before it, with the values that it needs.
 #[derive(Default)]
-pub(super) struct Form {
+pub(super) struct TrialPlanForm {
     board: Option<BoardId>,
     values: Vec<(String, String)>,
     /// Main was asked and has not answered yet.
     is_asked: bool,
 }
 
-impl Form {
+impl TrialPlanForm {
     pub(super) fn is_for(&self, board: BoardId) -> bool {
         self.board == Some(board)
     }
@@ -89,7 +92,7 @@ impl Form {
 
 /// What is planned.
 #[derive(Clone, Copy)]
-pub(super) struct Planned {
+pub(super) struct TrialPlanTarget {
     pub(super) proposal: ProposalId,
     pub(super) version: u32,
     pub(super) hash: ContentHash,
@@ -112,33 +115,32 @@ fn lead_to(ui: &Ui, place: Place, button: &Response) -> Option<Rect> {
     has_keyboard().then_some(button.rect)
 }
 
-pub(super) fn request(planned: Planned, secrets: Vec<(String, String)>) -> ReviewRequest {
-    let Planned { proposal, hash, board, .. } = planned;
+pub(super) fn request(planned: TrialPlanTarget, secrets: Vec<(String, String)>) -> ReviewRequest {
+    let TrialPlanTarget { proposal, hash, board, .. } = planned;
     ReviewRequest::Plan { proposal, hash, board, secrets }
 }
 
 /// Gives back where its button is, when somebody was led to it right now.
 pub(super) fn trial_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    planned: Planned,
-    typed: &mut Typed,
-    actions: &mut Vec<Action>,
+    cx: &ReviewContext<'_>,
+    planned: TrialPlanTarget,
+    typed: &mut ReviewInput,
 ) -> Option<Rect> {
     ui.add_space(4.0);
     let is_of = |trial: &&TrialView| trial.proposal == planned.proposal && trial.run.board == planned.board;
-    let trial = view.terraform.trials.iter().rev().find(is_of);
+    let trial = cx.view.terraform.trials.iter().rev().find(is_of);
     if let Some(trial) = trial {
-        result_ui(ui, view, planned, trial, typed, actions);
+        result_ui(ui, cx, planned, trial, typed);
     }
     if trial.is_some_and(|trial| is_going(&trial.run)) {
         return None;
     }
     ui.add_space(4.0);
     if typed.plan.is_for(planned.board) {
-        return form_ui(ui, view, planned, (&mut typed.plan, form_words(planned)), actions);
+        return form_ui(ui, cx, planned, (&mut typed.plan, form_words(planned)));
     }
-    let is_other_going = view.terraform.trials.iter().any(|trial| is_going(&trial.run));
+    let is_other_going = cx.view.terraform.trials.iter().any(|trial| is_going(&trial.run));
     let text = if trial.is_some() { "Plan again…" } else { "Plan…" };
     let button = ui.add_enabled(!is_other_going, egui::Button::new(text));
     let button = button
@@ -146,7 +148,7 @@ pub(super) fn trial_ui(
         .on_disabled_hover_text("Another plan of a proposal is going on.");
     let led_to = lead_to(ui, Place::Plan, &button);
     if button.clicked() {
-        typed.plan = Form { board: Some(planned.board), ..Form::default() };
+        typed.plan = TrialPlanForm { board: Some(planned.board), ..TrialPlanForm::default() };
         bring_into_view(ui.ctx(), Place::PlanNow);
     }
     led_to
@@ -167,37 +169,36 @@ fn boxed_ui<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -
 /// What planning takes, and what a person has to give for it.
 pub(super) fn form_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    planned: Planned,
-    (form, text): (&mut Form, &str),
-    actions: &mut Vec<Action>,
+    cx: &ReviewContext<'_>,
+    planned: TrialPlanTarget,
+    (form, text): (&mut TrialPlanForm, &str),
 ) -> Option<Rect> {
-    boxed_ui(ui, view.theme, |ui| {
+    boxed_ui(ui, cx.view.theme, |ui| {
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
         if !form.values.is_empty() {
             let text = "Sensitive values are kept in memory while Draftboard runs, and written nowhere.";
-            ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
+            ui.add(egui::Label::new(RichText::new(text).small().color(cx.view.theme.text_muted)).wrap());
         }
         for (name, value) in &mut form.values {
-            let label = muted_ui(ui, view.theme, name.as_str());
+            let label = muted_ui(ui, cx.view.theme, name.as_str());
             let edit = TextEdit::singleline(value).password(true).desired_width(f32::INFINITY);
-            focus_stroke(ui, view.theme, |ui| ui.add(edit)).labelled_by(label.id);
+            focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).labelled_by(label.id);
         }
         ui.add_space(6.0);
         ui.horizontal(|ui| {
             let is_missing = form.values.iter().any(|(_, value)| value.is_empty());
-            let button = egui::Button::new(RichText::new("Plan now").color(view.theme.accent_text))
-                .fill(view.theme.accent);
+            let button = egui::Button::new(RichText::new("Plan now").color(cx.view.theme.accent_text))
+                .fill(cx.view.theme.accent);
             let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
             // Whoever goes to the plan while its question is open goes to the answer.
             let led_to = lead_to(ui, Place::PlanNow, &plan).or(lead_to(ui, Place::Plan, &plan));
             if plan.clicked() {
                 form.is_asked = true;
                 let secrets = std::mem::take(&mut form.values);
-                actions.push(Action::Review(request(planned, secrets)));
+                cx.request(request(planned, secrets));
             }
             if ui.button("Do not plan").clicked() {
-                *form = Form::default();
+                *form = TrialPlanForm::default();
             }
             led_to
         })
@@ -207,13 +208,12 @@ pub(super) fn form_ui(
 
 fn result_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    planned: Planned,
+    cx: &ReviewContext<'_>,
+    planned: TrialPlanTarget,
     trial: &TrialView,
-    typed: &mut Typed,
-    actions: &mut Vec<Action>,
+    typed: &mut ReviewInput,
 ) {
-    let theme = view.theme;
+    let theme = cx.view.theme;
     if trial.hash != planned.hash {
         let text = match trial.version == planned.version {
             true => "This plan was made of something else than what is shown. Plan again.".to_owned(),
@@ -223,12 +223,12 @@ fn result_ui(
             }
         };
         warning_ui(ui, theme, Severity::Warning, &text);
-    } else if trial.over != view.snapshot.revision() && !is_going(&trial.run) {
+    } else if trial.over != cx.view.snapshot.revision() && !is_going(&trial.run) {
         muted_ui(ui, theme, "The workspace has changed since this plan was made.");
     }
     match trial.run.state {
-        RunState::Running | RunState::Cancelling => going_ui(ui, trial, actions),
-        RunState::Succeeded { .. } => found_ui(ui, view, trial, typed, actions),
+        RunState::Running | RunState::Cancelling => going_ui(ui, trial, cx),
+        RunState::Succeeded { .. } => found_ui(ui, cx, trial, typed),
         RunState::Cancelled { .. } => drop(muted_ui(ui, theme, "Plan: it was cancelled.")),
         RunState::Failed { .. } | RunState::Interrupted => {
             warning_ui(ui, theme, Severity::Error, "Plan: Terraform failed");
@@ -241,10 +241,10 @@ fn result_ui(
             ui.add(egui::Label::new(RichText::new(detail).small().color(theme.text_muted)).wrap());
         }
     }
-    output_ui(ui, view, trial, typed);
+    output_ui(ui, cx.view, trial, typed);
 }
 
-fn going_ui(ui: &mut Ui, trial: &TrialView, actions: &mut Vec<Action>) {
+fn going_ui(ui: &mut Ui, trial: &TrialView, cx: &ReviewContext<'_>) {
     let run = &trial.run;
     ui.horizontal_wrapped(|ui| {
         let lasted = run_words::duration(now().saturating_sub(run.started));
@@ -258,19 +258,19 @@ fn going_ui(ui: &mut Ui, trial: &TrialView, actions: &mut Vec<Action>) {
             ui.add_enabled(run.state == RunState::Running, egui::Button::new("Cancel the plan").small());
         lead_to(ui, Place::Plan, &cancel);
         if cancel.clicked() {
-            actions.push(Action::Ask(Request::Terraform(TerraformRequest::Cancel { run: run.id })));
+            cx.act(Action::Ask(Request::Terraform(TerraformRequest::Cancel { run: run.id })));
         }
     });
     ui.ctx().request_repaint_after(std::time::Duration::from_secs(1));
 }
 
-fn found_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut Typed, actions: &mut Vec<Action>) {
+fn found_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialView, typed: &mut ReviewInput) {
     let Some(changes) = &trial.changes else {
-        muted_ui(ui, view.theme, "Plan: what it found could not be read.");
+        muted_ui(ui, cx.view.theme, "Plan: what it found could not be read.");
         return;
     };
     if changes.is_empty() {
-        muted_ui(ui, view.theme, "Plan: nothing would change in the real world.");
+        muted_ui(ui, cx.view.theme, "Plan: nothing would change in the real world.");
         return;
     }
     let counts = trial.run.summary.unwrap_or_default();
@@ -278,23 +278,22 @@ fn found_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut Typed, 
     let mut sorted: Vec<&PlanChange> = changes.iter().collect();
     sorted.sort_by_key(|change| (rank(change.action), change.address.as_str()));
     for change in sorted.iter().take(MOST) {
-        change_ui(ui, view, trial.run.board, change, typed, actions);
+        change_ui(ui, cx, trial.run.board, change, typed);
     }
     let more = trial.more_changes as usize + sorted.len().saturating_sub(MOST);
     if more > 0 {
-        muted_ui(ui, view.theme, format!("and {}", counted(more, "more resource")));
+        muted_ui(ui, cx.view.theme, format!("and {}", counted(more, "more resource")));
     }
 }
 
 pub(super) fn change_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    cx: &ReviewContext<'_>,
     board: BoardId,
     change: &PlanChange,
-    typed: &mut Typed,
-    actions: &mut Vec<Action>,
+    typed: &mut ReviewInput,
 ) {
-    let theme = view.theme;
+    let theme = cx.view.theme;
     let address = words::line(&change.address);
     ui.add_space(4.0);
     ui.horizontal_top(|ui| {
@@ -308,7 +307,7 @@ pub(super) fn change_ui(
             let planned = planned_words(change.action);
             label.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{address} {planned}")));
             if let Some(node) = change.node.filter(|_| label.clicked()) {
-                actions.push(Action::Jump(Subject::Node(node)));
+                cx.send(ReviewMessage::Jump(Subject::Node(node)));
             }
             let why = match &change.reason {
                 Some(reason) => format!("{planned}, because {}", words::line(reason)),
@@ -329,7 +328,7 @@ fn attributes_ui(
     theme: &Theme,
     (board, address): (BoardId, &str),
     attributes: &[PlanAttribute],
-    typed: &mut Typed,
+    typed: &mut ReviewInput,
 ) {
     let key = (board, format!("plan {address}"));
     let mut open = typed.turned.contains(&key);
@@ -355,8 +354,10 @@ fn attributes_ui(
     }
 }
 
-fn output_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut Typed) {
-    let Some(output) = view.known.lines.of(trial.run.id).filter(|output| !output.lines.is_empty()) else {
+fn output_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut ReviewInput) {
+    let Some(output) =
+        view.terraform_answers.lines.of(trial.run.id).filter(|output| !output.lines.is_empty())
+    else {
         return;
     };
     let mut open = typed.shows.contains("plan output");

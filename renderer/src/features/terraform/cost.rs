@@ -1,7 +1,8 @@
 //! The cost in the status bar, and what it is made of when one asks.
 
-use super::{ask, money};
+use super::money;
 use crate::{
+    features::terraform::TerraformContext,
     view::{Action, View},
     widgets::{body_font, muted_ui, paint_line, small_font},
 };
@@ -16,20 +17,22 @@ const HEIGHT: f32 = 300.0;
 const ROW: f32 = 22.0;
 
 /// Nothing where nothing could cost anything.
-pub(crate) fn cost_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-    let Some(cost) = view.infrastructure().and_then(|board| view.known.cost(board)) else { return };
+pub(crate) fn cost_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
+    let Some(cost) = cx.view.infrastructure().and_then(|board| cx.view.terraform_answers.cost(board)) else {
+        return;
+    };
     let Some(text) = money::in_short(cost) else { return };
-    ui.label(RichText::new("·").small().color(view.theme.text_subtle));
-    let words = RichText::new(&text).small().color(view.theme.text_muted);
+    ui.label(RichText::new("·").small().color(cx.view.theme.text_subtle));
+    let words = RichText::new(&text).small().color(cx.view.theme.text_muted);
     let response = ui.add(Button::new(words).frame_when_inactive(false));
     let response = response.on_hover_text("What this board costs a month, as far as it is known");
     Popup::from_toggle_button_response(&response)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .show(|ui| popover_ui(ui, view, cost, actions));
+        .show(|ui| popover_ui(ui, cx, cost));
 }
 
-fn popover_ui(ui: &mut Ui, view: &View<'_>, cost: &CostView, actions: &mut Vec<Action>) {
-    let theme = view.theme;
+fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
+    let theme = cx.view.theme;
     ui.set_width(WIDTH);
     ui.horizontal(|ui| {
         ui.label(RichText::new("Cost a month").strong());
@@ -43,7 +46,7 @@ fn popover_ui(ui: &mut Ui, view: &View<'_>, cost: &CostView, actions: &mut Vec<A
     });
     muted_ui(ui, theme, how_many(cost));
     ui.separator();
-    let rows = rows(view, cost);
+    let rows = rows(cx.view, cost);
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         egui::ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show_rows(
@@ -52,7 +55,7 @@ fn popover_ui(ui: &mut Ui, view: &View<'_>, cost: &CostView, actions: &mut Vec<A
             rows.len(),
             |ui, range| {
                 for row in rows.get(range).unwrap_or_default() {
-                    row_ui(ui, view, cost, row, actions);
+                    row_ui(ui, cx, cost, row);
                 }
             },
         );
@@ -65,11 +68,11 @@ fn popover_ui(ui: &mut Ui, view: &View<'_>, cost: &CostView, actions: &mut Vec<A
         if cost.unknown > 0 {
             let copy = ui.button("Copy missing prices");
             if copy.on_hover_text("A template of a price book, to be filled in").clicked() {
-                ask(actions, TerraformRequest::MissingPrices { board });
+                cx.request(TerraformRequest::MissingPrices { board });
             }
         }
         if ui.button("Estimate again").on_hover_text("Reads the price books anew").clicked() {
-            ask(actions, TerraformRequest::Cost { board });
+            cx.request(TerraformRequest::Cost { board });
         }
     });
 }
@@ -93,13 +96,13 @@ fn how_many(cost: &CostView) -> String {
     parts.join(", ")
 }
 
-enum Line<'a> {
+enum CostRow<'a> {
     Node(&'a NodeCost, &'a str),
     Part(&'a CostPart),
 }
 
 /// What costs most stands first, then what is not known, then what is free.
-fn rows<'a>(view: &View<'a>, cost: &'a CostView) -> Vec<Line<'a>> {
+fn rows<'a>(view: &View<'a>, cost: &'a CostView) -> Vec<CostRow<'a>> {
     let mut nodes: Vec<(&NodeCost, &str)> = cost
         .nodes
         .iter()
@@ -117,8 +120,8 @@ fn rows<'a>(view: &View<'a>, cost: &'a CostView) -> Vec<Line<'a>> {
     });
     let mut rows = Vec::new();
     for (node, label) in nodes {
-        rows.push(Line::Node(node, label));
-        rows.extend(node.components.iter().map(Line::Part));
+        rows.push(CostRow::Node(node, label));
+        rows.extend(node.components.iter().map(CostRow::Part));
     }
     rows
 }
@@ -131,13 +134,13 @@ pub(crate) fn amount_or_word(currency: Option<&str>, monthly: Option<f64>, basis
     }
 }
 
-fn row_ui(ui: &mut Ui, view: &View<'_>, cost: &CostView, row: &Line<'_>, actions: &mut Vec<Action>) {
-    let theme = view.theme;
+fn row_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView, row: &CostRow<'_>) {
+    let theme = cx.view.theme;
     let currency = cost.currency.as_deref();
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     let (left, right) = halves(rect.shrink2(vec2(4.0, 0.0)));
     match row {
-        Line::Node(node, label) => {
+        CostRow::Node(node, label) => {
             let sum = amount_or_word(currency, node.monthly, node.basis);
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{label} costs {sum}")));
             if response.hovered() {
@@ -147,10 +150,10 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, cost: &CostView, row: &Line<'_>, actions
             paint_line(ui, left, Align2::LEFT_CENTER, label, body_font(ui), theme.text);
             paint_line(ui, right, Align2::RIGHT_CENTER, &sum, body_font(ui), theme.text);
             if response.clicked() {
-                actions.push(Action::Reveal(ElementId::Node(node.node)));
+                cx.act(Action::Reveal(ElementId::Node(node.node)));
             }
         }
-        Line::Part(part) => {
+        CostRow::Part(part) => {
             let sum = amount_or_word(currency, part.monthly, part.basis);
             let from = part.source.as_deref().map_or_else(String::new, |source| format!(" · {source}"));
             let text = format!("{}{from}", part.label);

@@ -12,13 +12,13 @@ use shared_protocol::{
 const MOST: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
+pub(crate) enum FindingOrigin {
     Run,
     Files,
     Import,
 }
 
-impl Origin {
+impl FindingOrigin {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Run => "last run",
@@ -30,24 +30,24 @@ impl Origin {
 
 /// A finding where it belongs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Told<'a> {
+pub(crate) struct BoardFinding<'a> {
     pub(crate) board: BoardId,
-    pub(crate) origin: Origin,
+    pub(crate) origin: FindingOrigin,
     pub(crate) finding: &'a Finding,
 }
 
-impl Told<'_> {
+impl BoardFinding<'_> {
     pub(crate) fn element(&self) -> ElementId {
         self.finding.node.map_or(ElementId::Board(self.board), ElementId::Node)
     }
 }
 
-pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = Told<'a>> + use<'a> {
-    let (problems, terraform, known) = (view.problems, view.terraform, view.known);
+pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
+    let (problems, terraform, known) = (view.problems, view.terraform, view.terraform_answers);
     let runs = terraform.boards.iter().flat_map(|told| {
-        told.findings.iter().take(MOST).map(|finding| Told {
+        told.findings.iter().take(MOST).map(|finding| BoardFinding {
             board: told.board,
-            origin: Origin::Run,
+            origin: FindingOrigin::Run,
             finding,
         })
     });
@@ -55,14 +55,18 @@ pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = Told<'a>> + use<'
         let new = move |finding: &&Finding| {
             !is_known(finding, finding.node.map_or(&[], |node| problems.of_node(node)))
         };
-        hcl.findings.iter().filter(new).take(MOST).map(|finding| Told {
+        hcl.findings.iter().filter(new).take(MOST).map(|finding| BoardFinding {
             board: hcl.board,
-            origin: Origin::Files,
+            origin: FindingOrigin::Files,
             finding,
         })
     });
     let imports = known.imported().into_iter().flat_map(|(board, notes)| {
-        notes.iter().take(MOST).map(move |finding| Told { board, origin: Origin::Import, finding })
+        notes.iter().take(MOST).map(move |finding| BoardFinding {
+            board,
+            origin: FindingOrigin::Import,
+            finding,
+        })
     });
     runs.chain(files).chain(imports)
 }
@@ -73,7 +77,7 @@ fn is_known(finding: &Finding, problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.field.as_deref() == Some(prop.as_str()))
 }
 
-pub(crate) fn of_node<'a>(view: &View<'a>, node: NodeId) -> impl Iterator<Item = Told<'a>> + use<'a> {
+pub(crate) fn of_node<'a>(view: &View<'a>, node: NodeId) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
     all(view).filter(move |told| told.finding.node == Some(node))
 }
 
@@ -81,7 +85,7 @@ pub(crate) fn of_prop<'a>(
     view: &View<'a>,
     node: NodeId,
     prop: &PropKey,
-) -> impl Iterator<Item = Told<'a>> + use<'a> {
+) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
     let prop = prop.clone();
     of_node(view, node).filter(move |told| told.finding.prop.as_ref() == Some(&prop))
 }

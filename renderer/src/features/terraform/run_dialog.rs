@@ -2,9 +2,12 @@
 //! destroyed is named first.
 
 use crate::{
-    features::terraform::{obstacle::obstacle, panel::rank, words},
+    dialogs::{ModalLook, ModalOutcome},
+    features::terraform::{
+        TerraformContext, TerraformFeature, TerraformMessage, obstacle::obstacle, rank, words,
+    },
     terraform_answers::of_board,
-    view::{Action, View},
+    view::View,
     widgets::{focus_stroke, muted_ui},
     wording::counted,
 };
@@ -12,9 +15,9 @@ use canvas::{paint_action, planned_words};
 use egui::{RichText, Sense, TextEdit, Ui, vec2};
 use shared_protocol::{
     BoardId,
-    messages::Request,
     terraform::{Deployment, PlanChange, PlanState, PlannedAction, RunOperation, TerraformRequest},
 };
+use std::collections::BTreeSet;
 
 /// Changes that are named one by one.
 const MOST: usize = 8;
@@ -23,7 +26,7 @@ const MOST: usize = 8;
 pub(crate) struct RunDialog {
     board: BoardId,
     operation: RunOperation,
-    values: Vec<Value>,
+    values: Vec<SecretInput>,
     /// The board's name, typed to destroy.
     name: String,
     /// Something safer was chosen.
@@ -32,31 +35,58 @@ pub(crate) struct RunDialog {
 
 /// A sensitive variable and what was typed for it.
 #[derive(Clone, PartialEq)]
-struct Value {
+struct SecretInput {
     variable: String,
     text: String,
     /// Main has one from an earlier run.
     is_given: bool,
 }
 
-impl std::fmt::Debug for Value {
+impl std::fmt::Debug for SecretInput {
     /// What was typed stays out of every log.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Value").field("variable", &self.variable).finish_non_exhaustive()
     }
 }
 
+impl TerraformFeature {
+    pub(crate) fn dialog_ui(&mut self, cx: &TerraformContext<'_>) {
+        let Some(dialog) = &mut self.dialog else { return };
+        let outcome = dialog.look().show_ui(cx.egui, cx.view.theme, |ui| {
+            dialog.fields_ui(ui, cx.view);
+            dialog.verdict(cx.view)
+        });
+        if let Some(operation) = dialog.instead {
+            self.dialog = None;
+            return cx.send(TerraformMessage::Run(operation));
+        }
+        match outcome {
+            ModalOutcome::Open => {}
+            ModalOutcome::Closed => self.dialog = None,
+            ModalOutcome::Confirmed(request) => {
+                self.dialog = None;
+                self.start(request, cx);
+            }
+        }
+    }
+}
+
 impl RunDialog {
     /// `None` when there is nothing to ask.
-    pub(crate) fn needed(view: &View<'_>, board: BoardId, operation: RunOperation) -> Option<Self> {
-        let secrets = view.known.hcl(board).map_or(&[][..], |hcl| &hcl.secrets);
-        let values: Vec<Value> = secrets
+    pub(super) fn needed(
+        view: &View<'_>,
+        board: BoardId,
+        operation: RunOperation,
+        given: &BTreeSet<(BoardId, String)>,
+    ) -> Option<Self> {
+        let secrets = view.terraform_answers.hcl(board).map_or(&[][..], |hcl| &hcl.secrets);
+        let values: Vec<SecretInput> = secrets
             .iter()
             .filter(|_| words::needs_values(operation))
-            .map(|variable| Value {
+            .map(|variable| SecretInput {
                 variable: variable.clone(),
                 text: String::new(),
-                is_given: view.known.is_given(board, variable),
+                is_given: given.contains(&(board, variable.clone())),
             })
             .collect();
         let is_missing = values.iter().any(|value| !value.is_given);
@@ -69,32 +99,27 @@ impl RunDialog {
         })
     }
 
-    pub(crate) fn title(&self) -> &'static str {
-        match self.operation {
-            RunOperation::Apply => "Apply to the real world",
-            RunOperation::ApplyPlan => "Apply the plan",
-            RunOperation::Destroy => "Destroy everything",
-            _ => "Values are needed",
+    fn look(&self) -> ModalLook {
+        ModalLook {
+            title: match self.operation {
+                RunOperation::Apply => "Apply changes",
+                RunOperation::ApplyPlan => "Apply the plan",
+                RunOperation::Destroy => "Destroy everything",
+                _ => "Values are needed",
+            },
+            button: words::operation(self.operation),
+            width: 480.0,
+            is_destructive: self.is_destructive(),
+            // Enter may have been meant for something else.
+            confirms_with_enter: !self.operation.needs_confirmation(),
         }
     }
 
-    pub(crate) fn button(&self) -> &'static str {
-        words::operation(self.operation)
-    }
-
-    pub(crate) fn is_destructive(&self) -> bool {
+    fn is_destructive(&self) -> bool {
         self.operation == RunOperation::Destroy
     }
 
-    pub(crate) fn needs_confirmation(&self) -> bool {
-        self.operation.needs_confirmation()
-    }
-
-    pub(crate) fn instead(&self) -> Option<RunOperation> {
-        self.instead
-    }
-
-    pub(crate) fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
         match self.operation {
             RunOperation::Apply | RunOperation::ApplyPlan => self.changes_ui(ui, view),
             RunOperation::Destroy => self.destroy_ui(ui, view),
@@ -129,7 +154,7 @@ impl RunDialog {
     }
 
     fn list_ui(&self, ui: &mut Ui, view: &View<'_>) {
-        let Some(plan) = view.known.plan(self.board) else { return };
+        let Some(plan) = view.terraform_answers.plan(self.board) else { return };
         let mut changes: Vec<&PlanChange> =
             plan.changes.iter().filter(|change| change.action != PlannedAction::Read).collect();
         changes.sort_by_key(|change| (rank(change.action), &change.address));
@@ -216,7 +241,7 @@ impl RunDialog {
     }
 
     /// The run, or what is still missing; nothing is said about what is plain to see.
-    pub(crate) fn verdict(&self, view: &View<'_>) -> Result<Action, String> {
+    fn verdict(&self, view: &View<'_>) -> Result<TerraformRequest, String> {
         let Some(board) = view.snapshot.board(self.board) else {
             return Err("The board is gone.".to_owned());
         };
@@ -232,11 +257,11 @@ impl RunDialog {
         }
         let typed = self.values.iter().filter(|value| !value.text.is_empty());
         let secrets = typed.map(|value| (value.variable.clone(), value.text.clone())).collect();
-        Ok(Action::Ask(Request::Terraform(TerraformRequest::Run {
+        Ok(TerraformRequest::Run {
             board: self.board,
             operation: self.operation,
             confirmed: self.operation.needs_confirmation(),
             secrets,
-        })))
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! A definition before and after, line by line: what went with a minus, what came with a plus, on a wash of their colours.
 
 use crate::{
-    features::terraform::hcl::diff::{Line, diff},
+    line_diff::{DiffLine, diff},
     view::View,
     widgets::muted_ui,
     wording::{line, paragraph},
@@ -24,9 +24,9 @@ pub(super) fn changes_ui(ui: &mut Ui, view: &View<'_>, changes: &[DefinitionChan
             let lines = diff(&before, &after);
             for each in lines.iter().take(MOST_LINES) {
                 match *each {
-                    Line::Same(at) => line_ui(ui, view, ' ', after.get(at), None),
-                    Line::Added(at) => line_ui(ui, view, '+', after.get(at), Some(view.theme.added())),
-                    Line::Gone(at) => line_ui(ui, view, '−', before.get(at), Some(view.theme.removed())),
+                    DiffLine::Same(at) => line_ui(ui, view, ' ', after.get(at), None),
+                    DiffLine::Added(at) => line_ui(ui, view, '+', after.get(at), Some(view.theme.added())),
+                    DiffLine::Gone(at) => line_ui(ui, view, '−', before.get(at), Some(view.theme.removed())),
                 }
             }
             if lines.len() > MOST_LINES {

@@ -1,10 +1,13 @@
 //! The lines of a file. Only those in view are laid out; a click selects the node that a line belongs to.
 
 use super::{
-    file::{File, Is, Row},
+    file::{HclFileRows, HclRow, LineChange},
     tokens::tokens,
 };
-use crate::view::{Action, View};
+use crate::{
+    features::terraform::TerraformContext,
+    view::{Action, View},
+};
 use canvas::theme::{Ink, Theme};
 use egui::{
     Align2, FontId, Role, Sense, TextStyle, Ui, WidgetInfo,
@@ -19,8 +22,8 @@ const NUMBER: f32 = 40.0;
 const SIGN: f32 = 18.0;
 
 /// What is shown of a file, and where.
-pub(super) struct Shown<'a> {
-    pub(super) file: &'a File,
+pub(super) struct HclCodeView<'a> {
+    pub(super) file: &'a HclFileRows,
     /// Rows of what is selected.
     pub(super) marked: Option<Range<usize>>,
     /// Brings this row to the middle.
@@ -28,12 +31,7 @@ pub(super) struct Shown<'a> {
 }
 
 /// Gives back the node whose line was clicked.
-pub(super) fn code_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    shown: &Shown<'_>,
-    actions: &mut Vec<Action>,
-) -> Option<NodeId> {
+pub(super) fn code_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shown: &HclCodeView<'_>) -> Option<NodeId> {
     let file = shown.file;
     let font = TextStyle::Monospace.resolve(ui.style());
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -49,37 +47,44 @@ pub(super) fn code_ui(
         for place in range {
             let Some(row) = file.rows.get(place) else { continue };
             let marked = shown.marked.as_ref().is_some_and(|rows| rows.contains(&place));
-            if row_ui(ui, view, file, row, marked, &font) {
+            if row_ui(ui, cx.view, file, row, marked, &font) {
                 clicked = file.owner(row);
             }
         }
     });
     if let Some(node) = clicked {
-        actions.push(Action::Reveal(ElementId::Node(node)));
+        cx.act(Action::Reveal(ElementId::Node(node)));
     }
     clicked
 }
 
-fn row_ui(ui: &mut Ui, view: &View<'_>, file: &File, row: &Row, marked: bool, font: &FontId) -> bool {
+fn row_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    file: &HclFileRows,
+    row: &HclRow,
+    marked: bool,
+    font: &FontId,
+) -> bool {
     let (theme, line) = (view.theme, file.line(row));
     let galley = ui.painter().layout_job(coloured(theme, line, row, font));
     let width = (NUMBER + SIGN + galley.size().x + 12.0).max(ui.available_width());
     // Hundreds of lines are no stops for the keyboard: nodes are selected in the outline and shown here.
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::CLICK);
     let word = match row.is {
-        Is::Same => "Line",
-        Is::Added => "New line",
-        Is::Gone => "Line that goes",
+        LineChange::Same => "Line",
+        LineChange::Added => "New line",
+        LineChange::Gone => "Line that goes",
     };
     response.widget_info(|| {
         WidgetInfo::selected(Role::Button, true, marked, format!("{word} {}: {line}", row.number))
     });
     let ground = match row.is {
-        Is::Added => Some(theme.added()),
-        Is::Gone => Some(theme.removed()),
-        Is::Same if marked => Some(theme.hover),
-        Is::Same if response.hovered() && file.owner(row).is_some() => Some(theme.hover),
-        Is::Same => None,
+        LineChange::Added => Some(theme.added()),
+        LineChange::Gone => Some(theme.removed()),
+        LineChange::Same if marked => Some(theme.hover),
+        LineChange::Same if response.hovered() && file.owner(row).is_some() => Some(theme.hover),
+        LineChange::Same => None,
     };
     let painter = ui.painter();
     if let Some(ground) = ground {
@@ -89,15 +94,15 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, file: &File, row: &Row, marked: bool, fo
         painter.rect_filled(rect.with_max_x(rect.left() + 3.0), 0, theme.accent);
     }
     let middle = rect.center().y;
-    if row.is != Is::Gone {
+    if row.is != LineChange::Gone {
         let at = egui::pos2(rect.left() + NUMBER - 6.0, middle);
         let small = FontId::new(font.size - 1.5, font.family.clone());
         painter.text(at, Align2::RIGHT_CENTER, row.number, small, theme.text_subtle);
     }
     let (sign, colour) = match row.is {
-        Is::Same => ("", theme.text_subtle),
-        Is::Added => ("+", theme.success),
-        Is::Gone => ("−", theme.danger),
+        LineChange::Same => ("", theme.text_subtle),
+        LineChange::Added => ("+", theme.success),
+        LineChange::Gone => ("−", theme.danger),
     };
     let at = egui::pos2(rect.left() + NUMBER + SIGN / 2.0 - 2.0, middle);
     painter.text(at, Align2::CENTER_CENTER, sign, font.clone(), colour);
@@ -106,7 +111,7 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, file: &File, row: &Row, marked: bool, fo
     response.clicked()
 }
 
-fn coloured(theme: &Theme, line: &str, row: &Row, font: &FontId) -> LayoutJob {
+fn coloured(theme: &Theme, line: &str, row: &HclRow, font: &FontId) -> LayoutJob {
     let mut job = LayoutJob { break_on_newline: false, ..LayoutJob::default() };
     let mut add = |text: &str, ink: Ink| {
         job.append(text, 0.0, TextFormat::simple(font.clone(), theme.code(ink)));

@@ -1,10 +1,8 @@
 //! A file made ready to be shown: its rows, which of them are new or would go, and whose they are. Made when the file
 //! has changed and kept otherwise.
 
-use super::{
-    diff::{Line, diff},
-    tokens::{Follower, Within},
-};
+use super::tokens::{HclLexState, HclLexer};
+use crate::line_diff::{DiffLine, diff};
 use shared_protocol::{
     NodeId,
     terraform::{HclFile, HclSpan},
@@ -12,11 +10,11 @@ use shared_protocol::{
 use std::ops::Range;
 
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct HclFileRows {
     pub(super) path: String,
     text: String,
     on_disk: Option<String>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<HclRow>,
     pub(super) added: usize,
     pub(super) gone: usize,
     /// Whose lines these are, in order; numbers from one.
@@ -24,23 +22,23 @@ pub(super) struct File {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) is: Is,
+pub(super) struct HclRow {
+    pub(super) is: LineChange,
     /// Where it is in its text.
     bytes: Range<usize>,
-    pub(super) within: Within,
+    pub(super) within: HclLexState,
     /// From one; that of the old text for what goes.
     pub(super) number: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Is {
+pub(super) enum LineChange {
     Same,
     Added,
     Gone,
 }
 
-impl File {
+impl HclFileRows {
     pub(super) fn of(file: &HclFile, spans: &[HclSpan]) -> Self {
         let mut made = Self {
             path: file.path.clone(),
@@ -52,8 +50,8 @@ impl File {
             spans: Vec::new(),
         };
         made.rows = rows(&made.text, made.on_disk.as_deref().filter(|_| made.is_written()));
-        made.added = made.rows.iter().filter(|row| row.is == Is::Added).count();
-        made.gone = made.rows.iter().filter(|row| row.is == Is::Gone).count();
+        made.added = made.rows.iter().filter(|row| row.is == LineChange::Added).count();
+        made.gone = made.rows.iter().filter(|row| row.is == LineChange::Gone).count();
         made.belongs(spans);
         made
     }
@@ -82,14 +80,15 @@ impl File {
         &self.text
     }
 
-    pub(super) fn line(&self, row: &Row) -> &str {
-        let text = if row.is == Is::Gone { self.on_disk.as_deref().unwrap_or_default() } else { &self.text };
+    pub(super) fn line(&self, row: &HclRow) -> &str {
+        let text =
+            if row.is == LineChange::Gone { self.on_disk.as_deref().unwrap_or_default() } else { &self.text };
         text.get(row.bytes.clone()).unwrap_or_default()
     }
 
     /// The innermost block around a row.
-    pub(super) fn owner(&self, row: &Row) -> Option<NodeId> {
-        if row.is == Is::Gone {
+    pub(super) fn owner(&self, row: &HclRow) -> Option<NodeId> {
+        if row.is == LineChange::Gone {
             return None;
         }
         let around = self.spans.iter().filter(|(lines, _)| lines.contains(&row.number));
@@ -103,40 +102,41 @@ impl File {
     /// The rows where a node's first block begins and ends.
     pub(super) fn rows_of(&self, node: NodeId) -> Option<Range<usize>> {
         let (lines, _) = self.spans.iter().find(|(_, of)| *of == node)?;
-        let at = |number: u32| self.rows.iter().position(|row| row.is != Is::Gone && row.number == number);
+        let at =
+            |number: u32| self.rows.iter().position(|row| row.is != LineChange::Gone && row.number == number);
         let first = at(lines.start)?;
         Some(first..at(lines.end.saturating_sub(1)).map_or(self.rows.len(), |last| last + 1))
     }
 }
 
-fn rows(text: &str, on_disk: Option<&str>) -> Vec<Row> {
+fn rows(text: &str, on_disk: Option<&str>) -> Vec<HclRow> {
     let new = lines(text);
     let Some(old) = on_disk.map(lines) else {
-        return (0..new.len()).map(|place| new.row(place, Is::Same)).collect();
+        return (0..new.len()).map(|place| new.row(place, LineChange::Same)).collect();
     };
     diff(&old.text, &new.text)
         .into_iter()
         .map(|line| match line {
-            Line::Same(place) => new.row(place, Is::Same),
-            Line::Added(place) => new.row(place, Is::Added),
-            Line::Gone(place) => old.row(place, Is::Gone),
+            DiffLine::Same(place) => new.row(place, LineChange::Same),
+            DiffLine::Added(place) => new.row(place, LineChange::Added),
+            DiffLine::Gone(place) => old.row(place, LineChange::Gone),
         })
         .collect()
 }
 
-struct Cut<'a> {
+struct RemovedLines<'a> {
     text: Vec<&'a str>,
     bytes: Vec<Range<usize>>,
-    within: Vec<Within>,
+    within: Vec<HclLexState>,
 }
 
-impl Cut<'_> {
+impl RemovedLines<'_> {
     fn len(&self) -> usize {
         self.text.len()
     }
 
-    fn row(&self, place: usize, is: Is) -> Row {
-        Row {
+    fn row(&self, place: usize, is: LineChange) -> HclRow {
+        HclRow {
             is,
             bytes: self.bytes[place].clone(),
             within: self.within[place],
@@ -145,9 +145,9 @@ impl Cut<'_> {
     }
 }
 
-fn lines(text: &str) -> Cut<'_> {
-    let mut follower = Follower::default();
-    let mut cut = Cut { text: Vec::new(), bytes: Vec::new(), within: Vec::new() };
+fn lines(text: &str) -> RemovedLines<'_> {
+    let mut follower = HclLexer::default();
+    let mut cut = RemovedLines { text: Vec::new(), bytes: Vec::new(), within: Vec::new() };
     let mut begin = 0;
     for whole in text.split_inclusive('\n') {
         let line = whole.trim_end_matches(['\n', '\r']);
@@ -176,9 +176,9 @@ mod tests {
         let on_disk = Some("one\ntwo\nthree\n".to_owned());
         let file =
             HclFile { path: "main.tf".to_owned(), text: "one\nnew\nthree\nfour\n".to_owned(), on_disk };
-        let made = File::of(&file, &[span(1, 4, 1), span(3, 4, 2)]);
+        let made = HclFileRows::of(&file, &[span(1, 4, 1), span(3, 4, 2)]);
         let shown: Vec<_> = made.rows.iter().map(|row| (row.is, made.line(row))).collect();
-        use Is::{Added, Gone, Same};
+        use LineChange::{Added, Gone, Same};
         assert_eq!(shown, [(Same, "one"), (Gone, "two"), (Added, "new"), (Same, "three"), (Added, "four")]);
         assert_eq!((made.added, made.gone), (2, 1));
         let owners: Vec<_> = made.rows.iter().map(|row| made.owner(row)).collect();
@@ -192,7 +192,7 @@ mod tests {
     fn a_file_that_is_not_there_yet_has_no_differences_to_show() {
         let file =
             HclFile { path: "main.tf".to_owned(), text: "one\n".to_owned(), on_disk: Some(String::new()) };
-        let made = File::of(&file, &[]);
+        let made = HclFileRows::of(&file, &[]);
         assert!(made.differs() && !made.is_written());
         assert_eq!((made.rows.len(), made.added), (1, 0));
     }

@@ -1,7 +1,8 @@
 //! The files of a board, what becomes of each when they are written, and what there is to know about them.
 
-use super::file::File;
+use super::file::HclFileRows;
 use crate::{
+    features::terraform::TerraformContext,
     view::{Action, View},
     widgets::{Row, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
     wording::counted,
@@ -18,39 +19,38 @@ const MOST: usize = 50;
 
 pub(super) fn list_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    cx: &TerraformContext<'_>,
     hcl: &HclView,
-    files: &[File],
+    files: &[HclFileRows],
     chosen: &mut String,
-    actions: &mut Vec<Action>,
 ) {
     ui.spacing_mut().item_spacing.y = 0.0;
     egui::ScrollArea::vertical().id_salt("files").auto_shrink([false, false]).show(ui, |ui| {
         for file in files {
-            if file_ui(ui, view, file, *chosen == file.path) {
+            if file_ui(ui, cx.view, file, *chosen == file.path) {
                 chosen.clone_from(&file.path);
             }
         }
         for path in &hcl.removed {
-            fate_ui(ui, view, path, "will be removed", None);
+            fate_ui(ui, cx.view, path, "will be removed", None);
         }
         for path in &hcl.in_the_way {
             let why = "Another file has this name and is left alone. Move or rename it, then write again.";
-            fate_ui(ui, view, path, "in the way", Some(why));
+            fate_ui(ui, cx.view, path, "in the way", Some(why));
         }
         if !hcl.findings.is_empty() {
             ui.add_space(8.0);
-            muted_ui(ui, view.theme, counted(hcl.findings.len(), "finding"));
+            muted_ui(ui, cx.view.theme, counted(hcl.findings.len(), "finding"));
             ui.add_space(2.0);
         }
         for finding in hcl.findings.iter().take(MOST) {
-            finding_ui(ui, view, finding, actions);
+            finding_ui(ui, cx, finding);
         }
     });
 }
 
 /// `+3 −1`, or that it is not there yet.
-fn difference(file: &File) -> String {
+fn difference(file: &HclFileRows) -> String {
     match (file.differs(), file.is_written()) {
         (false, _) => String::new(),
         (true, false) => "not written".to_owned(),
@@ -58,7 +58,7 @@ fn difference(file: &File) -> String {
     }
 }
 
-fn file_ui(ui: &mut Ui, view: &View<'_>, file: &File, selected: bool) -> bool {
+fn file_ui(ui: &mut Ui, view: &View<'_>, file: &HclFileRows, selected: bool) -> bool {
     let difference = difference(file);
     let name = if difference.is_empty() { file.path.clone() } else { format!("{} {difference}", file.path) };
     let theme = view.theme;
@@ -91,13 +91,13 @@ fn fate_ui(ui: &mut Ui, view: &View<'_>, path: &str, fate: &str, why: Option<&st
     }
 }
 
-fn finding_ui(ui: &mut Ui, view: &View<'_>, finding: &Finding, actions: &mut Vec<Action>) {
-    let theme = view.theme;
+fn finding_ui(ui: &mut Ui, cx: &TerraformContext<'_>, finding: &Finding) {
+    let theme = cx.view.theme;
     let word = match finding.severity {
         Severity::Error => "Error",
         Severity::Warning => "Warning",
     };
-    let label = finding.node.and_then(|id| view.snapshot.node(id)).map(|node| node.label.as_str());
+    let label = finding.node.and_then(|id| cx.view.snapshot.node(id)).map(|node| node.label.as_str());
     let text = label.map_or_else(|| finding.message.clone(), |label| format!("{label}: {}", finding.message));
     let name = format!("{word} in HCL: {text}");
     let row = Row { name: &name, selected: false, sense: Sense::click() };
@@ -108,7 +108,7 @@ fn finding_ui(ui: &mut Ui, view: &View<'_>, finding: &Finding, actions: &mut Vec
     });
     let response = response.on_hover_text(&text);
     if let Some(node) = finding.node.filter(|_| response.clicked()) {
-        actions.push(match &finding.prop {
+        cx.act(match &finding.prop {
             Some(prop) => Action::GoToField(ElementId::Node(node), prop.clone()),
             None => Action::Reveal(ElementId::Node(node)),
         });

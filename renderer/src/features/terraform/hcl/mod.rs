@@ -2,20 +2,20 @@
 //! on a line selects its node; selecting a node shows its block.
 
 mod code;
-pub(crate) mod diff;
+
 mod file;
 mod list;
 mod tokens;
 
 use crate::{
-    features::terraform::ask,
-    view::{Action, View},
+    features::terraform::TerraformContext,
+    view::View,
     widgets::{empty_state_ui, muted_ui},
     wording::counted,
 };
-use code::{Shown, code_ui};
+use code::{HclCodeView, code_ui};
 use egui::{Ui, vec2};
-use file::File;
+use file::HclFileRows;
 use shared_protocol::{
     BoardId, NodeId,
     terraform::{HclView, TerraformRequest},
@@ -27,7 +27,7 @@ const LIST: f32 = 220.0;
 
 #[derive(Default)]
 pub(crate) struct HclPanel {
-    files: Vec<File>,
+    files: Vec<HclFileRows>,
     /// The answer that the files were made from.
     made_for: Option<(BoardId, u64)>,
     chosen: String,
@@ -37,25 +37,25 @@ pub(crate) struct HclPanel {
 }
 
 impl HclPanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        let Some(board) = view.infrastructure() else {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>) {
+        let Some(board) = cx.view.infrastructure() else {
             let text = "Infrastructure boards do: each is a folder of Terraform files.";
-            return empty_state_ui(ui, view.theme, "This board does not become files", text);
+            return empty_state_ui(ui, cx.view.theme, "This board does not become files", text);
         };
-        let Some(hcl) = view.known.hcl(board) else {
-            return match view.known.hcl_refused() {
-                Some(why) => super::panel::refused_ui(ui, view, why),
-                None => drop(muted_ui(ui, view.theme, "Making the files…")),
+        let Some(hcl) = cx.view.terraform_answers.hcl(board) else {
+            return match cx.view.terraform_answers.hcl_refused() {
+                Some(why) => super::panel::refused_ui(ui, cx.view, why),
+                None => drop(muted_ui(ui, cx.view.theme, "Making the files…")),
             };
         };
         if hcl.files.is_empty() {
             let text = "Add resources to the board and they are written as Terraform here.";
-            return empty_state_ui(ui, view.theme, "Nothing to write yet", text);
+            return empty_state_ui(ui, cx.view.theme, "Nothing to write yet", text);
         }
-        self.update(board, hcl, view.known.hcl_version());
-        self.follow(view);
-        self.toolbar_ui(ui, view, hcl, actions);
-        self.files_ui(ui, view, hcl, actions);
+        self.update(board, hcl, cx.view.terraform_answers.hcl_version());
+        self.follow(cx.view);
+        self.toolbar_ui(ui, cx, hcl);
+        self.files_ui(ui, cx, hcl);
     }
 
     /// Only files that have changed are made anew.
@@ -72,7 +72,7 @@ impl HclPanel {
                     made.belongs(&hcl.spans);
                     made
                 }
-                None => File::of(file, &hcl.spans),
+                None => HclFileRows::of(file, &hcl.spans),
             });
         }
         if self.files.iter().all(|file| file.path != self.chosen) {
@@ -100,7 +100,7 @@ impl HclPanel {
         self.chosen.clone_from(&file.path);
     }
 
-    fn toolbar_ui(&mut self, ui: &mut Ui, view: &View<'_>, hcl: &HclView, actions: &mut Vec<Action>) {
+    fn toolbar_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>, hcl: &HclView) {
         let unwritten = self.files.iter().filter(|file| file.differs()).count() + hcl.removed.len();
         ui.scope(|ui| {
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
@@ -113,7 +113,7 @@ impl HclPanel {
                     )
                     .on_disabled_hover_text("The files in the workspace are as they would be written");
                 if write.clicked() {
-                    ask(actions, TerraformRequest::Write { board: hcl.board });
+                    cx.request(TerraformRequest::Write { board: hcl.board });
                 }
                 if let Some(file) = self.files.iter().find(|file| file.path == self.chosen)
                     && ui.button("Copy file").on_hover_text(format!("Copies {}", file.path)).clicked()
@@ -127,9 +127,9 @@ impl HclPanel {
                     0 => "All files are written".to_owned(),
                     count => format!("{} not written", counted(count, "file")),
                 };
-                muted_ui(ui, view.theme, text);
-                if hcl.revision < view.snapshot.revision() {
-                    muted_ui(ui, view.theme, "· updating…");
+                muted_ui(ui, cx.view.theme, text);
+                if hcl.revision < cx.view.snapshot.revision() {
+                    muted_ui(ui, cx.view.theme, "· updating…");
                 }
             });
         });
@@ -143,7 +143,7 @@ impl HclPanel {
         });
     }
 
-    fn files_ui(&mut self, ui: &mut Ui, view: &View<'_>, hcl: &HclView, actions: &mut Vec<Action>) {
+    fn files_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>, hcl: &HclView) {
         let room = ui.available_rect_before_wrap();
         let mut code = room;
         let column =
@@ -151,15 +151,15 @@ impl HclPanel {
         if room.width() >= ROOMY {
             let (left, right) = room.split_left_right_at_x(room.left() + LIST);
             ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
-                list::list_ui(ui, view, hcl, &self.files, &mut self.chosen, actions);
+                list::list_ui(ui, cx, hcl, &self.files, &mut self.chosen);
             });
-            ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, view.theme.border));
+            ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, cx.view.theme.border));
             code = right.with_min_x(right.left() + 1.0);
         }
         let Some(file) = self.files.iter().find(|file| file.path == self.chosen) else { return };
         let marked = self.followed.and_then(|node| file.rows_of(node));
-        let shown = Shown { file, marked, go_to: self.go_to.take() };
-        let clicked = ui.scope_builder(column(code), |ui| code_ui(ui, view, &shown, actions)).inner;
+        let shown = HclCodeView { file, marked, go_to: self.go_to.take() };
+        let clicked = ui.scope_builder(column(code), |ui| code_ui(ui, cx, &shown)).inner;
         if clicked.is_some() {
             // Who clicks here is here already: nothing scrolls.
             self.followed = clicked;

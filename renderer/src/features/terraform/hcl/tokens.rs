@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a line begins in the middle of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum HclLexState {
     #[default]
     Code,
     Comment,
@@ -14,33 +14,33 @@ pub(super) enum Within {
 
 /// What follows a line, for all lines of a file in a row.
 #[derive(Debug, Default)]
-pub(super) struct Follower {
-    within: Within,
+pub(super) struct HclLexer {
+    within: HclLexState,
     /// What ends the heredoc.
     marker: String,
 }
 
-impl Follower {
+impl HclLexer {
     /// What this line begins in; takes note of what it leaves open.
-    pub(super) fn next(&mut self, line: &str) -> Within {
+    pub(super) fn next(&mut self, line: &str) -> HclLexState {
         let begins = self.within;
         match begins {
-            Within::Heredoc if line.trim() == self.marker => self.within = Within::Code,
-            Within::Heredoc => return Within::Heredoc,
-            Within::Comment if line.contains("*/") => self.within = Within::Code,
-            Within::Comment => {}
-            Within::Code => {
+            HclLexState::Heredoc if line.trim() == self.marker => self.within = HclLexState::Code,
+            HclLexState::Heredoc => return HclLexState::Heredoc,
+            HclLexState::Comment if line.contains("*/") => self.within = HclLexState::Code,
+            HclLexState::Comment => {}
+            HclLexState::Code => {
                 if let Some(marker) = heredoc(line) {
-                    (self.within, self.marker) = (Within::Heredoc, marker.to_owned());
-                } else if tokens(line, Within::Code).last().is_some_and(|(range, ink)| {
+                    (self.within, self.marker) = (HclLexState::Heredoc, marker.to_owned());
+                } else if tokens(line, HclLexState::Code).last().is_some_and(|(range, ink)| {
                     let last = line.get(range.clone()).unwrap_or_default();
                     *ink == Ink::Comment && last.starts_with("/*") && !last.ends_with("*/")
                 }) {
-                    self.within = Within::Comment;
+                    self.within = HclLexState::Comment;
                 }
             }
         }
-        if begins == Within::Heredoc { Within::Code } else { begins }
+        if begins == HclLexState::Heredoc { HclLexState::Code } else { begins }
     }
 }
 
@@ -49,23 +49,23 @@ fn heredoc(line: &str) -> Option<&str> {
     let (before, marker) = line.split_once("<<")?;
     let marker = marker.trim_start_matches('-').trim();
     let is_word = !marker.is_empty() && marker.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
-    // Within a text or a comment it is no heredoc.
+    // HclLexState a text or a comment it is no heredoc.
     let outside = before.matches('"').count() % 2 == 0 && !before.contains('#');
     (is_word && outside).then_some(marker)
 }
 
 /// The parts of a line that are not plain, in order.
-pub(super) fn tokens(line: &str, within: Within) -> Vec<(Range<usize>, Ink)> {
+pub(super) fn tokens(line: &str, within: HclLexState) -> Vec<(Range<usize>, Ink)> {
     let mut found = Vec::new();
     let mut at = 0;
     match within {
-        Within::Heredoc => return text(line, 0, line.len()),
-        Within::Comment => {
+        HclLexState::Heredoc => return text(line, 0, line.len()),
+        HclLexState::Comment => {
             let end = line.find("*/").map_or(line.len(), |end| end + 2);
             found.push((0..end, Ink::Comment));
             at = end;
         }
-        Within::Code => {}
+        HclLexState::Code => {}
     }
     let opens_block = line.trim_end().ends_with(['{', '}']) && !has_equals(line);
     let mut is_first = true;
@@ -137,8 +137,8 @@ fn end_of_text(line: &str, begin: usize, depth: u8) -> usize {
                 at + 1 + line.get(at + 1..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
             }
             _ => match expression(line, at) {
-                Opens::Expression if depth < DEEPEST => end_of_expression(line, at, depth + 1),
-                Opens::Escape => at + 3,
+                HclOpening::Expression if depth < DEEPEST => end_of_expression(line, at, depth + 1),
+                HclOpening::Escape => at + 3,
                 _ => at + sign.len_utf8(),
             },
         };
@@ -167,19 +167,19 @@ fn end_of_expression(line: &str, begin: usize, depth: u8) -> usize {
     line.len()
 }
 
-enum Opens {
+enum HclOpening {
     Nothing,
     Expression,
     /// `$${` is the text `${`.
     Escape,
 }
 
-fn expression(line: &str, at: usize) -> Opens {
+fn expression(line: &str, at: usize) -> HclOpening {
     let rest = line.get(at..).unwrap_or_default();
     match rest {
-        _ if rest.starts_with("$${") || rest.starts_with("%%{") => Opens::Escape,
-        _ if rest.starts_with("${") || rest.starts_with("%{") => Opens::Expression,
-        _ => Opens::Nothing,
+        _ if rest.starts_with("$${") || rest.starts_with("%%{") => HclOpening::Escape,
+        _ if rest.starts_with("${") || rest.starts_with("%{") => HclOpening::Expression,
+        _ => HclOpening::Nothing,
     }
 }
 
@@ -189,9 +189,9 @@ fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, Ink)> {
     let (mut from, mut at) = (begin, begin);
     while let Some(sign) = line.get(at..end).and_then(|rest| rest.chars().next()) {
         at = match expression(line, at) {
-            Opens::Nothing => at + sign.len_utf8(),
-            Opens::Escape => at + 3,
-            Opens::Expression => {
+            HclOpening::Nothing => at + sign.len_utf8(),
+            HclOpening::Escape => at + 3,
+            HclOpening::Expression => {
                 if from < at {
                     found.push((from..at, Ink::Text));
                 }
@@ -213,7 +213,7 @@ mod tests {
 
     fn check(line: &str, expected: &[(&str, Ink)]) {
         let found: Vec<_> =
-            tokens(line, Within::Code).into_iter().map(|(range, ink)| (&line[range], ink)).collect();
+            tokens(line, HclLexState::Code).into_iter().map(|(range, ink)| (&line[range], ink)).collect();
         assert_eq!(found, expected, "{line}");
     }
 
@@ -253,9 +253,9 @@ mod tests {
     #[test]
     fn heredocs_and_comments_reach_over_lines() {
         let text = "user_data = <<-EOT\n  echo ${var.x}\n  # no comment\nEOT\nx = 1\n/* a\n b */\ny = \"<<EOT\"\nz = 2";
-        let mut follower = Follower::default();
-        let within: Vec<Within> = text.lines().map(|line| follower.next(line)).collect();
-        use Within::{Code, Comment, Heredoc};
+        let mut follower = HclLexer::default();
+        let within: Vec<HclLexState> = text.lines().map(|line| follower.next(line)).collect();
+        use HclLexState::{Code, Comment, Heredoc};
         assert_eq!(within, [Code, Heredoc, Heredoc, Code, Code, Code, Comment, Code, Code]);
         let inks = tokens("  echo ${var.x}", Heredoc);
         assert_eq!(inks, [(0..7, Ink::Text), (7..15, Ink::Reference)]);
@@ -278,7 +278,7 @@ mod tests {
             "*/",
             "\u{200b}\"\u{1f600}",
         ] {
-            for within in [Within::Code, Within::Comment, Within::Heredoc] {
+            for within in [HclLexState::Code, HclLexState::Comment, HclLexState::Heredoc] {
                 let mut end = 0;
                 for (range, _) in tokens(line, within) {
                     assert!(line.get(range.clone()).is_some() && range.start >= end, "{line}: {range:?}");

@@ -2,19 +2,18 @@
 
 use super::progress::{chosen, paint_state};
 use crate::{
-    features::terraform::words,
+    features::terraform::{TerraformContext, TerraformMessage, words},
     terraform_answers::shown_run,
-    view::{Action, View},
     widgets::{ROW, Row, body_font, paint_line, row_ui, small_font},
     wording::{ago, now},
 };
 use egui::{Align2, Sense, Ui, pos2};
 use shared_protocol::terraform::{RunState, RunView};
 
-pub(super) fn history_ui(ui: &mut Ui, view: &View<'_>, current: &RunView, actions: &mut Vec<Action>) {
-    let Some(board) = view.board else { return };
-    let (history, now) = (view.known.history(board), now());
-    let going = view.deployed().and_then(|told| told.run.as_ref());
+pub(super) fn history_ui(ui: &mut Ui, cx: &TerraformContext<'_>, current: &RunView) {
+    let Some(board) = cx.view.board else { return };
+    let (history, now) = (cx.view.terraform_answers.history(board), now());
+    let going = cx.view.deployed().and_then(|told| told.run.as_ref());
     let newest = shown_run(None, going, history).map(|run| run.id);
     // What has just begun is shown before the list has been asked for again.
     let ahead = going.filter(|run| history.iter().all(|known| known.id != run.id));
@@ -26,15 +25,21 @@ pub(super) fn history_ui(ui: &mut Ui, view: &View<'_>, current: &RunView, action
             let run = going.filter(|going| going.id == run.id).unwrap_or(run);
             let name = format!("Run {}", words(run, now));
             let row = Row { name: &name, selected: run.id == current.id, sense: Sense::click() };
-            let response = row_ui(ui, view.theme, row, |ui, room| {
-                paint_state(ui.painter(), pos2(room.left() + 7.0, room.center().y), view.theme, run.state);
+            let response = row_ui(ui, cx.view.theme, row, |ui, room| {
+                paint_state(ui.painter(), pos2(room.left() + 7.0, room.center().y), cx.view.theme, run.state);
                 let room = room.with_min_x(room.left() + 22.0);
                 let time = ago(now, run.started);
-                let width =
-                    paint_line(ui, room, Align2::RIGHT_CENTER, &time, small_font(ui), view.theme.text_muted);
+                let width = paint_line(
+                    ui,
+                    room,
+                    Align2::RIGHT_CENTER,
+                    &time,
+                    small_font(ui),
+                    cx.view.theme.text_muted,
+                );
                 let room = room.with_max_x(room.right() - width - 8.0);
                 let title = words::operation(run.operation);
-                paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), view.theme.text);
+                paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), cx.view.theme.text);
             });
             let response = if run.log.is_empty() {
                 response
@@ -42,7 +47,7 @@ pub(super) fn history_ui(ui: &mut Ui, view: &View<'_>, current: &RunView, action
                 response.on_hover_text(format!("Log in {}", run.log))
             };
             if response.clicked() {
-                actions.push(Action::ShowRun(chosen(run.id, newest)));
+                cx.send(TerraformMessage::ShowRun(chosen(run.id, newest)));
             }
         }
     });

@@ -9,19 +9,24 @@ mod toolbar;
 pub(crate) use plan::rank;
 
 use crate::{
+    features::terraform::TerraformContext,
     terraform_answers::{is_going, shown_run},
     view::{Action, View},
     widgets::{empty_state_ui, muted_ui, paint_severity},
 };
 use egui::{RichText, Sense, Ui, Vec2, vec2};
-use shared_protocol::{BoardKind, messages::Severity, terraform::RunView};
+use shared_protocol::{
+    BoardKind,
+    messages::Severity,
+    terraform::{RunId, RunView},
+};
 
 /// Narrower than this, the history is a list to drop down.
 const ROOMY: f32 = 620.0;
 const HISTORY: f32 = 230.0;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Shows {
+pub(crate) enum TerraformTab {
     #[default]
     Runs,
     Changes,
@@ -29,62 +34,64 @@ pub(crate) enum Shows {
 
 #[derive(Default)]
 pub(crate) struct TerraformPanel {
-    pub(crate) shows: Shows,
-    changes: plan::ChangeList,
+    pub(super) tab: TerraformTab,
+    /// The run whose output is shown, if it is not the newest.
+    pub(super) chosen_run: Option<RunId>,
+    changes: plan::PlanChangeList,
 }
 
 impl TerraformPanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-        let Some(board) = view.infrastructure() else { return not_for_this_ui(ui, view, actions) };
-        toolbar::toolbar_ui(ui, view, &mut self.shows, actions);
-        if let Some(Err(why)) = &view.terraform.program {
-            notice_ui(ui, view, why);
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>) {
+        let Some(board) = cx.view.infrastructure() else { return not_for_this_ui(ui, cx) };
+        toolbar::toolbar_ui(ui, cx, &mut self.tab);
+        if let Some(Err(why)) = &cx.view.terraform.program {
+            notice_ui(ui, cx.view, why);
         }
-        let told = view.deployed();
+        let told = cx.view.deployed();
         if let Some(interrupted) = told.and_then(|told| told.interrupted.as_deref()) {
-            notice_ui(ui, view, interrupted);
+            notice_ui(ui, cx.view, interrupted);
         }
-        let history = view.known.history(board);
+        let history = cx.view.terraform_answers.history(board);
         let newest = told.and_then(|told| told.run.as_ref());
-        let run = shown_run(view.known.chosen, newest, history);
+        let run = shown_run(self.chosen_run, newest, history);
         // What ended has no place above the changes; what goes on has.
-        if let Some(run) = run.filter(|run| self.shows == Shows::Runs || is_going(run)) {
-            progress::progress_ui(ui, view, run, self.shows, actions);
+        if let Some(run) = run.filter(|run| self.tab == TerraformTab::Runs || is_going(run)) {
+            progress::progress_ui(ui, cx, run, self.tab);
         }
-        match self.shows {
-            Shows::Runs => runs_ui(ui, view, run, actions),
-            Shows::Changes => self.changes.show_ui(ui, view, board, actions),
+        match self.tab {
+            TerraformTab::Runs => runs_ui(ui, cx, run),
+            TerraformTab::Changes => self.changes.show_ui(ui, cx, board),
         }
     }
 }
 
-fn runs_ui(ui: &mut Ui, view: &View<'_>, run: Option<&RunView>, actions: &mut Vec<Action>) {
+fn runs_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: Option<&RunView>) {
     let Some(run) = run else {
         let text = "Plan shows what Terraform would do. Nothing changes in the real world until you apply.";
-        return empty_state_ui(ui, view.theme, "Nothing has run yet", text);
+        return empty_state_ui(ui, cx.view.theme, "Nothing has run yet", text);
     };
     let room = ui.available_rect_before_wrap();
     if room.width() < ROOMY {
-        return output::output_ui(ui, view, run);
+        return output::output_ui(ui, cx.view, run);
     }
     let (left, right) = room.split_left_right_at_x(room.left() + HISTORY);
     let column =
         |rect| egui::UiBuilder::new().max_rect(rect).layout(egui::Layout::top_down(egui::Align::Min));
     ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
-        history::history_ui(ui, view, run, actions);
+        history::history_ui(ui, cx, run);
     });
-    ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, view.theme.border));
-    ui.scope_builder(column(right.with_min_x(right.left() + 8.0)), |ui| output::output_ui(ui, view, run));
+    ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, cx.view.theme.border));
+    ui.scope_builder(column(right.with_min_x(right.left() + 8.0)), |ui| output::output_ui(ui, cx.view, run));
 }
 
 /// Boards of other kinds have none.
-fn not_for_this_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+fn not_for_this_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     let text =
         "Open an infrastructure board: its nodes become Terraform, and it can be planned and applied here.";
-    empty_state_ui(ui, view.theme, "This board does not become Terraform", text);
+    empty_state_ui(ui, cx.view.theme, "This board does not become Terraform", text);
     ui.vertical_centered(|ui| {
         if ui.button("New infrastructure board…").clicked() {
-            actions.push(Action::NewBoard(BoardKind::Infrastructure));
+            cx.act(Action::NewBoard(BoardKind::Infrastructure));
         }
     });
 }

@@ -16,7 +16,8 @@ const ROW: f32 = 17.0;
 const GUTTER: f32 = 18.0;
 
 pub(super) fn output_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
-    let Some(output) = view.known.lines.of(run.id).filter(|output| !output.lines.is_empty()) else {
+    let Some(output) = view.terraform_answers.lines.of(run.id).filter(|output| !output.lines.is_empty())
+    else {
         let text = match (is_going(run), run.lines) {
             (true, _) => "It has not printed anything yet.",
             (false, 0) => "It printed nothing.",

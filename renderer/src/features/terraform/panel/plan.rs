@@ -2,7 +2,7 @@
 
 use super::refused_ui;
 use crate::{
-    features::terraform::words,
+    features::terraform::{TerraformContext, words},
     view::{Action, View},
     widgets::{
         ROW, empty_state_ui, focus_ring, muted_ui, paint_disclosure, paint_line, paint_severity, small_font,
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 const INDENT: f32 = 44.0;
 
 #[derive(Default)]
-pub(super) struct ChangeList {
+pub(super) struct PlanChangeList {
     /// Resources whose attributes are shown although they would be folded, or the other way round.
     turned: BTreeSet<String>,
     rows: Vec<(usize, Option<usize>)>,
@@ -44,20 +44,14 @@ fn is_open_at_first(action: PlannedAction) -> bool {
     matches!(action, PlannedAction::Update | PlannedAction::Replace)
 }
 
-impl ChangeList {
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &View<'_>,
-        board: BoardId,
-        actions: &mut Vec<Action>,
-    ) {
-        let Some(plan) = view.known.plan(board) else {
-            match view.known.plan_refused() {
-                Some(why) => refused_ui(ui, view, why),
+impl PlanChangeList {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>, board: BoardId) {
+        let Some(plan) = cx.view.terraform_answers.plan(board) else {
+            match cx.view.terraform_answers.plan_refused() {
+                Some(why) => refused_ui(ui, cx.view, why),
                 None => {
                     let text = "Plan shows here what an apply would create, change, replace and delete.";
-                    empty_state_ui(ui, view.theme, "No plan is kept", text);
+                    empty_state_ui(ui, cx.view.theme, "No plan is kept", text);
                 }
             }
             return;
@@ -65,22 +59,22 @@ impl ChangeList {
         ui.horizontal_wrapped(|ui| {
             if plan.outdated {
                 let (mark, _) = ui.allocate_exact_size(vec2(14.0, 22.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+                paint_severity(ui.painter(), mark.center(), cx.view.theme, Severity::Warning);
                 ui.label("The board has changed since this plan was made, so it cannot be applied.");
             }
             if !plan.changes.is_empty() {
-                muted_ui(ui, view.theme, words::to_do(plan.counts));
+                muted_ui(ui, cx.view.theme, words::to_do(plan.counts));
             }
         });
         if plan.changes.is_empty() {
             return empty_state_ui(
                 ui,
-                view.theme,
+                cx.view.theme,
                 "Nothing would change",
                 "The real world is as the board says.",
             );
         }
-        self.update(plan, view.known.plan_version());
+        self.update(plan, cx.view.terraform_answers.plan_version());
         ui.spacing_mut().item_spacing.y = 0.0;
         let mut turn = None;
         egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
@@ -91,9 +85,9 @@ impl ChangeList {
                 for (change, attribute) in self.rows.get(range).unwrap_or_default() {
                     let Some(change) = plan.changes.get(*change) else { continue };
                     match attribute.and_then(|place| change.attributes.get(place)) {
-                        Some(attribute) => attribute_ui(ui, view, attribute),
+                        Some(attribute) => attribute_ui(ui, cx.view, attribute),
                         None => {
-                            if change_ui(ui, view, change, self.is_open(change), actions) {
+                            if change_ui(ui, cx, change, self.is_open(change)) {
                                 turn = Some(change.address.clone());
                             }
                         }
@@ -140,19 +134,13 @@ fn mono(ui: &Ui) -> FontId {
 }
 
 /// Gives back whether its attributes should be shown or hidden.
-fn change_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    change: &PlanChange,
-    open: bool,
-    actions: &mut Vec<Action>,
-) -> bool {
-    let theme = view.theme;
+fn change_ui(ui: &mut Ui, cx: &TerraformContext<'_>, change: &PlanChange, open: bool) -> bool {
+    let theme = cx.view.theme;
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
-    let node = change.node.and_then(|id| view.snapshot.node(id));
+    let node = change.node.and_then(|id| cx.view.snapshot.node(id));
     let words = planned_words(change.action);
     let name = format!("{} {words}", change.address);
-    let selected = change.node.is_some_and(|id| view.selection.contains(&ElementId::Node(id)));
+    let selected = change.node.is_some_and(|id| cx.view.selection.contains(&ElementId::Node(id)));
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
     if selected {
         ui.painter().rect_filled(rect, 4, theme.selection);
@@ -190,7 +178,7 @@ fn change_ui(
     if response.clicked()
         && let Some(node) = change.node
     {
-        actions.push(Action::Reveal(ElementId::Node(node)));
+        cx.act(Action::Reveal(ElementId::Node(node)));
     }
     turned
 }

@@ -1,10 +1,10 @@
 //! The line about a run: how it goes or went, how far it is, and how to stop it.
 
-use super::Shows;
+use super::TerraformTab;
 use crate::{
-    features::terraform::{ask, words},
+    features::terraform::{TerraformContext, TerraformMessage, words},
     terraform_answers::{is_going, shown_run},
-    view::{Action, View},
+    view::View,
     widgets::{paint_line, paint_severity, small_font},
     wording::now,
 };
@@ -19,13 +19,7 @@ use std::time::Duration;
 const HEIGHT: f32 = 28.0;
 const BAR: f32 = 130.0;
 
-pub(super) fn progress_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    run: &RunView,
-    shows: Shows,
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn progress_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView, shows: TerraformTab) {
     let going = is_going(run);
     ui.allocate_ui_with_layout(
         vec2(ui.available_width(), HEIGHT),
@@ -35,22 +29,22 @@ pub(super) fn progress_ui(
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
             ui.spacing_mut().interact_size.y = 24.0;
             if going {
-                cancel_ui(ui, run, actions);
+                cancel_ui(ui, run, cx);
             }
-            if shows == Shows::Runs {
-                copy_ui(ui, view, run);
+            if shows == TerraformTab::Runs {
+                copy_ui(ui, cx.view, run);
                 if ui.available_width() < super::ROOMY - 120.0 {
-                    chooser_ui(ui, view, run, actions);
+                    chooser_ui(ui, cx, run);
                 }
             }
             if let Some((done, all)) = run.progress.filter(|_| going) {
-                bar_ui(ui, view, done, all);
+                bar_ui(ui, cx.view, done, all);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 let (mark, _) = ui.allocate_exact_size(vec2(16.0, 16.0), Sense::hover());
-                paint_state(ui.painter(), mark.center(), view.theme, run.state);
+                paint_state(ui.painter(), mark.center(), cx.view.theme, run.state);
                 let text = words::summary(run, now());
-                ui.add(egui::Label::new(RichText::new(&text).color(view.theme.text)).truncate())
+                ui.add(egui::Label::new(RichText::new(&text).color(cx.view.theme.text)).truncate())
                     .on_hover_text(&text);
             });
         },
@@ -61,18 +55,18 @@ pub(super) fn progress_ui(
     }
 }
 
-fn cancel_ui(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
+fn cancel_ui(ui: &mut Ui, run: &RunView, cx: &TerraformContext<'_>) {
     let waiting = run.state == RunState::Cancelling;
     let text = if waiting { "Cancelling…" } else { "Cancel" };
     let button = ui.add_enabled(!waiting, egui::Button::new(text)).accessible_name(format!("{text} the run"));
     let hint = "Asks Terraform to stop after what it is doing now; kills it if it does not";
     if button.on_hover_text(hint).clicked() {
-        ask(actions, TerraformRequest::Cancel { run: run.id });
+        cx.request(TerraformRequest::Cancel { run: run.id });
     }
 }
 
 fn copy_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
-    let output = view.known.lines.of(run.id).filter(|output| !output.lines.is_empty());
+    let output = view.terraform_answers.lines.of(run.id).filter(|output| !output.lines.is_empty());
     let button = ui.add_enabled(output.is_some(), egui::Button::new("Copy output"));
     if let Some(output) = output.filter(|_| button.clicked()) {
         let lines: Vec<&str> = output.lines.iter().map(|line| line.text.as_str()).collect();
@@ -81,16 +75,16 @@ fn copy_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
 }
 
 /// The history where there is no room for a list.
-fn chooser_ui(ui: &mut Ui, view: &View<'_>, run: &RunView, actions: &mut Vec<Action>) {
-    let Some(board) = view.board else { return };
-    let history = view.known.history(board);
+fn chooser_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView) {
+    let Some(board) = cx.view.board else { return };
+    let history = cx.view.terraform_answers.history(board);
     let newest =
-        shown_run(None, view.deployed().and_then(|told| told.run.as_ref()), history).map(|run| run.id);
+        shown_run(None, cx.view.deployed().and_then(|told| told.run.as_ref()), history).map(|run| run.id);
     ui.menu_button("History", |ui| {
         for each in history.iter().take(20) {
             let text = super::history::words(each, now());
             if ui.selectable_label(each.id == run.id, text).clicked() {
-                actions.push(Action::ShowRun(chosen(each.id, newest)));
+                cx.send(TerraformMessage::ShowRun(chosen(each.id, newest)));
             }
         }
     });

@@ -1,42 +1,41 @@
 //! What can be run. A button that cannot be pressed says why.
 
-use super::Shows;
+use super::TerraformTab;
 use crate::{
-    commands::CommandId,
-    features::terraform::{obstacle::obstacle, words},
-    view::{Action, View},
+    features::terraform::{TerraformContext, TerraformMessage, obstacle::obstacle, words},
+    view::View,
 };
 use egui::{Button, RichText, Sense, Ui, vec2};
 use shared_protocol::terraform::{PlanState, RunOperation};
 
-pub(super) fn toolbar_ui(ui: &mut Ui, view: &View<'_>, shows: &mut Shows, actions: &mut Vec<Action>) {
+pub(super) fn toolbar_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shows: &mut TerraformTab) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
         ui.spacing_mut().button_padding = vec2(8.0, 2.0);
         ui.spacing_mut().interact_size.y = 24.0;
         ui.horizontal_wrapped(|ui| {
-            let changes = match view.deployed().map(|told| told.plan).unwrap_or_default() {
+            let changes = match cx.view.deployed().map(|told| told.plan).unwrap_or_default() {
                 PlanState::None => "Changes".to_owned(),
                 PlanState::Ready(counts) | PlanState::Outdated(counts) => {
                     format!("Changes ({})", counts.add + counts.change + counts.remove)
                 }
             };
-            ui.selectable_value(shows, Shows::Runs, "Runs");
-            ui.selectable_value(shows, Shows::Changes, changes);
-            gap_ui(ui, view);
+            ui.selectable_value(shows, TerraformTab::Runs, "Runs");
+            ui.selectable_value(shows, TerraformTab::Changes, changes);
+            gap_ui(ui, cx.view);
             for operation in [RunOperation::Init, RunOperation::Validate, RunOperation::Plan] {
-                run_button_ui(ui, view, operation, actions);
+                run_button_ui(ui, cx, operation);
             }
-            let plan = view.deployed().map(|told| told.plan).unwrap_or_default();
+            let plan = cx.view.deployed().map(|told| told.plan).unwrap_or_default();
             if plan != PlanState::None {
-                run_button_ui(ui, view, RunOperation::ApplyPlan, actions);
+                run_button_ui(ui, cx, RunOperation::ApplyPlan);
             }
             for operation in [RunOperation::Apply, RunOperation::Drift] {
-                run_button_ui(ui, view, operation, actions);
+                run_button_ui(ui, cx, operation);
             }
-            gap_ui(ui, view);
-            run_button_ui(ui, view, RunOperation::Destroy, actions);
-            program_ui(ui, view);
+            gap_ui(ui, cx.view);
+            run_button_ui(ui, cx, RunOperation::Destroy);
+            program_ui(ui, cx.view);
         });
     });
 }
@@ -47,14 +46,9 @@ fn gap_ui(ui: &mut Ui, view: &View<'_>) {
     ui.painter().vline(rect.center().x, rect.shrink(4.0).y_range(), line);
 }
 
-pub(super) fn run_button_ui(
-    ui: &mut Ui,
-    view: &View<'_>,
-    operation: RunOperation,
-    actions: &mut Vec<Action>,
-) {
-    let theme = view.theme;
-    let why = obstacle(view, operation);
+pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: RunOperation) {
+    let theme = cx.view.theme;
+    let why = obstacle(cx.view, operation);
     let name = words::operation(operation);
     let text = if operation.needs_confirmation() { format!("{name}…") } else { name.to_owned() };
     let text = match operation {
@@ -73,7 +67,7 @@ pub(super) fn run_button_ui(
     if let Some(why) = why {
         response.on_disabled_hover_text(why);
     } else if response.clicked() {
-        actions.push(Action::Do(CommandId::Run(operation)));
+        cx.send(TerraformMessage::Run(operation));
     }
 }
 

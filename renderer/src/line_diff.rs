@@ -5,7 +5,7 @@
 const MOST: usize = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum DiffLine {
     /// In both; the number is that of the new text, from zero.
     Same(usize),
     Added(usize),
@@ -13,21 +13,21 @@ pub(crate) enum Line {
     Gone(usize),
 }
 
-pub(crate) fn diff(old: &[&str], new: &[&str]) -> Vec<Line> {
+pub(crate) fn diff(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[front..], &new[front..]);
     let back = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_middle, new_middle) = (&old_rest[..old_rest.len() - back], &new_rest[..new_rest.len() - back]);
-    let mut lines: Vec<Line> = (0..front).map(Line::Same).collect();
+    let mut lines: Vec<DiffLine> = (0..front).map(DiffLine::Same).collect();
     middle(old_middle, new_middle, front, &mut lines);
-    lines.extend((new.len() - back..new.len()).map(Line::Same));
+    lines.extend((new.len() - back..new.len()).map(DiffLine::Same));
     lines
 }
 
-fn middle(old: &[&str], new: &[&str], front: usize, lines: &mut Vec<Line>) {
+fn middle(old: &[&str], new: &[&str], front: usize, lines: &mut Vec<DiffLine>) {
     if old.len().saturating_mul(new.len()) > MOST {
-        lines.extend((0..old.len()).map(|place| Line::Gone(front + place)));
-        lines.extend((0..new.len()).map(|place| Line::Added(front + place)));
+        lines.extend((0..old.len()).map(|place| DiffLine::Gone(front + place)));
+        lines.extend((0..new.len()).map(|place| DiffLine::Added(front + place)));
         return;
     }
     // How many lines the ends from here on share, at most.
@@ -45,15 +45,15 @@ fn middle(old: &[&str], new: &[&str], front: usize, lines: &mut Vec<Line>) {
     let (mut a, mut b) = (0, 0);
     while a < old.len() || b < new.len() {
         if a < old.len() && b < new.len() && old[a] == new[b] {
-            lines.push(Line::Same(front + b));
+            lines.push(DiffLine::Same(front + b));
             (a, b) = (a + 1, b + 1);
         } else if b == new.len()
             || (a < old.len() && shared[(a + 1) * width + b] >= shared[a * width + b + 1])
         {
-            lines.push(Line::Gone(front + a));
+            lines.push(DiffLine::Gone(front + a));
             a += 1;
         } else {
-            lines.push(Line::Added(front + b));
+            lines.push(DiffLine::Added(front + b));
             b += 1;
         }
     }
@@ -69,9 +69,9 @@ mod tests {
         let found: Vec<String> = diff(&old, &new)
             .into_iter()
             .map(|line| match line {
-                Line::Same(at) => new[at].to_owned(),
-                Line::Added(at) => format!("+{}", new[at]),
-                Line::Gone(at) => format!("-{}", old[at]),
+                DiffLine::Same(at) => new[at].to_owned(),
+                DiffLine::Added(at) => format!("+{}", new[at]),
+                DiffLine::Gone(at) => format!("-{}", old[at]),
             })
             .collect();
         assert_eq!(found.join(" "), expected);
@@ -95,6 +95,6 @@ mod tests {
         let old: Vec<&str> = old.iter().map(String::as_str).collect();
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
         let lines = diff(&old, &new);
-        assert_eq!((lines.len(), lines[0], lines[2_999]), (3_000, Line::Gone(0), Line::Added(1_499)));
+        assert_eq!((lines.len(), lines[0], lines[2_999]), (3_000, DiffLine::Gone(0), DiffLine::Added(1_499)));
     }
 }
