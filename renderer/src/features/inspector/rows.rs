@@ -51,7 +51,7 @@ impl InspectorFeature {
             });
         }
         let field = InspectorField::new(subject, FieldPart::NewListItem(prop.key.clone()));
-        self.new_row_ui(ui, cx, prop, field, ("New item", "Add item"));
+        self.new_row_ui(ui, cx, prop, field, "New item", "Add item");
     }
 
     pub(super) fn tags_ui(
@@ -97,7 +97,7 @@ impl InspectorFeature {
             });
         }
         let field = InspectorField::new(subject, FieldPart::NewTag(prop.key.clone()));
-        self.new_row_ui(ui, cx, prop, field, ("New key", "Add tag"));
+        self.new_row_ui(ui, cx, prop, field, "New key", "Add tag");
     }
 
     /// The row that is being added, or the button that begins one.
@@ -107,7 +107,8 @@ impl InspectorFeature {
         cx: &InspectorContext<'_>,
         prop: &PropDef,
         field: InspectorField,
-        (hint, button): (&str, &str),
+        hint: &str,
+        button: &str,
     ) {
         if self.adding.as_ref() == Some(&prop.key) {
             let look = TextFieldStyle {

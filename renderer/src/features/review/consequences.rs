@@ -103,7 +103,7 @@ impl ProposalReview {
             ConsequencesState::Nothing => {}
             ConsequencesState::All(all) => {
                 let after = self.proposed.as_ref().map(|proposed| &proposed.after);
-                let led_to = all_ui(ui, cx, all, (scope.as_deref(), after), typed);
+                let led_to = all_ui(ui, cx, all, scope.as_deref(), after, typed);
                 // The heading comes to the top of the panel, if the button that was led to is then still in view.
                 let span = led_to.map(|button| heading.union(button));
                 if let Some(span) = span.filter(|span| span.height() <= ui.clip_rect().height()) {
@@ -150,7 +150,8 @@ fn all_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
     all: &Consequences,
-    (scope, after): (Option<&str>, Option<&Snapshot>),
+    scope: Option<&str>,
+    after: Option<&Snapshot>,
     typed: &mut ReviewInput,
 ) -> Option<egui::Rect> {
     let mut led_to = None;

@@ -46,7 +46,7 @@ pub(super) fn decide_ui(
             ui.push_id("choosing", |ui| choosing_ui(ui, cx, opened, fresh)).inner
         }
         DecisionStep::Rejecting { reason, fresh } => {
-            ui.push_id("rejecting", |ui| rejecting_ui(ui, cx, opened, (reason, fresh))).inner
+            ui.push_id("rejecting", |ui| rejecting_ui(ui, cx, opened, reason, fresh)).inner
         }
     });
 }
@@ -129,7 +129,8 @@ fn rejecting_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
     opened: &mut ProposalReview,
-    (mut reason, fresh): (String, bool),
+    mut reason: String,
+    fresh: bool,
 ) {
     let edit = TextEdit::multiline(&mut reason)
         .hint_text("What should be different; the agent reads it")

@@ -160,7 +160,7 @@ impl PageComparison {
         let mut is_pressed = false;
         let mut both = |ui: &mut Ui| {
             for (side, caption) in sides.into_iter().zip(CAPTIONS) {
-                is_pressed |= side_ui(ui, theme, side, (&title, caption), width, Sense::click());
+                is_pressed |= side_ui(ui, theme, side, &title, caption, width, Sense::click());
             }
         };
         match room < NARROW {
@@ -195,7 +195,7 @@ impl PageComparison {
                 ui.horizontal_top(|ui| {
                     ui.spacing_mut().item_spacing.x = GAP;
                     for (side, caption) in [now, proposed].into_iter().zip(CAPTIONS) {
-                        side_ui(ui, theme, Some(side), (&title, caption), width, Sense::hover());
+                        side_ui(ui, theme, Some(side), &title, caption, width, Sense::hover());
                     }
                 });
                 ui.add_space(8.0);
@@ -214,7 +214,8 @@ fn side_ui(
     ui: &mut Ui,
     theme: &Theme,
     side: Option<&PageImage>,
-    (title, caption): (&str, &str),
+    title: &str,
+    caption: &str,
     width: f32,
     sense: Sense,
 ) -> bool {

@@ -58,7 +58,7 @@ impl ReviewFeature {
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 1.0;
             let row = |ui: &mut Ui, brief: &ProposalBrief| {
-                row_ui(ui, cx, brief, (open == Some(brief.id), now));
+                row_ui(ui, cx, brief, open == Some(brief.id), now);
             };
             heading_ui(ui, cx.view.theme, "Waits for you", waiting.len());
             if waiting.is_empty() {
@@ -117,7 +117,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
     });
 }
 
-fn row_ui(ui: &mut Ui, cx: &ReviewContext<'_>, brief: &ProposalBrief, (is_open, now): (bool, u64)) {
+fn row_ui(ui: &mut Ui, cx: &ReviewContext<'_>, brief: &ProposalBrief, is_open: bool, now: u64) {
     let theme = cx.view.theme;
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     let title = words::title(brief);

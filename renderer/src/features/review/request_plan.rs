@@ -88,7 +88,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
         }
     }
     if typed.plan.is_for(*board) && button.is_some() {
-        form_ui(ui, cx, planned, (&mut typed.plan, form_words(planned)));
+        form_ui(ui, cx, planned, &mut typed.plan, form_words(planned));
         return;
     }
     if let Some(text) = button

@@ -138,7 +138,7 @@ pub(super) fn trial_ui(
     }
     ui.add_space(4.0);
     if typed.plan.is_for(planned.board) {
-        return form_ui(ui, cx, planned, (&mut typed.plan, form_words(planned)));
+        return form_ui(ui, cx, planned, &mut typed.plan, form_words(planned));
     }
     let is_other_going = cx.view.terraform.trials.iter().any(|trial| is_going(&trial.run));
     let text = if trial.is_some() { "Plan again…" } else { "Plan…" };
@@ -171,7 +171,8 @@ pub(super) fn form_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
     planned: TrialPlanTarget,
-    (form, text): (&mut TrialPlanForm, &str),
+    form: &mut TrialPlanForm,
+    text: &str,
 ) -> Option<Rect> {
     boxed_ui(ui, cx.view.theme, |ui| {
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
@@ -317,7 +318,7 @@ pub(super) fn change_ui(
             ui.add(egui::Label::new(text).wrap());
             let changes = matches!(change.action, PlannedAction::Update | PlannedAction::Replace);
             if changes && !change.attributes.is_empty() {
-                attributes_ui(ui, theme, (board, &address), &change.attributes, typed);
+                attributes_ui(ui, theme, board, &address, &change.attributes, typed);
             }
         });
     });
@@ -326,7 +327,8 @@ pub(super) fn change_ui(
 fn attributes_ui(
     ui: &mut Ui,
     theme: &Theme,
-    (board, address): (BoardId, &str),
+    board: BoardId,
+    address: &str,
     attributes: &[PlanAttribute],
     typed: &mut ReviewInput,
 ) {
