@@ -1,4 +1,4 @@
-//! Derives from a view which commands make sense.
+//! Derives from the view which commands are enabled.
 
 use crate::{
     commands::Facts,
@@ -23,7 +23,7 @@ impl<'a> Facts<'a> {
             entity_node: entity_of(view).is_some(),
             back: view.history.can_go_back(),
             forward: view.history.can_go_forward(),
-            // What would be undone is the workspace's, and not the proposal's.
+            // Undo applies to the workspace, not to the proposal.
             undo: view.status.undo.as_deref().filter(|_| !view.is_proposed),
             redo: view.status.redo.as_deref().filter(|_| !view.is_proposed),
             reviewing: view.is_reviewing,

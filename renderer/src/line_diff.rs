@@ -1,15 +1,15 @@
-//! Which lines of a file are new and which would go: what both ends share is left alone, the rest is compared line by
-//! line while that is little enough, and taken as replaced otherwise.
+//! A line diff. Common lines at both ends are skipped; the rest is compared line by line up to a limit, and replaced
+//! as a whole beyond it.
 
-/// Old times new lines that are compared one by one.
+/// The maximum product of old and new lines to compare.
 const MOST: usize = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffLine {
-    /// In both; the number is that of the new text, from zero.
+    /// In both texts; the index in the new text.
     Same(usize),
     Added(usize),
-    /// In the old text only; the number is that of the old text.
+    /// Only in the old text; the index in the old text.
     Gone(usize),
 }
 
@@ -30,7 +30,7 @@ fn middle(old: &[&str], new: &[&str], front: usize, lines: &mut Vec<DiffLine>) {
         lines.extend((0..new.len()).map(|place| DiffLine::Added(front + place)));
         return;
     }
-    // How many lines the ends from here on share, at most.
+    // The length of the longest common subsequence of the remaining lines.
     let width = new.len() + 1;
     let mut shared = vec![0_u32; (old.len() + 1) * width];
     for a in (0..old.len()).rev() {

@@ -1,9 +1,9 @@
-//! The panels that stand in the dock: their ids, titles and first places.
+//! The panels of the dock: ids, titles and first places.
 
 use egui::Margin;
 
-/// Everything that stands in the dock. A new panel is a variant here, a row of [`PANELS`], its state and its arm in
-/// [`Panels`], and a row in the table of commands; a test misses what is forgotten.
+/// A panel of the dock. A new panel is a variant here, a row of [`PANELS`], its state and its arm in the window, and a
+/// row in the command table; a test reports what is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PanelId {
     Canvas,
@@ -25,12 +25,12 @@ pub(crate) enum PanelId {
     Log,
 }
 
-/// Around the canvas.
+/// A side of the canvas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Side {
     Left,
     Middle,
-    /// A column of its own at the right of the canvas, to be seen together with it.
+    /// A column between the canvas and the right side.
     Beside,
     Right,
     Bottom,
@@ -39,14 +39,14 @@ pub(crate) enum Side {
 #[derive(Debug)]
 pub(crate) struct PanelDef {
     pub(crate) id: PanelId,
-    /// How it is remembered; never changes.
+    /// The key in the saved layout; never changes.
     pub(crate) word: &'static str,
     pub(crate) title: &'static str,
-    /// Where it stands until somebody moves it.
+    /// The side until a person moves it.
     pub(crate) home: Side,
-    /// Shown at first; a side is as its first panel says.
+    /// Shown at first; a side follows its first panel.
     pub(crate) open: bool,
-    /// Closed until something calls for it: a page, a proposal.
+    /// Closed until a page or a proposal opens it.
     pub(crate) summoned: bool,
     pub(crate) margin: Margin,
 }
@@ -62,7 +62,7 @@ const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side)
     PanelDef { id, word, title, home, open, summoned, margin }
 }
 
-/// In the order in which they stand at their side at first.
+/// In their first order on each side.
 pub(crate) const PANELS: &[PanelDef] = &[
     panel(PanelId::Canvas, "canvas", "Canvas", Side::Middle),
     panel(PanelId::Reader, "spec", "Spec", Side::Middle),

@@ -23,12 +23,12 @@ pub(crate) fn ago(now: u64, time: u64) -> String {
     }
 }
 
-/// An agent's words on one line: breaks become spaces, what cannot be seen is spelt out.
+/// Text of an agent on one line: line breaks become spaces, invisible characters are escaped.
 pub(crate) fn line(text: &str) -> String {
     escaped(text, false)
 }
 
-/// An agent's words with their line breaks; what cannot be seen is spelt out.
+/// Text of an agent with its line breaks; invisible characters are escaped.
 pub(crate) fn paragraph(text: &str) -> String {
     escaped(text, true)
 }
@@ -39,7 +39,7 @@ fn escaped(text: &str, breaks: bool) -> String {
         match sign {
             '\n' if breaks => shown.push('\n'),
             '\n' | '\t' => shown.push(' '),
-            // The window's fonts do not have it.
+            // The window's fonts lack it.
             '→' => shown.push_str("->"),
             sign if is_unseen(sign) => shown.extend(sign.escape_unicode()),
             sign => shown.push(sign),
@@ -48,7 +48,7 @@ fn escaped(text: &str, breaks: bool) -> String {
     shown
 }
 
-/// Controls, marks of direction, and what takes no room: they can make a text look like another one.
+/// Control, direction and zero-width characters, which can disguise a text.
 fn is_unseen(sign: char) -> bool {
     sign.is_control()
         || matches!(sign,

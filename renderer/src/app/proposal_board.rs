@@ -28,7 +28,7 @@ impl Workbench {
         }
     }
 
-    /// The board with whatever is proposed on it.
+    /// The board with the open proposal on it.
     pub(super) fn board_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         if self.review.opened().is_none() {
             return self.canvas_ui(ui, queue);
@@ -43,7 +43,7 @@ impl Workbench {
                 held = queue.feature(&view, &context, |cx| self.review.strip_ui(ui, cx, blinking));
             }
         });
-        // With more room or less, what is touched may have to come nearer or go further away.
+        // Another presentation has another size, so the camera moves to the proposal again.
         if look != self.review.look() {
             self.review.reveal.everything();
         }
@@ -117,7 +117,7 @@ impl Workbench {
         ui.painter().galley(place.min + egui::vec2(7.0, 3.0), galley, self.theme.text);
     }
 
-    /// The board as it would be, to look at. It has the camera of the board as it is.
+    /// The proposed state of the board, read-only, with the camera of the board.
     fn after_ui(&mut self, ui: &mut Ui, layer: Option<Layer>) {
         let Some(board) = self.session.board else { return };
         let shown = layer.and_then(|layer| self.shown_proposal(board, layer));

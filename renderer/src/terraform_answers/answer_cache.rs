@@ -1,12 +1,12 @@
-//! An answer that is kept until what it depends on has changed. It is asked for when somebody looks, at once for
-//! another board, and otherwise when changes have rested for a moment; never twice at the same time.
+//! A cached answer of main. It is requested when it is shown: at once for another board, else after changes have
+//! settled, and never twice at the same time.
 
 use shared_protocol::BoardId;
 
-/// Changes must have rested for so many seconds.
+/// Seconds without a change before an answer is requested again.
 const REST: f64 = 0.35;
 
-/// What an answer is about, and what it depends on.
+/// The subject of an answer and the state that it depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AnswerKey<D> {
     pub(crate) board: BoardId,
@@ -16,11 +16,11 @@ pub(crate) struct AnswerKey<D> {
 #[derive(Debug)]
 pub(crate) struct AnswerCache<T, D> {
     value: Option<(BoardId, T)>,
-    /// What was asked for last, answered or not.
+    /// The last request, answered or not.
     asked: Option<AnswerKey<D>>,
     is_waiting: bool,
     refused: Option<String>,
-    /// Something newer, and since when it has rested.
+    /// A newer state, and the time at which it appeared.
     newer: Option<(AnswerKey<D>, f64)>,
 }
 
@@ -30,12 +30,12 @@ impl<T, D> Default for AnswerCache<T, D> {
     }
 }
 
-/// What to do about an answer that somebody would like to have.
+/// The next step for an answer that is shown.
 #[derive(Debug, PartialEq)]
 pub(crate) enum AnswerNeed {
     Nothing,
     Ask,
-    /// Look again in so many seconds.
+    /// Try again after these seconds.
     Later(f64),
 }
 
@@ -44,7 +44,7 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
         self.value.as_ref().filter(|(of, _)| *of == board).map(|(_, value)| value)
     }
 
-    /// Why there is none.
+    /// The reason that there is no answer.
     pub(crate) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }
@@ -53,12 +53,12 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
         self.asked == Some(key) && !self.is_waiting
     }
 
-    /// The board that was asked about last.
+    /// The board of the last request.
     pub(crate) fn asked_board(&self) -> Option<BoardId> {
         self.asked.map(|asked| asked.board)
     }
 
-    /// Somebody looks. `at_once`: and waits for it.
+    /// Called while the answer is shown. `at_once` skips the wait for changes to settle.
     pub(crate) fn want(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
         if self.is_waiting || self.asked == Some(key) {
             return AnswerNeed::Nothing;
@@ -86,12 +86,12 @@ impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
         (self.value, self.is_waiting, self.refused) = (Some((board, value)), false, None);
     }
 
-    /// It could not be answered; it is asked for again when something has changed.
+    /// The request failed. It is repeated when the state changes.
     pub(crate) fn refuse(&mut self, why: String) {
         (self.is_waiting, self.refused) = (false, Some(why));
     }
 
-    /// What it depends on has changed behind its key.
+    /// Marks the answer as outdated although its key is unchanged.
     pub(crate) fn outdate(&mut self) {
         self.asked = None;
     }

@@ -1,4 +1,4 @@
-//! What main answered about the board that is looked at, and what has to be asked for now.
+//! The answers of main about the Terraform of the viewed board, and the requests for missing ones.
 
 pub(crate) mod answer_cache;
 pub(crate) mod run_lines;
@@ -13,26 +13,26 @@ use shared_protocol::{
     },
 };
 
-/// A run writes the files, so what is on the disk depends on it, too.
+/// A run writes the files, so that they depend on it as well.
 type FilesAt = (Revision, Option<RunId>);
 type RunAt = (Option<RunId>, bool);
 
 #[derive(Default)]
 pub(crate) struct TerraformAnswers {
     hcl: AnswerCache<HclView, FilesAt>,
-    /// Counts the files that came.
+    /// Increases with each answer.
     hcl_version: u64,
     cost: AnswerCache<CostView, Revision>,
     plan: AnswerCache<Option<PlanView>, (PlanState, RunAt)>,
-    /// Counts the plans that came.
+    /// Increases with each answer.
     plan_version: u64,
     history: AnswerCache<Vec<RunView>, RunAt>,
     pub(crate) lines: RunLines,
-    /// What an import left to be looked at.
+    /// The notes of the last import.
     imported: Option<(BoardId, Vec<Finding>)>,
 }
 
-/// Which request an answer belongs to.
+/// The purpose of a request about Terraform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TerraformPending {
     Hcl,
@@ -62,7 +62,7 @@ impl TerraformPending {
     }
 }
 
-/// What is on the screen and so has to be known.
+/// The answers that are shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TerraformWants {
     pub(crate) files: bool,
@@ -74,7 +74,7 @@ pub(crate) struct TerraformWants {
     pub(crate) chosen_run: Option<RunId>,
 }
 
-/// The board as it is now.
+/// The state of the viewed board that answers depend on.
 #[derive(Clone, Copy)]
 pub(crate) struct TerraformBoard<'a> {
     pub(crate) board: BoardId,
@@ -98,8 +98,8 @@ impl TerraformBoard<'_> {
 }
 
 impl TerraformAnswers {
-    /// Forgets everything, for another workspace. Versions go on, because boards of a copy have the ids of the original and
-    /// panels recognise new answers by them.
+    /// Forgets everything for another workspace. Versions continue, because boards of a copied workspace have the same
+    /// ids and panels recognise new answers by their version.
     pub(crate) fn reset(&mut self) {
         *self = Self {
             hcl_version: self.hcl_version + 1,
@@ -128,7 +128,7 @@ impl TerraformAnswers {
         self.plan.refused()
     }
 
-    /// Another number means another plan.
+    /// Changes with each plan.
     pub(crate) fn plan_version(&self) -> u64 {
         self.plan_version
     }
@@ -146,12 +146,12 @@ impl TerraformAnswers {
         self.imported.as_ref().map(|(board, notes)| (*board, notes.as_slice()))
     }
 
-    /// Whether the files are known as they are now: which values a run needs is.
+    /// Returns whether the files, and so the values that a run needs, are up to date.
     pub(crate) fn has_current_files(&self, now: &TerraformBoard<'_>) -> bool {
         self.hcl.is_current(now.files())
     }
 
-    /// Asks for what is wanted and not known. Gives back when to look again.
+    /// Adds requests for answers that are shown and missing. Returns the seconds after which to try again.
     pub(crate) fn request_missing(
         &mut self,
         now: &TerraformBoard<'_>,
@@ -228,7 +228,7 @@ impl TerraformAnswers {
     }
 }
 
-/// The run whose lines are shown: the chosen one, else the newest.
+/// The run whose output is shown: the chosen one, else the newest.
 pub(crate) fn shown_run<'a>(
     chosen: Option<RunId>,
     newest: Option<&'a RunView>,

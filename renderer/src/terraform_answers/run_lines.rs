@@ -1,13 +1,12 @@
-//! What runs have printed: the lines of the last few that were looked at, each without gaps. Main sends new ones by
-//! itself; what was before, and what got lost on the way, is asked for.
+//! The output of recent runs without gaps. Main sends new lines by itself; earlier and lost lines are requested.
 
 use super::is_going;
 use shared_protocol::terraform::{RunId, RunLine, RunView};
 use std::collections::VecDeque;
 
-/// Lines of a run that are kept here; older ones are in its log.
+/// The maximum number of lines of a run; older ones are in its log.
 const MOST: usize = 20_000;
-/// Runs whose lines are kept.
+/// The maximum number of runs with lines.
 const RUNS: usize = 4;
 
 #[derive(Debug, Default)]
@@ -18,13 +17,13 @@ pub(crate) struct RunLines {
 #[derive(Debug)]
 pub(crate) struct LoadedRunLines {
     run: RunId,
-    /// The number of the first line that is kept.
+    /// The number of the first line.
     pub(crate) first: u64,
     pub(crate) lines: VecDeque<RunLine>,
     is_waiting: bool,
-    /// Lines went by that do not follow the last one here.
+    /// A line was lost.
     has_gap: bool,
-    /// There was nothing from this number on.
+    /// Main has no lines from this number on.
     nothing_from: Option<u64>,
 }
 
@@ -64,12 +63,12 @@ impl RunLines {
         &mut self.runs[place]
     }
 
-    /// Main sends what is new.
+    /// Takes lines that main sent by itself.
     pub(crate) fn push(&mut self, run: RunId, first: u64, lines: Vec<RunLine>) {
         self.of_mut(run).take(first, lines);
     }
 
-    /// What was asked for from [`Self::missing`].
+    /// Takes the lines requested from [`Self::missing`].
     pub(crate) fn answered(&mut self, run: &RunView, lines: Vec<RunLine>) {
         let output = self.of_mut(run.id);
         output.is_waiting = false;
@@ -84,12 +83,12 @@ impl RunLines {
         output.nothing_from = Some(output.end());
     }
 
-    /// From where lines have to be asked for, marking them as asked for.
+    /// The number of the first line to request. Marks it as requested.
     pub(crate) fn missing(&mut self, run: &RunView) -> Option<u64> {
         let is_new = self.of(run.id).is_none();
         let output = self.of_mut(run.id);
         let from = output.end();
-        // While it goes on main sends what comes; what is missing then is what came before this window.
+        // While it runs main sends new lines; the missing ones were printed before this window opened.
         let is_missing = if is_going(run) { is_new || output.has_gap } else { from < run.lines };
         let ask = is_missing && run.lines > 0 && !output.is_waiting && output.nothing_from != Some(from);
         output.is_waiting |= ask;

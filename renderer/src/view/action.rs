@@ -1,4 +1,4 @@
-//! The actions that features ask of the window, performed after the frame is drawn.
+//! The actions that features request from the window, performed after the frame is drawn.
 
 use super::spec_history::Page;
 use crate::{
@@ -18,21 +18,21 @@ use shared_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// What a panel wants to happen, after the frame is drawn.
+/// An action of the window, requested by a panel and performed after the frame is drawn.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
-    /// A command of the table.
+    /// Runs a command of the command table.
     Do(CommandId),
-    /// A change of the workspace.
+    /// Changes the workspace.
     Run(Command),
     Ask(Request),
     Select(BTreeSet<ElementId>),
-    /// Selects it, on whatever board it is, and brings it into view.
+    /// Selects an element, opens its board and brings it into view.
     Reveal(ElementId),
     OpenBoard(BoardId),
-    /// Adds a node where there is room, in the selected container if it may stand there.
+    /// Adds a node in the selected container if its type allows it, else on the board.
     Add(TypeId),
-    /// Adds a node with its middle at a point of the board.
+    /// Adds a node centred on a point of the board.
     AddAt {
         type_id: TypeId,
         at: Point,
@@ -43,13 +43,13 @@ pub(crate) enum Action {
         at: Point,
         from: Endpoint,
     },
-    /// Opens it, in front.
+    /// Opens a panel in front.
     ShowPanel(PanelId),
     ClosePanel(PanelId),
     MovePanel(PanelId, Side),
-    /// Asks for the title of a new board of this kind.
+    /// Opens the dialog for a new board.
     NewBoard(BoardKind),
-    /// Shows it, with the keyboard in the inspector's control of one property.
+    /// Selects an element and puts the keyboard into one of its properties.
     GoToField(ElementId, PropKey),
     Refuse(Refusal),
     /// Shows a refusal with a button that does something else instead.
@@ -77,34 +77,34 @@ pub(crate) enum Action {
     DropNudges,
     /// Shows an operation in the log.
     ShowOperation(Revision),
-    /// Asks for a file or folder and then does what it is for.
+    /// Opens a file dialog and then performs its purpose.
     AskPath(Purpose),
-    /// About spec bundles.
+    /// An action on spec bundles.
     Spec(SpecAction),
-    /// Asks what something should be linked to.
+    /// Opens the dialog that links an element to another one.
     LinkFrom(LinkEnd),
-    /// What only the window may ask: decisions among it.
+    /// A request that only the window may send, such as a decision.
     Review(ReviewRequest),
     OpenProposal(ProposalId),
     CloseProposal,
-    /// Shows something in a preview, in the session that has it already if there is one.
+    /// Shows something in a preview, in an existing session if there is one.
     StartPreview(Shown),
     /// Shows another session in the preview panel.
     LookAt(SessionId),
-    /// From now on the inspector sets overrides, or no more.
+    /// Switches the inspector between props and overrides.
     SetOverriding(bool),
-    /// Makes overrides what boards and components say.
+    /// Saves overrides to boards and components.
     Promote(WhichOverrides),
-    /// What somebody does in a preview.
+    /// Input in a preview.
     Gesture(SessionId, PreviewGesture),
-    /// About managed servers, under the ticket of its question.
+    /// A request about managed servers, with the ticket of its response.
     Upstream {
         ticket: u64,
         ask: Ask,
     },
     /// Shows the page of a managed server.
     OpenServer(ServerId),
-    /// Takes back an operation that was just made, whatever came after it.
+    /// Undoes an operation that was just made.
     TakeBack(Revision),
 }
 
@@ -117,7 +117,7 @@ impl Action {
 /// An action on spec bundles.
 #[derive(Debug, Clone)]
 pub(crate) enum SpecAction {
-    /// Asks main; the answer comes back under the ticket.
+    /// Sends a request; the response has the same ticket.
     Ask {
         ticket: u64,
         request: BundleRequest,
@@ -126,32 +126,32 @@ pub(crate) enum SpecAction {
     Open(Page),
     /// Shows an entity, with one of its fields in view.
     OpenAt(EntityRef, Option<String>),
-    /// The page is no more.
+    /// Closes a page whose subject is gone.
     Close(Page),
     Edit(EntityRef),
     Save,
-    /// Asks whether an entity should go.
+    /// Opens the dialog that deletes an entity.
     AskDelete(EntityRef),
     Delete(EntityRef),
-    /// Asks how much of a bundle should be drawn.
+    /// Opens the dialog that draws a map.
     AskMap(String, Option<EntityRef>),
     DrawMap {
         bundle: String,
         around: Option<EntityRef>,
         depth: u32,
     },
-    /// Leads to the node that stands for an entity, or draws what is around it.
+    /// Shows the node of an entity, or draws a map around it.
     ShowOnMap(EntityRef),
 }
 
-/// What goes to main: a decision takes the window's own channel, which no terminal and no agent has.
+/// A request about managed servers. Decisions have a channel that terminals and agents do not have.
 #[derive(Debug, Clone)]
 pub(crate) enum Ask {
     Request(Box<UpstreamRequest>),
     Decision(Box<UpstreamDecision>),
 }
 
-/// What a path is wanted for.
+/// The purpose of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Purpose {
     OpenWorkspace,
@@ -162,16 +162,16 @@ pub(crate) enum Purpose {
         board: BoardId,
         suggestion: String,
     },
-    /// A folder of Terraform files, or of a TerraStudio project, as a board of this workspace.
+    /// Imports a folder of Terraform files or a TerraStudio project as a board.
     ImportTerraform,
-    /// The same as a workspace of its own.
+    /// Opens such a folder as its own workspace.
     OpenTerraform,
-    /// Every line of the audit.
+    /// Exports the whole audit.
     ExportAudit,
 }
 
 impl Purpose {
-    /// What an exported audit is called, unless somebody calls it otherwise.
+    /// The suggested name of an exported audit.
     pub(crate) const AUDIT_FILE: &str = "audit.jsonl";
 
     pub(crate) fn request(&self, path: String) -> Request {

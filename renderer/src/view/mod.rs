@@ -1,5 +1,5 @@
-//! The view that panels draw from and the actions that they may ask for. A panel never touches the connection, the
-//! replica or another panel.
+//! The view that panels draw from and the actions that they request. A panel never touches the connection, the replica
+//! or another panel.
 
 mod action;
 pub(crate) mod spec_history;
@@ -28,7 +28,7 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One frame's picture of the workspace.
+/// The workspace as one frame shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     /// The workspace itself, also while the reviewer edits a proposal.
@@ -37,38 +37,38 @@ pub(crate) struct View<'a> {
     pub(crate) name: &'a str,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) problems: &'a Problems,
-    /// How many there are on each board that has any.
+    /// The number of problems per board.
     pub(crate) problem_counts: &'a BTreeMap<BoardId, usize>,
     pub(crate) status: &'a Status,
     pub(crate) mcp: &'a McpView,
     pub(crate) bundles: &'a BundlesView,
     pub(crate) links: &'a LinksView,
-    /// Where the reader of specs is.
+    /// The pages of the spec reader.
     pub(crate) history: &'a History,
-    /// What main tells of runs and plans by itself.
+    /// The state of runs and plans that main sends by itself.
     pub(crate) terraform: &'a TerraformView,
-    /// What it answered about the Terraform of the board.
+    /// The answers of main about the Terraform of the board.
     pub(crate) terraform_answers: &'a TerraformAnswers,
     pub(crate) review: &'a ReviewView,
     /// Managed servers and manifests.
     pub(crate) upstreams: &'a UpstreamsView,
-    /// A proposal is looked at, and some keys belong to that.
+    /// A proposal is under review, which claims some keys.
     pub(crate) is_reviewing: bool,
-    /// What is shown is a proposal that the reviewer edits, and not the workspace.
+    /// The snapshot is a proposal that the reviewer edits.
     pub(crate) is_proposed: bool,
     pub(crate) previews: &'a PreviewsView,
-    /// The session that the preview panel shows, or would.
+    /// The session of the preview panel.
     pub(crate) looked_at: Option<&'a SessionView>,
-    /// It can be seen.
+    /// The preview panel is visible.
     pub(crate) is_previewing: bool,
-    /// What is set in the inspector is laid over the props of instances, and not into the board.
+    /// The inspector sets overrides instead of props.
     pub(crate) is_overriding: bool,
-    /// Overrides that could not be saved to their source, and why.
+    /// Overrides that could not be saved to their source, and the reasons.
     pub(crate) unsaved: &'a BTreeMap<OverrideKey, String>,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a Theme,
-    /// Nodes and edges on the board.
+    /// The numbers of nodes and edges on the board.
     pub(crate) counts: (usize, usize),
 }
 
@@ -81,7 +81,7 @@ impl<'a> View<'a> {
         self.board().map(|board| board.kind)
     }
 
-    /// The board waits for a decision; nothing on it may change.
+    /// The board is locked until a person resolves its file.
     pub(crate) fn is_held(&self) -> bool {
         self.board.is_some_and(|board| self.holds(board))
     }
@@ -94,7 +94,7 @@ impl<'a> View<'a> {
         nodes_of(self.selection)
     }
 
-    /// What is chosen in the preview within the one node that is selected, while overrides are set.
+    /// The part of the selected node that is selected in the preview, while overrides are set.
     pub(crate) fn part(&self) -> Option<&'a SelectedInstance> {
         let chosen = self.looked_at.filter(|_| self.is_overriding)?.selected.as_ref()?;
         let within =
@@ -102,8 +102,8 @@ impl<'a> View<'a> {
         within.then_some(chosen)
     }
 
-    /// What the inspector is about while a component by itself is seen and nothing on the board is selected: what is chosen
-    /// in its preview, else all of it.
+    /// The component that the inspector edits while a component preview is visible and nothing on the board is
+    /// selected: the selected part, else the component itself.
     pub(crate) fn alone(&self) -> Option<Alone<'a>> {
         let session = self.looked_at.filter(|_| self.is_previewing && self.selection.is_empty())?;
         let (component, whole) = match &session.shows {
@@ -126,17 +126,17 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// The board, if it is one that becomes Terraform.
+    /// The board, if it is an infrastructure board.
     pub(crate) fn infrastructure(&self) -> Option<BoardId> {
         self.board().filter(|board| board.kind == BoardKind::Infrastructure).map(|board| board.id)
     }
 
-    /// What main says of the board's Terraform by itself.
+    /// The Terraform state of the board.
     pub(crate) fn deployed(&self) -> Option<&'a BoardTerraform> {
         of_board(self.terraform, self.board?)
     }
 
-    /// The run that goes on.
+    /// The run in progress.
     pub(crate) fn going(&self) -> Option<&'a RunView> {
         self.deployed()?.run.as_ref().filter(|run| is_going(run))
     }
@@ -146,9 +146,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// A component in a preview of its own, or something within it.
+/// A component in its own preview, or a part of it.
 pub(crate) struct Alone<'a> {
-    /// As overrides name it.
+    /// The instance as overrides name it.
     pub(crate) instance: String,
     pub(crate) component: &'a str,
     pub(crate) part: Option<&'a SelectedInstance>,

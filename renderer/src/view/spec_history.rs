@@ -1,15 +1,15 @@
-//! Where the reader of specs is and has been.
+//! The history of the spec reader.
 
 use shared_protocol::bundle::EntityRef;
 
-/// Further back is forgotten.
+/// The maximum number of pages.
 const LONGEST: usize = 100;
 
-/// One thing that the reader shows.
+/// A page of the reader.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Page {
     Entity(EntityRef),
-    /// An entity that is being made.
+    /// A new entity.
     New {
         bundle: String,
         entity_type: String,
@@ -31,7 +31,7 @@ impl Page {
         if let Self::Entity(entity) = self { Some(entity) } else { None }
     }
 
-    /// As it stands on the tab.
+    /// The title of the tab.
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Entity(entity) => entity.id.clone(),
@@ -45,7 +45,7 @@ impl Page {
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pages: Vec<Page>,
-    /// One behind the page that is shown; zero when there is none.
+    /// The index after the current page; zero when there is none.
     at: usize,
 }
 
@@ -54,7 +54,7 @@ impl History {
         self.at.checked_sub(1).and_then(|at| self.pages.get(at))
     }
 
-    /// Goes to a page; what lay ahead is forgotten.
+    /// Opens a page and forgets the pages ahead.
     pub(crate) fn open(&mut self, page: Page) {
         if self.current() == Some(&page) {
             return;
@@ -66,7 +66,7 @@ impl History {
         self.at = self.pages.len();
     }
 
-    /// Another page takes the place of the one that is shown: what was made stands where its form stood.
+    /// Replaces the current page: a created entity takes the place of its form.
     pub(crate) fn replace(&mut self, page: Page) {
         if let Some(at) = self.at.checked_sub(1)
             && let Some(current) = self.pages.get_mut(at)
@@ -95,7 +95,7 @@ impl History {
         }
     }
 
-    /// A page is no more: it is nowhere to go back to.
+    /// Removes a page from the history.
     pub(crate) fn forget(&mut self, page: &Page) {
         let before = self.pages.iter().take(self.at).filter(|known| *known != page).count();
         self.pages.retain(|known| known != page);

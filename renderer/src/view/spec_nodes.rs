@@ -1,4 +1,4 @@
-//! Entities that stand on boards: nodes of a map know their bundle, type and id.
+//! Entities on boards: nodes of a map hold the bundle, type and id of their entity.
 
 use crate::view::View;
 use authority::Snapshot;
@@ -6,7 +6,7 @@ use shared_protocol::{Node, NodeId, bundle::EntityRef};
 
 const ENTITY: &str = "spec/entity";
 
-/// The entity that a node stands for.
+/// The entity of a node.
 pub(crate) fn entity_of_node(node: &Node) -> Option<EntityRef> {
     if node.type_id.as_str() != ENTITY {
         return None;
@@ -15,13 +15,13 @@ pub(crate) fn entity_of_node(node: &Node) -> Option<EntityRef> {
     Some(EntityRef { bundle: text("bundle")?, entity_type: text("entityType")?, id: text("entityId")? })
 }
 
-/// The entity that the one selected node stands for.
+/// The entity of the selected node.
 pub(crate) fn entity_of(view: &View<'_>) -> Option<EntityRef> {
     let [only] = view.selected_nodes()[..] else { return None };
     view.snapshot.node(only).and_then(entity_of_node)
 }
 
-/// A node that stands for an entity, on the board that is open if there is one.
+/// A node of an entity, on the open board if it has one.
 pub(crate) fn node_of(
     snapshot: &Snapshot,
     board: Option<shared_protocol::BoardId>,

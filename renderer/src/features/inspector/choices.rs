@@ -1,4 +1,4 @@
-//! Controls that are answered by a click: what is chosen is sent at once.
+//! Controls with a fixed choice. A click sends the value at once.
 
 use super::{
     InspectedNodes,

@@ -1,4 +1,4 @@
-//! Colours: a swatch to mix one, beside the text.
+//! Colours: a swatch with a mixer beside the text field.
 
 use super::{
     InspectedNodes, InspectorFeature,
@@ -31,7 +31,7 @@ impl InspectorFeature {
             let picked = self.picked.take_if(|(key, _)| *key == prop.key).map(|(_, colour)| colour);
             let mut colour = picked.unwrap_or(stored);
             let changed = swatch_ui(ui, cx.view, &prop.label, &mut colour);
-            // While the pointer is down the colour runs along here only; what is sent is where it is let go.
+            // While the pointer is down the colour changes only here; releasing it sends the value.
             let touched = (changed || picked.is_some()) && colour != stored;
             if touched && ui.input(|input| input.pointer.any_down()) {
                 self.picked = Some((prop.key.clone(), colour));
@@ -52,7 +52,7 @@ fn hex(colour: Color32) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// The colour as it looks, with a popup to mix it. egui's own picker shows an emoji that no embedded font has.
+/// A swatch with a popup to mix the colour. egui's own picker shows an emoji that no embedded font has.
 fn swatch_ui(ui: &mut Ui, view: &View<'_>, label: &str, colour: &mut Color32) -> bool {
     let (rect, response) = ui.allocate_exact_size(vec2(36.0, ui.spacing().interact_size.y), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::ColorWell, ui.is_enabled(), format!("{label} swatch")));

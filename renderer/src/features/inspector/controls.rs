@@ -1,5 +1,5 @@
-//! One control per kind of property: which one, and what stands around it. Texts, choices, colours, rows and references
-//! are beside this.
+//! Picks the control for each kind of property, with its label, badges and buttons. The controls themselves are in the
+//! files beside this one.
 
 use super::{
     InspectedNodes, InspectorFeature, choices,
@@ -110,7 +110,7 @@ impl InspectorFeature {
         super::variables::default_note_ui(ui, cx.view, subjects, prop);
     }
 
-    /// The label with what belongs to it: required, variable, reveal, reset.
+    /// The label with its marks and buttons: required, variable, reveal, reset.
     fn label_ui(
         &mut self,
         ui: &mut Ui,
@@ -127,7 +127,7 @@ impl InspectorFeature {
                 if !cx.view.is_overriding {
                     variable_ui(ui, cx, subjects, prop);
                 }
-                // An override has its own way back.
+                // An override has its own reset button.
                 let set_value =
                     !cx.view.is_overriding && shown(subjects.nodes, &prop.key) != ShownValue::Unset;
                 if set_value && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked() {
@@ -154,7 +154,7 @@ impl InspectorFeature {
     }
 }
 
-/// What can be looked at only, and why.
+/// A value that cannot be edited, and the reason.
 fn fixed_ui(ui: &mut Ui, view: &View<'_>, prop: &PropDef, value: &str, why: &str) {
     let label = muted_ui(ui, view.theme, prop.label.as_str());
     hover_ui(&label, view, prop);
@@ -176,7 +176,7 @@ pub(super) fn hover_ui(response: &egui::Response, view: &View<'_>, prop: &PropDe
     });
 }
 
-/// A line of small text with buttons of its height.
+/// A line of small text with buttons of the same height.
 fn line_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = 16.0;
@@ -185,7 +185,7 @@ fn line_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// The arrow of a combo box, no louder than its text.
+/// The arrow of a combo box, as quiet as its text.
 pub(crate) fn paint_combo_arrow(
     ui: &Ui,
     rect: egui::Rect,
@@ -201,7 +201,7 @@ pub(super) fn small_button_ui(ui: &mut Ui, text: &str, name: &str) -> egui::Resp
     ui.add(egui::Button::new(RichText::new(text).small()).frame_when_inactive(false)).accessible_name(name)
 }
 
-/// The command, or the reason as a notice.
+/// Sends the command, or shows the reason as a notice.
 pub(super) fn push(result: Result<shared_protocol::Command, String>, cx: &InspectorContext<'_>) {
     cx.act(match result {
         Ok(command) => Action::Run(command),

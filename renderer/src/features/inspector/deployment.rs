@@ -1,4 +1,4 @@
-//! How a node stands in the real world and what it costs; and what runs and files have to say about it.
+//! The deployment status and cost of a node, and the findings of runs and files about it.
 
 use super::InspectorFeature;
 use crate::{
@@ -116,7 +116,7 @@ fn cost_ui(ui: &mut Ui, view: &View<'_>, own: &NodeCost, currency: Option<&str>)
     }
 }
 
-/// What is said about a node, with who says it.
+/// Findings about a node, each with its origin.
 pub(super) fn told_ui<'a>(ui: &mut Ui, view: &View<'_>, findings: impl Iterator<Item = BoardFinding<'a>>) {
     for told in findings {
         ui.horizontal_top(|ui| {
@@ -132,7 +132,7 @@ pub(super) fn told_ui<'a>(ui: &mut Ui, view: &View<'_>, findings: impl Iterator<
     }
 }
 
-/// What is said about one property of the only node.
+/// Findings about one property of a single node.
 pub(super) fn told_of_prop_ui(ui: &mut Ui, view: &View<'_>, nodes: &[NodeId], key: &PropKey) {
     if let [node] = nodes {
         told_ui(ui, view, findings::of_prop(view, *node, key));

@@ -1,8 +1,8 @@
-//! Text that is being typed. One field at a time has a buffer of its own, keyed by what it is a field of, so that a
-//! change from outside never fights the cursor and another node never shows what was typed for this one.
+//! Text that is being typed. The focused field has a buffer keyed by its subject and part, so that a change from
+//! outside never fights the cursor and another node never shows text typed for this one.
 //!
-//! [`interpret`] is the only place that says what a text means: it checks while somebody types and makes the command
-//! when they are done.
+//! [`interpret`] is the only place that gives a text its meaning: it validates while a person types and makes the
+//! command when they finish.
 
 use super::overrides;
 use crate::view::View;
@@ -18,18 +18,18 @@ use std::{
     sync::Arc,
 };
 
-/// What a field belongs to.
+/// The subject of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum InspectorSubject {
-    /// All of one type when there are several.
+    /// Nodes of one type.
     Nodes(Vec<NodeId>),
-    /// A component in a preview of its own, or something within it, as overrides name it.
+    /// A component in its own preview, or a part of it, named as in overrides.
     Alone(String),
     Edge(EdgeId),
     Board(BoardId),
 }
 
-/// Which of its fields.
+/// The part of the subject that a field edits.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FieldPart {
     Label,
@@ -48,14 +48,14 @@ pub(crate) struct InspectorField {
     pub(crate) part: FieldPart,
 }
 
-/// The buffer of the one field that is being typed in.
+/// The buffer of the focused field.
 #[derive(Debug)]
 pub(crate) struct FieldEdit {
     pub(crate) field: InspectorField,
     pub(crate) widget: Id,
     pub(crate) text: String,
     pub(crate) began_with: String,
-    /// Why the text cannot be taken as it is.
+    /// The reason that the text is not valid.
     pub(crate) problem: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl FieldEdit {
     }
 }
 
-/// What a text would change, or what is wrong with it.
+/// The change that a text makes, or what is wrong with it.
 pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> Result<Command, String> {
     match (&field.subject, &field.part) {
         (InspectorSubject::Edge(edge), _) => {
@@ -128,14 +128,14 @@ fn interpret_prop(
     let prop = def.prop(key.as_str()).ok_or("The type has no such property any more.")?;
     let value = match part {
         FieldPart::Prop(_) => parse(prop, text)?,
-        // A list that nothing is left of is not set at all.
+        // An empty list is removed.
         _ => Some(edit_parts(view, node, part, key, text)?)
             .filter(|value| !matches!(value, Value::List(items) if items.is_empty())),
     };
     set(view, nodes, def, key, value)
 }
 
-/// A value for all these nodes, checked as the authority would.
+/// Sets a value on all these nodes, validated as in the authority.
 pub(crate) fn set(
     view: &View<'_>,
     nodes: &[NodeId],
@@ -159,7 +159,7 @@ pub(crate) fn set(
     }))
 }
 
-/// The targets of a reference for all these nodes.
+/// Sets the targets of a reference on all these nodes.
 pub(crate) fn refer(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Command {
     for_each(nodes, |node| PropUpdate {
         references: [(key.clone(), targets.to_vec())].into(),
@@ -167,7 +167,7 @@ pub(crate) fn refer(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Comm
     })
 }
 
-/// Nothing typed means nothing set: the default counts again.
+/// Empty text unsets the value, so that the default applies.
 fn parse(prop: &PropDef, text: &str) -> Result<Option<Value>, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -251,7 +251,7 @@ fn check_label(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// One `UpdateNode` before it is one.
+/// The parts of an `UpdateNode` command.
 struct PropUpdate {
     node: NodeId,
     name: Option<Name>,
@@ -275,7 +275,7 @@ impl PropUpdate {
     }
 }
 
-/// One command, or one batch of them: in any case one step to undo.
+/// One command, or one batch: one step to undo in both cases.
 fn for_each(nodes: &[NodeId], update: impl Fn(NodeId) -> PropUpdate) -> Command {
     match nodes {
         [node] => update(*node).command(),
@@ -286,7 +286,7 @@ fn for_each(nodes: &[NodeId], update: impl Fn(NodeId) -> PropUpdate) -> Command 
     }
 }
 
-/// A message as a sentence of its own.
+/// A message as a sentence.
 pub(crate) fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     let Some(first) = chars.next() else { return String::new() };
@@ -297,12 +297,12 @@ pub(crate) fn sentence(message: &str) -> String {
     text
 }
 
-/// What several nodes have in common for a property.
+/// The common value of several nodes for a property.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ShownValue<'a> {
     Unset,
     Set(&'a Value),
-    /// They differ.
+    /// The nodes have different values.
     Mixed,
 }
 
@@ -318,7 +318,7 @@ pub(crate) fn shown<'a>(nodes: &[&'a Node], key: &PropKey) -> ShownValue<'a> {
     }
 }
 
-/// What several nodes have in common for a reference; `None` when they differ.
+/// The common targets of several nodes for a reference; `None` when they differ.
 pub(crate) fn targets(nodes: &[&Node], key: &PropKey) -> Option<Vec<NodeId>> {
     let all: BTreeSet<Vec<NodeId>> =
         nodes.iter().map(|node| node.references.get(key).cloned().unwrap_or_default()).collect();

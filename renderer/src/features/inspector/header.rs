@@ -1,4 +1,4 @@
-//! The top of the inspector: what it is, what it is called; and the whole of it for boards and edges.
+//! The header of the inspector: type, label and name; and the whole content for boards and edges.
 
 use super::{
     InspectedNodes, InspectorFeature,
@@ -57,11 +57,11 @@ impl InspectorFeature {
         }
     }
 
-    /// Of a component in a preview of its own.
+    /// The header for a component in its own preview.
     pub(super) fn alone_header_ui(&self, ui: &mut Ui, view: &View<'_>, alone: &Alone<'_>, def: &TypeDef) {
         type_ui(ui, view, def, def.title.clone());
         let what = match (alone.part, alone.instance.split_once('@')) {
-            // What is built in is in no file that could be opened.
+            // Built-in components have no file to open.
             (Some(part), _) if part.file.is_empty() => "A part of it".to_owned(),
             (Some(part), _) => format!("A part of it · {}:{}", part.file, part.line),
             (None, Some((_, variant))) => format!("The variant {variant}, by itself"),

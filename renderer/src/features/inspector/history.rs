@@ -1,5 +1,5 @@
-//! Where what is selected comes from: the operation that made it and the one that changed it last. The snapshot knows
-//! their numbers; who, when and what is asked for when it is looked at.
+//! The provenance of the selection: the operation that created it and the last one that changed it. The snapshot has
+//! their revisions; actor, time and summary are requested when they are shown.
 
 use super::InspectorFeature;
 use crate::{
@@ -16,20 +16,20 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Operations that are remembered; beyond that they are asked for again.
+/// The maximum number of cached operations.
 const MOST: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct ElementHistory {
-    /// `None`: the log does not have it any more.
+    /// `None`: the log no longer has the operation.
     known: BTreeMap<Revision, Option<LogEntry>>,
     asked: Vec<Revision>,
-    /// Those that came from a proposal.
+    /// The proposals that operations came from.
     origins: BTreeMap<Revision, Origin>,
 }
 
 impl ElementHistory {
-    /// What main answered; whatever it left out is no longer kept.
+    /// Operations that main leaves out are no longer in the log.
     pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
         if self.known.len() > MOST {
             self.known.clear();
@@ -41,7 +41,7 @@ impl ElementHistory {
         self.known.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
     }
 
-    /// Which of them came from a proposal; the others did not.
+    /// Operations without an origin did not come from a proposal.
     pub(crate) fn receive_origins(&mut self, origins: Vec<Origin>) {
         self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
@@ -97,7 +97,7 @@ impl InspectorFeature {
         }
     }
 
-    /// The proposal that it came from, and who said yes to it.
+    /// The proposal that an operation came from, and its reviewer.
     fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &Origin) {
         let text = format!(
             "Came from proposal {} by {}, accepted by {}",

@@ -1,4 +1,4 @@
-//! The inspector: what is selected and all that can be said about it.
+//! The inspector: the properties of the selection, its overrides, trace links, deployment and provenance.
 
 mod choices;
 mod colour;
@@ -36,25 +36,25 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 pub(crate) struct InspectorFeature {
     editing: Option<FieldEdit>,
-    /// Groups that are folded, by heading.
+    /// Folded groups, by heading.
     folded: BTreeSet<String>,
-    /// Sensitive values that are shown, until the selection changes.
+    /// Sensitive values that are revealed until the selection changes.
     revealed: BTreeSet<PropKey>,
-    /// A list or tags property with an empty row at its end.
+    /// The list or tags property that has an empty row at its end.
     adding: Option<PropKey>,
-    /// A colour that is being dragged to.
+    /// The colour while it is dragged.
     picked: Option<(PropKey, egui::Color32)>,
-    /// A number that is being dragged to.
+    /// The number while it is dragged.
     slid: Option<(PropKey, f64)>,
-    /// The session that shows values which are not kept yet.
+    /// The preview session that shows values which are not saved.
     trying: Option<SessionId>,
     shown: Option<InspectorSubject>,
-    /// A property whose control should take the keyboard as soon as it is there.
+    /// The property whose control takes the keyboard in the next frame.
     wanted: Option<PropKey>,
     operations: ElementHistory,
 }
 
-/// What every control needs to know about its property.
+/// The nodes and the type that a control edits.
 pub(crate) struct InspectedNodes<'a> {
     pub(crate) subject: &'a InspectorSubject,
     pub(crate) ids: &'a [NodeId],
@@ -68,15 +68,15 @@ impl InspectorFeature {
         self.operations = ElementHistory::default();
     }
 
-    /// The text field that has the keyboard is one of these, and nothing has been typed into it.
+    /// Returns whether the focused text field belongs to the inspector and is unchanged.
     pub(crate) fn has_clean_focus(&self, context: &Context) -> bool {
         let focused = context.memory(|memory| memory.focused());
         self.editing.as_ref().is_some_and(|editing| Some(editing.widget) == focused && !editing.is_changed())
     }
 
-    /// Ends what was typed once its field has lost the keyboard, wherever the field has gone: a click on another node
-    /// takes it off the screen in the same frame. Esc gives up what was typed. A text that cannot be taken stays, with
-    /// its message, until it is mended or left.
+    /// Commits the text of a field that lost the keyboard, also when a click on another node removed the field in the
+    /// same frame. Esc discards the text. Invalid text stays with its message until it is fixed or the selection
+    /// changes.
     pub(crate) fn settle(&mut self, cx: &InspectorContext<'_>) {
         let Some(editing) = &self.editing else { return };
         if cx.egui.memory(|memory| memory.focused()) == Some(editing.widget) {
@@ -150,7 +150,7 @@ impl InspectorFeature {
         let subject = &InspectorSubject::Nodes(ids.to_vec());
         self.header_ui(ui, cx, &InspectedNodes { subject, ids, nodes: &nodes, def });
         overrides::switch_ui(ui, cx, def);
-        // While overrides are set, what is shown is what counts in the preview.
+        // While overrides are set, controls show the values of the preview.
         let laid: Vec<Node> = nodes.iter().map(|node| overrides::as_shown(cx.view, node)).collect();
         let nodes: Vec<&Node> = if cx.view.is_overriding { laid.iter().collect() } else { nodes };
         let def = overrides::part_type(cx.view).unwrap_or(def);
@@ -169,7 +169,7 @@ impl InspectorFeature {
         ui.add_space(16.0);
     }
 
-    /// A component in a preview of its own: what is set is laid over it.
+    /// A component in its own preview. Controls set overrides.
     fn alone_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
         let view = View { is_overriding: true, ..*cx.view };
         let cx = &InspectorContext { view: &view, ..*cx };
@@ -206,7 +206,7 @@ impl InspectorFeature {
         self.wanted = None;
     }
 
-    /// Several things that have no properties in common.
+    /// A selection without common properties.
     fn several_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
         use crate::{commands::CommandId, wording::counted};
         let (nodes, edges) = (cx.view.selected_nodes().len(), cx.view.selected_edges().len());
@@ -226,7 +226,8 @@ impl InspectorFeature {
     }
 }
 
-/// What the inspector is about: the board when nothing is selected, nodes of one type, or one edge. `None`: a mixture.
+/// The subject of the inspector: the board when nothing is selected, nodes of one type, or one edge. `None` for a
+/// mixed selection.
 fn subject_of(view: &View<'_>) -> Option<InspectorSubject> {
     if let Some(alone) = view.alone().filter(|_| overrides::as_node(view).is_some()) {
         return Some(InspectorSubject::Alone(alone.instance));
@@ -246,12 +247,12 @@ fn subject_of(view: &View<'_>) -> Option<InspectorSubject> {
     }
 }
 
-/// Properties by heading, headings and properties in the order of the type; what its condition hides is left out.
+/// Properties by heading, in the order of the type. Properties hidden by their condition are left out.
 fn groups<'a>(subjects: &InspectedNodes<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)> {
     let mut groups: Vec<(&str, Vec<&PropDef>)> = Vec::new();
     for prop in &subjects.def.props {
         let visible = subjects.nodes.iter().all(|node| authority::is_visible(subjects.def, node, prop));
-        // Several nodes cannot share what is each one's own.
+        // Slots belong to one node.
         let common = subjects.nodes.len() == 1 || prop.kind != PropKind::Slot;
         if !visible || !common {
             continue;
@@ -261,7 +262,7 @@ fn groups<'a>(subjects: &InspectedNodes<'a>) -> Vec<(&'a str, Vec<&'a PropDef>)>
             None => groups.push((prop.group.as_str(), vec![prop])),
         }
     }
-    // What has no heading is what the type is about.
+    // Properties without a heading come first.
     groups.sort_by_key(|(group, _)| !group.is_empty());
     groups
 }

@@ -1,5 +1,5 @@
-//! Overrides in the inspector: values that are laid over the props of what a preview shows, until they are cleared or saved
-//! to the board and the components.
+//! Overrides in the inspector: values that replace props of a preview until they are cleared or saved to the board and
+//! the components.
 
 use super::controls::small_button_ui;
 use crate::{
@@ -17,20 +17,20 @@ use std::{
     sync::Arc,
 };
 
-/// What a component by itself is called where a node is meant: it stands on no board.
+/// The node id that stands for a component in its own preview, which is on no board.
 const STAND_IN: NodeId = NodeId::from_bits(0);
 
 fn alone_at<'a>(view: &View<'a>, node: NodeId) -> Option<Alone<'a>> {
     view.alone().filter(|_| node == STAND_IN)
 }
 
-/// Which of the two lists what is set goes into: a component by itself has its own.
+/// The scope of an override: a component in its own preview has its own.
 fn scope_of(node: NodeId) -> OverrideScope {
     if node == STAND_IN { OverrideScope::Component } else { OverrideScope::App }
 }
 
-/// The instance that an override is for: what is seen of a component by itself, or the node, or the part of it that is
-/// chosen in the preview.
+/// The instance of an override: the component in its own preview, the part that is selected in the preview, or the
+/// node.
 pub(super) fn instance_of(view: &View<'_>, node: NodeId) -> Arc<str> {
     match (alone_at(view, node), view.part()) {
         (Some(alone), _) => Arc::from(alone.instance),
@@ -39,13 +39,13 @@ pub(super) fn instance_of(view: &View<'_>, node: NodeId) -> Arc<str> {
     }
 }
 
-/// The type of the part that is chosen in the preview.
+/// The type of the part that is selected in the preview.
 pub(super) fn part_type<'a>(view: &View<'a>) -> Option<&'a TypeDef> {
     let id = TypeId::parse(view.part()?.component.as_str()).ok()?;
     view.snapshot.registry().get(&id)
 }
 
-/// What is seen of a component by itself, as if it stood on a board, with what is laid over it.
+/// The component in its own preview as a node, with its overrides applied.
 pub(super) fn as_node(view: &View<'_>) -> Option<Node> {
     let alone = view.alone()?;
     let type_id = TypeId::parse(alone.component).ok()?;
@@ -65,7 +65,7 @@ pub(super) fn as_node(view: &View<'_>) -> Option<Node> {
     Some(node)
 }
 
-/// What the instance is without overrides, where that is not the default, and what is laid over it.
+/// Sets the props of the instance that differ from the default, with overrides applied.
 fn lay_on(view: &View<'_>, node: &mut Node) {
     let (scope, instance) = (scope_of(node.id), instance_of(view, node.id));
     let is_on_board = node.id != STAND_IN && view.part().is_none();
@@ -79,7 +79,7 @@ fn lay_on(view: &View<'_>, node: &mut Node) {
         node.props = found.props.iter().filter(|(key, value)| !is_default(key, value)).map(owned).collect();
     }
     for (key, over) in view.snapshot.overrides_for(scope, &instance) {
-        // What cannot be laid is an orphan, and named as one below.
+        // An override that does not apply is listed as an orphan below.
         let _ = lay_into(&mut node.props, &key.path, &over.value);
     }
 }
@@ -93,7 +93,7 @@ fn key_of(view: &View<'_>, node: NodeId, key: &PropKey) -> Option<OverrideKey> {
     Some(OverrideKey::new(scope_of(node), instance_of(view, node), path))
 }
 
-/// Lays a value over a prop of all these, or takes it away again.
+/// Sets an override of a prop on all these nodes, or clears it.
 pub(super) fn lay_over(view: &View<'_>, nodes: &[NodeId], key: &PropKey, value: Option<Value>) -> Command {
     let keys = nodes.iter().filter_map(|node| key_of(view, *node, key));
     match value {
@@ -117,13 +117,13 @@ pub(super) fn lay_over(view: &View<'_>, nodes: &[NodeId], key: &PropKey, value: 
     }
 }
 
-/// What lies over a whole prop while overrides are set.
+/// The override of a whole prop while overrides are set.
 pub(super) fn laid_over<'a>(view: &View<'a>, node: NodeId, key: &PropKey) -> Option<&'a Value> {
     let key = key_of(view, node, key).filter(|_| view.is_overriding)?;
     view.snapshot.override_for(&key).map(|(_, over)| &over.value)
 }
 
-/// The node with what is laid over it; of a part, what the component around it says and what is laid over that.
+/// The node with its overrides applied. For a part, the props come from the component around it.
 pub(super) fn as_shown(view: &View<'_>, node: &Node) -> Node {
     let mut shown = node.clone();
     if let Some(type_id) = view.part().and_then(|part| TypeId::parse(part.component.as_str()).ok()) {
@@ -133,7 +133,7 @@ pub(super) fn as_shown(view: &View<'_>, node: &Node) -> Node {
     shown
 }
 
-/// Whether the controls set what the board says, or lay something over it.
+/// Switches the controls between props of the board and overrides.
 pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
     let interface = cx.view.board_kind() == Some(BoardKind::Interface) && !def.props.is_empty();
     if !interface || !cx.view.is_previewing || cx.view.looked_at.is_none() {
@@ -159,7 +159,7 @@ pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
     }
 }
 
-/// Below a control whose prop has something laid over it: that it has, and the way back.
+/// The badge below an overridden prop, with a reset button.
 pub(super) fn badge_ui(ui: &mut Ui, cx: &InspectorContext<'_>, nodes: &[NodeId], prop: &PropDef) {
     let mut keys: Vec<OverrideKey> = Vec::new();
     for node in nodes {
@@ -189,7 +189,7 @@ pub(super) fn badge_ui(ui: &mut Ui, cx: &InspectorContext<'_>, nodes: &[NodeId],
     });
 }
 
-/// All overrides of what the inspector is about, and of what is within it.
+/// All overrides of the subject and of its parts.
 pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
     let scope = scope_of(node);
     let instance = instance_of(cx.view, node);
@@ -232,7 +232,7 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
     ui.separator();
 }
 
-/// One override: what, to what, why it applies to nothing, and the way back.
+/// One override: prop, value, why it does not apply, and a clear button. Returns the action of a click.
 pub(crate) fn override_row_ui(
     ui: &mut Ui,
     view: &View<'_>,

@@ -1,4 +1,4 @@
-//! References: which nodes a property points at.
+//! Reference pickers: the nodes that a property points at.
 
 use super::{
     InspectedNodes,
@@ -12,7 +12,7 @@ use crate::{
 use egui::{RichText, Sense, Ui, Vec2};
 use shared_protocol::{ElementId, Node, NodeId, registry::PropDef};
 
-/// Beyond this a list helps nobody; the field above it narrows it down.
+/// The maximum number of listed nodes; the field above narrows the list.
 const MOST: usize = 200;
 
 pub(super) fn reference_ui(

@@ -1,4 +1,4 @@
-//! Lists and tags: a row each, with a way to add and remove.
+//! Lists and tags: one row each, with buttons to add and remove.
 
 use super::{
     InspectedNodes, InspectorFeature,
@@ -100,7 +100,7 @@ impl InspectorFeature {
         self.new_row_ui(ui, cx, prop, field, "New key", "Add tag");
     }
 
-    /// The row that is being added, or the button that begins one.
+    /// The new row, or the button that adds one.
     fn new_row_ui(
         &mut self,
         ui: &mut Ui,
@@ -128,7 +128,7 @@ impl InspectorFeature {
     }
 }
 
-/// What all have; `None` when they differ, with a word about it.
+/// The common rows; `None` when the nodes differ, which the control states.
 fn common(
     ui: &mut Ui,
     view: &View<'_>,
@@ -145,7 +145,7 @@ fn common(
     }
 }
 
-/// Gives back whether the row should go.
+/// Returns whether the row should be removed.
 fn with_remove_ui(ui: &mut Ui, view: &View<'_>, name: &str, content: impl FnOnce(&mut Ui)) -> bool {
     ui.horizontal_top(|ui| {
         content(ui);

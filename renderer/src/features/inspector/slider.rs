@@ -1,4 +1,4 @@
-//! A number with an end on both sides can be dragged; and while something is dragged, the preview shows it.
+//! Sliders for numbers with a minimum and a maximum. The preview shows the value while it is dragged.
 
 use super::{
     InspectedNodes, InspectorFeature,
@@ -40,7 +40,7 @@ impl InspectorFeature {
         let response = ui.add(slider).accessible_name(format!("{} slider", prop.label));
         let Some(value) = Value::number(number) else { return };
         if response.dragged() {
-            // What is dragged is shown and not kept; what is kept is where it is let go.
+            // A dragged value is shown in the preview; releasing it saves it.
             self.slid = Some((prop.key.clone(), number));
             if slid != Some(number) {
                 self.try_out(cx, subjects.ids, &prop.key, value);
@@ -52,7 +52,7 @@ impl InspectorFeature {
         }
     }
 
-    /// Shows a value in the preview that is looked at, without keeping it.
+    /// Shows a value in the current preview without saving it.
     pub(super) fn try_out(
         &mut self,
         cx: &InspectorContext<'_>,
@@ -70,7 +70,7 @@ impl InspectorFeature {
         cx.act(Action::Gesture(session.id, PreviewGesture::Try(tried.collect())));
     }
 
-    /// The preview goes back to what is kept.
+    /// Resets the preview to the saved values.
     pub(super) fn tried(&mut self, cx: &InspectorContext<'_>) {
         if let Some(session) = self.trying.take() {
             cx.act(Action::Gesture(session, PreviewGesture::Try(Vec::new())));

@@ -1,4 +1,4 @@
-//! Text fields of the inspector: over what is stored, or over the buffer while somebody types.
+//! Text fields of the inspector, over the stored value or over the buffer while a person types.
 
 use super::{
     InspectedNodes, InspectorFeature,
@@ -11,7 +11,7 @@ use shared_protocol::{
     registry::{PropDef, PropKind},
 };
 
-/// How a text field looks.
+/// The appearance of a text field.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextFieldStyle {
     pub(super) hint: String,
@@ -19,16 +19,16 @@ pub(super) struct TextFieldStyle {
     pub(super) code: bool,
     pub(super) masked: bool,
     pub(super) unit: String,
-    /// What the up and down keys add.
+    /// The amount that the up and down keys add.
     pub(super) step: Option<f64>,
-    /// Room left free at the right.
+    /// Space left free at the right.
     pub(super) spare: f32,
     /// Takes the keyboard when it appears.
     pub(super) grab_focus: bool,
 }
 
 impl InspectorFeature {
-    /// Texts of every kind that is written in one field.
+    /// Text fields for every kind that is edited in one field.
     pub(super) fn plain_text_ui(
         &mut self,
         ui: &mut Ui,
@@ -63,7 +63,7 @@ impl InspectorFeature {
         self.text_ui(ui, cx, &prop.label, field, &current, &look);
     }
 
-    /// A text field over what is stored, or over the buffer while it is typed in. The message stands below.
+    /// A text field over the stored value or the buffer, with its message below.
     #[expect(clippy::too_many_arguments, reason = "every text of the inspector goes through here")]
     pub(super) fn text_ui(
         &mut self,
@@ -90,7 +90,7 @@ impl InspectorFeature {
             step_by_keys(ui, step, &mut text);
         }
         if editing.is_none() && (response.has_focus() || response.changed()) {
-            // The field that was typed in before is done with.
+            // Commits the field that was focused before.
             self.commit_text(cx);
             let began_with = current.to_owned();
             editing = Some(FieldEdit {
@@ -102,7 +102,7 @@ impl InspectorFeature {
             });
         }
         if response.lost_focus() {
-            // What was typed is taken over in the next frame.
+            // The text is committed in the next frame.
             ui.request_repaint();
         }
         if let Some(mut editing) = editing {

@@ -1,5 +1,5 @@
-//! Literal or variable: whether a property's value is the one that is set here, or given from outside. What is set stays
-//! either way and is the variable's default.
+//! Literal or variable: whether the value of a property is set here or given from outside. A variable keeps the value
+//! as its default.
 
 use super::InspectedNodes;
 use crate::{
@@ -11,13 +11,13 @@ use authority::may_vary;
 use egui::{RichText, Role, Ui, WidgetInfo};
 use shared_protocol::{Command, registry::PropDef};
 
-/// How many of the nodes have it as a variable.
+/// The number of nodes that have it as a variable.
 fn state(subjects: &InspectedNodes<'_>, prop: &PropDef) -> (usize, usize) {
     let on = subjects.nodes.iter().filter(|node| node.variables.contains(&prop.key)).count();
     (on, subjects.nodes.len())
 }
 
-/// A small switch beside the label of what may be a variable.
+/// A small switch beside the label of a property that can be a variable.
 pub(super) fn variable_ui(
     ui: &mut Ui,
     cx: &InspectorContext<'_>,
@@ -45,7 +45,7 @@ pub(super) fn variable_ui(
     }
 }
 
-/// Below the control of a variable: what it is called, and that the value is only its default.
+/// The name of the variable below its control, with the remark that the value is its default.
 pub(super) fn default_note_ui(ui: &mut Ui, view: &View<'_>, subjects: &InspectedNodes<'_>, prop: &PropDef) {
     let (on, of) = state(subjects, prop);
     if on == 0 {

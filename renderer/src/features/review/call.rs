@@ -1,5 +1,5 @@
-//! A call of a tool that an agent asks for: whose tool it is, its name, and every argument as it will be sent. Before
-//! anything that the agent says about it.
+//! A tool call that an agent requests: server, tool name and every argument as it will be sent, above the agent's own
+//! words.
 
 use super::{ProposalReview, words};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Ui};
 use shared_protocol::proposal::Act;
 
-/// Arguments are shown this high; the rest is scrolled to.
+/// The height of the arguments before they scroll.
 const HEIGHT: f32 = 220.0;
 
 pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
@@ -51,8 +51,8 @@ pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
         });
 }
 
-/// Each argument with its value: a text as it reads, with its line breaks, the rest as JSON. What is no object stands as it
-/// came.
+/// Returns each argument with its value: strings as plain text with line breaks, everything else as JSON. Input that
+/// is not an object is returned unchanged.
 fn written(arguments: &str) -> Vec<(String, String)> {
     let Ok(object) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments) else {
         return vec![(String::new(), words::paragraph(arguments))];

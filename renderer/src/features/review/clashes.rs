@@ -1,4 +1,4 @@
-//! Where a proposal and the workspace went apart: each field as it was, as it is and as it would be.
+//! Conflicts between a proposal and the workspace: each field at the time of the proposal, now, and as proposed.
 
 use super::files::value_ui;
 use crate::widgets::muted_ui;

@@ -1,4 +1,5 @@
-//! What cannot go without what, both ways, for thousands of elements: each question costs what it touches.
+//! Dependencies between the elements of a proposal, in both directions. A query costs only the elements that it
+//! touches.
 
 use shared_protocol::{Subject, review::Element};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +9,7 @@ pub(super) struct ElementClosure {
     places: BTreeMap<Subject, usize>,
     needs: Vec<Vec<usize>>,
     needed_by: Vec<Vec<usize>>,
-    /// Of side effects, the removals one of which they go with.
+    /// For each side effect, the removals that cause it.
     causes: Vec<Vec<usize>>,
     effects: Vec<Vec<usize>>,
 }
@@ -30,13 +31,13 @@ impl ElementClosure {
         self.places.get(subject).copied()
     }
 
-    /// These and all that they need.
+    /// Returns these elements and everything that they need.
     pub(super) fn with_needs(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         reach(&self.needs, from)
     }
 
-    /// These and all that cannot stay without them: what needs them, and side effects none of whose causes stays.
-    /// `is_chosen` says what was chosen before.
+    /// Returns these elements and everything that cannot stay without them: elements that need them, and side effects
+    /// without a remaining cause. `is_chosen` tells which elements were chosen before.
     pub(super) fn with_dependents(
         &self,
         from: impl IntoIterator<Item = usize>,
@@ -57,12 +58,12 @@ impl ElementClosure {
         }
     }
 
-    /// These and all that goes with them as a side effect.
+    /// Returns these elements and their side effects.
     pub(super) fn with_effects(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         reach(&self.effects, from)
     }
 
-    /// The removals that this one is a side effect of.
+    /// The removals that cause this side effect.
     pub(super) fn causes(&self, place: usize) -> &[usize] {
         self.causes.get(place).map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,5 @@
-//! Codes that a terminal waits for. They are shown here and nowhere else: who can read the window is the person.
+//! Codes that confirm a decision from a terminal. Only the window shows them, so only a person at the window can read
+//! them.
 
 use super::words;
 use crate::{features::review::ReviewContext, widgets::muted_ui, wording::now};
@@ -11,7 +12,7 @@ pub(crate) fn codes_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
     for shown in cx.view.review.codes.iter().filter(|shown| shown.expires > now) {
         code_ui(ui, cx, shown, now);
     }
-    // It goes away by itself.
+    // The countdown needs a repaint every second.
     if !cx.view.review.codes.is_empty() {
         ui.ctx().request_repaint_after(Duration::from_secs(1));
     }

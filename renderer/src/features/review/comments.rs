@@ -1,4 +1,4 @@
-//! What was said about a proposal, on the whole or on one element; agents read it.
+//! Comments on a proposal or on one of its elements. Agents read them.
 
 use super::{ProposalReview, ReviewInput, words};
 use crate::{
@@ -11,7 +11,7 @@ use egui::{RichText, TextEdit, Ui};
 use shared_protocol::{Subject, review::ReviewRequest};
 
 impl ProposalReview {
-    /// About the whole of it.
+    /// Comments on the whole proposal.
     pub(super) fn comments_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>, typed: &mut ReviewInput) {
         let count = self.proposal().comments.len();
         let mut open = typed.shows.contains("comments");
@@ -32,7 +32,7 @@ impl ProposalReview {
         }
     }
 
-    /// What was said about one element, and room to say more.
+    /// Comments on one element, and a field for a new one.
     pub(super) fn comments_on_ui(
         &self,
         ui: &mut Ui,
@@ -43,7 +43,7 @@ impl ProposalReview {
         for comment in self.proposal().comments.iter().filter(|comment| comment.about.as_ref() == about) {
             said_ui(ui, cx.view, &comment.by, comment.time, &comment.text);
         }
-        // The agent reads it while it waits; what is written or decided takes none.
+        // Drafts and decided proposals accept no comments.
         if !self.proposal().brief.waits() {
             return;
         }

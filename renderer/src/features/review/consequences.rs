@@ -1,6 +1,5 @@
-//! What follows from a proposal beside what it says: problems that it brings, what it would cost, its Terraform files against
-//! those of now, a plan if somebody wants one, links whose ends it touches, pages before and after. Main works it out when a
-//! person looks; it is asked for once a version.
+//! The consequences of a proposal: problems, costs, differences of Terraform files, plans, trace links and pages. Main
+//! computes them when a person opens the proposal; the window requests them once per version.
 
 use super::{
     ProposalReview, ReviewInput,
@@ -27,19 +26,19 @@ use shared_protocol::{
 };
 
 const MOST: usize = 100;
-/// Lines of one file's difference; the file itself is one click away once it is accepted.
+/// The maximum number of lines of a file difference.
 const MOST_LINES: usize = 400;
-/// Differences of more lines than this are folded at first.
+/// Differences with more lines than this are folded at first.
 const SHORT: u64 = 12;
 
-/// What main has said so far.
+/// The state of the request for consequences.
 #[derive(Debug, Default)]
 pub(super) enum ConsequencesState {
     #[default]
     Nothing,
-    /// For this content.
+    /// Requested for this content.
     Asked(ContentHash),
-    /// It could not be said for this content.
+    /// Not available for this content.
     Not(ContentHash),
     All(Box<Consequences>),
 }
@@ -59,7 +58,7 @@ impl ProposalReview {
         if all.proposal != self.id() || all.hash != self.proposal().hash {
             return;
         }
-        // Names and files carry words of agents.
+        // Link names and files contain text of agents.
         for link in &mut all.links {
             *link = words::line(link);
         }
@@ -104,7 +103,7 @@ impl ProposalReview {
             ConsequencesState::All(all) => {
                 let after = self.proposed.as_ref().map(|proposed| &proposed.after);
                 let led_to = all_ui(ui, cx, all, scope.as_deref(), after, typed);
-                // The heading comes to the top of the panel, if the button that was led to is then still in view.
+                // Scrolls the heading to the top if the plan button then stays in view.
                 let span = led_to.map(|button| heading.union(button));
                 if let Some(span) = span.filter(|span| span.height() <= ui.clip_rect().height()) {
                     ui.scroll_to_rect(span, Some(egui::Align::TOP));
@@ -114,7 +113,7 @@ impl ProposalReview {
         }
     }
 
-    /// It asks for changes of the workspace, and not for a run or a call alone.
+    /// Returns whether the proposal changes the workspace, and does not only run or call something.
     pub(super) fn has_changes(&self) -> bool {
         self.proposal().elements.iter().any(|element| element.subject != Subject::Act)
     }
@@ -145,7 +144,7 @@ impl ProposalReview {
     }
 }
 
-/// Gives back where the button of a plan is, when somebody was led to it right now.
+/// Returns the place of the plan button when it got the keyboard in this frame.
 fn all_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
@@ -255,7 +254,7 @@ fn file_ui(
         return;
     }
     let theme = view.theme;
-    // The heading has the file's name already.
+    // The heading shows the file name already.
     let lines = file.text.lines().skip(2);
     egui::Frame::new()
         .fill(theme.surface_inset)

@@ -1,4 +1,5 @@
-//! The decision: below everything, always in sight, and about exactly what is shown. What it takes stands in the button.
+//! The decision: at the bottom of the panel, always visible, about exactly the changes that are shown. The button
+//! names their number.
 
 use super::{
     opened::{DecisionStep, ProposalLook, ProposalReview},
@@ -21,13 +22,13 @@ pub(super) fn decide_ui(
 ) {
     ui.set_width(ui.available_width());
     if let Some(why) = why_not {
-        // Whatever was begun before is not about this any more.
+        // A decision that was begun is not about this state.
         if opened.deciding != DecisionStep::Asked {
             opened.deciding = DecisionStep::Not;
         }
         muted_ui(ui, cx.view.theme, why);
     } else {
-        // Here it moves nothing that the pointer is on.
+        // A note here moves nothing under the pointer.
         if let Some(note) = &opened.note {
             ui.add(egui::Label::new(RichText::new(note).small().color(cx.view.theme.text)).wrap());
         }
@@ -39,7 +40,7 @@ pub(super) fn decide_ui(
     if opened.look == ProposalLook::Edit {
         return editing_ui(ui, cx.view, opened);
     }
-    // Each with names of its own: the keyboard must not pass from one button to another that takes its place.
+    // Separate ids, so that the keyboard focus does not pass to a button that takes the place of another.
     ui.add_enabled_ui(why_not.is_none(), |ui| match opened.deciding.clone() {
         DecisionStep::Not | DecisionStep::Asked => ui.push_id("plain", |ui| plain_ui(ui, cx, opened)).inner,
         DecisionStep::Choosing { fresh } => {
@@ -51,7 +52,7 @@ pub(super) fn decide_ui(
     });
 }
 
-/// What would be taken, by kind.
+/// Counts the ticked elements by kind.
 fn summary(opened: &ProposalReview) -> String {
     let chosen = opened.proposal().elements.iter().filter(|element| opened.is_chosen(&element.subject));
     let (mut added, mut changed, mut removed, mut placed) = (0, 0, 0, 0);
@@ -105,7 +106,7 @@ fn plain_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
     });
 }
 
-/// Opened by Enter: the keyboard is on the choice that does nothing.
+/// Opened by Enter. The focus is on the button that decides nothing.
 fn choosing_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview, fresh: bool) {
     ui.horizontal_wrapped(|ui| {
         let back = ui.button("Not yet");

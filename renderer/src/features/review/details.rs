@@ -1,5 +1,5 @@
-//! One element from near: each field before and after, why somebody should look twice, what it needs, what was said about
-//! it; and for what takes something away, the gesture that includes it.
+//! One element in detail: fields before and after, risks, dependencies, comments, and the gesture that confirms a
+//! removal.
 
 use super::{
     ProposalReview, ReviewInput,
@@ -35,10 +35,10 @@ impl ProposalReview {
             .show(ui, |ui| {
                 ui.set_width(ui.available_width());
                 let cause = self.cause_to_tick(subject).map(|cause| cause.text.clone());
-                // It stands directly below the row, where a click on the tick leads.
+                // The gesture stands directly below the row that was clicked.
                 if element.destructive && cause.is_none() && self.can_tick() && !self.is_chosen(subject) {
                     match request_plan::obstacle(self).filter(|_| *subject == Subject::Act) {
-                        // There is nothing to say yes to yet.
+                        // The request has no plan to confirm yet.
                         Some(why) => drop(muted_ui(ui, theme, why)),
                         None => {
                             if to_gesture {
@@ -92,8 +92,8 @@ impl ProposalReview {
     }
 }
 
-/// Each field before, struck and with its sign, and after, with its own; then files line by line. All of it: what a yes
-/// takes can be read.
+/// Shows each field before and after, then the files line by line. Nothing is left out, because accepting takes all of
+/// it.
 pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, element: &Element) {
     for difference in &element.differences {
         ui.push_id(&difference.field, |ui| {
@@ -105,7 +105,7 @@ pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, element: &Element) {
     files_ui(ui, theme, &element.files);
 }
 
-/// Holding, or typing the name: a click or a key alone includes nothing that takes something away.
+/// Holding the button or typing the name confirms a removal. A single click or key does not.
 fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut ReviewInput) -> bool {
     let theme = view.theme;
     let name = name_of(view, element);
@@ -122,7 +122,7 @@ fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut Revie
     held || (entered && typed.name.trim() == name)
 }
 
-/// What somebody types to say that they mean this one.
+/// The name that a person types to confirm a removal.
 fn name_of(view: &View<'_>, element: &Element) -> String {
     let name = match &element.subject {
         Subject::Node(id) => view.snapshot.node(*id).map(|node| node.name.to_string()),

@@ -1,5 +1,5 @@
-//! The elements with their ticks: one line each, layout alone folded into one, the one that is looked at opened below its
-//! line. Lines out of sight cost nothing.
+//! The elements of a proposal with their ticks, one row each. Layout changes share one row; the focused element opens
+//! below its row. Rows out of view are not drawn.
 
 use super::{ProposalReview, ReviewInput, header::sign_ui, opened::ProposalLook, words};
 use crate::{
@@ -18,24 +18,24 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// The least height of a row; a text of several lines makes it higher.
+/// The minimum height of a row. Text of several lines makes it higher.
 const ROW: f32 = 28.0;
-/// Room below the row that is looked at, for what is opened there.
+/// The space to keep in view below the focused row.
 const SEEN_BELOW: f32 = 120.0;
-/// Tick and sign, left of the text.
+/// The width of tick and sign, left of the text.
 const MARKS: f32 = 47.0;
 const ONE_BY_ONE: &str = "Removals must be confirmed one by one.";
-/// Removals that the head of the panel names.
+/// The maximum number of removals in the header of the panel.
 const MAX_REMOVALS: usize = 3;
 
-/// The height of each element's row, by its place in the proposal, for one width and one state of the workspace.
+/// The height of each row by its index in the proposal, for one width and one revision.
 #[derive(Debug, Default)]
 pub(super) struct ElementRowHeights {
     of: Option<(f32, f32, Revision)>,
     heights: Vec<f32>,
 }
 
-/// The texts of one row, laid out.
+/// The laid-out texts of one row.
 struct ElementRowText {
     text: Arc<Galley>,
     risks: Option<(String, Arc<Galley>)>,
@@ -48,7 +48,7 @@ impl ElementRowText {
     }
 }
 
-/// What a line asks for.
+/// A click on a row.
 enum ElementClick {
     LookAt(Subject),
     Tick(Subject),
@@ -99,7 +99,7 @@ impl ProposalReview {
         ElementRowText { text, risks: galley.map(|galley| (risks, galley)) }
     }
 
-    /// For a side effect, the removal that it goes with: `goes with database`.
+    /// Names the removal that causes a side effect: `goes with database`.
     fn goes_with(&self, snapshot: &Snapshot, element: &Element) -> Option<String> {
         let cause = element.effect_of.iter().find_map(|cause| match cause {
             Subject::Node(id) => snapshot.node(*id),
@@ -108,7 +108,7 @@ impl ProposalReview {
         Some(format!("goes with {}", words::line(cause.name.as_str())))
     }
 
-    /// What depends on a node that would go and stays itself: `report and web depend on it`.
+    /// Names the remaining nodes that depend on a removed node: `report and web depend on it`.
     fn dependents(&self, snapshot: &Snapshot, element: &Element) -> Option<String> {
         let Subject::Node(id) = element.subject else { return None };
         if element.kind != Kind::Removed || snapshot.node(id).is_none() {
@@ -131,7 +131,7 @@ impl ProposalReview {
         })
     }
 
-    /// The removals that were asked for, each with what depends on it.
+    /// The requested removals, each with the nodes that depend on it.
     pub(super) fn removals(&self, snapshot: &Snapshot) -> Vec<String> {
         let asked = self.listed().filter(|element| element.effect_of.is_empty());
         let mut removals: Vec<String> = asked
@@ -171,7 +171,7 @@ impl ProposalReview {
         }
     }
 
-    /// Ticks mean something only while something can be decided.
+    /// Ticks have no effect when nothing can be decided.
     pub(super) fn can_tick(&self) -> bool {
         self.proposal().brief.waits() && self.newer().is_none()
     }
@@ -213,7 +213,7 @@ impl ProposalReview {
             Some(ElementClick::Tick(subject)) => {
                 let was_open = self.focus.as_ref() == Some(&subject);
                 self.tick(&subject);
-                // It is in view already: the row stays under the pointer.
+                // The row is in view already and stays under the pointer.
                 self.go_to_focus &= !was_open;
             }
             None => {}
@@ -224,7 +224,7 @@ impl ProposalReview {
         }
     }
 
-    /// Only rows in sight or near it are drawn.
+    /// Draws only rows in view or near it.
     fn part_ui(&self, ui: &mut Ui, view: &View<'_>, subjects: &[Subject]) -> Option<ElementClick> {
         let clip = ui.clip_rect();
         let clip = clip.expand2(vec2(0.0, clip.height()));
@@ -277,7 +277,7 @@ impl ProposalReview {
             label.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
             ui.painter().galley(below, galley, theme.text);
         }
-        // Whoever presses the tick of a removal for long does not click it.
+        // A long press on the tick of a removal is not a click.
         let is_held = element.destructive && !is_chosen && !focused && tick.is_pointer_button_down_on();
         if tick.changed() || is_held {
             return Some(ElementClick::Tick(element.subject.clone()));
@@ -285,7 +285,7 @@ impl ProposalReview {
         row.clicked().then(|| ElementClick::LookAt(element.subject.clone()))
     }
 
-    /// Layout alone: one line with one tick. Gives back whether it is unfolded.
+    /// One row with one tick for all layout changes. Returns whether it is unfolded.
     fn placed_ui(&mut self, ui: &mut Ui, view: &View<'_>, count: usize, typed: &mut ReviewInput) -> bool {
         let theme = view.theme;
         let chosen = self.placed().filter(|element| self.is_chosen(&element.subject)).count();
@@ -331,8 +331,8 @@ impl ProposalReview {
     }
 }
 
-/// Draws under an identity that does not depend on how much is drawn before it: rows out of sight are not drawn, and
-/// whatever has the keyboard keeps it while the panel scrolls.
+/// Draws with an id that does not depend on the rows before it, so that the focused widget keeps the keyboard while
+/// the panel scrolls.
 pub(super) fn stable_ui<R>(
     ui: &mut Ui,
     key: impl std::hash::Hash + std::fmt::Debug,

@@ -1,4 +1,4 @@
-//! Texts of files that would be others, line by line and in full: whatever is not in view is scrolled to.
+//! File differences, line by line and in full. Long ones scroll.
 
 use super::header::sign_ui;
 use crate::widgets::muted_ui;
@@ -6,15 +6,15 @@ use canvas::{Sign, theme::Theme};
 use egui::{CornerRadius, FontId, Frame, Label, Margin, RichText, ScrollArea, TextStyle, TextWrapMode, Ui};
 use shared_protocol::review::FileDelta;
 
-/// A text is shown this high; the rest is scrolled to.
+/// The height of a text before it scrolls.
 const HEIGHT: f32 = 260.0;
-/// Characters of a value that are shown without scrolling.
+/// The maximum number of characters of a value without scrolling.
 const SHORT: usize = 600;
 
 pub(super) fn files_ui(ui: &mut Ui, theme: &Theme, files: &[FileDelta]) {
     for file in files {
         muted_ui(ui, theme, format!("{}  +{} −{}, all of it", file.path, file.added, file.removed));
-        // The line above has the file's name already.
+        // The line above shows the file name already.
         let lines: Vec<&str> = file.text.lines().skip(2).collect();
         framed(ui, theme, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
@@ -42,7 +42,7 @@ pub(super) fn files_ui(ui: &mut Ui, theme: &Theme, files: &[FileDelta]) {
     }
 }
 
-/// One value with its sign, all of it: what went is struck.
+/// Shows a value with its sign, struck through when it is removed.
 pub(super) fn value_ui(ui: &mut Ui, theme: &Theme, sign: Sign, value: Option<&str>) {
     let Some(value) = value else { return };
     let text = RichText::new(if value.is_empty() { "empty" } else { value }).monospace();

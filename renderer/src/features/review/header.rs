@@ -1,4 +1,4 @@
-//! What stands over every proposal: labels of risk, counts with their signs, who proposed it, and its words, set apart.
+//! The header of a proposal: risks, counts, the proposer and its reasons.
 
 use super::{ProposalReview, words};
 use crate::{
@@ -15,7 +15,7 @@ use shared_protocol::{
     review::ProposalBrief,
 };
 
-/// The agent's reasons are shown this high; the rest is scrolled to.
+/// The height of the agent's reasons before they scroll.
 const RATIONALE_HEIGHT: f32 = 132.0;
 
 fn risk_colour(theme: &Theme, risk: Risk) -> Color32 {
@@ -27,7 +27,7 @@ fn risk_colour(theme: &Theme, risk: Risk) -> Color32 {
     }
 }
 
-/// Labels of risk, the gravest first. They are computed, never claimed.
+/// Risk labels, most severe first. Draftboard computes them; agents cannot set them.
 pub(super) fn chips_ui(ui: &mut Ui, theme: &Theme, risks: &[Risk]) {
     for risk in risks {
         let colour = risk_colour(theme, *risk);
@@ -41,13 +41,13 @@ pub(super) fn chips_ui(ui: &mut Ui, theme: &Theme, risks: &[Risk]) {
     }
 }
 
-/// A sign in the flow of a line.
+/// Draws a sign inline.
 pub(super) fn sign_ui(ui: &mut Ui, theme: &Theme, sign: Sign, radius: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(radius * 2.0 + 3.0, radius * 2.0 + 3.0), Sense::hover());
     paint_sign(ui.painter(), theme, rect.center(), radius, sign);
 }
 
-/// How much of each kind there is, with its sign.
+/// The number of changes of each kind, with its sign.
 pub(super) fn counts_ui(ui: &mut Ui, theme: &Theme, brief: &ProposalBrief) {
     let name = words::counts(&brief.counts);
     ui.spacing_mut().item_spacing.x = 3.0;
@@ -101,7 +101,7 @@ pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
     counts_ui(ui, theme, brief);
 }
 
-/// What the agent says for itself: plain text in a block of its own, under a line that is ours.
+/// The agent's reasons as plain text in a separate block.
 pub(super) fn rationale_ui(ui: &mut Ui, theme: &Theme, opened: &ProposalReview) {
     let rationale = &opened.proposal().rationale;
     ui.add_space(4.0);

@@ -1,4 +1,4 @@
-//! The same difference in words, over the whole width: each element with its fields before and after.
+//! The proposal as a list over the full width: each element with its fields before and after.
 
 use super::{ProposalReview, ReviewFeature, details, header};
 use crate::{
@@ -10,9 +10,9 @@ use canvas::Sign;
 use egui::{CornerRadius, Frame, Margin, RichText, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{Subject, review::Element};
 
-/// Wider than this a line is hard to read.
+/// The maximum width of a line in points.
 const WIDEST: f32 = 860.0;
-/// Elements whose fields are written out; of more, the line alone.
+/// The maximum number of elements with their fields; later ones show one line.
 const MOST_IN_FULL: usize = 200;
 
 impl ReviewFeature {
@@ -52,7 +52,7 @@ impl ReviewFeature {
     }
 }
 
-/// Gives back whether it was chosen to be looked at.
+/// Returns whether the row was clicked.
 fn element_ui(
     ui: &mut Ui,
     view: &View<'_>,

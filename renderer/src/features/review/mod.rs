@@ -1,13 +1,13 @@
-//! Review: agents propose, people decide. Owns what a reviewer sees and does in the window: the queue, the opened
-//! proposal, the canvas with the proposal on it, the decision.
+//! Review: agents propose changes and people decide. Owns the queue, the open proposal, the canvas of the proposed
+//! state and the decision.
 //!
-//! Must not know: how a decision is checked. Whatever is shown here, main looks at all of it again; this side makes sure
-//! that a person decides about what they saw. Nothing here decides by itself, and nothing destructive is one key away.
+//! Must not know: how a decision is checked. Main checks every decision again; this side makes sure that a person
+//! decides about the state that they saw. Nothing here decides by itself, and no single key confirms a removal.
 //!
 //! ```text
 //! ReviewView (main's queue) ─► queue panel
-//!        stamp is another ─► Open ─► OpenedProposal ─► Opened (ticks, confirmations, what changed meanwhile)
-//!                                                       ├ Proposed (the state as it would be) ─► canvas
+//!            stamp differs ─► Open ─► OpenedProposal ─► ProposalReview (ticks, confirmations, newer version)
+//!                                                       ├ ProposedState ─► canvas
 //!                                                       └ proposal panel ─► Verdict ─► Accept
 //! ```
 
@@ -51,19 +51,19 @@ use std::{
     sync::Arc,
 };
 
-/// Decided proposals that are asked for at once.
+/// The maximum number of decided proposals in one request.
 pub(crate) const MAX_HISTORY: u32 = 500;
 
 #[derive(Default)]
 pub(crate) struct ReviewFeature {
     opened: Option<ProposalReview>,
-    /// A person wants to see this one.
+    /// The proposal that a person opened and that has not arrived yet.
     wanted: Option<ProposalId>,
-    /// Main was asked for it.
+    /// The proposal that main was asked for.
     asked: Option<ProposalId>,
-    /// Ghosts that somebody has sent away.
+    /// Proposals whose ghosts a person hid.
     hidden: BTreeSet<ProposalId>,
-    /// The boards as they would be, for the views that show all of them.
+    /// Canvases of the proposed state.
     canvases: BTreeMap<BoardId, Canvas>,
     generation: u32,
     queue: queue::ReviewQueueState,
@@ -85,7 +85,7 @@ pub(crate) enum ProposalReveal {
 
 impl ProposalReveal {
     pub(crate) fn everything(&mut self) {
-        // One element is the narrower wish.
+        // A wish for one element is narrower and wins.
         if !matches!(self, Self::Element(_)) {
             *self = Self::Everything;
         }
@@ -96,18 +96,18 @@ impl ProposalReveal {
     }
 }
 
-/// What is typed or held and not yet said.
+/// Input of the reviewer that is not sent yet.
 #[derive(Default)]
 struct ReviewInput {
     holding: crate::hold::Holding,
-    /// The name of a destructive element.
+    /// The typed name of a removal.
     name: String,
     comment: String,
-    /// The comment that main was asked to take and has not answered for yet.
+    /// The comment that was sent and is not confirmed yet.
     said: Option<String>,
-    /// Headings that are open.
+    /// Sections that are open.
     shows: BTreeSet<&'static str>,
-    /// Files whose difference was opened or folded by hand.
+    /// Files whose difference a person opened or folded.
     turned: BTreeSet<(BoardId, String)>,
     plan: trial::TrialPlanForm,
 }
@@ -117,7 +117,7 @@ impl ReviewFeature {
         self.opened.as_ref()
     }
 
-    /// A person looks at a proposal, and not only at somebody's ghosts.
+    /// Returns whether a person reviews a proposal, and does not only see the ghosts of a draft.
     pub(crate) fn is_reviewing(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| !opened.is_followed && opened.look != ProposalLook::Edit)
     }
@@ -129,12 +129,12 @@ impl ReviewFeature {
             .map_or(ProposalLook::Overlay, |opened| opened.look)
     }
 
-    /// The state that the reviewer changes, while they do.
+    /// The proposed state while the reviewer edits it.
     pub(crate) fn edited(&self) -> Option<&Arc<ProposedState>> {
         self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?.proposed.as_ref()
     }
 
-    /// A person wants to look at this one. It stays as it is when it is open already.
+    /// Opens a proposal, or keeps it when it is open already.
     fn open(&mut self, id: ProposalId) {
         self.hidden.remove(&id);
         match &mut self.opened {
@@ -156,8 +156,8 @@ impl ReviewFeature {
         *self = Self { generation: self.generation, ..Self::default() };
     }
 
-    /// What main should be asked for now: what a person wants, else what is another than it was, else what somebody
-    /// writes. One at a time, so that a busy agent costs no more than the window can draw.
+    /// Returns the proposal to request: one that a person opened, else one that is outdated, else a draft. One at a
+    /// time, so that a busy agent does not cost more than the window can draw.
     fn missing(&mut self, view: &ReviewView) -> Option<ProposalId> {
         if self.asked.is_some() {
             return None;
@@ -177,7 +177,7 @@ impl ReviewFeature {
         self.asked
     }
 
-    /// Gives back whether it is a proposal that a person has just opened.
+    /// Returns whether a person has just opened this proposal.
     pub(crate) fn receive(
         &mut self,
         proposal: OpenedProposal,
@@ -191,7 +191,7 @@ impl ReviewFeature {
         let wanted = self.wanted.take_if(|wanted| *wanted == id).is_some();
         match &mut self.opened {
             Some(opened) if opened.id() == id => opened.receive(proposal, arrival),
-            // Somebody has opened another one meanwhile.
+            // A person opened another proposal meanwhile.
             Some(opened) if !wanted && !opened.is_followed => return false,
             _ => {
                 let mut opened = ProposalReview::new(proposal);
@@ -212,7 +212,7 @@ impl ReviewFeature {
         wanted
     }
 
-    /// Asking failed: whatever was wanted is not there.
+    /// Forgets a request that failed.
     fn give_up(&mut self) {
         self.wanted = None;
         self.asked = None;
@@ -225,24 +225,24 @@ impl ReviewFeature {
         }
     }
 
-    /// Pages are shown large, over everything else.
+    /// Returns whether page images are shown enlarged over the window.
     pub(crate) fn is_enlarging(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.pages.is_enlarging())
     }
 
-    /// A plan of what is proposed has begun, or was refused.
+    /// Main started the plan of a proposal, or refused it.
     fn plan_answered(&mut self, has_begun: bool) {
         self.typed.plan.answered(has_begun);
     }
 
-    /// Before it can be planned, a person has to give these values.
+    /// Main needs values for these variables before it can plan.
     fn plan_needs(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
         if self.opened.as_ref().is_some_and(|opened| opened.id() == proposal) {
             self.typed.plan.needs(board, secrets);
         }
     }
 
-    /// A comment was taken, or it was not and stays where it was typed.
+    /// Clears a comment that was accepted and restores one that was not.
     fn commented(&mut self, taken: bool) {
         let said = self.typed.said.take();
         if let Some(said) = said.filter(|_| !taken && self.typed.comment.is_empty()) {
@@ -250,11 +250,11 @@ impl ReviewFeature {
         }
     }
 
-    /// The workspace or the proposal is another: the state as it would be is, too.
+    /// Recomputes the proposed state after a change of the workspace or the proposal.
     pub(crate) fn draw_anew(&mut self, workspace: Option<&Workspace>) {
         let (Some(opened), Some(workspace)) = (&mut self.opened, workspace) else { return };
         self.generation = self.generation.wrapping_add(1);
-        // What is over leaves no ghosts of what cannot happen any more.
+        // A decided proposal has no ghosts.
         let proposed = match opened.is_over() {
             true => None,
             false => ProposedState::of(workspace, opened.proposal(), self.generation),
@@ -276,7 +276,7 @@ impl ReviewFeature {
         }
     }
 
-    /// The canvas of a board as it would be.
+    /// The canvas of a board in the proposed state.
     pub(crate) fn canvas(&mut self, board: BoardId, proposed: &ProposedState) -> &mut Canvas {
         self.canvases.entry(board).or_insert_with(|| {
             let mut canvas = Canvas::new();
@@ -289,14 +289,14 @@ impl ReviewFeature {
         self.canvases.get(&board)
     }
 
-    /// Where a person should look first: the board that is shown if anything is proposed there, else the first that is.
+    /// The board to show first: the current one if the proposal touches it, else the first that it touches.
     fn first_board(&self, shown: Option<BoardId>) -> Option<BoardId> {
         let elements = &self.opened.as_ref()?.proposal().elements;
         let boards = || elements.iter().filter_map(|element| element.board);
         shown.filter(|shown| boards().any(|board| board == *shown)).or_else(|| boards().next())
     }
 
-    /// The board on which an element is drawn.
+    /// The board that an element is on.
     fn board_of(&self, subject: &Subject) -> Option<BoardId> {
         self.opened.as_ref()?.element(subject)?.board
     }

@@ -1,5 +1,5 @@
-//! The proposal that is looked at: what of it is chosen, what was confirmed, and whether it is still what was shown. This
-//! is the whole logic of ticking and deciding; drawing is elsewhere.
+//! The open proposal: ticks, confirmations, and whether it is still the version that was shown. Holds the logic of
+//! ticking and deciding; drawing is elsewhere.
 
 use super::{closure::ElementClosure, proposed::ProposedState, words::harmless};
 use shared_protocol::{
@@ -13,26 +13,26 @@ use std::{
     sync::Arc,
 };
 
-/// How the difference is shown.
+/// The presentation of the difference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ProposalLook {
-    /// Drawn over the board.
+    /// Ghosts drawn over the board.
     #[default]
     Overlay,
-    /// Before and after, with one camera.
+    /// Before and after with one camera.
     SideBySide,
-    /// In words.
+    /// A list in words.
     List,
-    /// The state as it would be, to be changed by the reviewer.
+    /// The proposed state, open for edits of the reviewer.
     Edit,
 }
 
-/// How far a decision is.
+/// The progress of a decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum DecisionStep {
     #[default]
     Not,
-    /// The choices are open; the keyboard is on the safe one.
+    /// The choices are open, with the focus on the safe one.
     Choosing {
         fresh: bool,
     },
@@ -40,16 +40,16 @@ pub(crate) enum DecisionStep {
         reason: String,
         fresh: bool,
     },
-    /// Main was asked; nothing can be asked twice.
+    /// The decision was sent and cannot be sent twice.
     Asked,
 }
 
-/// Why main sent a proposal that is open already.
+/// The reason that main sent a proposal that is open already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProposalArrival {
     /// Something about it changed.
     News,
-    /// The reviewer asked to look again.
+    /// The reviewer requested a rebase on the current workspace.
     LookedAgain,
     /// The reviewer edited it.
     Edited,
@@ -57,33 +57,33 @@ pub(crate) enum ProposalArrival {
 
 #[derive(Debug)]
 pub(crate) struct ProposalReview {
-    /// As it is shown, and as a decision names it.
+    /// The version that is shown, and that a decision names.
     proposal: OpenedProposal,
-    /// It changed while it was looked at: this is what it is now.
+    /// A newer version that arrived while this one was shown.
     newer: Option<Box<OpenedProposal>>,
     chosen: Arc<BTreeSet<Subject>>,
     confirmed: BTreeSet<Subject>,
-    /// Elements in the order of the list, the gravest first.
+    /// Elements in list order, most severe first.
     order: Vec<usize>,
     closure: ElementClosure,
-    /// Every element.
+    /// The subjects of all elements.
     all: Arc<BTreeSet<Subject>>,
     pub(crate) focus: Option<Subject>,
-    /// The focus moved: bring it into view.
+    /// Scrolls to the focused element in the next frame.
     pub(crate) go_to_focus: bool,
-    /// Something has to be read first: back to the top of the panel.
+    /// Scrolls to the top of the panel, for something that must be read first.
     pub(crate) go_to_top: bool,
-    /// A removal was ticked: put the keyboard on the button that confirms it.
+    /// Puts the keyboard on the button that confirms the focused removal.
     pub(super) go_to_gesture: bool,
     pub(super) rows: super::elements::ElementRowHeights,
-    /// What a tick did besides.
+    /// The side effect of the last tick, in words.
     pub(crate) note: Option<String>,
     pub(crate) look: ProposalLook,
     pub(crate) deciding: DecisionStep,
-    /// What comes next is what the reviewer's own decision left.
+    /// The next version is the rest after a partial acceptance.
     pub(crate) expects_rest: bool,
     pub(crate) proposed: Option<Arc<ProposedState>>,
-    /// Ghosts of somebody who is writing, shown without having been asked for.
+    /// The ghosts of a draft, shown without a person having opened it.
     pub(crate) is_followed: bool,
     pub(super) consequences: super::consequences::ConsequencesState,
     pub(super) pages: super::pages::PageComparison,
@@ -130,14 +130,14 @@ impl ProposalReview {
         self.newer.as_deref()
     }
 
-    /// The newest stamp that was seen of it.
+    /// The newest stamp that was received.
     pub(crate) fn stamp(&self) -> u64 {
         self.newer.as_ref().map_or(self.proposal.brief.stamp, |newer| newer.brief.stamp)
     }
 
     // ---- elements ----------------------------------------------------------------------------------------------------
 
-    /// Risk first, a removal before its side effects; what is layout alone comes last and is one line.
+    /// Most severe first, removals before their side effects, layout changes last.
     fn sort(&mut self) {
         let rank = |element: &Element| {
             let is_effect = !element.effect_of.is_empty();
@@ -152,12 +152,12 @@ impl ProposalReview {
         self.all = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
     }
 
-    /// All but what is layout alone.
+    /// All elements except layout changes.
     pub(crate) fn listed(&self) -> impl Iterator<Item = &Element> {
         self.ordered().filter(|element| element.kind != Kind::Placed)
     }
 
-    /// What is layout alone.
+    /// Layout changes.
     pub(crate) fn placed(&self) -> impl Iterator<Item = &Element> {
         self.ordered().filter(|element| element.kind == Kind::Placed)
     }
@@ -170,7 +170,7 @@ impl ProposalReview {
         self.proposal.elements.get(self.closure.place(subject)?)
     }
 
-    /// Where it stands among the elements of the proposal.
+    /// The index of an element in the proposal.
     pub(super) fn place(&self, subject: &Subject) -> Option<usize> {
         self.closure.place(subject)
     }
@@ -179,7 +179,7 @@ impl ProposalReview {
         self.element(self.focus.as_ref()?)
     }
 
-    /// To the next element, or the one before; the ends stay where they are.
+    /// Moves the focus to the next or previous element and stops at the ends.
     pub(crate) fn step(&mut self, forwards: bool) {
         let subjects: Vec<&Subject> = self.ordered().map(|element| &element.subject).collect();
         let at = self.focus.as_ref().and_then(|focus| subjects.iter().position(|other| *other == focus));
@@ -204,7 +204,7 @@ impl ProposalReview {
         &self.chosen
     }
 
-    /// What is drawn as if it were taken: of what nobody can decide about, all of it.
+    /// The elements drawn as accepted: the chosen ones, or all when nothing can be decided.
     pub(crate) fn drawn(&self) -> &Arc<BTreeSet<Subject>> {
         if self.proposal.brief.waits() && !self.is_followed { &self.chosen } else { &self.all }
     }
@@ -213,7 +213,7 @@ impl ProposalReview {
         self.chosen.contains(subject)
     }
 
-    /// Says that consequences are of all changes, when only some are ticked: `For all 11 changes; 5 are ticked`.
+    /// States that consequences are for all changes when only some are ticked: `For all 11 changes; 5 are ticked`.
     pub(crate) fn partial_scope(&self, start: &str) -> Option<String> {
         let (chosen, all) = (self.chosen.len(), self.proposal.elements.len());
         let is_partial = self.proposal.brief.waits() && chosen < all;
@@ -222,14 +222,14 @@ impl ProposalReview {
         is_partial.then(|| format!("{start} {changes}; {chosen} {are} ticked"))
     }
 
-    /// Nothing can be decided about it any more.
+    /// Returns whether the proposal is decided or expired.
     pub(crate) fn is_over(&self) -> bool {
         let brief = &self.proposal.brief;
         !brief.waits() && brief.state != ProposalState::Draft
     }
 
-    /// Takes what may be taken without a gesture: nothing destructive, nothing that needs such, and no side effect of what
-    /// is not taken.
+    /// Chooses the elements that need no gesture: no removals, nothing that needs one, and no side effect of an
+    /// element that is not chosen.
     fn choose(&mut self, wanted: &BTreeSet<Subject>) {
         let out = |element: &Element| !wanted.contains(&element.subject) || self.is_unconfirmed(element);
         let elements = &self.proposal.elements;
@@ -247,8 +247,8 @@ impl ProposalReview {
         places.iter().filter_map(|place| self.proposal.elements.get(*place))
     }
 
-    /// Ticks or unticks. A tick takes along what it needs, an untick what needs it and its side effects; both say so.
-    /// Something destructive is not ticked this way, nor a side effect without its cause.
+    /// Ticks or unticks an element. A tick includes the elements that it needs, an untick those that need it and its
+    /// side effects; the note names them. Neither ticks a removal, nor a side effect without its cause.
     pub(crate) fn tick(&mut self, subject: &Subject) {
         let Some(place) = self.closure.place(subject) else { return };
         if self.is_chosen(subject) {
@@ -259,7 +259,7 @@ impl ProposalReview {
         }
         let effects = self.closure.with_effects([place]);
         let needed = self.closure.with_needs(effects);
-        // Its own gesture comes first: it covers its side effects.
+        // The element's own gesture comes first, because it covers its side effects.
         let own = self.element(subject).filter(|element| self.is_unconfirmed(element));
         let grave = own.or_else(|| self.elements_at(&needed).find(|element| self.is_unconfirmed(element)));
         if let Some(grave) = grave.map(|element| element.subject.clone()) {
@@ -289,12 +289,12 @@ impl ProposalReview {
         self.go_to_gesture = true;
     }
 
-    /// The removal that has to be ticked first, for a side effect that goes with none that is.
+    /// The removal to tick first, for a side effect without a chosen cause.
     pub(super) fn cause_to_tick(&self, subject: &Subject) -> Option<&Element> {
         self.missing_cause(self.closure.place(subject)?)
     }
 
-    /// An effect of an effect leads to the removal that was asked for.
+    /// Follows a side effect of a side effect to the requested removal.
     fn missing_cause(&self, place: usize) -> Option<&Element> {
         let elements = &self.proposal.elements;
         let is_chosen =
@@ -336,7 +336,7 @@ impl ProposalReview {
         }
     }
 
-    /// The deliberate gesture was made for this one and for all that goes with it as a side effect.
+    /// Confirms a removal and its side effects after the gesture.
     pub(crate) fn confirm(&mut self, subject: &Subject) {
         let Some(place) = self.closure.place(subject) else { return };
         let together = self.closure.with_effects([place]);
@@ -348,7 +348,7 @@ impl ProposalReview {
         }
     }
 
-    /// All that is layout alone, as one.
+    /// Ticks or unticks all layout changes.
     pub(crate) fn tick_placed(&mut self, on: bool) {
         let placed: Vec<Subject> = self.placed().map(|element| element.subject.clone()).collect();
         for subject in
@@ -360,7 +360,7 @@ impl ProposalReview {
         }
     }
 
-    /// Everything that may be ticked without a gesture, or nothing.
+    /// Ticks everything that needs no gesture, or nothing.
     pub(crate) fn tick_all(&mut self, on: bool) {
         let wanted = if on { Arc::clone(&self.all) } else { Arc::default() };
         self.choose(&wanted);
@@ -372,12 +372,12 @@ impl ProposalReview {
 
     // ---- what was shown, and what is --------------------------------------------------------------------------------------
 
-    /// Main told what the proposal is now. What a person looks at is replaced only if nothing in it is other than it was,
-    /// or if they asked for it.
+    /// Takes a newer version. The version that is shown is replaced only if it looks the same or the reviewer asked
+    /// for the new one.
     pub(crate) fn receive(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
         let now = harmless(now);
         let is_watched = matches!(self.proposal.brief.state, ProposalState::Draft) || self.is_followed;
-        // About what is over nothing is decided any more.
+        // A decided proposal needs no protection against changes.
         let is_over = !now.brief.waits() && now.brief.state != ProposalState::Draft;
         let is_rest = std::mem::take(&mut self.expects_rest);
         let is_own = arrival != ProposalArrival::News;
@@ -390,7 +390,7 @@ impl ProposalReview {
         }
     }
 
-    /// The reviewer has read what changed.
+    /// Shows the newer version after the reviewer has read the differences.
     pub(crate) fn look_at_newer(&mut self) {
         if let Some(newer) = self.newer.take() {
             self.replace(*newer, ProposalArrival::News);
@@ -400,7 +400,7 @@ impl ProposalReview {
     fn replace(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
         let mut before = std::mem::replace(&mut self.proposal, now);
         if self.applies() {
-            // It is followed by itself, so that a gesture is never carried over to another plan.
+            // The plan is followed separately, so that a gesture never carries over to another plan.
             self.proposal.plan = before.plan.take();
         }
         self.newer = None;
@@ -409,10 +409,10 @@ impl ProposalReview {
         let was_draft = matches!(before.brief.state, ProposalState::Draft);
         let old = by_subject(&before.elements);
         let same = |element: &Element| old.get(&element.subject).is_some_and(|old| *old == element);
-        // An edit was made to what the reviewer saw, so all that differs is theirs. What was stale was also fitted to
-        // changes of others.
+        // The reviewer edited the version that they saw, so all differences are theirs. A stale version was also
+        // rebased on changes of others.
         let was_edited = arrival == ProposalArrival::Edited && before.brief.state == ProposalState::Open;
-        // Marks stay on what is as it was, and on what the reviewer edited; what is new or other has to be looked at first.
+        // Ticks stay on unchanged elements and on edits of the reviewer. New or changed elements must be read first.
         let kept: BTreeSet<Subject> = self
             .proposal
             .elements
@@ -432,7 +432,7 @@ impl ProposalReview {
         }
     }
 
-    /// What is other in the new version, in words: a sign and a line.
+    /// The differences of the newer version, each with its kind.
     pub(crate) fn what_changed(&self) -> Vec<(Kind, String)> {
         let Some(newer) = &self.newer else { return Vec::new() };
         let old = |subject: &Subject| self.element(subject);
@@ -457,13 +457,13 @@ impl ProposalReview {
 
     // ---- the plan of a request --------------------------------------------------------------------------------------------
 
-    /// It asks to change real resources, so a yes is about a saved plan.
+    /// Returns whether the request changes real resources, so that accepting needs a saved plan.
     pub(crate) fn applies(&self) -> bool {
         matches!(&self.proposal.brief.act, Some(Act::Run { operation, .. }) if operation.needs_confirmation())
     }
 
-    /// Takes the plan of a request as main tells of it. Another plan, or none, clears the gesture: it was about what was
-    /// shown then.
+    /// Takes the plan of a request from main. Another plan, or none, clears the gesture, which was about the plan that
+    /// was shown.
     pub(crate) fn follow_plan(&mut self, requests: &[RequestPlanView]) {
         if !self.applies() {
             return;
@@ -490,7 +490,7 @@ impl ProposalReview {
 
     // ---- deciding -------------------------------------------------------------------------------------------------------
 
-    /// Why nothing can be decided now; `stamp` is the newest that main told of.
+    /// Returns why nothing can be decided now; `stamp` is the newest from main.
     pub(crate) fn why_not(&self, stamp: Option<u64>, now: u64) -> Option<String> {
         let brief = &self.proposal.brief;
         match &brief.state {
@@ -513,7 +513,7 @@ impl ProposalReview {
         None
     }
 
-    /// Why it cannot be accepted although it can be decided.
+    /// Returns why the proposal cannot be accepted although it can be decided.
     pub(crate) fn why_not_accept(&self) -> Option<String> {
         if !self.proposal.conflicts.is_empty() {
             return Some("It does not fit on what is there now.".to_owned());
@@ -530,7 +530,7 @@ impl ProposalReview {
         None
     }
 
-    /// The decision about exactly what is shown and ticked.
+    /// The decision about exactly the changes that are shown and ticked.
     pub(crate) fn verdict(&self) -> Verdict {
         let all = self.chosen.len() == self.proposal.elements.len();
         let chosen = (!all).then(|| (*self.chosen).clone());
@@ -539,7 +539,7 @@ impl ProposalReview {
     }
 }
 
-/// Whether somebody who looks at one sees the other: base, comments and time may differ.
+/// Returns whether both versions look the same; base, comments and time may differ.
 fn is_same(a: &OpenedProposal, b: &OpenedProposal) -> bool {
     a.brief.version == b.brief.version
         && a.hash == b.hash
@@ -552,7 +552,7 @@ fn by_subject(elements: &[Element]) -> BTreeMap<&Subject, &Element> {
     elements.iter().map(|element| (&element.subject, element)).collect()
 }
 
-/// What happened to others, a few of them by name; nothing when there are none.
+/// Names a few of the other elements; `None` when there are none.
 fn told<'a>(what: &str, others: impl Iterator<Item = &'a str>) -> Option<String> {
     const MOST: usize = 4;
     let others: Vec<&str> = others.collect();

@@ -1,5 +1,5 @@
-//! Pages before and after: pictures that sandboxed previews drew, side by side. They are asked for while somebody looks, one
-//! page at a time. What comes is data of untrusted components: only pixels, and only as many as they say.
+//! Pages before and after, side by side, drawn by sandboxed previews. They are requested one at a time while the panel
+//! is visible. The images come from untrusted components: only pixels, of a checked size.
 
 use super::{ProposalReview, trial::scope_ui, words};
 use crate::{
@@ -20,17 +20,17 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// What the pages are drawn on, in points, and how many pixels a point is.
+/// The screen of the pages: width and height in points, and pixels per point.
 const SCREEN: (u32, u32, f32) = (1_280, 800, 0.75);
-/// Height over width.
+/// Height divided by width.
 const SHAPE: f32 = SCREEN.1 as f32 / SCREEN.0 as f32;
-/// With less room than this the two stand below each other.
+/// Below this width the two images are stacked.
 const NARROW: f32 = 230.0;
 const GAP: f32 = 8.0;
 
 #[derive(Default)]
 pub(super) struct PageComparison {
-    /// The content and the theme that the pictures are of.
+    /// The content and the theme of the images.
     of: Option<(ContentHash, bool)>,
     asked: Option<NodeId>,
     known: BTreeMap<NodeId, PagePair>,
@@ -122,7 +122,7 @@ impl PageComparison {
         }
     }
 
-    /// The first that is not known yet, unless another one is being drawn.
+    /// Requests the first missing page, unless another one is being drawn.
     fn ask(&mut self, all: &Consequences, dark: bool, cx: &ReviewContext<'_>) {
         if self.of != Some((all.hash, dark)) {
             *self = Self { of: Some((all.hash, dark)), ..Self::default() };
@@ -209,7 +209,7 @@ impl PageComparison {
 
 const CAPTIONS: [&str; 2] = ["Now", "As proposed"];
 
-/// A caption and a picture, or what stands in its place. True when it is pressed.
+/// Draws a caption with an image or a placeholder. Returns whether it was clicked.
 fn side_ui(
     ui: &mut Ui,
     theme: &Theme,
@@ -268,7 +268,7 @@ fn name_side(response: &Response, title: &str, caption: &str, words: &str) {
     response.widget_info(|| WidgetInfo::labeled(role, true, &name));
 }
 
-/// As large as fits, in its own shape.
+/// Draws the image as large as fits, with its aspect ratio.
 fn paint_fitting(ui: &Ui, texture: &TextureHandle, rect: Rect) {
     let size: Vec2 = texture.size_vec2();
     let scale = (rect.width() / size.x).min(rect.height() / size.y);

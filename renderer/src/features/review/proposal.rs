@@ -1,5 +1,5 @@
-//! The panel of the opened proposal: risk first, the agent's words set apart, the elements with their ticks, what follows
-//! from them, and below everything the decision.
+//! The panel of the open proposal: risks first, then the agent's reasons, the elements with their ticks, the
+//! consequences, and the decision at the bottom.
 
 use super::{
     ProposalReview, ReviewFeature, ReviewInput, call, clashes, decide, elements::stable_ui, header,
@@ -17,7 +17,7 @@ use canvas::Sign;
 use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
 use shared_protocol::{ProposalState, messages::Severity, review::ReviewRequest};
 
-/// Lines of a list of reasons; more would push everything else away.
+/// The maximum number of listed reasons.
 const MOST_REASONS: usize = 12;
 
 impl ReviewFeature {
@@ -62,7 +62,7 @@ impl ReviewFeature {
                 call::call_ui(ui, cx.view, opened);
                 request_plan::plan_ui(ui, cx, opened, typed);
                 header::rationale_ui(ui, cx.view.theme, opened);
-                // What cannot happen any more is not shown as if it could.
+                // Changes that cannot happen any more are not shown.
                 if !opened.is_over() {
                     stable_ui(ui, "elements", |ui| opened.elements_ui(ui, cx, typed));
                     ui.spacing_mut().item_spacing.y = 0.0;
@@ -76,7 +76,7 @@ impl ReviewFeature {
     }
 }
 
-/// What a reviewer must know before anything else.
+/// Warnings that come before everything else.
 fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
     if opened.newer().is_some() {
         return changed_ui(ui, cx.view, opened);
@@ -112,7 +112,7 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
     });
 }
 
-/// It changed while somebody was looking: says what, and lets nothing be decided before that was read.
+/// Lists the differences of a newer version. Nothing can be decided before the reviewer has opened it.
 fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
     let changed = opened.what_changed();
     let version = opened.newer().map_or(0, |newer| newer.brief.version);
@@ -162,7 +162,7 @@ fn notice_ui(ui: &mut Ui, view: &View<'_>, title: &str, content: impl FnOnce(&mu
         });
 }
 
-/// What the agent asked for, one line a call, and what reviewers changed.
+/// The calls of the agent and the edits of reviewers, one line each.
 fn steps_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview, typed: &mut ReviewInput) {
     let steps = &opened.proposal().steps;
     if steps.is_empty() {

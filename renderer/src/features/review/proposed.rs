@@ -1,5 +1,5 @@
-//! The workspace as it would be with a proposal in it. It is made from the replica, with the code that main decides
-//! with; it is a picture, and nothing is changed by looking at it.
+//! The workspace with a proposal applied to it, computed from the replica with the code that main decides with. It is
+//! only shown; nothing changes.
 
 use crate::replica::Workspace;
 use authority::{Problems, Snapshot, proposals::Overlay};
@@ -15,12 +15,12 @@ pub(crate) struct ProposedState {
     pub(crate) after: Snapshot,
     pub(crate) problems: Problems,
     pub(crate) problem_counts: BTreeMap<BoardId, usize>,
-    /// What it touches, on each board where it touches anything.
+    /// The touched elements of each board.
     boards: BTreeMap<BoardId, Arc<ProposedBoard>>,
 }
 
 impl ProposedState {
-    /// None when the changes do not fit on what is there.
+    /// Returns `None` when the changes do not apply to the workspace.
     pub(crate) fn of(workspace: &Workspace, proposal: &OpenedProposal, generation: u32) -> Option<Self> {
         let before = &workspace.snapshot;
         let after = applied(before, proposal)?;
@@ -46,7 +46,7 @@ fn applied(before: &Snapshot, proposal: &OpenedProposal) -> Option<Snapshot> {
     let mut after = before.clone();
     match after.apply(before.revision().next(), &proposal.changes) {
         Ok(()) => Some(after),
-        // The replica went on meanwhile: as far as it still fits, it is drawn.
+        // The replica has moved on: draws the part that still applies.
         Err(_) => Overlay::over(before, &proposal.changes).ok().map(|overlay| overlay.state),
     }
 }

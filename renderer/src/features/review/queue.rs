@@ -1,5 +1,4 @@
-//! The queue: what waits for a person first, then what is being written, then what was decided. A quiet list; nothing in
-//! it jumps at anybody.
+//! The review queue: proposals that wait for a decision, then drafts, then decided ones.
 
 use super::{
     MAX_HISTORY, ReviewFeature,
@@ -28,7 +27,7 @@ const BUTTON: f32 = 84.0;
 #[derive(Default)]
 pub(super) struct ReviewQueueState {
     shows_decided: bool,
-    /// More than main tells by itself, once somebody asked.
+    /// Older decided proposals, once a person requested them.
     pub(super) older: Option<Vec<ProposalBrief>>,
 }
 
@@ -87,7 +86,7 @@ fn heading_ui(ui: &mut Ui, theme: &Theme, text: &str, count: usize) {
     ui.label(RichText::new(format!("{text} · {count}")).small().color(theme.text_muted));
 }
 
-/// How somebody gets here.
+/// The hint for an empty queue.
 fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
     let guarded = cx.view.mcp.mode == McpMode::Guarded;
     let (title, text) = if guarded {
@@ -148,7 +147,7 @@ fn row_ui(ui: &mut Ui, cx: &ReviewContext<'_>, brief: &ProposalBrief, is_open: b
     let end = pos2(rect.right() - BUTTON - 8.0, rect.bottom() - 3.0);
     let text = Rect::from_min_max(pos2(number.right(), rect.top() + 3.0), end);
     let (top, bottom) = (text.with_max_y(text.center().y), text.with_min_y(text.center().y));
-    // The signs of risk come first, then what the agent calls it.
+    // Risk labels come first, then the agent's title.
     let mut line = ui.new_child(
         egui::UiBuilder::new()
             .max_rect(top)
@@ -196,7 +195,7 @@ fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewCo
     }
 }
 
-/// Who, how old, and how it stands.
+/// Proposer, age and state.
 fn standing(brief: &ProposalBrief, now: u64) -> String {
     let who = words::unverified(&brief.proposer);
     let age = ago(now, brief.created);

@@ -1,5 +1,5 @@
-//! The plan that Draftboard made for an agent's request to apply or destroy: all of it, what destroys first, before anything
-//! that the agent says. A yes applies exactly this plan.
+//! The plan of an agent's request to apply or destroy, shown in full, destructive changes first, above the agent's
+//! reasons. Accepting applies exactly this plan.
 
 use super::{
     ProposalReview, ReviewInput,
@@ -18,7 +18,7 @@ use shared_protocol::{
     terraform::{RequestPlanState, TerraformRequest},
 };
 
-/// What the question before it says.
+/// The explanation of the plan button.
 fn form_words(planned: TrialPlanTarget) -> &'static str {
     match planned.takes_credentials {
         true => {
@@ -98,7 +98,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
     }
 }
 
-/// Why a request to apply or destroy cannot be accepted yet.
+/// Returns why a request to apply or destroy cannot be accepted yet.
 pub(super) fn obstacle(opened: &ProposalReview) -> Option<String> {
     if !opened.applies() {
         return None;

@@ -1,4 +1,4 @@
-//! The line over the board while a proposal is on it: what is shown, how, and the way out.
+//! The bar above the board while a proposal is open: its title, its presentation, and a close button.
 
 use super::{
     ReviewFeature,
@@ -73,7 +73,7 @@ fn title_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview, blinking: boo
     }
 }
 
-/// Gives way where a narrow board has no room for it.
+/// Truncates where a narrow board has no room.
 fn aside_ui(ui: &mut Ui, view: &View<'_>, text: String) {
     ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).truncate());
 }
@@ -90,7 +90,7 @@ fn followed_ui(ui: &mut Ui, opened: &ProposalReview, cx: &ReviewContext<'_>) {
     }
 }
 
-/// The three views of one difference, and a button to hold. Gives back whether it is held.
+/// The three presentations, and a button that shows the proposed state while held. Returns whether it is held.
 fn looks_ui(ui: &mut Ui, opened: &mut ProposalReview) -> bool {
     let drawn = opened.proposed.is_some();
     let held = ui

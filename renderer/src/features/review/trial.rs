@@ -1,5 +1,5 @@
-//! A plan of what is proposed, which a person asks for: what it needs first, how far it is, and what it found. Nothing of it
-//! can be applied; it says what accepting would lead to.
+//! A trial plan of a proposal, on request of a person: the values that it needs, its progress and its result. It shows
+//! the effect of accepting and cannot be applied.
 
 use super::{ReviewInput, words};
 use crate::{
@@ -29,13 +29,13 @@ use shared_protocol::{
     },
 };
 
-/// Resources and attributes that are listed, and lines of output that are shown.
+/// The maximum numbers of listed resources, attributes, output lines and findings.
 const MOST: usize = 100;
 const MOST_ATTRIBUTES: usize = 8;
 const MOST_LINES: usize = 200;
 const MOST_FINDINGS: usize = 20;
 
-/// What the question before a plan says.
+/// The explanation before a plan.
 fn form_words(planned: TrialPlanTarget) -> &'static str {
     match planned.takes_credentials {
         true => {
@@ -46,7 +46,7 @@ fn form_words(planned: TrialPlanTarget) -> &'static str {
     }
 }
 
-/// Types of Terraform itself that bring no provider of their own.
+/// Types of Terraform itself, which need no provider.
 const BUILT_IN: [&str; 5] = [
     "terraform/core/terraform_data",
     "terraform/core/group",
@@ -55,18 +55,18 @@ const BUILT_IN: [&str; 5] = [
     "terraform/core/output",
 ];
 
-/// Whether planning a board may use somebody's credentials: something on it belongs to a provider, or could.
+/// Returns whether a plan of the board may use credentials, because a node belongs to a provider or could.
 pub(super) fn takes_credentials(snapshot: &Snapshot, board: BoardId) -> bool {
     let is_local = |id: &str| BUILT_IN.contains(&id) || id.starts_with("notes/");
     snapshot.nodes_on(board).any(|node| !is_local(node.type_id.as_str()))
 }
 
-/// The question before it, with the values that it needs.
+/// The question before a plan, with the values that it needs.
 #[derive(Default)]
 pub(super) struct TrialPlanForm {
     board: Option<BoardId>,
     values: Vec<(String, String)>,
-    /// Main was asked and has not answered yet.
+    /// The request was sent and has no response yet.
     is_asked: bool,
 }
 
@@ -75,7 +75,7 @@ impl TrialPlanForm {
         self.board == Some(board)
     }
 
-    /// It has begun, or it was refused.
+    /// Main started the plan, or refused it.
     pub(super) fn answered(&mut self, has_begun: bool) {
         self.is_asked = false;
         if has_begun {
@@ -83,14 +83,14 @@ impl TrialPlanForm {
         }
     }
 
-    /// Nothing runs before these have a value.
+    /// Nothing runs before these variables have a value.
     pub(super) fn needs(&mut self, board: BoardId, secrets: Vec<String>) {
         let values = secrets.into_iter().map(|name| (words::line(&name), String::new())).collect();
         *self = Self { board: Some(board), values, is_asked: false };
     }
 }
 
-/// What is planned.
+/// The proposal and board to plan.
 #[derive(Clone, Copy)]
 pub(super) struct TrialPlanTarget {
     pub(super) proposal: ProposalId,
@@ -100,12 +100,11 @@ pub(super) struct TrialPlanTarget {
     pub(super) takes_credentials: bool,
 }
 
-/// Marks a button that the tour and the commands lead to. Gives back where it is when the keyboard was put on it right now.
+/// Marks a button as a target of the tour and of commands. Returns its place when it got the keyboard in this frame.
 fn lead_to(ui: &Ui, place: Place, button: &Response) -> Option<Rect> {
     let has_keyboard = || ui.memory(|memory| memory.has_focus(button.id));
     if has_keyboard() {
-        // A response in a window without the keyboard never says that it has it: without this the panel would be
-        // scrolled to the button for ever.
+        // In an unfocused window a response never reports focus, and the panel would scroll to the button for ever.
         let mut settled = button.clone();
         settled.flags.remove(Flags::ENABLED);
         mark_button(ui, place, &settled);
@@ -120,7 +119,7 @@ pub(super) fn request(planned: TrialPlanTarget, secrets: Vec<(String, String)>) 
     ReviewRequest::Plan { proposal, hash, board, secrets }
 }
 
-/// Gives back where its button is, when somebody was led to it right now.
+/// Returns the place of its button when it got the keyboard in this frame.
 pub(super) fn trial_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
@@ -166,7 +165,7 @@ fn boxed_ui<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -
         .inner
 }
 
-/// What planning takes, and what a person has to give for it.
+/// The explanation of the plan and the fields for its values.
 pub(super) fn form_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
@@ -191,7 +190,7 @@ pub(super) fn form_ui(
             let button = egui::Button::new(RichText::new("Plan now").color(cx.view.theme.accent_text))
                 .fill(cx.view.theme.accent);
             let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
-            // Whoever goes to the plan while its question is open goes to the answer.
+            // A command that leads to the plan leads to this button while the question is open.
             let led_to = lead_to(ui, Place::PlanNow, &plan).or(lead_to(ui, Place::Plan, &plan));
             if plan.clicked() {
                 form.is_asked = true;
@@ -388,7 +387,7 @@ fn small_size(ui: &Ui) -> f32 {
     egui::TextStyle::Small.resolve(ui.style()).size
 }
 
-/// Which changes the lines below are about, when these are others than those that are ticked.
+/// States which changes the lines below are about, when only some are ticked.
 pub(super) fn scope_ui(ui: &mut Ui, theme: &Theme, scope: Option<String>) {
     let Some(scope) = scope else { return };
     ui.horizontal_top(|ui| {

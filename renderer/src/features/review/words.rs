@@ -1,5 +1,4 @@
-//! Words about proposals, and other people's words made harmless: what an agent wrote is shown, but it cannot look like
-//! anything else than what it is.
+//! Texts about proposals, with the text of agents made safe to show.
 
 pub(crate) use crate::wording::{line, paragraph};
 
@@ -9,7 +8,7 @@ use shared_protocol::{
     review::{Clash, Counts, OpenedProposal, ProposalBrief},
 };
 
-/// What is asked for beside changes, in brief: the line of the element names the board.
+/// A short form of the requested action; the row of the element names the board.
 pub(crate) fn act(act: &Act) -> String {
     match act {
         Act::Run { operation, .. } => format!("runs terraform {}", operation.word()),
@@ -17,7 +16,7 @@ pub(crate) fn act(act: &Act) -> String {
     }
 }
 
-/// The same proposal with every text that may come from an agent made harmless. What a decision names is left as it is.
+/// Makes every text safe that may come from an agent. The fields that a decision names stay as they are.
 pub(crate) fn harmless(mut proposal: OpenedProposal) -> OpenedProposal {
     harmless_brief(&mut proposal.brief);
     proposal.rationale = paragraph(&proposal.rationale);
@@ -64,7 +63,7 @@ fn harmless_brief(brief: &mut ProposalBrief) {
     brief.proposer.version = line(&brief.proposer.version);
 }
 
-/// Nobody checks what a client calls itself, and this says so.
+/// The client's name, marked as unverified.
 pub(crate) fn claimed(proposer: &Proposer) -> String {
     match (proposer.name.trim(), proposer.version.trim()) {
         ("", _) => "says no name".to_owned(),
@@ -73,7 +72,7 @@ pub(crate) fn claimed(proposer: &Proposer) -> String {
     }
 }
 
-/// The client's name with the remark that nobody checked it: `claude-code 2.1 (unverified)`.
+/// The client's name, marked as unverified: `claude-code 2.1 (unverified)`.
 pub(crate) fn unverified(proposer: &Proposer) -> String {
     match (proposer.name.trim(), proposer.version.trim()) {
         ("", _) => "unnamed client (unverified)".to_owned(),
@@ -82,7 +81,7 @@ pub(crate) fn unverified(proposer: &Proposer) -> String {
     }
 }
 
-/// How a proposal ended, in one line.
+/// The outcome of a proposal in one line.
 pub(crate) fn outcome(brief: &ProposalBrief) -> String {
     let ended = match &brief.state {
         ProposalState::Accepted => match &brief.decided {
@@ -100,7 +99,7 @@ pub(crate) fn outcome(brief: &ProposalBrief) -> String {
     }
 }
 
-/// `a, b and c`, a few of them.
+/// `a, b and c`, up to a maximum.
 pub(crate) fn enumerated(names: &[String]) -> String {
     const MAX_NAMES: usize = 4;
     let more = names.len().saturating_sub(MAX_NAMES);
@@ -123,7 +122,7 @@ pub(crate) fn title(brief: &ProposalBrief) -> String {
     }
 }
 
-/// `5 added, 1 removed`: only what there is.
+/// `5 added, 1 removed`, without zeros.
 pub(crate) fn counts(counts: &Counts) -> String {
     let parts = [
         (counts.removed, "removed"),
@@ -150,7 +149,7 @@ pub(crate) fn expiry(now: u64, expires: u64) -> String {
     }
 }
 
-/// Why somebody should look twice, in a sentence.
+/// The meaning of a risk in one sentence.
 pub(crate) fn risk_words(risk: Risk) -> &'static str {
     match risk {
         Risk::Destructive => "Something goes, or becomes something else",
@@ -163,7 +162,7 @@ pub(crate) fn risk_words(risk: Risk) -> &'static str {
     }
 }
 
-/// The button that says yes: exactly what it takes.
+/// The accept button with the number of ticked changes.
 pub(crate) fn accept_words(chosen: usize, all: usize) -> String {
     match (chosen, all) {
         (0, _) => "Accept nothing".to_owned(),

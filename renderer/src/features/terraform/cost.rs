@@ -1,4 +1,4 @@
-//! The cost in the status bar, and what it is made of when one asks.
+//! The cost in the status bar, with its breakdown in a popover.
 
 use super::money;
 use crate::{
@@ -16,7 +16,7 @@ const WIDTH: f32 = 380.0;
 const HEIGHT: f32 = 300.0;
 const ROW: f32 = 22.0;
 
-/// Nothing where nothing could cost anything.
+/// Shows nothing for a board without resources that could cost anything.
 pub(crate) fn cost_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     let Some(cost) = cx.view.infrastructure().and_then(|board| cx.view.terraform_answers.cost(board)) else {
         return;
@@ -101,7 +101,7 @@ enum CostRow<'a> {
     Part(&'a CostPart),
 }
 
-/// What costs most stands first, then what is not known, then what is free.
+/// Most expensive first, then usage-based, unpriced and free resources.
 fn rows<'a>(view: &View<'a>, cost: &'a CostView) -> Vec<CostRow<'a>> {
     let mut nodes: Vec<(&NodeCost, &str)> = cost
         .nodes
@@ -126,7 +126,7 @@ fn rows<'a>(view: &View<'a>, cost: &'a CostView) -> Vec<CostRow<'a>> {
     rows
 }
 
-/// An amount, or in a word why there is none.
+/// An amount, or the reason that there is none.
 pub(crate) fn amount_or_word(currency: Option<&str>, monthly: Option<f64>, basis: CostBasis) -> String {
     match (basis, monthly) {
         (CostBasis::Priced | CostBasis::UsageBased, Some(monthly)) => money::amount(currency, monthly),

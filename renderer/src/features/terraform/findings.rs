@@ -1,5 +1,5 @@
-//! What runs, files and imports have to say, beside the problems of the board itself: with where it comes from, on the
-//! node and property it is about.
+//! Findings of runs, files and imports, listed beside the problems of the board, each with its origin, node and
+//! property.
 
 use crate::view::View;
 use shared_protocol::{
@@ -8,7 +8,7 @@ use shared_protocol::{
     terraform::Finding,
 };
 
-/// Of each origin so many are listed; nobody goes through more.
+/// The maximum number of findings of one origin.
 const MOST: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ impl FindingOrigin {
     }
 }
 
-/// A finding where it belongs.
+/// A finding with its board and origin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoardFinding<'a> {
     pub(crate) board: BoardId,
@@ -71,7 +71,7 @@ pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = BoardFinding<'a>>
     runs.chain(files).chain(imports)
 }
 
-/// The board says it itself: the same node and property.
+/// Returns whether the board reports a problem for the same node and property.
 fn is_known(finding: &Finding, problems: &[Problem]) -> bool {
     let Some(prop) = &finding.prop else { return false };
     problems.iter().any(|problem| problem.field.as_deref() == Some(prop.as_str()))
@@ -90,7 +90,7 @@ pub(crate) fn of_prop<'a>(
     of_node(view, node).filter(move |told| told.finding.prop.as_ref() == Some(&prop))
 }
 
-/// Errors and warnings of the boards and of all this.
+/// Errors and warnings of boards and findings.
 pub(crate) fn totals(view: &View<'_>) -> (usize, usize) {
     let (mut errors, mut warnings) = (view.problems.errors(), view.problems.warnings());
     for told in all(view) {

@@ -1,8 +1,8 @@
-//! Amounts of money as people write them.
+//! Formats amounts of money.
 
 use shared_protocol::terraform::{CostBasis, CostView};
 
-/// `$312`, `€8.75`, `CHF 40`: whole from a hundred on, where cents say nothing.
+/// `$312`, `€8.75`, `CHF 40`: without cents from one hundred on.
 pub(crate) fn amount(currency: Option<&str>, value: f64) -> String {
     let number = match value {
         value if value > 0.0 && value < 0.01 => return format!("under {}", amount(currency, 0.01)),
@@ -40,7 +40,7 @@ pub(crate) fn basis_word(basis: CostBasis) -> &'static str {
     }
 }
 
-/// What the status bar says: the sum of what is known, and how much is not. Never a zero for what is unknown.
+/// The text of the status bar: the known sum, and the number of unpriced resources. An unknown cost is never zero.
 pub(crate) fn in_short(cost: &CostView) -> Option<String> {
     let open = |words: &str| {
         let mut parts = Vec::new();

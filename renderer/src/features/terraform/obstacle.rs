@@ -1,10 +1,10 @@
-//! Why a run cannot be started now: said on the button, and when a command asks for it all the same.
+//! Reasons that a run cannot start, shown on its button and when a command tries to start it.
 
 use super::words;
 use crate::view::View;
 use shared_protocol::terraform::{PlanState, RunOperation};
 
-/// `None`: nothing is in the way.
+/// Returns `None` when the run can start.
 pub(crate) fn obstacle(view: &View<'_>, operation: RunOperation) -> Option<String> {
     if view.infrastructure().is_none() {
         return Some("Only infrastructure boards become Terraform. Open one first.".to_owned());

@@ -1,5 +1,5 @@
-//! What is asked before a run: values that it needs, and whether the real world may change. Everything that would be
-//! destroyed is named first.
+//! The question before a run: the values that it needs and a confirmation, with the resources that would be destroyed
+//! first.
 
 use crate::{
     dialogs::{ModalLook, ModalOutcome},
@@ -19,7 +19,7 @@ use shared_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// Changes that are named one by one.
+/// The maximum number of listed changes.
 const MOST: usize = 8;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,23 +27,23 @@ pub(crate) struct RunDialog {
     board: BoardId,
     operation: RunOperation,
     values: Vec<SecretInput>,
-    /// The board's name, typed to destroy.
+    /// The board's name, typed to confirm a destroy.
     name: String,
-    /// Something safer was chosen.
+    /// A safer operation that was chosen instead.
     instead: Option<RunOperation>,
 }
 
-/// A sensitive variable and what was typed for it.
+/// A sensitive variable and its typed value.
 #[derive(Clone, PartialEq)]
 struct SecretInput {
     variable: String,
     text: String,
-    /// Main has one from an earlier run.
+    /// Main has a value from an earlier run.
     is_given: bool,
 }
 
 impl std::fmt::Debug for SecretInput {
-    /// What was typed stays out of every log.
+    /// Leaves the value out of logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Value").field("variable", &self.variable).finish_non_exhaustive()
     }
@@ -72,7 +72,7 @@ impl TerraformFeature {
 }
 
 impl RunDialog {
-    /// `None` when there is nothing to ask.
+    /// Returns `None` when the run needs neither values nor a confirmation.
     pub(super) fn needed(
         view: &View<'_>,
         board: BoardId,
@@ -110,7 +110,7 @@ impl RunDialog {
             button: words::operation(self.operation),
             width: 480.0,
             is_destructive: self.is_destructive(),
-            // Enter may have been meant for something else.
+            // Enter may have been meant for another window.
             confirms_with_enter: !self.operation.needs_confirmation(),
         }
     }
@@ -240,7 +240,7 @@ impl RunDialog {
         });
     }
 
-    /// The run, or what is still missing; nothing is said about what is plain to see.
+    /// Returns the run, or what is missing; an empty text where that is obvious.
     fn verdict(&self, view: &View<'_>) -> Result<TerraformRequest, String> {
         let Some(board) = view.snapshot.board(self.board) else {
             return Err("The board is gone.".to_owned());

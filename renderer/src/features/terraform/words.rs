@@ -1,4 +1,4 @@
-//! Words for runs and plans, the same in every panel.
+//! Texts about runs and plans.
 
 use crate::wording::line;
 use shared_protocol::terraform::{Counts, RunOperation, RunState, RunView};
@@ -16,7 +16,7 @@ pub(crate) fn operation(operation: RunOperation) -> &'static str {
     }
 }
 
-/// What a press on its button brings about.
+/// The tooltip of the button.
 pub(crate) fn what_it_does(operation: RunOperation) -> &'static str {
     match operation {
         RunOperation::Init => "Fetches providers and sets up the backend",
@@ -30,7 +30,7 @@ pub(crate) fn what_it_does(operation: RunOperation) -> &'static str {
     }
 }
 
-/// It reads the variables, so every one of them needs a value.
+/// Returns whether the operation reads variables, which all need a value.
 pub(crate) fn needs_values(operation: RunOperation) -> bool {
     !matches!(operation, RunOperation::Init | RunOperation::Validate | RunOperation::ApplyPlan)
 }
@@ -53,7 +53,7 @@ pub(crate) fn duration(milliseconds: u64) -> String {
     }
 }
 
-/// How a run went, in a line.
+/// The summary of a run in one line.
 pub(crate) fn summary(run: &RunView, now: u64) -> String {
     let name = operation(run.operation);
     let mut parts = vec![match run.state {
@@ -72,7 +72,7 @@ pub(crate) fn summary(run: &RunView, now: u64) -> String {
         if plans { to_do(counts) } else { done(counts) }
     }));
     let by = &run.by.name;
-    // The client chose its name.
+    // The client's name is unverified.
     match run.requested_by.as_deref().map(line) {
         Some(client) if run.operation.needs_confirmation() => {
             parts.push(format!("requested by {client}, approved by {by}"));

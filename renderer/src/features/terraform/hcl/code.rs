@@ -1,4 +1,4 @@
-//! The lines of a file. Only those in view are laid out; a click selects the node that a line belongs to.
+//! The lines of a file. Only lines in view are laid out. A click selects the node of a line.
 
 use super::{
     file::{HclFileRows, HclRow, LineChange},
@@ -21,23 +21,23 @@ pub(super) const ROW: f32 = 18.0;
 const NUMBER: f32 = 40.0;
 const SIGN: f32 = 18.0;
 
-/// What is shown of a file, and where.
+/// The file to show, with marks and scroll position.
 pub(super) struct HclCodeView<'a> {
     pub(super) file: &'a HclFileRows,
-    /// Rows of what is selected.
+    /// Rows of the selected node.
     pub(super) marked: Option<Range<usize>>,
-    /// Brings this row to the middle.
+    /// Scrolls to this row.
     pub(super) go_to: Option<usize>,
 }
 
-/// Gives back the node whose line was clicked.
+/// Returns the node whose line was clicked.
 pub(super) fn code_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shown: &HclCodeView<'_>) -> Option<NodeId> {
     let file = shown.file;
     let font = TextStyle::Monospace.resolve(ui.style());
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area = egui::ScrollArea::both().id_salt(("code", &file.path)).auto_shrink([false, false]);
     if let Some(row) = shown.go_to {
-        // Not past the end, from where it would spring back.
+        // Scrolling past the end would jump back.
         let furthest = (file.rows.len() as f32 * ROW - ui.available_height()).max(0.0);
         let middle = row as f32 * ROW - ui.available_height() / 3.0;
         area = area.vertical_scroll_offset(middle.clamp(0.0, furthest));
@@ -69,7 +69,7 @@ fn row_ui(
     let (theme, line) = (view.theme, file.line(row));
     let galley = ui.painter().layout_job(coloured(theme, line, row, font));
     let width = (NUMBER + SIGN + galley.size().x + 12.0).max(ui.available_width());
-    // Hundreds of lines are no stops for the keyboard: nodes are selected in the outline and shown here.
+    // Lines take no keyboard focus: nodes are selected in the outline and shown here.
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::CLICK);
     let word = match row.is {
         LineChange::Same => "Line",

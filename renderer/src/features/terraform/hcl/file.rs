@@ -1,5 +1,5 @@
-//! A file made ready to be shown: its rows, which of them are new or would go, and whose they are. Made when the file
-//! has changed and kept otherwise.
+//! A file prepared for display: its rows, which of them are added or removed, and their nodes. Rebuilt only when the
+//! file changes.
 
 use super::tokens::{HclLexState, HclLexer};
 use crate::line_diff::{DiffLine, diff};
@@ -17,17 +17,17 @@ pub(super) struct HclFileRows {
     pub(super) rows: Vec<HclRow>,
     pub(super) added: usize,
     pub(super) gone: usize,
-    /// Whose lines these are, in order; numbers from one.
+    /// The node of each block, in order; line numbers start at one.
     spans: Vec<(Range<u32>, NodeId)>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct HclRow {
     pub(super) is: LineChange,
-    /// Where it is in its text.
+    /// The range in its text.
     bytes: Range<usize>,
     pub(super) within: HclLexState,
-    /// From one; that of the old text for what goes.
+    /// The line number, from one; of the old text for removed lines.
     pub(super) number: u32,
 }
 
@@ -60,14 +60,14 @@ impl HclFileRows {
         self.path == file.path && self.text == file.text && self.on_disk == file.on_disk
     }
 
-    /// Whose lines are whose may change while the text stays.
+    /// The nodes of blocks may change while the text stays.
     pub(super) fn belongs(&mut self, spans: &[HclSpan]) {
         let own = spans.iter().filter(|span| span.file == self.path);
         self.spans = own.map(|span| (span.first..span.last.saturating_add(1), span.node)).collect();
         self.spans.sort_by_key(|(lines, _)| (lines.start, lines.end));
     }
 
-    /// There is such a file already.
+    /// Returns whether the file exists in the workspace.
     pub(super) fn is_written(&self) -> bool {
         self.on_disk.as_deref() != Some("")
     }
@@ -99,7 +99,7 @@ impl HclFileRows {
         self.spans.iter().any(|(_, of)| *of == node)
     }
 
-    /// The rows where a node's first block begins and ends.
+    /// The rows of a node's first block.
     pub(super) fn rows_of(&self, node: NodeId) -> Option<Range<usize>> {
         let (lines, _) = self.spans.iter().find(|(_, of)| *of == node)?;
         let at =

@@ -1,4 +1,4 @@
-//! The files of a board, what becomes of each when they are written, and what there is to know about them.
+//! The files of a board, the effect of writing them, and findings about them.
 
 use super::file::HclFileRows;
 use crate::{
@@ -14,7 +14,7 @@ use shared_protocol::{
     terraform::{Finding, HclView},
 };
 
-/// Findings listed here; the problems panel has all of them.
+/// The maximum number of findings here; the problems panel lists all.
 const MOST: usize = 50;
 
 pub(super) fn list_ui(
@@ -49,7 +49,7 @@ pub(super) fn list_ui(
     });
 }
 
-/// `+3 −1`, or that it is not there yet.
+/// `+3 −1`, or that the file does not exist yet.
 fn difference(file: &HclFileRows) -> String {
     match (file.differs(), file.is_written()) {
         (false, _) => String::new(),
@@ -76,7 +76,7 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, file: &HclFileRows, selected: bool) -> 
     response.on_hover_text(hint).clicked()
 }
 
-/// A file that is not shown, and what becomes of it.
+/// A file that is not shown, and what happens to it.
 fn fate_ui(ui: &mut Ui, view: &View<'_>, path: &str, fate: &str, why: Option<&str>) {
     let theme = view.theme;
     let name = format!("{path} {fate}");

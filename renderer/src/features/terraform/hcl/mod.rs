@@ -1,5 +1,5 @@
-//! The board as files: what would be written, how that differs from what is there, and which lines are whose. A click
-//! on a line selects its node; selecting a node shows its block.
+//! The HCL panel: the files of a board, their differences from the workspace, and the node of each line. A click on a
+//! line selects its node; selecting a node shows its block.
 
 mod code;
 
@@ -21,14 +21,14 @@ use shared_protocol::{
     terraform::{HclView, TerraformRequest},
 };
 
-/// Narrower than this, files are chosen from a list to drop down.
+/// Below this width the files are in a drop-down list.
 const ROOMY: f32 = 520.0;
 const LIST: f32 = 220.0;
 
 #[derive(Default)]
 pub(crate) struct HclPanel {
     files: Vec<HclFileRows>,
-    /// The answer that the files were made from.
+    /// The board and version of the answer that the files were built from.
     made_for: Option<(BoardId, u64)>,
     chosen: String,
     /// The node whose block was shown last.
@@ -58,7 +58,7 @@ impl HclPanel {
         self.files_ui(ui, cx, hcl);
     }
 
-    /// Only files that have changed are made anew.
+    /// Rebuilds only files that have changed.
     fn update(&mut self, board: BoardId, hcl: &HclView, version: u64) {
         if self.made_for == Some((board, version)) {
             return;
@@ -76,14 +76,14 @@ impl HclPanel {
             });
         }
         if self.files.iter().all(|file| file.path != self.chosen) {
-            // What people look for is in there.
+            // The main file first.
             let first = self.files.iter().find(|file| file.path == "main.tf").or(self.files.first());
             self.chosen = first.map(|file| file.path.clone()).unwrap_or_default();
             self.followed = None;
         }
     }
 
-    /// Somebody has selected another node: its block is shown.
+    /// Shows the block of a newly selected node.
     fn follow(&mut self, view: &View<'_>) {
         let selected = match view.selected_nodes()[..] {
             [only] => Some(only),
@@ -161,7 +161,7 @@ impl HclPanel {
         let shown = HclCodeView { file, marked, go_to: self.go_to.take() };
         let clicked = ui.scope_builder(column(code), |ui| code_ui(ui, cx, &shown)).inner;
         if clicked.is_some() {
-            // Who clicks here is here already: nothing scrolls.
+            // A click in the code does not scroll.
             self.followed = clicked;
         }
     }

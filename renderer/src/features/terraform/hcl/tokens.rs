@@ -1,9 +1,9 @@
-//! A line of HCL in colours. Not a parser: it tells words, texts, numbers and comments apart, and never fails.
+//! Colours a line of HCL. Not a parser: it separates words, strings, numbers and comments, and never fails.
 
 use canvas::theme::Ink;
 use std::ops::Range;
 
-/// What a line begins in the middle of.
+/// The construct that a line starts in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum HclLexState {
     #[default]
@@ -12,16 +12,16 @@ pub(super) enum HclLexState {
     Heredoc,
 }
 
-/// What follows a line, for all lines of a file in a row.
+/// Carries the state from line to line of a file.
 #[derive(Debug, Default)]
 pub(super) struct HclLexer {
     within: HclLexState,
-    /// What ends the heredoc.
+    /// The marker that ends the heredoc.
     marker: String,
 }
 
 impl HclLexer {
-    /// What this line begins in; takes note of what it leaves open.
+    /// Returns the state at the start of this line and records the state at its end.
     pub(super) fn next(&mut self, line: &str) -> HclLexState {
         let begins = self.within;
         match begins {
@@ -49,12 +49,12 @@ fn heredoc(line: &str) -> Option<&str> {
     let (before, marker) = line.split_once("<<")?;
     let marker = marker.trim_start_matches('-').trim();
     let is_word = !marker.is_empty() && marker.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
-    // HclLexState a text or a comment it is no heredoc.
+    // Inside a string or a comment it is no heredoc.
     let outside = before.matches('"').count() % 2 == 0 && !before.contains('#');
     (is_word && outside).then_some(marker)
 }
 
-/// The parts of a line that are not plain, in order.
+/// The coloured parts of a line, in order.
 pub(super) fn tokens(line: &str, within: HclLexState) -> Vec<(Range<usize>, Ink)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -110,7 +110,7 @@ fn word(word: &str, opens_block: bool) -> Ink {
     }
 }
 
-/// An equals sign of an argument, outside of texts.
+/// The equals sign of an argument, outside of strings.
 fn has_equals(line: &str) -> bool {
     let mut inside = false;
     line.chars().any(|sign| {
@@ -124,10 +124,10 @@ fn end_of(line: &str, begin: usize, belongs: impl Fn(char) -> bool) -> usize {
     rest.find(|sign| !belongs(sign)).map_or(line.len(), |length| begin + length)
 }
 
-/// Texts in expressions in texts that are looked into.
+/// The maximum depth of strings in expressions in strings.
 const DEEPEST: u8 = 8;
 
-/// Behind the closing quote; texts may hold expressions with texts of their own.
+/// The position after the closing quote. Strings may contain expressions with strings.
 fn end_of_text(line: &str, begin: usize, depth: u8) -> usize {
     let mut at = begin + 1;
     while let Some(sign) = line.get(at..).and_then(|rest| rest.chars().next()) {
@@ -146,7 +146,7 @@ fn end_of_text(line: &str, begin: usize, depth: u8) -> usize {
     line.len()
 }
 
-/// Behind the brace that closes what `${` opened.
+/// The position after the brace that closes `${`.
 fn end_of_expression(line: &str, begin: usize, depth: u8) -> usize {
     let (mut at, mut braces) = (begin + 2, 1_u32);
     while let Some(sign) = line.get(at..).and_then(|rest| rest.chars().next()) {
@@ -183,7 +183,7 @@ fn expression(line: &str, at: usize) -> HclOpening {
     }
 }
 
-/// A text, with the expressions in it told apart.
+/// Splits a string from its expressions.
 fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, Ink)> {
     let mut found = Vec::new();
     let (mut from, mut at) = (begin, begin);

@@ -1,4 +1,4 @@
-//! The runs that are remembered, newest first.
+//! The recorded runs, newest first.
 
 use super::progress::{chosen, paint_state};
 use crate::{
@@ -15,13 +15,13 @@ pub(super) fn history_ui(ui: &mut Ui, cx: &TerraformContext<'_>, current: &RunVi
     let (history, now) = (cx.view.terraform_answers.history(board), now());
     let going = cx.view.deployed().and_then(|told| told.run.as_ref());
     let newest = shown_run(None, going, history).map(|run| run.id);
-    // What has just begun is shown before the list has been asked for again.
+    // A new run is shown before the list is fetched again.
     let ahead = going.filter(|run| history.iter().all(|known| known.id != run.id));
     let runs: Vec<&RunView> = ahead.into_iter().chain(history).collect();
     ui.spacing_mut().item_spacing.y = 0.0;
     egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, ROW, runs.len(), |ui, range| {
         for run in runs.get(range).unwrap_or_default() {
-            // The list may be older than what main says by itself.
+            // The list may be older than the state that main sends.
             let run = going.filter(|going| going.id == run.id).unwrap_or(run);
             let name = format!("Run {}", words(run, now));
             let row = Row { name: &name, selected: run.id == current.id, sense: Sense::click() };

@@ -1,4 +1,4 @@
-//! The Terraform of the board: what can be run, what runs and ran, what a plan would change.
+//! The Terraform panel: buttons for runs, the output and history of runs, and the changes of a plan.
 
 mod history;
 mod output;
@@ -21,7 +21,7 @@ use shared_protocol::{
     terraform::{RunId, RunView},
 };
 
-/// Narrower than this, the history is a list to drop down.
+/// Below this width the history is a drop-down list.
 const ROOMY: f32 = 620.0;
 const HISTORY: f32 = 230.0;
 
@@ -54,7 +54,7 @@ impl TerraformPanel {
         let history = cx.view.terraform_answers.history(board);
         let newest = told.and_then(|told| told.run.as_ref());
         let run = shown_run(self.chosen_run, newest, history);
-        // What ended has no place above the changes; what goes on has.
+        // Above the changes only a running run is shown.
         if let Some(run) = run.filter(|run| self.tab == TerraformTab::Runs || is_going(run)) {
             progress::progress_ui(ui, cx, run, self.tab);
         }
@@ -84,7 +84,7 @@ fn runs_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: Option<&RunView>) {
     ui.scope_builder(column(right.with_min_x(right.left() + 8.0)), |ui| output::output_ui(ui, cx.view, run));
 }
 
-/// Boards of other kinds have none.
+/// The empty state for other kinds of boards.
 fn not_for_this_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     let text =
         "Open an infrastructure board: its nodes become Terraform, and it can be planned and applied here.";
@@ -96,7 +96,7 @@ fn not_for_this_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     });
 }
 
-/// Something that a person has to know before anything else.
+/// A warning above everything else.
 pub(super) fn notice_ui(ui: &mut Ui, view: &View<'_>, text: &str) {
     let theme = view.theme;
     egui::Frame::new().fill(theme.hover).corner_radius(6).inner_margin(egui::Margin::symmetric(8, 5)).show(
@@ -112,7 +112,7 @@ pub(super) fn notice_ui(ui: &mut Ui, view: &View<'_>, text: &str) {
     );
 }
 
-/// For what has nothing to show because it could not be had.
+/// The reason that there is nothing to show.
 pub(in super::super) fn refused_ui(ui: &mut Ui, view: &View<'_>, why: &str) {
     notice_ui(ui, view, why);
     muted_ui(ui, view.theme, "It is tried again when something on the board changes.");

@@ -1,5 +1,4 @@
-//! What a run prints, as it prints it: only the lines in view are laid out, the end is followed unless somebody has
-//! scrolled away from it.
+//! The output of a run. Only lines in view are laid out. The list stays at its end until a person scrolls.
 
 use crate::{
     terraform_answers::is_going,

@@ -1,4 +1,4 @@
-//! What the kept plan would do, resource by resource and attribute by attribute. What destroys stands first.
+//! The changes of the saved plan by resource and attribute, destructive ones first.
 
 use super::refused_ui;
 use crate::{
@@ -21,14 +21,14 @@ const INDENT: f32 = 44.0;
 
 #[derive(Default)]
 pub(super) struct PlanChangeList {
-    /// Resources whose attributes are shown although they would be folded, or the other way round.
+    /// Resources whose attributes a person unfolded or folded.
     turned: BTreeSet<String>,
     rows: Vec<(usize, Option<usize>)>,
-    /// The plan that the rows are of.
+    /// The version of the plan that the rows are built from.
     made_for: Option<u64>,
 }
 
-/// What cannot be taken back stands first.
+/// Irreversible actions come first.
 pub(crate) fn rank(action: PlannedAction) -> u8 {
     match action {
         PlannedAction::Delete => 0,
@@ -39,7 +39,7 @@ pub(crate) fn rank(action: PlannedAction) -> u8 {
     }
 }
 
-/// Of what changes one wants to see how; of what comes or goes, that it does.
+/// Attributes of changed resources are unfolded at first.
 fn is_open_at_first(action: PlannedAction) -> bool {
     matches!(action, PlannedAction::Update | PlannedAction::Replace)
 }
@@ -107,7 +107,7 @@ impl PlanChangeList {
         is_open_at_first(change.action) != self.turned.contains(&change.address)
     }
 
-    /// Made once for a plan, not once a frame.
+    /// Built once per plan.
     fn update(&mut self, plan: &PlanView, version: u64) {
         if self.made_for == Some(version) {
             return;
@@ -133,7 +133,7 @@ fn mono(ui: &Ui) -> FontId {
     TextStyle::Monospace.resolve(ui.style())
 }
 
-/// Gives back whether its attributes should be shown or hidden.
+/// Returns whether its attributes should be folded or unfolded.
 fn change_ui(ui: &mut Ui, cx: &TerraformContext<'_>, change: &PlanChange, open: bool) -> bool {
     let theme = cx.view.theme;
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());

@@ -1,4 +1,4 @@
-//! The line about a run: how it goes or went, how far it is, and how to stop it.
+//! The status line of a run: state, progress and a cancel button.
 
 use super::TerraformTab;
 use crate::{
@@ -50,7 +50,7 @@ pub(super) fn progress_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView,
         },
     );
     if going {
-        // The seconds go on.
+        // Updates the elapsed seconds.
         ui.ctx().request_repaint_after(Duration::from_secs(1));
     }
 }
@@ -74,7 +74,7 @@ fn copy_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
     }
 }
 
-/// The history where there is no room for a list.
+/// The history as a drop-down list.
 fn chooser_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView) {
     let Some(board) = cx.view.board else { return };
     let history = cx.view.terraform_answers.history(board);
@@ -90,7 +90,7 @@ fn chooser_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView) {
     });
 }
 
-/// The newest is followed, not chosen: what runs next is shown by itself.
+/// Choosing the newest run follows later runs.
 pub(super) fn chosen(run: RunId, newest: Option<RunId>) -> Option<RunId> {
     Some(run).filter(|_| Some(run) != newest)
 }
@@ -109,7 +109,7 @@ fn bar_ui(ui: &mut Ui, view: &View<'_>, done: u64, all: u64) {
     paint_line(ui, room, Align2::RIGHT_CENTER, &words, small_font(ui), theme.text_muted);
 }
 
-/// How a run ended, as a sign: a tick, a cross, a bar; a dot while it goes on.
+/// The state of a run as a sign: tick, cross, bar, or a dot while it runs.
 pub(super) fn paint_state(painter: &Painter, centre: Pos2, theme: &Theme, state: RunState) {
     let disc = |colour| painter.circle_filled(centre, 6.0, colour);
     let glyph = Stroke::new(1.6, theme.status_text);

@@ -1,4 +1,4 @@
-//! What can be run. A button that cannot be pressed says why.
+//! The buttons that start runs. A disabled button states the reason.
 
 use super::TerraformTab;
 use crate::{
@@ -71,7 +71,7 @@ pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: R
     }
 }
 
-/// Which program runs, and what the signs on the board mean.
+/// The program that runs, and the legend of the signs on the board.
 fn program_ui(ui: &mut Ui, view: &View<'_>) {
     let (theme, wide) = (view.theme, ui.available_width());
     let signs = RichText::new("Signs").small().color(theme.text_muted);
