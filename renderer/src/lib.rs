@@ -6,7 +6,7 @@
 //! it shows is what main said last. Kill it at any moment and nothing is lost.
 //!
 //! One frame: [`Workbench::receive`] drains the link into the replica, [`Workbench::show_ui`] draws panels and canvas
-//! from it, each panel pushes `Action`s, and the workbench performs them at the end of the frame.
+//! from it, and the commands that features send through their context (`frame`) are executed at the end of the frame.
 
 mod agents;
 mod app;

@@ -2,7 +2,7 @@
 //! as a whole beyond it.
 
 /// The maximum product of old and new lines to compare.
-const MOST: usize = 1_000_000;
+const MAX_COMPARED_PAIRS: usize = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffLine {
@@ -25,7 +25,7 @@ pub(crate) fn diff(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
 }
 
 fn middle(old: &[&str], new: &[&str], front: usize, lines: &mut Vec<DiffLine>) {
-    if old.len().saturating_mul(new.len()) > MOST {
+    if old.len().saturating_mul(new.len()) > MAX_COMPARED_PAIRS {
         lines.extend((0..old.len()).map(|place| DiffLine::Gone(front + place)));
         lines.extend((0..new.len()).map(|place| DiffLine::Added(front + place)));
         return;

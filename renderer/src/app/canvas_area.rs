@@ -1,4 +1,4 @@
-//! The middle: the canvas of the board, what is dropped on it, and what it says.
+//! The canvas of the open board: drawing, dropping, and its events.
 
 use super::{Workbench, dispatch::CommandQueue, view_of};
 use crate::{
@@ -48,7 +48,7 @@ impl Workbench {
                 canvas
             }),
         };
-        // The state as it would be is looked at through the camera of the board.
+        // The proposed state has the camera of the board.
         if let Some(viewport) = viewport.filter(|viewport| view.is_proposed && *viewport != canvas.viewport())
         {
             canvas.set_viewport(viewport);
@@ -69,7 +69,7 @@ impl Workbench {
             theme: view.theme,
             read_only: view.is_held(),
         };
-        // The first look at a board is not a journey.
+        // The first view of a board is not animated.
         canvas.set_reduced_motion(self.settings.reduced_motion || !self.fitted.contains(&board));
         canvas.set_minimap(self.settings.minimap);
         canvas.set_map_style(self.settings.pointer == PointerStyle::Map);
@@ -78,7 +78,7 @@ impl Workbench {
             events.push(CanvasEvent::ViewportChanged);
         }
         if self.fitted.insert(board) {
-            // Now the canvas knows its size. Small boards are not blown up.
+            // The canvas has its size now. Small boards are not enlarged.
             canvas.zoom_to_fit(&scene, FIT_PADDING);
             if canvas.viewport().zoom > 1.0 {
                 canvas.set_zoom(1.0);
@@ -130,12 +130,12 @@ impl Workbench {
     }
 }
 
-/// Names can be read from here on.
+/// The zoom at which names are readable.
 const READABLE: f32 = 0.4;
-/// How near the view comes when they could not.
+/// The zoom that reveals nodes whose names are not readable.
 const NEAR: f32 = 0.7;
 
-/// Where the view should go to show these nodes, if they are not all in it already.
+/// The viewport that shows these nodes, or `None` when they are in view.
 fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Option<Viewport> {
     let all = nodes.iter().filter_map(|id| view.snapshot.absolute(*id)).reduce(|a, b| a.union(b))?;
     let (half_w, half_h) = (size.x / now.zoom / 2.0, size.y / now.zoom / 2.0);
@@ -143,20 +143,20 @@ fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Op
         && all.right() as f32 <= now.x + half_w
         && all.y as f32 >= now.y - half_h
         && all.bottom() as f32 <= now.y + half_h;
-    // From far away a node is a dot: come near enough to read it. What can be read already is not worth a jump.
+    // Zooms in when names are not readable, and keeps a readable zoom.
     let zoom = if now.zoom < READABLE { NEAR } else { now.zoom };
     let middle = (all.x as f32 + all.w as f32 / 2.0, all.y as f32 + all.h as f32 / 2.0);
     (!inside || zoom > now.zoom).then_some(Viewport { x: middle.0, y: middle.1, zoom })
 }
 
-/// What is dragged from the palette: a ghost at the pointer that says whether it may be dropped here.
+/// A ghost at the pointer for a node dragged from the palette. It shows whether the node may be dropped here.
 fn drop_ui(ui: &Ui, view: &View<'_>, viewport: Viewport, rect: Rect, actions: &mut Vec<Action>) {
     let Some(dragged) = DragAndDrop::payload::<Dragged>(ui.ctx()) else { return };
     let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0))
     else {
         return;
     };
-    // The canvas itself is not hovered while something else is dragged.
+    // The canvas is not hovered during a drag.
     let from_middle = (pointer - rect.center()) / viewport.zoom;
     let point = Point {
         x: (viewport.x + from_middle.x).round() as i32,

@@ -1,4 +1,4 @@
-//! Where the panels stand.
+//! The layout of the window: top bars, dock, status bar and popups.
 
 use super::{Workbench, dispatch::CommandQueue, view_of};
 use crate::{
@@ -90,7 +90,7 @@ impl Workbench {
 
     fn dock_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = self.theme.clone();
-        // Taken out while it draws the panels, which are parts of the same workbench.
+        // Taken out while it draws the panels, which belong to the same workbench.
         let mut dock = std::mem::take(&mut self.dock);
         dock.show_ui(ui, &theme, &mut Docked { workbench: self, queue });
         self.dock = dock;
@@ -162,7 +162,7 @@ impl Workbench {
     }
 }
 
-/// The panels as the dock sees them.
+/// The panels as content of the dock.
 struct Docked<'a> {
     workbench: &'a mut Workbench,
     queue: &'a mut CommandQueue,

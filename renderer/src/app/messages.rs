@@ -1,4 +1,4 @@
-//! What main said, and what the window tells it.
+//! Messages from main, and requests and presence to main.
 
 use super::{CreatedElements, Pending, Workbench, dispatch::CommandQueue, view_of};
 use crate::{
@@ -24,7 +24,7 @@ use shared_protocol::{
 use std::collections::BTreeSet;
 
 impl Workbench {
-    /// Takes everything that has arrived. Never waits.
+    /// Takes everything that has arrived, without waiting.
     pub fn receive(&mut self, context: &Context) {
         while let Some(incoming) = self.link.next() {
             match incoming {
@@ -59,7 +59,7 @@ impl Workbench {
             Received::Ignored | Received::Status | Received::Bundles => {}
             Received::Terraform => self.update_standings(),
             Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
-            // Asked for before the next frame.
+            // Outdated proposals are requested before the next frame.
             Received::Review => {
                 self.panels.audit.changed();
                 context.request_repaint_after(std::time::Duration::from_millis(1));
@@ -95,20 +95,20 @@ impl Workbench {
         }
     }
 
-    /// Main is gone or not to be trusted: the window has nothing to show any more. Main starts another one if it lives.
+    /// Closes the window when main is gone or sent something invalid. Main starts another window if it is alive.
     fn end(&mut self, why: Option<&str>, context: &Context) {
         if let Some(why) = why {
             tracing::error!(why, "the window ends");
         }
         if !self.leaving {
-            // Set once: the first reason is the one that counts.
+            // The first reason counts.
             let _ = self.lost.set(why.unwrap_or("main has closed the connection").to_owned());
         }
         self.leaving = true;
         context.send_viewport_cmd(ViewportCommand::Close);
     }
 
-    /// A new workspace takes the window over; the same one again (after a resync) leaves the designer where they were.
+    /// A new workspace resets the window. The same one after a resync keeps the designer's place.
     fn opened(&mut self, presence: &Presence, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
@@ -153,7 +153,7 @@ impl Workbench {
         self.send_nudge_backlog();
     }
 
-    /// Tells each canvas what changed; `None` means everything.
+    /// Notifies each canvas of changes; `None` means everything.
     fn redraw_all(&mut self, changes: Option<&[Change]>) {
         let Some(workspace) = self.replica.workspace() else { return };
         self.canvases.retain(|board, _| workspace.snapshot.board(*board).is_some());
@@ -163,7 +163,7 @@ impl Workbench {
         self.review.draw_anew(self.replica.workspace());
     }
 
-    /// Drops what is gone from the selection, and moves to another board if this one went.
+    /// Removes missing elements from the selection, and opens another board if this one is gone.
     pub(super) fn keep_what_exists(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
         let snapshot = self.session.review.edited().map_or(&workspace.snapshot, |edited| &edited.after);
@@ -232,7 +232,7 @@ impl Workbench {
                     welcome.receive(recents);
                 }
             }
-            // A workspace was opened or made: the choice is done.
+            // A workspace was opened or created, so the choice is done.
             (Answer::Done, Some(Pending::Welcome)) => self.overlays.welcome = None,
             (Answer::Templates(boards), _) => {
                 if let Some(welcome) = &mut self.overlays.welcome {
@@ -292,7 +292,7 @@ impl Workbench {
                 queue.sender(|commands| self.terraform.refused(pending, refusal, answers, commands));
                 return self.execute(queue, context);
             }
-            // What is in the way stays; the rest can still be taken back.
+            // A partial revert keeps the conflicting parts.
             Some(Pending::Revert(revision)) if refusal.code == Code::Conflict => {
                 let partly = Action::Ask(Request::Revert { revision, partial: true });
                 return self.notices.offer(&refusal, "Revert what is possible", partly);
@@ -320,7 +320,7 @@ impl Workbench {
         self.notices.refuse(&refusal);
     }
 
-    /// The answer and the patch may come in either order; what was made is selected when both are here.
+    /// Selects created elements once the response and the patch have both arrived, in either order.
     pub(super) fn select_created(&mut self, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let (created, is_written_on) = match &self.session.created {
@@ -410,7 +410,7 @@ impl Workbench {
     }
 
     pub(super) fn tell_presence(&mut self, context: &Context) {
-        // Where the view comes to rest counts, not the way there.
+        // Only the place where the camera stops is sent.
         let flying =
             self.session.board.and_then(|board| self.canvases.get(&board)).is_some_and(Canvas::is_flying);
         let now = context.input(|input| input.time);
@@ -422,7 +422,7 @@ impl Workbench {
         }
     }
 
-    /// Something lies over the window and has the keyboard.
+    /// Returns whether a popup or dialog has the keyboard.
     pub(super) fn has_popup(&self) -> bool {
         self.dialogs.is_open()
             || self.terraform.is_asking()
@@ -432,7 +432,7 @@ impl Workbench {
 
     pub(super) fn notice_doing(&mut self, context: &Context, had_popup: bool) {
         if had_popup && !self.has_popup() {
-            // Its field lets go of the keyboard in the next frame only.
+            // The field of the popup releases the keyboard in the next frame.
             context.request_repaint();
         }
         let doing = if context.dragged_id().is_some() {
@@ -460,7 +460,7 @@ impl Workbench {
         }
     }
 
-    /// The window is being closed by a person: main should end too, and know where they were.
+    /// A person closes the window: main must end as well and know the last presence.
     pub(super) fn leave(&mut self) {
         self.leaving = true;
         if self.presence.is_waiting()

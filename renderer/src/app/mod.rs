@@ -1,4 +1,4 @@
-//! The workbench: one frame after another. State that the window owns lives here; everything else is in the replica.
+//! The workbench: draws one frame after another. Holds the state of the window; everything else is in the replica.
 
 mod canvas_area;
 mod dispatch;
@@ -57,28 +57,28 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// What the designer is looking at.
+/// The designer's place: board, selection, pages and previews.
 #[derive(Default)]
 pub(crate) struct Session {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: BTreeSet<ElementId>,
-    /// The pages of specs that were read.
+    /// The spec pages that were read.
     pub(crate) history: History,
-    /// Nodes to bring into view once the canvas knows its size.
+    /// Nodes to bring into view once the canvas has its size.
     reveal: Vec<NodeId>,
     created: CreatedElements,
     /// The answers of main about the Terraform of the board.
     pub(crate) terraform: TerraformAnswers,
     review: ReviewMode,
-    /// The preview session that was chosen.
+    /// The chosen preview session.
     looked_at: Option<SessionId>,
     /// The preview panel was in front in this frame.
     previewing: bool,
-    /// The inspector sets overrides while a preview is looked at.
+    /// The inspector sets overrides while a preview is visible.
     overriding: bool,
-    /// What was last chosen in a preview of a component by itself.
+    /// The last selection in a component preview.
     picked: Option<(SessionId, String)>,
-    /// Overrides that could not be saved to their source when it was last asked for, and why.
+    /// Overrides that could not be saved to their source, and the reasons.
     unsaved: BTreeMap<OverrideKey, String>,
 }
 
@@ -114,37 +114,36 @@ enum Pending {
     Change {
         select_created: bool,
     },
-    /// A sticky note, to be written on as soon as it is there.
+    /// A sticky note, opened for writing when it arrives.
     Note,
     Revert(Revision),
     Nudge,
     Log,
     Audit,
     AuditExport,
-    /// Another workspace, or what the welcome page shows.
+    /// Another workspace, or the content of the welcome page.
     Welcome,
-    /// The demo.
     Demo,
     Inspector(InspectorPending),
     Review(ReviewPending),
-    /// Something about agents: what is answered is told, or put on the clipboard.
+    /// A request about agents. The response is shown, or copied to the clipboard.
     Agents {
         copy: bool,
     },
-    /// About spec bundles, under the ticket of its question.
+    /// A request about spec bundles, with its ticket.
     Bundle(u64),
     Terraform(TerraformPending),
-    /// A preview session that is to be looked at when it is there.
+    /// A new preview session, shown when it starts.
     Preview,
     PreviewLog(SessionId),
-    /// About managed servers, under the ticket of its question.
+    /// A request about managed servers, with its ticket.
     Upstream(u64),
-    /// Overrides became part of boards and components.
+    /// Saves overrides to boards and components.
     Promote,
     Other,
 }
 
-/// Popups over everything else.
+/// Popups above everything else.
 #[derive(Default)]
 struct Overlays {
     quick_add: Option<QuickAdd>,
@@ -161,7 +160,7 @@ struct Overlays {
 }
 
 impl Overlays {
-    /// Something has the keyboard for itself.
+    /// Returns whether a popup has the keyboard.
     fn take_keys(&self) -> bool {
         self.quick_add.is_some()
             || self.connect_to.is_some()
@@ -179,32 +178,32 @@ impl Overlays {
 
 pub struct Workbench {
     link: Link,
-    /// Why the workspace went away without the designer's doing.
+    /// The reason that the workspace was lost.
     lost: Arc<OnceLock<String>>,
     replica: Replica,
     session: Session,
     canvases: BTreeMap<BoardId, Canvas>,
-    /// Boards that have been shown, and so have a viewport of their own.
+    /// Boards that were shown, and so have a viewport.
     fitted: BTreeSet<BoardId>,
-    /// Where the board was shown in the last frame.
+    /// The area of the board in the last frame.
     canvas_area: Option<Area>,
-    /// In the last frame.
+    /// The activity in the last frame.
     doing: Doing,
     theme: Theme,
     settings: Settings,
-    /// As last told to main.
+    /// As last sent to main.
     told_settings: Settings,
-    /// Only what was chosen here is kept: a file that cannot be read is not overwritten with defaults.
+    /// Only settings changed here are saved, so that an unreadable file is not overwritten with defaults.
     has_changed_settings: bool,
     dock: Dock,
-    /// As last told to main.
+    /// As last sent to main.
     told_layout: Place,
     panels: Panels,
     inspector: InspectorFeature,
     review: ReviewFeature,
     terraform: TerraformFeature,
     overlays: Overlays,
-    /// Of the demo, while that is open.
+    /// The tour of the demo while it is open.
     tour: Option<Tour>,
     dialogs: Dialogs,
     notices: Notices,
@@ -213,18 +212,18 @@ pub struct Workbench {
     presence: Debounce,
     counts: Option<(Revision, Option<BoardId>, (usize, usize))>,
     title: String,
-    /// The workspace that this window has taken its place in.
+    /// The workspace that this window was set up for.
     opened_root: Option<String>,
-    /// A widget had the keyboard in the last frame: Esc takes it away before anything of ours sees the key.
+    /// A widget had the keyboard in the last frame: Esc releases it before a command sees the key.
     had_focus: bool,
-    /// The window was closed on purpose and main has been told.
+    /// A person closed the window and main was notified.
     leaving: bool,
 }
 
 impl Workbench {
     pub fn new(context: &Context, link: Link) -> Self {
         context.options_mut(|options| {
-            // Both keys belong to the canvas and the menus.
+            // The canvas and the menus use these keys.
             options.quit_shortcuts.clear();
             options.zoom_with_keyboard = false;
         });
@@ -264,14 +263,14 @@ impl Workbench {
         workbench
     }
 
-    /// Where to say why the workspace went away.
+    /// Sets where to report the reason that the workspace was lost.
     #[must_use]
     pub fn telling(mut self, lost: Arc<OnceLock<String>>) -> Self {
         self.lost = lost;
         self
     }
 
-    /// Draws one frame and does what was asked for in it.
+    /// Draws one frame and executes its commands.
     pub fn show_ui(&mut self, ui: &mut Ui) {
         let context = ui.ctx().clone();
         self.follow_theme(&context);
@@ -306,13 +305,13 @@ impl Workbench {
         self.counts.map_or((0, 0), |(_, _, counts)| counts)
     }
 
-    /// The look of the system, unless somebody chose one.
+    /// Follows the system theme unless a person chose one.
     fn follow_theme(&mut self, context: &Context) {
         let dark = context.theme() == egui::Theme::Dark;
         self.theme = if dark { self.dark_theme() } else { Theme::light() };
     }
 
-    /// Counting walks the board, so it is done once for a revision.
+    /// Counts once per revision, because it walks the board.
     fn count(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
         let (revision, board) = (workspace.snapshot.revision(), self.session.board);
@@ -349,7 +348,7 @@ impl Workbench {
     }
 }
 
-/// A view of some fields, so that others can be changed meanwhile.
+/// Builds a view from some fields, so that the others can be changed meanwhile.
 fn view_of<'a>(
     replica: &'a Replica,
     session: &'a Session,

@@ -1,4 +1,4 @@
-//! Doing what panels asked for.
+//! Performs the actions of panels.
 
 pub(super) use crate::panels::notices::capitalised;
 
@@ -127,7 +127,7 @@ impl Workbench {
                 };
                 let request = match newest.cmp(&revision) {
                     Ordering::Equal => Request::Undo,
-                    // Its patch is still on the way.
+                    // The patch of the operation has not arrived yet.
                     Ordering::Less => Request::Revert { revision, partial: false },
                     Ordering::Greater => {
                         let more = vec!["Revert it in the log to keep what came after it.".to_owned()];
@@ -140,7 +140,7 @@ impl Workbench {
         }
     }
 
-    /// Sends a change; what it makes is selected when it is there.
+    /// Sends a change. Created elements are selected when they arrive.
     pub(super) fn run(&mut self, command: Command) {
         let select_created = selects_what_it_makes(&command);
         self.ask(Request::Run(command), Pending::Change { select_created });
@@ -193,14 +193,14 @@ impl Workbench {
         self.show_canvas();
     }
 
-    /// Something else may stand in the middle.
+    /// Another panel may be in front of the canvas.
     pub(super) fn show_canvas(&mut self) {
         if !self.dock.is_in_front(PanelId::Canvas) {
             self.dock.show(PanelId::Canvas);
         }
     }
 
-    /// Where there is room: in the selected container (or around it) if it takes the type, else on the board.
+    /// Adds a node to the selected container or one around it if that accepts the type, else to the board.
     fn add(&self, type_id: &TypeId) -> Result<Option<Command>, Refusal> {
         let Some(view) = self.view() else { return Ok(None) };
         let Some(board) = view.board() else { return Ok(None) };

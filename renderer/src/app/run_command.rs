@@ -1,4 +1,4 @@
-//! What each command of the table does.
+//! Runs the commands of the command table.
 
 use super::{Pending, Workbench};
 use crate::{
@@ -55,7 +55,7 @@ impl Workbench {
                 self.delete();
             }
             Id::Copy => self.copy(context),
-            // The text arrives as an event of its own.
+            // The pasted text arrives as a separate event.
             Id::Paste => context.send_viewport_cmd(ViewportCommand::RequestPaste),
             Id::Duplicate => {
                 self.on_selected(|nodes| Command::Duplicate { nodes, offset: Point { x: 24, y: 24 } })
@@ -155,7 +155,7 @@ impl Workbench {
         }
     }
 
-    /// Whether a command that can be on is on: for the marks in menus.
+    /// Returns whether a toggle is on, for the marks in menus.
     pub(super) fn is_on(&self, id: Id) -> bool {
         match id {
             Id::ToggleSide(side) => self.dock.is_side_shown(side),
@@ -181,7 +181,7 @@ impl Workbench {
         self.dialogs.ask_path(purpose, root, context);
     }
 
-    /// What is half typed in the inspector belongs to what is saved.
+    /// Saves, including text that is being typed in the inspector.
     fn save(&mut self, context: &Context) {
         self.deliver(InspectorMessage::CommitText, context);
         if self.dock.is_in_front(PanelId::Reader) {
@@ -206,7 +206,7 @@ impl Workbench {
         }
     }
 
-    /// What arrived from the clipboard.
+    /// Pastes text from the clipboard.
     pub(super) fn paste(&mut self, text: &str) {
         let Some(fragment) = clipboard::from_text(text) else {
             let more = vec!["Copy nodes on a board first.".to_owned()];
@@ -276,7 +276,7 @@ impl Workbench {
         self.overlays.quick_add = Some(QuickAdd::new(screen, at, None));
     }
 
-    /// From the one node that is selected to another, chosen from a list.
+    /// Connects the selected node to another one from a list.
     fn connect_to(&mut self) {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
@@ -288,7 +288,7 @@ impl Workbench {
         }
     }
 
-    /// From the one node that is selected to something of another domain, chosen from a list.
+    /// Links the selected node to an element of another domain from a list.
     fn link_to(&mut self) {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
@@ -299,7 +299,7 @@ impl Workbench {
         self.overlays.link_to = Some(popup);
     }
 
-    /// A note where the pointer is, ready to be written on.
+    /// Adds a note at the pointer and opens it for writing.
     fn add_note(&mut self) {
         let Some(canvas) = self.session.board.and_then(|board| self.shown_canvas(board)) else { return };
         let at = canvas.pointer_board_position().unwrap_or_else(|| canvas.centre());
@@ -311,7 +311,7 @@ impl Workbench {
         }
     }
 
-    /// From what is selected to what stands first in it; what holds nothing is shown in the inspector.
+    /// Selects the first child of each selected node, or shows a node without children in the inspector.
     fn enter_container(&mut self, context: &Context) {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board else { return };
@@ -336,7 +336,7 @@ impl Workbench {
         self.go_to(outer, context);
     }
 
-    /// Selects these instead, if there are any, and brings them into view.
+    /// Selects these nodes, if there are any, and brings them into view.
     fn go_to(&mut self, nodes: Vec<NodeId>, context: &Context) {
         if !nodes.is_empty() {
             self.select(nodes.iter().copied().map(ElementId::Node).collect(), context);
@@ -355,7 +355,7 @@ impl Workbench {
         }
     }
 
-    /// The selection, or all that stands on the board itself.
+    /// Tidies the selection, or all nodes at the top level of the board.
     fn tidy(&mut self) {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board else { return };
@@ -370,7 +370,7 @@ impl Workbench {
         }
     }
 
-    /// The canvas of a board as it is shown: of the workspace, or of the proposal that is edited.
+    /// The canvas of a board, of the workspace or of the proposal that is edited.
     fn shown_canvas(&self, board: BoardId) -> Option<&Canvas> {
         match self.session.review.edited() {
             Some(_) => self.review.known_canvas(board),

@@ -1,4 +1,4 @@
-//! Managed servers in the workbench: questions and decisions on their way to main, and what comes of the answers.
+//! Sends requests and decisions about managed servers and handles the responses.
 
 use super::{Pending, Workbench};
 use crate::{

@@ -5,9 +5,9 @@ use shared_protocol::terraform::{RunId, RunLine, RunView};
 use std::collections::VecDeque;
 
 /// The maximum number of lines of a run; older ones are in its log.
-const MOST: usize = 20_000;
+const MAX_LINES: usize = 20_000;
 /// The maximum number of runs with lines.
-const RUNS: usize = 4;
+const MAX_RUNS: usize = 4;
 
 #[derive(Debug, Default)]
 pub(crate) struct RunLines {
@@ -43,7 +43,7 @@ impl LoadedRunLines {
             return;
         };
         self.lines.extend(lines.into_iter().skip(usize::try_from(known).unwrap_or(usize::MAX)));
-        let surplus = self.lines.len().saturating_sub(MOST);
+        let surplus = self.lines.len().saturating_sub(MAX_LINES);
         self.lines.drain(..surplus);
         self.first += surplus as u64;
     }
@@ -56,7 +56,7 @@ impl RunLines {
 
     fn of_mut(&mut self, run: RunId) -> &mut LoadedRunLines {
         let place = self.runs.iter().position(|output| output.run == run).unwrap_or_else(|| {
-            self.runs.truncate(RUNS - 1);
+            self.runs.truncate(MAX_RUNS - 1);
             self.runs.push_front(LoadedRunLines::new(run));
             0
         });
@@ -159,8 +159,8 @@ mod tests {
     #[test]
     fn of_a_very_long_run_the_end_is_kept() {
         let mut lines = RunLines::default();
-        lines.push(3, 0, text(0..MOST as u64 + 10));
+        lines.push(3, 0, text(0..MAX_LINES as u64 + 10));
         let output = lines.of(3).unwrap();
-        assert_eq!((output.first, output.lines.len(), output.end()), (10, MOST, MOST as u64 + 10));
+        assert_eq!((output.first, output.lines.len(), output.end()), (10, MAX_LINES, MAX_LINES as u64 + 10));
     }
 }

@@ -3,7 +3,7 @@
 use shared_protocol::bundle::EntityRef;
 
 /// The maximum number of pages.
-const LONGEST: usize = 100;
+const MAX_PAGES: usize = 100;
 
 /// A page of the reader.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,7 @@ impl History {
         }
         self.pages.truncate(self.at);
         self.pages.push(page);
-        let surplus = self.pages.len().saturating_sub(LONGEST);
+        let surplus = self.pages.len().saturating_sub(MAX_PAGES);
         self.pages.drain(..surplus);
         self.at = self.pages.len();
     }
@@ -131,7 +131,7 @@ mod tests {
         for id in 0..200 {
             history.open(page(&id.to_string()));
         }
-        assert_eq!(history.pages.len(), LONGEST);
+        assert_eq!(history.pages.len(), MAX_PAGES);
         assert_eq!(history.current(), Some(&page("199")));
     }
 }

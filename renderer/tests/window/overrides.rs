@@ -107,7 +107,7 @@ fn all_overrides_are_listed_with_why_some_apply_to_nothing() {
     assert_eq!(shop.main.snapshot.overrides().count(), 2, "never dropped");
     shop.window.get_by_label("Overrides (2)").click();
     shop.settle();
-    assert!(shop.shows("Applies to nothing: the instance is not there."));
+    assert!(shop.shows("Does not apply: the instance is not there."));
     shop.window.get_by_label("Save all to source").click();
     let requests = shop.settle();
     let promote = Command::PromoteOverrides(WhichOverrides::These(vec![key(button, "/label")]));
@@ -131,7 +131,7 @@ fn a_part_of_a_component_has_overrides_of_its_own() {
     };
     show(&mut shop, Some(part));
     shop.settle();
-    assert!(shop.shows("A part of it: ui.badge"));
+    assert!(shop.shows("Part: ui.badge"));
     shop.retype("Text", "New");
     shop.press(Key::Enter);
     let requests = shop.settle();

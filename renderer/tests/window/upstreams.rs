@@ -742,7 +742,7 @@ fn a_call_that_an_agent_asks_for_shows_server_tool_and_every_argument() {
     for words in ["Server Files", "Tool files__write_file", "path", "/srv/notes.txt", "one\ntwo\\u{202e}"] {
         assert!(shop.shows(words), "{words}");
     }
-    assert!(shop.shows("It says of itself that it may destroy something."));
+    assert!(shop.shows("The tool is annotated as destructive."));
 }
 
 #[test]

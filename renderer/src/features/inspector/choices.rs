@@ -64,7 +64,7 @@ pub(super) fn select_ui(
         choice.map_or_else(|| wanted.to_owned(), |choice| choice.label.clone())
     };
     let text = match (&value, chosen, prop.default.as_ref().and_then(Value::as_text)) {
-        (ShownValue::Mixed, ..) => RichText::new("They differ").color(cx.view.theme.text_subtle),
+        (ShownValue::Mixed, ..) => RichText::new("Mixed").color(cx.view.theme.text_subtle),
         (_, Some(chosen), _) => RichText::new(title(chosen)),
         (_, None, Some(default)) => {
             RichText::new(format!("{} (default)", title(default))).color(cx.view.theme.text_subtle)

@@ -44,13 +44,7 @@ impl InspectorFeature {
                     fixed_ui(ui, cx.view, prop, &value, "Read only");
                 }
                 Exposure::Editable if cx.view.is_overriding && prop.kind == PropKind::Reference => {
-                    fixed_ui(
-                        ui,
-                        cx.view,
-                        prop,
-                        "What it points at is the board's alone",
-                        "Cannot be overridden",
-                    );
+                    fixed_ui(ui, cx.view, prop, "References are set on the board", "Cannot be overridden");
                 }
                 Exposure::Editable if prop.kind == PropKind::Slot => {
                     fixed_ui(ui, cx.view, prop, "Put nodes inside this one", "Filled by nesting");

@@ -60,7 +60,7 @@ impl InspectorFeature {
             });
         }
         if drifted {
-            sign_ui(ui, cx.view, "Has drifted from what was applied", |painter, at| {
+            sign_ui(ui, cx.view, "Drifted from the applied state", |painter, at| {
                 paint_drift(painter, at, 6.0, theme);
             });
         }
@@ -88,16 +88,16 @@ fn cost_ui(ui: &mut Ui, view: &View<'_>, own: &NodeCost, currency: Option<&str>)
     let text = match (own.basis, own.monthly) {
         (CostBasis::Priced, Some(monthly)) => format!("{} a month", money::amount(currency, monthly)),
         (CostBasis::UsageBased, Some(monthly)) => {
-            format!("{} a month, and what depends on use", money::amount(currency, monthly))
+            format!("{} a month plus usage", money::amount(currency, monthly))
         }
-        (CostBasis::UsageBased, None) => "Cost depends on use".to_owned(),
-        (CostBasis::Free, _) => "Costs nothing by itself".to_owned(),
+        (CostBasis::UsageBased, None) => "Usage-based cost".to_owned(),
+        (CostBasis::Free, _) => "No cost".to_owned(),
         _ => "Cost is unknown".to_owned(),
     };
     ui.label(RichText::new(text).color(theme.text));
     let hint = match own.basis {
-        CostBasis::UsageBased => "Say how much is used above, and it is estimated.",
-        CostBasis::Unknown => "No price book of this workspace has a price for it.",
+        CostBasis::UsageBased => "Enter the usage above for an estimate.",
+        CostBasis::Unknown => "No price book has a price for this type.",
         CostBasis::Priced | CostBasis::Free => "",
     };
     if !hint.is_empty() {

@@ -74,7 +74,7 @@ pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> 
         (InspectorSubject::Board(board), FieldPart::Name) => {
             let name = BoardName::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
             if view.snapshot.board_named(&name).is_some_and(|other| other.id != *board) {
-                return Err(format!("Another board is called {name} already."));
+                return Err(format!("Another board has the name {name}."));
             }
             Ok(Command::UpdateBoard { board: (*board).into(), title: None, name: Some(name) })
         }
@@ -91,21 +91,21 @@ pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> 
         }
         (InspectorSubject::Nodes(nodes), FieldPart::Name) => {
             let name = Name::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
-            let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node is gone.")?;
+            let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node was deleted.")?;
             if view.snapshot.node_named(node.board, &name).is_some_and(|other| other.id != node.id) {
-                return Err(format!("Another node on this board is called {name} already."));
+                return Err(format!("Another node on this board has the name {name}."));
             }
             Ok(for_each(nodes, |node| PropUpdate { name: Some(name.clone()), ..PropUpdate::new(node) }))
         }
         (InspectorSubject::Nodes(nodes), part) => {
-            let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node is gone.")?;
+            let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node was deleted.")?;
             interpret_prop(view, nodes, node, part, text)
         }
         (InspectorSubject::Alone(instance), part) => {
             let view = &View { is_overriding: true, ..*view };
             let is_shown = view.alone().is_some_and(|alone| alone.instance == *instance);
             let node = overrides::as_node(view).filter(|_| is_shown);
-            let node = node.ok_or("The preview shows something else now.")?;
+            let node = node.ok_or("The preview shows another component now.")?;
             interpret_prop(view, &[node.id], &node, part, text)
         }
     }
@@ -125,7 +125,7 @@ fn interpret_prop(
         FieldPart::TagKey(key, _) | FieldPart::TagValue(key, _) | FieldPart::NewTag(key) => key,
         FieldPart::Label | FieldPart::Name => return Err("Not a property.".to_owned()),
     };
-    let prop = def.prop(key.as_str()).ok_or("The type has no such property any more.")?;
+    let prop = def.prop(key.as_str()).ok_or("The type no longer has this property.")?;
     let value = match part {
         FieldPart::Prop(_) => parse(prop, text)?,
         // An empty list is removed.
@@ -222,7 +222,7 @@ fn edit_parts(
                 return Err("A tag needs a key.".to_owned());
             }
             if text != *old && tags.contains_key(&text) {
-                return Err(format!("There is a tag {text} already."));
+                return Err(format!("The tag {text} already exists."));
             }
             let value = tags.remove(old).unwrap_or_else(|| Value::text(""));
             tags.insert(text, value);
@@ -230,7 +230,7 @@ fn edit_parts(
         }
         FieldPart::NewTag(_) => {
             if tags.contains_key(&text) {
-                return Err(format!("There is a tag {text} already."));
+                return Err(format!("The tag {text} already exists."));
             }
             tags.insert(text, Value::text(""));
             Ok(Value::Object(tags))

@@ -62,13 +62,14 @@ impl InspectorFeature {
         type_ui(ui, view, def, def.title.clone());
         let what = match (alone.part, alone.instance.split_once('@')) {
             // Built-in components have no file to open.
-            (Some(part), _) if part.file.is_empty() => "A part of it".to_owned(),
-            (Some(part), _) => format!("A part of it · {}:{}", part.file, part.line),
-            (None, Some((_, variant))) => format!("The variant {variant}, by itself"),
-            (None, None) => "By itself, with its defaults".to_owned(),
+            (Some(part), _) if part.file.is_empty() => "Part of the component".to_owned(),
+            (Some(part), _) => format!("Part of the component · {}:{}", part.file, part.line),
+            (None, Some((_, variant))) => format!("Variant {variant}"),
+            (None, None) => "Component with its defaults".to_owned(),
         };
         muted_ui(ui, view.theme, what);
-        let text = "What is set here is laid over it in previews; Save to source writes it into its file.";
+        let text =
+            "Values set here override the component in previews. Save to source writes them to its file.";
         muted_ui(ui, view.theme, text);
         ui.add_space(4.0);
     }
@@ -82,7 +83,7 @@ impl InspectorFeature {
     ) {
         ui.label(RichText::new("Unknown type").strong());
         let text =
-            format!("No module here brings `{}`. What was set is kept and comes back with it.", node.type_id);
+            format!("No module provides `{}`. Its values are kept and return with the type.", node.type_id);
         muted_ui(ui, cx.view.theme, text);
         if let [_] = ids {
             let field = InspectorField::new(InspectorSubject::Nodes(ids.to_vec()), FieldPart::Label);
@@ -124,9 +125,9 @@ impl InspectorFeature {
         muted_ui(ui, cx.view.theme, "The name is also the name of the board's file.");
         ui.add_space(8.0);
         if nodes == 0 {
-            muted_ui(ui, cx.view.theme, "Drag something from the palette, or press Tab.");
+            muted_ui(ui, cx.view.theme, "Drag a node from the palette, or press Tab.");
         } else {
-            muted_ui(ui, cx.view.theme, "Select something to see what can be said about it.");
+            muted_ui(ui, cx.view.theme, "Select a node or an edge to edit its properties.");
         }
     }
 

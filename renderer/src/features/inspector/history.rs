@@ -17,7 +17,7 @@ use shared_protocol::{
 use std::collections::BTreeMap;
 
 /// The maximum number of cached operations.
-const MOST: usize = 256;
+const MAX_OPERATIONS: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct ElementHistory {
@@ -31,7 +31,7 @@ pub(crate) struct ElementHistory {
 impl ElementHistory {
     /// Operations that main leaves out are no longer in the log.
     pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
-        if self.known.len() > MOST {
+        if self.known.len() > MAX_OPERATIONS {
             self.known.clear();
             self.origins.clear();
         }
@@ -73,7 +73,7 @@ impl InspectorFeature {
 
     fn line_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, word: &str, revision: Revision) {
         if revision == Revision::START {
-            muted_ui(ui, cx.view.theme, "There since the workspace was first opened");
+            muted_ui(ui, cx.view.theme, "Created when the workspace was opened");
             return;
         }
         let Some(Some(entry)) = self.operations.known.get(&revision) else {
@@ -109,6 +109,6 @@ impl InspectorFeature {
         if link.on_hover_text(line(&origin.title)).clicked() {
             cx.act(Action::OpenProposal(origin.proposal));
         }
-        muted_ui(ui, cx.view.theme, "The client's name is what it calls itself");
+        muted_ui(ui, cx.view.theme, "The client's name is unverified");
     }
 }

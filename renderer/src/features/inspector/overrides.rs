@@ -142,7 +142,7 @@ pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         for (on, word, tip) in [
-            (false, "Props", "Set what the board says"),
+            (false, "Props", "Set the props on the board"),
             (true, "Overrides", "Try values in the preview without changing the board"),
         ] {
             let chosen = cx.view.is_overriding == on;
@@ -154,7 +154,7 @@ pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
         }
     });
     if let Some(part) = cx.view.part() {
-        let text = format!("A part of it: {} · {}:{}", part.component, part.file, part.line);
+        let text = format!("Part: {} · {}:{}", part.component, part.file, part.line);
         ui.add(Label::new(RichText::new(text).small().color(cx.view.theme.text_muted)).wrap());
     }
 }
@@ -219,12 +219,11 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
     }
     ui.horizontal(|ui| {
         let keys = || WhichOverrides::These(all.iter().map(|(key, _)| (*key).clone()).collect());
-        let save =
-            ui.button("Save to source").on_hover_text("Makes them what the board and the components say");
+        let save = ui.button("Save to source").on_hover_text("Writes them to the board and the components");
         if save.clicked() {
             cx.act(Action::Promote(keys()));
         }
-        if ui.button("Clear").accessible_name("Clear the overrides of this").clicked() {
+        if ui.button("Clear").accessible_name("Clear these overrides").clicked() {
             cx.act(Action::Run(Command::ClearOverrides(keys())));
         }
     });
@@ -268,7 +267,7 @@ pub(crate) fn override_row_ui(
     if let Standing::Orphaned(reason) = view.snapshot.standing(key, over) {
         ui.horizontal(|ui| {
             ui.add_space(26.0);
-            let text = format!("Applies to nothing: {}.", reason.words());
+            let text = format!("Does not apply: {}.", reason.words());
             ui.add(Label::new(RichText::new(text).small().color(theme.warning)).wrap());
         });
     } else if let Some(why) = view.unsaved.get(key) {

@@ -13,7 +13,7 @@ use egui::{RichText, Sense, Ui, Vec2};
 use shared_protocol::{ElementId, Node, NodeId, registry::PropDef};
 
 /// The maximum number of listed nodes; the field above narrows the list.
-const MOST: usize = 200;
+const MAX_NODES: usize = 200;
 
 pub(super) fn reference_ui(
     ui: &mut Ui,
@@ -22,7 +22,7 @@ pub(super) fn reference_ui(
     prop: &PropDef,
 ) -> Option<egui::Response> {
     let Some(current) = targets(subjects.nodes, &prop.key) else {
-        muted_ui(ui, cx.view.theme, "They differ; select one to edit it.");
+        muted_ui(ui, cx.view.theme, "Mixed values. Select one node to edit it.");
         return None;
     };
     if prop.many {
@@ -45,7 +45,7 @@ pub(super) fn reference_ui(
         }
         if candidates.is_empty() {
             let kinds: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
-            muted_ui(ui, cx.view.theme, format!("Nothing on this board fits ({}).", kinds.join(", ")));
+            muted_ui(ui, cx.view.theme, format!("No matching node on this board ({}).", kinds.join(", ")));
         }
         for node in candidates {
             let chosen = current.contains(&node.id);
@@ -106,6 +106,6 @@ fn candidates<'a>(
         })
         .collect();
     found.sort_by(|a, b| a.label.cmp(&b.label).then_with(|| a.name.cmp(&b.name)));
-    found.truncate(MOST);
+    found.truncate(MAX_NODES);
     found
 }

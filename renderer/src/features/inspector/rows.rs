@@ -139,7 +139,7 @@ fn common(
         ShownValue::Set(value) => Some(Some(value.clone())),
         ShownValue::Unset => Some(prop.default.clone()),
         ShownValue::Mixed => {
-            muted_ui(ui, view.theme, "They differ; select one to edit it.");
+            muted_ui(ui, view.theme, "Mixed values. Select one node to edit it.");
             None
         }
     }

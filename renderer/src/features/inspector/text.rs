@@ -45,7 +45,7 @@ impl InspectorFeature {
             ShownValue::Unset | ShownValue::Mixed => String::new(),
         };
         let hint = match (&value, &prop.default) {
-            (ShownValue::Mixed, _) => "They differ".to_owned(),
+            (ShownValue::Mixed, _) => "Mixed".to_owned(),
             (_, Some(default)) => default.to_string(),
             (_, None) => prop.placeholder.clone(),
         };

@@ -35,9 +35,9 @@ pub(super) fn variable_ui(
     let name = format!("{} as a variable", prop.label);
     response.widget_info(|| WidgetInfo::selected(Role::Switch, ui.is_enabled(), all, &name));
     let why = if all {
-        "The value is given from outside. Click to use the one set here."
+        "The value comes from a variable. Click to use the value set here."
     } else {
-        "Click to have the value given from outside; what is set here becomes the default."
+        "Click to use a variable. The value set here becomes its default."
     };
     if response.on_hover_text(why).clicked() {
         let nodes = subjects.ids.iter().copied().map(Into::into).collect();
@@ -54,8 +54,8 @@ pub(super) fn default_note_ui(ui: &mut Ui, view: &View<'_>, subjects: &Inspected
     let text = match subjects.nodes {
         [node] if prop.sensitive => format!("Variable {}_{}, without a default", node.name, prop.key),
         [node] => format!("Default of variable {}_{}", node.name, prop.key),
-        _ if on == of => "The default of a variable each".to_owned(),
-        _ => format!("A variable on {on} of {of}"),
+        _ if on == of => "Default of one variable per node".to_owned(),
+        _ => format!("Variable on {on} of {of} nodes"),
     };
     muted_ui(ui, view.theme, text);
 }

@@ -21,14 +21,14 @@ pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
     named_text_ui(ui, theme, "Server", &words::line(from));
     named_text_ui(ui, theme, "Tool", &words::line(tool));
     if *destructive {
-        muted_ui(ui, theme, "It says of itself that it may destroy something.");
+        muted_ui(ui, theme, "The tool is annotated as destructive.");
     }
     let given = written(arguments);
     if given.is_empty() {
-        muted_ui(ui, theme, "Without arguments");
+        muted_ui(ui, theme, "No arguments");
         return;
     }
-    muted_ui(ui, theme, "Arguments, all of them");
+    muted_ui(ui, theme, "All arguments");
     Frame::new()
         .fill(theme.surface_inset)
         .corner_radius(CornerRadius::same(4))

@@ -20,7 +20,7 @@ pub(super) fn clashes_ui(ui: &mut Ui, theme: &Theme, clashes: &[Clash]) {
         });
     }
     if clashes.len() >= MAX_CLASHES {
-        muted_ui(ui, theme, "There may be more.");
+        muted_ui(ui, theme, "There may be more conflicts.");
     }
 }
 

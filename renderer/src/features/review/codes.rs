@@ -28,7 +28,7 @@ fn code_ui(ui: &mut Ui, cx: &ReviewContext<'_>, shown: &CodeShown, now: u64) {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     let cancel =
                         ui.button("Cancel").accessible_name(format!("Cancel the code {}", shown.code));
-                    if cancel.on_hover_text("The code is of no use any more").clicked() {
+                    if cancel.on_hover_text("Invalidates the code").clicked() {
                         cx.request(ReviewRequest::DropCode(shown.code.clone()));
                     }
                     let seconds = (shown.expires - now) / 1000;

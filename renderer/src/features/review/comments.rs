@@ -20,11 +20,11 @@ impl ProposalReview {
             if self.focus.is_none() {
                 self.comments_on_ui(ui, cx, None, typed);
             } else {
-                muted_ui(ui, cx.view.theme, "Comments on the element that you look at stand with it.");
+                muted_ui(ui, cx.view.theme, "Comments on the focused element are shown with it.");
             }
             for comment in self.proposal().comments.iter().filter(|comment| comment.about.is_some()) {
                 let about = comment.about.as_ref().and_then(|about| self.element(about));
-                let what = about.map_or("something that is gone", |element| element.text.as_str());
+                let what = about.map_or("a removed element", |element| element.text.as_str());
                 said_ui(ui, cx.view, &format!("{} on {what}", comment.by), comment.time, &comment.text);
             }
         } else {

@@ -25,9 +25,9 @@ use shared_protocol::{
     review::{BoardConsequences, Consequences, CostDelta, FileDelta, ReviewRequest},
 };
 
-const MOST: usize = 100;
+const MAX_ROWS: usize = 100;
 /// The maximum number of lines of a file difference.
-const MOST_LINES: usize = 400;
+const MAX_LINES: usize = 400;
 /// Differences with more lines than this are folded at first.
 const SHORT: u64 = 12;
 
@@ -95,9 +95,13 @@ impl ProposalReview {
             cx.request(ReviewRequest::Consequences(id));
         }
         match &self.consequences {
-            ConsequencesState::Asked(_) => drop(muted_ui(ui, cx.view.theme, "Working out costs and files…")),
+            ConsequencesState::Asked(_) => drop(muted_ui(ui, cx.view.theme, "Computing costs and files…")),
             ConsequencesState::Not(_) => {
-                muted_ui(ui, cx.view.theme, "Costs and files are not known while it does not fit.");
+                muted_ui(
+                    ui,
+                    cx.view.theme,
+                    "Costs and files are unknown while the proposal conflicts with the workspace.",
+                );
             }
             ConsequencesState::Nothing => {}
             ConsequencesState::All(all) => {
@@ -130,10 +134,12 @@ impl ProposalReview {
         if removals > 0 && checks.is_empty() {
             let are =
                 if removals == 1 { "1 removal is".to_owned() } else { format!("{removals} removals are") };
-            let text = format!("{are} proposed. The checks do not say whether what goes is still needed.");
+            let text = format!(
+                "{are} proposed. The checks do not tell whether the removed elements are still needed."
+            );
             warning_ui(ui, cx.view.theme, Severity::Warning, &text);
         }
-        for check in checks.iter().take(MOST) {
+        for check in checks.iter().take(MAX_ROWS) {
             let subject = match check.element {
                 ElementId::Node(id) => Subject::Node(id),
                 ElementId::Edge(id) => Subject::Edge(id),
@@ -167,7 +173,7 @@ fn all_ui(
     }
     if !all.links.is_empty() {
         ui.label(format!("{} will need review", counted(all.links.len(), "trace link")));
-        for words in all.links.iter().take(MOST) {
+        for words in all.links.iter().take(MAX_ROWS) {
             line_ui(ui, cx, Severity::Warning, words, None);
         }
     }
@@ -191,7 +197,7 @@ fn board_ui(
         muted_ui(ui, view.theme, words::line(problem));
     }
     match board.files.len() + board.more_files as usize {
-        0 => drop(muted_ui(ui, view.theme, "Terraform: no file would be another.")),
+        0 => drop(muted_ui(ui, view.theme, "Terraform: no file changes.")),
         count => {
             let words = format!("Terraform: {} would change", counted(count, "file"));
             ui.label(RichText::new(words).small());
@@ -210,19 +216,19 @@ fn cost_words(cost: &CostDelta) -> String {
     let amount = |value: f64| money::amount(cost.currency.as_deref(), value);
     let unpriced = match cost.unpriced_after {
         0 => String::new(),
-        count => format!("; {} without a price", counted(count as usize, "resource")),
+        count => format!("; {} unpriced", counted(count as usize, "resource")),
     };
     match (cost.before, cost.after) {
         (None | Some(0.0), None | Some(0.0)) if cost.unpriced_after > 0 => {
             let count = counted(cost.unpriced_after as usize, "resource");
-            format!("Costs: no price is known for {count}")
+            format!("Costs: {count} unpriced")
         }
         (before, after) => {
             let (before, after) = (before.unwrap_or(0.0), after.unwrap_or(0.0));
             let difference = after - before;
             let sign = if difference < 0.0 { "−" } else { "+" };
             match difference.abs() < 0.005 {
-                true => format!("Costs: {} a month, as before{unpriced}", amount(after)),
+                true => format!("Costs: {} a month, unchanged{unpriced}", amount(after)),
                 false => format!(
                     "Costs: {} → {} a month ({sign}{}){unpriced}",
                     amount(before),
@@ -265,7 +271,7 @@ fn file_ui(
             ui.spacing_mut().item_spacing.y = 0.0;
             let size = egui::TextStyle::Small.resolve(ui.style()).size;
             let font = egui::FontId::monospace(size);
-            for line in lines.clone().take(MOST_LINES) {
+            for line in lines.clone().take(MAX_LINES) {
                 let colour = match line.chars().next() {
                     Some('+') => theme.success,
                     Some('-') => theme.danger,
@@ -275,7 +281,7 @@ fn file_ui(
                 let text = RichText::new(line).font(font.clone()).color(colour);
                 ui.add(egui::Label::new(text).wrap_mode(egui::TextWrapMode::Truncate));
             }
-            let more = lines.count().saturating_sub(MOST_LINES);
+            let more = lines.count().saturating_sub(MAX_LINES);
             if more > 0 {
                 muted_ui(ui, theme, format!("and {}", counted(more, "more line")));
             }
@@ -312,12 +318,9 @@ mod tests {
             unpriced_after,
         };
         let up = cost_words(&cost(Some(120.0), Some(148.0), 2));
-        assert!(
-            up.contains('→') && up.contains("(+") && up.ends_with("; 2 resources without a price"),
-            "{up}"
-        );
+        assert!(up.contains('→') && up.contains("(+") && up.ends_with("; 2 resources unpriced"), "{up}");
         assert!(cost_words(&cost(Some(10.0), Some(4.0), 0)).contains("(−"));
-        assert!(cost_words(&cost(Some(10.0), Some(10.0), 0)).ends_with("as before"));
-        assert_eq!(cost_words(&cost(None, Some(0.0), 3)), "Costs: no price is known for 3 resources");
+        assert!(cost_words(&cost(Some(10.0), Some(10.0), 0)).ends_with("unchanged"));
+        assert_eq!(cost_words(&cost(None, Some(0.0), 3)), "Costs: 3 resources unpriced");
     }
 }

@@ -100,7 +100,7 @@ fn plain_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
         }
         let can_edit = opened.proposed.is_some() && opened.proposal().brief.act.is_none();
         let edit = ui.add_enabled(can_edit, Button::new("Edit…"));
-        if edit.on_hover_text("Change what is proposed; what you change is recorded as yours").clicked() {
+        if edit.on_hover_text("Edit the proposal. Your edits are recorded under your name.").clicked() {
             opened.look = ProposalLook::Edit;
         }
     });
@@ -134,7 +134,7 @@ fn rejecting_ui(
     fresh: bool,
 ) {
     let edit = TextEdit::multiline(&mut reason)
-        .hint_text("What should be different; the agent reads it")
+        .hint_text("What should change? The agent reads this.")
         .desired_rows(2)
         .desired_width(f32::INFINITY);
     let field = focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Reason");
@@ -145,7 +145,7 @@ fn rejecting_ui(
     let (mut rejected, mut left) = (false, false);
     ui.horizontal_wrapped(|ui| {
         let reject = ui.add_enabled(says, Button::new("Reject with this reason"));
-        rejected = reject.on_disabled_hover_text("Say why, so that the agent can learn from it").clicked();
+        rejected = reject.on_disabled_hover_text("Give a reason for the agent").clicked();
         left = ui.button("Back").clicked();
     });
     if rejected {
@@ -165,7 +165,7 @@ fn editing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
     muted_ui(
         ui,
         view.theme,
-        "You edit what is proposed, on the board and in the inspector. Each change makes a new version; the workspace \
+        "You are editing the proposal on the board and in the inspector. Each change makes a new version; the workspace \
          itself stays as it is.",
     );
     if ui.button("Done editing").clicked() {

@@ -83,7 +83,7 @@ impl ProposalReview {
             return;
         }
         let more = needs.len().saturating_sub(6);
-        let start = if element.kind == Kind::Removed { "Goes with it" } else { "Cannot go without" };
+        let start = if element.kind == Kind::Removed { "Removed with it" } else { "Requires" };
         let mut text = format!("{start}: {}", needs[..needs.len() - more].join("; "));
         if more > 0 {
             text.push_str(&format!("; and {more} more"));
@@ -117,7 +117,7 @@ fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut Revie
         format!("Hold it with the pointer or the space bar, or type {name} and press Enter."),
     );
     let edit = TextEdit::singleline(&mut typed.name).hint_text(name.as_str()).desired_width(f32::INFINITY);
-    let field = focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Name of what goes");
+    let field = focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Name of the removed element");
     let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
     held || (entered && typed.name.trim() == name)
 }

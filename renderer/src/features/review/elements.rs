@@ -160,7 +160,7 @@ impl ProposalReview {
                 if ui.add(small("None")).accessible_name("Tick none").clicked() {
                     self.tick_all(false);
                 }
-                let all = ui.add(small("All")).accessible_name("Tick all that may be ticked");
+                let all = ui.add(small("All")).accessible_name("Tick all except removals");
                 if all.on_hover_text(format!("Ticks all but removals. {ONE_BY_ONE}")).clicked() {
                     self.tick_all(true);
                 }

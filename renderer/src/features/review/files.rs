@@ -13,7 +13,7 @@ const SHORT: usize = 600;
 
 pub(super) fn files_ui(ui: &mut Ui, theme: &Theme, files: &[FileDelta]) {
     for file in files {
-        muted_ui(ui, theme, format!("{}  +{} −{}, all of it", file.path, file.added, file.removed));
+        muted_ui(ui, theme, format!("{}  +{} −{}, in full", file.path, file.added, file.removed));
         // The line above shows the file name already.
         let lines: Vec<&str> = file.text.lines().skip(2).collect();
         framed(ui, theme, |ui| {

@@ -96,7 +96,7 @@ pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
     }
     muted_ui(ui, theme, format!("{} · {}", ago(now, brief.created), words::expiry(now, brief.expires)));
     if brief.is_partly_accepted() {
-        muted_ui(ui, theme, "Partly accepted: what is shown here is the rest");
+        muted_ui(ui, theme, "Partly accepted: the remaining changes are shown");
     }
     counts_ui(ui, theme, brief);
 }
@@ -109,7 +109,7 @@ pub(super) fn rationale_ui(ui: &mut Ui, theme: &Theme, opened: &ProposalReview) 
         muted_ui(ui, theme, "The agent gave no reason.");
         return;
     }
-    muted_ui(ui, theme, "In the agent's own words, not checked by anybody");
+    muted_ui(ui, theme, "The agent's reasons (unverified)");
     let quoted = Frame::new()
         .fill(theme.surface_inset)
         .inner_margin(Margin { left: 12, right: 8, top: 6, bottom: 6 })

@@ -11,9 +11,9 @@ use egui::{CornerRadius, Frame, Margin, RichText, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{Subject, review::Element};
 
 /// The maximum width of a line in points.
-const WIDEST: f32 = 860.0;
+const MAX_WIDTH_POINTS: f32 = 860.0;
 /// The maximum number of elements with their fields; later ones show one line.
-const MOST_IN_FULL: usize = 200;
+const MAX_DETAILED_ELEMENTS: usize = 200;
 
 impl ReviewFeature {
     pub(crate) fn list_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>) {
@@ -22,14 +22,14 @@ impl ReviewFeature {
             ui,
             |ui| {
                 egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt("list").show(ui, |ui| {
-                    ui.set_width(ui.available_width().min(WIDEST));
+                    ui.set_width(ui.available_width().min(MAX_WIDTH_POINTS));
                     if opened.is_over() {
                         ui.label(super::words::outcome(&opened.proposal().brief));
                         return;
                     }
                     let listed: Vec<Element> = opened.listed().cloned().collect();
                     for (place, element) in listed.iter().enumerate() {
-                        if element_ui(ui, cx.view, opened, element, place < MOST_IN_FULL) {
+                        if element_ui(ui, cx.view, opened, element, place < MAX_DETAILED_ELEMENTS) {
                             let subject: Subject = element.subject.clone();
                             opened.look_at(Some(subject));
                             cx.act(Action::ShowPanel(crate::panel_id::PanelId::Proposal));
@@ -44,7 +44,7 @@ impl ReviewFeature {
                         });
                     }
                     if listed.is_empty() && placed == 0 {
-                        muted_ui(ui, cx.view.theme, "It changes nothing on the boards.");
+                        muted_ui(ui, cx.view.theme, "No changes on boards.");
                     }
                 });
             },

@@ -279,7 +279,7 @@ impl ProposalReview {
         let text = self.element(&grave).map_or_else(String::new, |element| element.text.clone());
         self.open_gesture(grave);
         if !is_own {
-            self.note = Some(format!("It needs a removal: {text}. Include that removal first."));
+            self.note = Some(format!("Needs a removal: {text}. Include that removal first."));
         }
     }
 
@@ -312,7 +312,7 @@ impl ProposalReview {
     fn point_at_cause(&mut self, cause: Subject) {
         let text = self.element(&cause).map_or_else(String::new, |element| element.text.clone());
         self.open_gesture(cause);
-        self.note = Some(format!("It is a side effect: {text}. Include that removal first."));
+        self.note = Some(format!("Side effect of a removal: {text}. Include that removal first."));
     }
 
     fn untick(&mut self, place: usize) {
@@ -450,7 +450,7 @@ impl ProposalReview {
         let gone = self.proposal.elements.iter().filter(|element| !still(element));
         changed.extend(gone.map(|element| (Kind::Removed, format!("no longer {}", element.text))));
         if changed.is_empty() {
-            changed.push((Kind::Changed, "the same elements, in another version".to_owned()));
+            changed.push((Kind::Changed, "same elements, new version".to_owned()));
         }
         changed
     }
@@ -494,21 +494,21 @@ impl ProposalReview {
     pub(crate) fn why_not(&self, stamp: Option<u64>, now: u64) -> Option<String> {
         let brief = &self.proposal.brief;
         match &brief.state {
-            ProposalState::Draft => return Some("It is still being written.".to_owned()),
+            ProposalState::Draft => return Some("The proposal is a draft.".to_owned()),
             ProposalState::Open | ProposalState::Stale { .. } => {}
             state => return Some(format!("It is {}.", state.word())),
         }
         if self.newer.is_some() {
-            return Some("It changed while you were looking.".to_owned());
+            return Some("The proposal changed while you were reviewing it.".to_owned());
         }
         if stamp.is_some_and(|stamp| stamp != brief.stamp) {
-            return Some("It has just changed; reading what it is now.".to_owned());
+            return Some("The proposal changed. Loading the new version…".to_owned());
         }
         if brief.expires <= now {
-            return Some("It has expired.".to_owned());
+            return Some("The proposal has expired.".to_owned());
         }
         if self.deciding == DecisionStep::Asked {
-            return Some("The decision is under way.".to_owned());
+            return Some("The decision is being saved.".to_owned());
         }
         None
     }
@@ -516,10 +516,10 @@ impl ProposalReview {
     /// Returns why the proposal cannot be accepted although it can be decided.
     pub(crate) fn why_not_accept(&self) -> Option<String> {
         if !self.proposal.conflicts.is_empty() {
-            return Some("It does not fit on what is there now.".to_owned());
+            return Some("The proposal conflicts with the current workspace.".to_owned());
         }
         if matches!(self.proposal.brief.state, ProposalState::Stale { .. }) {
-            return Some("What it touches was changed since. Look again first.".to_owned());
+            return Some("The workspace changed since the proposal. Look again first.".to_owned());
         }
         if let Some(why) = super::request_plan::obstacle(self) {
             return Some(why);
@@ -554,12 +554,12 @@ fn by_subject(elements: &[Element]) -> BTreeMap<&Subject, &Element> {
 
 /// Names a few of the other elements; `None` when there are none.
 fn told<'a>(what: &str, others: impl Iterator<Item = &'a str>) -> Option<String> {
-    const MOST: usize = 4;
+    const MAX_NAMES: usize = 4;
     let others: Vec<&str> = others.collect();
-    let shown = others.iter().take(MOST).copied().collect::<Vec<_>>().join("; ");
+    let shown = others.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join("; ");
     match others.len() {
         0 => None,
-        many if many > MOST => Some(format!("{what}: {shown}; and {} more", many - MOST)),
+        many if many > MAX_NAMES => Some(format!("{what}: {shown}; and {} more", many - MAX_NAMES)),
         _ => Some(format!("{what}: {shown}")),
     }
 }

@@ -64,7 +64,7 @@ impl PageImage {
                     let image = ColorImage::from_rgba_premultiplied(size, &pixels.rgba);
                     Self::Drawn(context.load_texture("page", image, TextureOptions::LINEAR))
                 }
-                None => Self::Failed("The picture is not as large as it says.".to_owned()),
+                None => Self::Failed("The image has the wrong size.".to_owned()),
             },
         }
     }
@@ -85,7 +85,7 @@ impl ProposalReview {
 
     pub(crate) fn without_page(&mut self) {
         if let Some(page) = self.pages.asked.take() {
-            self.pages.known.insert(page, PagePair::Not("There is no picture of it now.".to_owned()));
+            self.pages.known.insert(page, PagePair::Not("No image available.".to_owned()));
         }
     }
 }
@@ -173,7 +173,7 @@ impl PageComparison {
             }
         }
         if let Some(PagePair::Both { is_same: true, .. }) = known {
-            muted_ui(ui, theme, "No pixel of it differs on this screen.");
+            muted_ui(ui, theme, "No visible difference on this screen.");
         }
         if is_pressed {
             self.enlarged = Some(page.page);
@@ -233,10 +233,10 @@ fn side_ui(
                 paint_fitting(ui, texture, rect);
                 String::new()
             }
-            None => "Being drawn…".to_owned(),
-            Some(PageImage::Failed(why)) => format!("No picture: {why}"),
-            Some(PageImage::Absent) if caption == CAPTIONS[0] => "It is not there yet".to_owned(),
-            Some(PageImage::Absent) => "It would be gone".to_owned(),
+            None => "Drawing…".to_owned(),
+            Some(PageImage::Failed(why)) => format!("No image: {why}"),
+            Some(PageImage::Absent) if caption == CAPTIONS[0] => "New page".to_owned(),
+            Some(PageImage::Absent) => "Removed page".to_owned(),
         };
         if !words.is_empty() {
             let room = rect.shrink(8.0);

@@ -18,7 +18,7 @@ use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2
 use shared_protocol::{ProposalState, messages::Severity, review::ReviewRequest};
 
 /// The maximum number of listed reasons.
-const MOST_REASONS: usize = 12;
+const MAX_REASONS: usize = 12;
 
 impl ReviewFeature {
     pub(crate) fn proposal_ui(&mut self, ui: &mut Ui, cx: &ReviewContext<'_>) {
@@ -91,12 +91,10 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
                 reasons.splice(0..0, why.iter().cloned());
                 reasons.dedup();
             }
-            ("It does not fit on what is there now", reasons, brief.waits())
+            ("The proposal conflicts with the current workspace", reasons, brief.waits())
         }
-        ProposalState::Stale { why } => {
-            ("What it touches was changed since it was proposed", why.clone(), true)
-        }
-        ProposalState::Draft => ("Still being written; what you see follows along", Vec::new(), false),
+        ProposalState::Stale { why } => ("The workspace changed since this was proposed", why.clone(), true),
+        ProposalState::Draft => ("Draft: the ghosts update as the agent writes", Vec::new(), false),
         _ => return,
     };
     let clashes = &opened.proposal().clashes;
@@ -105,7 +103,10 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
         clashes::clashes_ui(ui, cx.view.theme, clashes);
         if can_look {
             let again = ui.button("Look again");
-            if again.on_hover_text("Fits it to what is there now, as a new version").clicked() {
+            if again
+                .on_hover_text("Rebases the proposal on the current workspace, as a new version")
+                .clicked()
+            {
                 cx.request(ReviewRequest::LookAgain { proposal: id, version });
             }
         }
@@ -117,15 +118,15 @@ fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
     let changed = opened.what_changed();
     let version = opened.newer().map_or(0, |newer| newer.brief.version);
     let mut looked = false;
-    notice_ui(ui, view, "Changed while you were looking", |ui| {
-        for (kind, text) in changed.iter().take(MOST_REASONS) {
+    notice_ui(ui, view, "Changed while you were reviewing", |ui| {
+        for (kind, text) in changed.iter().take(MAX_REASONS) {
             ui.horizontal_top(|ui| {
                 header::sign_ui(ui, view.theme, Sign::of(*kind), 5.5);
                 ui.add(egui::Label::new(RichText::new(text).small()).wrap());
             });
         }
-        if changed.len() > MOST_REASONS {
-            muted_ui(ui, view.theme, format!("and {} more", changed.len() - MOST_REASONS));
+        if changed.len() > MAX_REASONS {
+            muted_ui(ui, view.theme, format!("and {} more", changed.len() - MAX_REASONS));
         }
         looked = ui.button(format!("Look at version {version}")).clicked();
     });
@@ -135,12 +136,12 @@ fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
 }
 
 fn reasons_ui(ui: &mut Ui, view: &View<'_>, reasons: &[String]) {
-    for reason in reasons.iter().take(MOST_REASONS) {
+    for reason in reasons.iter().take(MAX_REASONS) {
         let text = RichText::new(super::words::line(reason)).small().color(view.theme.text_muted);
         ui.add(egui::Label::new(text).wrap());
     }
-    if reasons.len() > MOST_REASONS {
-        muted_ui(ui, view.theme, format!("and {} more", reasons.len() - MOST_REASONS));
+    if reasons.len() > MAX_REASONS {
+        muted_ui(ui, view.theme, format!("and {} more", reasons.len() - MAX_REASONS));
     }
 }
 
@@ -169,7 +170,7 @@ fn steps_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview, typed: &mut R
         return;
     }
     let mut open = typed.shows.contains("steps");
-    if disclosure_ui(ui, view.theme, "How it came about", Some(steps.len()), &mut open) {
+    if disclosure_ui(ui, view.theme, "Steps", Some(steps.len()), &mut open) {
         typed.shows.insert("steps");
         for step in steps.iter().take(200) {
             let text = match &step.by_reviewer {

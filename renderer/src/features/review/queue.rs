@@ -59,13 +59,13 @@ impl ReviewFeature {
             let row = |ui: &mut Ui, brief: &ProposalBrief| {
                 row_ui(ui, cx, brief, open == Some(brief.id), now);
             };
-            heading_ui(ui, cx.view.theme, "Waits for you", waiting.len());
+            heading_ui(ui, cx.view.theme, "Waiting for your decision", waiting.len());
             if waiting.is_empty() {
-                muted_ui(ui, cx.view.theme, "Nothing waits for you now.");
+                muted_ui(ui, cx.view.theme, "No proposals to review.");
             }
             waiting.iter().for_each(|brief| row(ui, brief));
             if !drafts.is_empty() {
-                heading_ui(ui, cx.view.theme, "Being written", drafts.len());
+                heading_ui(ui, cx.view.theme, "Drafts", drafts.len());
                 drafts.iter().for_each(|brief| row(ui, brief));
             }
             if !decided.is_empty() {
@@ -92,13 +92,13 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
     let (title, text) = if guarded {
         (
             "Nothing to review",
-            "Agents may propose changes. What they propose appears here and as ghosts on the board; nothing changes \
+            "Proposals of agents appear here and as ghosts on the board. Nothing changes \
              before you accept it.",
         )
     } else {
         (
-            "Agents cannot propose anything now",
-            "In guarded mode an agent may propose changes. They appear here and as ghosts on the board, and nothing \
+            "Agents cannot propose changes",
+            "In guarded mode agents may propose changes. They appear here and as ghosts on the board. Nothing \
              changes before you accept it.",
         )
     };
@@ -203,7 +203,7 @@ fn standing(brief: &ProposalBrief, now: u64) -> String {
         ProposalState::Draft => "draft".to_owned(),
         ProposalState::Open => words::expiry(now, brief.expires),
         ProposalState::Stale { .. } => {
-            format!("what it touches changed · {}", words::expiry(now, brief.expires))
+            format!("outdated · {}", words::expiry(now, brief.expires))
         }
         ProposalState::Accepted => match &brief.decided {
             Some(decided) => format!("accepted by {} {}", words::line(&decided.by), ago(now, decided.time)),

@@ -79,12 +79,12 @@ fn aside_ui(ui: &mut Ui, view: &View<'_>, text: String) {
 }
 
 fn followed_ui(ui: &mut Ui, opened: &ProposalReview, cx: &ReviewContext<'_>) {
-    let text = if opened.proposal().brief.waits() { "Review…" } else { "Look closer" };
+    let text = if opened.proposal().brief.waits() { "Review…" } else { "Open" };
     if ui.button(text).clicked() {
         cx.send(ReviewMessage::Open(opened.id()));
     }
     if let Some(first) = opened.proposal().elements.iter().find(|element| element.board.is_some())
-        && ui.button("Show it").on_hover_text("Goes to where its ghosts are").clicked()
+        && ui.button("Show it").on_hover_text("Goes to the proposed changes on the board").clicked()
     {
         cx.send(ReviewMessage::Jump(first.subject.clone()));
     }

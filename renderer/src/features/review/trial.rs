@@ -30,10 +30,10 @@ use shared_protocol::{
 };
 
 /// The maximum numbers of listed resources, attributes, output lines and findings.
-const MOST: usize = 100;
-const MOST_ATTRIBUTES: usize = 8;
-const MOST_LINES: usize = 200;
-const MOST_FINDINGS: usize = 20;
+const MAX_RESOURCES: usize = 100;
+const MAX_ATTRIBUTES: usize = 8;
+const MAX_LINES: usize = 200;
+const MAX_FINDINGS: usize = 20;
 
 /// The explanation before a plan.
 fn form_words(planned: TrialPlanTarget) -> &'static str {
@@ -143,8 +143,8 @@ pub(super) fn trial_ui(
     let text = if trial.is_some() { "Plan again…" } else { "Plan…" };
     let button = ui.add_enabled(!is_other_going, egui::Button::new(text));
     let button = button
-        .on_hover_text("Asks Terraform what accepting it would lead to; nothing is changed")
-        .on_disabled_hover_text("Another plan of a proposal is going on.");
+        .on_hover_text("Plans the accepted state with Terraform. Nothing is changed.")
+        .on_disabled_hover_text("Another trial plan is running.");
     let led_to = lead_to(ui, Place::Plan, &button);
     if button.clicked() {
         typed.plan = TrialPlanForm { board: Some(planned.board), ..TrialPlanForm::default() };
@@ -176,7 +176,7 @@ pub(super) fn form_ui(
     boxed_ui(ui, cx.view.theme, |ui| {
         ui.add(egui::Label::new(RichText::new(text).small()).wrap());
         if !form.values.is_empty() {
-            let text = "Sensitive values are kept in memory while Draftboard runs, and written nowhere.";
+            let text = "Sensitive values stay in memory while Draftboard runs and are never written to disk.";
             ui.add(egui::Label::new(RichText::new(text).small().color(cx.view.theme.text_muted)).wrap());
         }
         for (name, value) in &mut form.values {
@@ -216,10 +216,10 @@ fn result_ui(
     let theme = cx.view.theme;
     if trial.hash != planned.hash {
         let text = match trial.version == planned.version {
-            true => "This plan was made of something else than what is shown. Plan again.".to_owned(),
+            true => "This plan is for other content. Plan again.".to_owned(),
             false => {
                 let (of, now) = (trial.version, planned.version);
-                format!("This plan is of version {of}, and what is shown is version {now}. Plan again.")
+                format!("This plan is for version {of}; version {now} is shown. Plan again.")
             }
         };
         warning_ui(ui, theme, Severity::Warning, &text);
@@ -229,12 +229,12 @@ fn result_ui(
     match trial.run.state {
         RunState::Running | RunState::Cancelling => going_ui(ui, trial, cx),
         RunState::Succeeded { .. } => found_ui(ui, cx, trial, typed),
-        RunState::Cancelled { .. } => drop(muted_ui(ui, theme, "Plan: it was cancelled.")),
+        RunState::Cancelled { .. } => drop(muted_ui(ui, theme, "Plan: cancelled.")),
         RunState::Failed { .. } | RunState::Interrupted => {
             warning_ui(ui, theme, Severity::Error, "Plan: Terraform failed");
         }
     }
-    for finding in trial.findings.iter().take(MOST_FINDINGS) {
+    for finding in trial.findings.iter().take(MAX_FINDINGS) {
         warning_ui(ui, theme, finding.severity, &words::line(&finding.message));
         let detail = words::paragraph(finding.detail.trim());
         if !detail.is_empty() {
@@ -249,8 +249,8 @@ fn going_ui(ui: &mut Ui, trial: &TrialView, cx: &ReviewContext<'_>) {
     ui.horizontal_wrapped(|ui| {
         let lasted = run_words::duration(now().saturating_sub(run.started));
         let text = match (run.state, run.operation) {
-            (RunState::Cancelling, _) => "Plan: it is being cancelled".to_owned(),
-            (_, RunOperation::Init) => format!("Plan: getting ready, {lasted}"),
+            (RunState::Cancelling, _) => "Plan: cancelling…".to_owned(),
+            (_, RunOperation::Init) => format!("Plan: initializing, {lasted}"),
             _ => format!("Plan: Terraform is planning, {lasted}"),
         };
         ui.label(RichText::new(text).small());
@@ -266,21 +266,21 @@ fn going_ui(ui: &mut Ui, trial: &TrialView, cx: &ReviewContext<'_>) {
 
 fn found_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialView, typed: &mut ReviewInput) {
     let Some(changes) = &trial.changes else {
-        muted_ui(ui, cx.view.theme, "Plan: what it found could not be read.");
+        muted_ui(ui, cx.view.theme, "Plan: the result could not be read.");
         return;
     };
     if changes.is_empty() {
-        muted_ui(ui, cx.view.theme, "Plan: nothing would change in the real world.");
+        muted_ui(ui, cx.view.theme, "Plan: no changes to real resources.");
         return;
     }
     let counts = trial.run.summary.unwrap_or_default();
     ui.label(RichText::new(format!("Plan: {}", run_words::to_do(counts))).small());
     let mut sorted: Vec<&PlanChange> = changes.iter().collect();
     sorted.sort_by_key(|change| (rank(change.action), change.address.as_str()));
-    for change in sorted.iter().take(MOST) {
+    for change in sorted.iter().take(MAX_RESOURCES) {
         change_ui(ui, cx, trial.run.board, change, typed);
     }
-    let more = trial.more_changes as usize + sorted.len().saturating_sub(MOST);
+    let more = trial.more_changes as usize + sorted.len().saturating_sub(MAX_RESOURCES);
     if more > 0 {
         muted_ui(ui, cx.view.theme, format!("and {}", counted(more, "more resource")));
     }
@@ -342,7 +342,7 @@ fn attributes_ui(
     if !open {
         return;
     }
-    for attribute in attributes.iter().take(MOST_ATTRIBUTES) {
+    for attribute in attributes.iter().take(MAX_ATTRIBUTES) {
         let shown =
             |value: &Option<String>| value.as_deref().map_or_else(|| "nothing".to_owned(), words::line);
         let forces = if attribute.forces_replacement { ", forces replacement" } else { "" };
@@ -350,8 +350,8 @@ fn attributes_ui(
         let text = format!("{path}: {before} -> {}{forces}", shown(&attribute.after));
         ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
     }
-    if attributes.len() > MOST_ATTRIBUTES {
-        muted_ui(ui, theme, format!("and {} more", attributes.len() - MOST_ATTRIBUTES));
+    if attributes.len() > MAX_ATTRIBUTES {
+        muted_ui(ui, theme, format!("and {} more", attributes.len() - MAX_ATTRIBUTES));
     }
 }
 
@@ -362,7 +362,7 @@ fn output_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut Review
         return;
     };
     let mut open = typed.shows.contains("plan output");
-    if !disclosure_ui(ui, view.theme, "What Terraform says", Some(output.lines.len()), &mut open) {
+    if !disclosure_ui(ui, view.theme, "Terraform output", Some(output.lines.len()), &mut open) {
         typed.shows.remove("plan output");
         return;
     }
@@ -373,7 +373,7 @@ fn output_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut Review
         area.auto_shrink([false, true]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             let size = small_size(ui);
-            let skipped = output.lines.len().saturating_sub(MOST_LINES);
+            let skipped = output.lines.len().saturating_sub(MAX_LINES);
             for line in output.lines.iter().skip(skipped) {
                 let colour = if line.error { view.theme.danger } else { view.theme.text_muted };
                 let text = RichText::new(words::line(&line.text)).monospace().size(size).color(colour);

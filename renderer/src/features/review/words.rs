@@ -63,15 +63,6 @@ fn harmless_brief(brief: &mut ProposalBrief) {
     brief.proposer.version = line(&brief.proposer.version);
 }
 
-/// The client's name, marked as unverified.
-pub(crate) fn claimed(proposer: &Proposer) -> String {
-    match (proposer.name.trim(), proposer.version.trim()) {
-        ("", _) => "says no name".to_owned(),
-        (name, "") => format!("calls itself {}", line(name)),
-        (name, version) => format!("calls itself {} {}", line(name), line(version)),
-    }
-}
-
 /// The client's name, marked as unverified: `claude-code 2.1 (unverified)`.
 pub(crate) fn unverified(proposer: &Proposer) -> String {
     match (proposer.name.trim(), proposer.version.trim()) {
@@ -115,10 +106,9 @@ pub(crate) fn enumerated(names: &[String]) -> String {
 }
 
 pub(crate) fn title(brief: &ProposalBrief) -> String {
-    match (brief.title.trim(), &brief.state) {
-        ("", ProposalState::Draft) => "Being written".to_owned(),
-        ("", _) => "Without a title".to_owned(),
-        (title, _) => line(title),
+    match brief.title.trim() {
+        "" => "Untitled".to_owned(),
+        title => line(title),
     }
 }
 
@@ -132,7 +122,7 @@ pub(crate) fn counts(counts: &Counts) -> String {
     ];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    if parts.is_empty() { "nothing yet".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "no changes yet".to_owned() } else { parts.join(", ") }
 }
 
 /// `expires in 3 d`.
@@ -152,13 +142,11 @@ pub(crate) fn expiry(now: u64, expires: u64) -> String {
 /// The meaning of a risk in one sentence.
 pub(crate) fn risk_words(risk: Risk) -> &'static str {
     match risk {
-        Risk::Destructive => "Something goes, or becomes something else",
-        Risk::Security => {
-            "Who may reach or read what, and what is run: ingress, permissions, secrets, programs"
-        }
-        Risk::CostUp => "It would cost more",
+        Risk::Destructive => "Removes or replaces something",
+        Risk::Security => "Changes access or execution: ingress, permissions, secrets, programs",
+        Risk::CostUp => "Increases the cost",
         Risk::Wide => "Many elements, or several boards",
-        Risk::Cosmetic => "Places and labels alone",
+        Risk::Cosmetic => "Only positions and labels",
     }
 }
 

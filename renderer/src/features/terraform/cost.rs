@@ -25,7 +25,7 @@ pub(crate) fn cost_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     ui.label(RichText::new("·").small().color(cx.view.theme.text_subtle));
     let words = RichText::new(&text).small().color(cx.view.theme.text_muted);
     let response = ui.add(Button::new(words).frame_when_inactive(false));
-    let response = response.on_hover_text("What this board costs a month, as far as it is known");
+    let response = response.on_hover_text("Estimated monthly cost of this board");
     Popup::from_toggle_button_response(&response)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| popover_ui(ui, cx, cost));
@@ -35,11 +35,11 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
     let theme = cx.view.theme;
     ui.set_width(WIDTH);
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Cost a month").strong());
+        ui.label(RichText::new("Monthly cost").strong());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let sum = match cost.monthly.filter(|_| cost.priced > 0) {
                 Some(monthly) => money::amount(cost.currency.as_deref(), monthly),
-                None => "not known".to_owned(),
+                None => "unknown".to_owned(),
             };
             ui.label(RichText::new(sum).strong());
         });
@@ -67,11 +67,11 @@ fn popover_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView) {
         let board = cost.board;
         if cost.unknown > 0 {
             let copy = ui.button("Copy missing prices");
-            if copy.on_hover_text("A template of a price book, to be filled in").clicked() {
+            if copy.on_hover_text("Copies a price book template to fill in").clicked() {
                 cx.request(TerraformRequest::MissingPrices { board });
             }
         }
-        if ui.button("Estimate again").on_hover_text("Reads the price books anew").clicked() {
+        if ui.button("Estimate again").on_hover_text("Reads the price books again").clicked() {
             cx.request(TerraformRequest::Cost { board });
         }
     });
@@ -89,7 +89,7 @@ fn how_many(cost: &CostView) -> String {
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, basis)| match basis {
-            CostBasis::UsageBased if *count > 1 => format!("{count} depend on use"),
+            CostBasis::UsageBased if *count > 1 => format!("{count} usage-based"),
             _ => format!("{count} {}", money::basis_word(*basis)),
         })
         .collect();

@@ -9,7 +9,7 @@ use shared_protocol::{
 };
 
 /// The maximum number of findings of one origin.
-const MOST: usize = 500;
+const MAX_FINDINGS: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingOrigin {
@@ -45,7 +45,7 @@ impl BoardFinding<'_> {
 pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
     let (problems, terraform, known) = (view.problems, view.terraform, view.terraform_answers);
     let runs = terraform.boards.iter().flat_map(|told| {
-        told.findings.iter().take(MOST).map(|finding| BoardFinding {
+        told.findings.iter().take(MAX_FINDINGS).map(|finding| BoardFinding {
             board: told.board,
             origin: FindingOrigin::Run,
             finding,
@@ -55,14 +55,14 @@ pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = BoardFinding<'a>>
         let new = move |finding: &&Finding| {
             !is_known(finding, finding.node.map_or(&[], |node| problems.of_node(node)))
         };
-        hcl.findings.iter().filter(new).take(MOST).map(|finding| BoardFinding {
+        hcl.findings.iter().filter(new).take(MAX_FINDINGS).map(|finding| BoardFinding {
             board: hcl.board,
             origin: FindingOrigin::Files,
             finding,
         })
     });
     let imports = known.imported().into_iter().flat_map(|(board, notes)| {
-        notes.iter().take(MOST).map(move |finding| BoardFinding {
+        notes.iter().take(MAX_FINDINGS).map(move |finding| BoardFinding {
             board,
             origin: FindingOrigin::Import,
             finding,

@@ -35,7 +35,7 @@ pub(crate) fn basis_word(basis: CostBasis) -> &'static str {
     match basis {
         CostBasis::Priced => "priced",
         CostBasis::Free => "free",
-        CostBasis::UsageBased => "depends on use",
+        CostBasis::UsageBased => "usage-based",
         CostBasis::Unknown => "unknown",
     }
 }
@@ -45,19 +45,19 @@ pub(crate) fn in_short(cost: &CostView) -> Option<String> {
     let open = |words: &str| {
         let mut parts = Vec::new();
         if cost.unknown > 0 {
-            parts.push(format!("unknown for {}", cost.unknown));
+            parts.push(format!("{} unpriced", cost.unknown));
         }
         if cost.usage_based > 0 {
-            parts.push(format!("by use for {}", cost.usage_based));
+            parts.push(format!("{} usage-based", cost.usage_based));
         }
-        (!parts.is_empty()).then(|| format!("{words}{}", parts.join(", ")))
+        (!parts.is_empty()).then(|| format!("{words}{}", parts.join(" · ")))
     };
     match cost.monthly.filter(|_| cost.priced > 0) {
         Some(monthly) => {
             let sum = format!("{}/mo", amount(cost.currency.as_deref(), monthly));
-            Some(open(&format!("{sum}, ")).unwrap_or(sum))
+            Some(open(&format!("{sum} · ")).unwrap_or(sum))
         }
-        None => open("Cost ").or_else(|| (cost.free > 0).then(|| "No monthly cost".to_owned())),
+        None => open("Cost: ").or_else(|| (cost.free > 0).then(|| "No monthly cost".to_owned())),
     }
 }
 
@@ -99,10 +99,10 @@ mod tests {
         };
         let check = |found: Option<String>, words: &str| assert_eq!(found.as_deref(), Some(words));
         check(cost(Some(312.0), 4, 1, 0, 0), "$312/mo");
-        check(cost(Some(312.0), 4, 1, 0, 5), "$312/mo, unknown for 5");
-        check(cost(Some(312.0), 4, 1, 2, 5), "$312/mo, unknown for 5, by use for 2");
-        check(cost(None, 0, 3, 0, 5), "Cost unknown for 5");
-        check(cost(Some(0.0), 0, 3, 1, 0), "Cost by use for 1");
+        check(cost(Some(312.0), 4, 1, 0, 5), "$312/mo · 5 unpriced");
+        check(cost(Some(312.0), 4, 1, 2, 5), "$312/mo · 5 unpriced · 2 usage-based");
+        check(cost(None, 0, 3, 0, 5), "Cost: 5 unpriced");
+        check(cost(Some(0.0), 0, 3, 1, 0), "Cost: 1 usage-based");
         check(cost(Some(0.0), 0, 3, 0, 0), "No monthly cost");
         assert_eq!(cost(None, 0, 0, 0, 0), None, "nothing that could cost anything");
     }

@@ -20,7 +20,7 @@ use shared_protocol::{
 use std::collections::BTreeSet;
 
 /// The maximum number of listed changes.
-const MOST: usize = 8;
+const MAX_CHANGES: usize = 8;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunDialog {
@@ -137,8 +137,7 @@ impl RunDialog {
             PlanState::Ready(counts) => {
                 ui.label(format!("{}.", words::to_do(counts)));
                 if self.operation == RunOperation::Apply {
-                    let text =
-                        "It is planned anew first; if something has changed meanwhile, that is applied, too.";
+                    let text = "Terraform plans again first and also applies changes made since.";
                     muted_ui(ui, view.theme, text);
                 }
                 self.list_ui(ui, view);
@@ -146,7 +145,7 @@ impl RunDialog {
             state => {
                 ui.label(match state {
                     PlanState::Outdated(_) => "The board has changed since it was last planned.",
-                    _ => "Nothing has been planned, so what would change is not known.",
+                    _ => "There is no plan, so the changes are unknown.",
                 });
                 self.instead_ui(ui, view, "Plan first", RunOperation::Plan);
             }
@@ -160,7 +159,7 @@ impl RunDialog {
         changes.sort_by_key(|change| (rank(change.action), &change.address));
         ui.add_space(4.0);
         ui.spacing_mut().item_spacing.y = 2.0;
-        for change in changes.iter().take(MOST) {
+        for change in changes.iter().take(MAX_CHANGES) {
             ui.horizontal(|ui| {
                 let (sign, _) = ui.allocate_exact_size(vec2(18.0, 18.0), Sense::hover());
                 paint_action(ui.painter(), sign.center(), 6.5, view.theme, change.action);
@@ -173,7 +172,7 @@ impl RunDialog {
                 });
             });
         }
-        if let Some(more) = changes.len().checked_sub(MOST).filter(|more| *more > 0) {
+        if let Some(more) = changes.len().checked_sub(MAX_CHANGES).filter(|more| *more > 0) {
             muted_ui(ui, view.theme, format!("and {more} more, which the Terraform panel lists"));
         }
     }
@@ -186,14 +185,14 @@ impl RunDialog {
             told.statuses.iter().filter(|(_, status)| there(*status)).count()
         });
         let what = match made {
-            0 => "everything that was".to_owned(),
-            made => format!("{} and all else that was", counted(made, "resource")),
+            0 => "all resources".to_owned(),
+            made => format!("{} and all other resources", counted(made, "resource")),
         };
         ui.label(format!(
-            "Terraform removes {what} made from “{}”. Undo does not bring it back; the board itself stays.",
+            "Terraform destroys {what} created from “{}”. Undo does not restore them; the board stays.",
             board.title
         ));
-        self.instead_ui(ui, view, "See what would go", RunOperation::PlanDestroy);
+        self.instead_ui(ui, view, "Plan removal first", RunOperation::PlanDestroy);
         ui.add_space(6.0);
         let label = muted_ui(ui, view.theme, format!("Type {} to confirm", board.name));
         let edit = TextEdit::singleline(&mut self.name)
@@ -221,12 +220,12 @@ impl RunDialog {
             return;
         }
         ui.add_space(8.0);
-        let text = "Sensitive values are kept in memory while Draftboard runs, and written nowhere.";
+        let text = "Sensitive values stay in memory while Draftboard runs and are never written to disk.";
         muted_ui(ui, view.theme, text);
         egui::ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
             for (place, value) in self.values.iter_mut().enumerate() {
                 let label = muted_ui(ui, view.theme, &value.variable);
-                let hint = if value.is_given { "As before" } else { "" };
+                let hint = if value.is_given { "Unchanged" } else { "" };
                 let edit = TextEdit::singleline(&mut value.text)
                     .password(true)
                     .hint_text(hint)
@@ -243,7 +242,7 @@ impl RunDialog {
     /// Returns the run, or what is missing; an empty text where that is obvious.
     fn verdict(&self, view: &View<'_>) -> Result<TerraformRequest, String> {
         let Some(board) = view.snapshot.board(self.board) else {
-            return Err("The board is gone.".to_owned());
+            return Err("The board was deleted.".to_owned());
         };
         if let Some(why) = obstacle(view, self.operation) {
             return Err(why);

@@ -20,13 +20,13 @@ pub(crate) fn operation(operation: RunOperation) -> &'static str {
 pub(crate) fn what_it_does(operation: RunOperation) -> &'static str {
     match operation {
         RunOperation::Init => "Fetches providers and sets up the backend",
-        RunOperation::Validate => "Checks the files without asking any provider",
-        RunOperation::Plan => "Shows what an apply would change, and keeps the plan",
-        RunOperation::PlanDestroy => "Shows what a destroy would remove, and keeps the plan",
-        RunOperation::Apply => "Plans, and changes the real world",
-        RunOperation::ApplyPlan => "Changes the real world as the kept plan says, and in no other way",
-        RunOperation::Destroy => "Removes everything that was made from this board",
-        RunOperation::Drift => "Looks how the real world differs from what was applied",
+        RunOperation::Validate => "Checks the files without contacting providers",
+        RunOperation::Plan => "Shows the changes of an apply and saves the plan",
+        RunOperation::PlanDestroy => "Shows the removals of a destroy and saves the plan",
+        RunOperation::Apply => "Plans, then changes real resources",
+        RunOperation::ApplyPlan => "Applies exactly the saved plan",
+        RunOperation::Destroy => "Destroys all resources created from this board",
+        RunOperation::Drift => "Compares real resources with the applied state",
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn duration(milliseconds: u64) -> String {
 pub(crate) fn summary(run: &RunView, now: u64) -> String {
     let name = operation(run.operation);
     let mut parts = vec![match run.state {
-        RunState::Running => format!("{name} is going on, {}", duration(now.saturating_sub(run.started))),
+        RunState::Running => format!("{name} is running, {}", duration(now.saturating_sub(run.started))),
         RunState::Cancelling => format!("{name} is being cancelled"),
         RunState::Succeeded { ended } => {
             format!("{name} succeeded in {}", duration(ended.saturating_sub(run.started)))
@@ -65,7 +65,7 @@ pub(crate) fn summary(run: &RunView, now: u64) -> String {
         RunState::Failed { code: Some(code), .. } => format!("{name} failed with exit code {code}"),
         RunState::Failed { code: None, .. } => format!("{name} failed"),
         RunState::Cancelled { .. } => format!("{name} was cancelled"),
-        RunState::Interrupted => format!("{name} was cut off; how far it came is not known"),
+        RunState::Interrupted => format!("{name} was interrupted; its progress is unknown"),
     }];
     parts.extend(run.summary.map(|counts| {
         let plans = matches!(run.operation, RunOperation::Plan | RunOperation::PlanDestroy);
@@ -118,6 +118,6 @@ mod tests {
         let failed = run(RunOperation::Init, RunState::Failed { ended: 0, code: Some(1) }, None);
         assert_eq!(summary(&failed, 0), "Init failed with exit code 1 · by ada");
         let going = run(RunOperation::Destroy, RunState::Running, None);
-        assert_eq!(summary(&going, 3_000), "Destroy is going on, 2 s · by ada");
+        assert_eq!(summary(&going, 3_000), "Destroy is running, 2 s · by ada");
     }
 }

@@ -74,7 +74,7 @@ fn row_ui(
     let word = match row.is {
         LineChange::Same => "Line",
         LineChange::Added => "New line",
-        LineChange::Gone => "Line that goes",
+        LineChange::Gone => "Removed line",
     };
     response.widget_info(|| {
         WidgetInfo::selected(Role::Button, true, marked, format!("{word} {}: {line}", row.number))

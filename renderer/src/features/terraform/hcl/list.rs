@@ -15,7 +15,7 @@ use shared_protocol::{
 };
 
 /// The maximum number of findings here; the problems panel lists all.
-const MOST: usize = 50;
+const MAX_FINDINGS: usize = 50;
 
 pub(super) fn list_ui(
     ui: &mut Ui,
@@ -35,7 +35,8 @@ pub(super) fn list_ui(
             fate_ui(ui, cx.view, path, "will be removed", None);
         }
         for path in &hcl.in_the_way {
-            let why = "Another file has this name and is left alone. Move or rename it, then write again.";
+            let why =
+                "Another file has this name and is not overwritten. Move or rename it, then write again.";
             fate_ui(ui, cx.view, path, "in the way", Some(why));
         }
         if !hcl.findings.is_empty() {
@@ -43,7 +44,7 @@ pub(super) fn list_ui(
             muted_ui(ui, cx.view.theme, counted(hcl.findings.len(), "finding"));
             ui.add_space(2.0);
         }
-        for finding in hcl.findings.iter().take(MOST) {
+        for finding in hcl.findings.iter().take(MAX_FINDINGS) {
             finding_ui(ui, cx, finding);
         }
     });
@@ -69,9 +70,9 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, file: &HclFileRows, selected: bool) -> 
         paint_line(ui, room, Align2::LEFT_CENTER, &file.path, body_font(ui), theme.text);
     });
     let hint = match (file.differs(), file.is_written()) {
-        (false, _) => "As it is in the workspace",
-        (true, false) => "There is no such file in the workspace yet",
-        (true, true) => "Not written yet: lines that are new and lines that go",
+        (false, _) => "Same as in the workspace",
+        (true, false) => "New file",
+        (true, true) => "Not written yet: added and removed lines",
     };
     response.on_hover_text(hint).clicked()
 }

@@ -39,17 +39,17 @@ pub(crate) struct HclPanel {
 impl HclPanel {
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, cx: &TerraformContext<'_>) {
         let Some(board) = cx.view.infrastructure() else {
-            let text = "Infrastructure boards do: each is a folder of Terraform files.";
-            return empty_state_ui(ui, cx.view.theme, "This board does not become files", text);
+            let text = "Only infrastructure boards have Terraform files.";
+            return empty_state_ui(ui, cx.view.theme, "No files for this board", text);
         };
         let Some(hcl) = cx.view.terraform_answers.hcl(board) else {
             return match cx.view.terraform_answers.hcl_refused() {
                 Some(why) => super::panel::refused_ui(ui, cx.view, why),
-                None => drop(muted_ui(ui, cx.view.theme, "Making the files…")),
+                None => drop(muted_ui(ui, cx.view.theme, "Generating files…")),
             };
         };
         if hcl.files.is_empty() {
-            let text = "Add resources to the board and they are written as Terraform here.";
+            let text = "Add resources to the board to generate Terraform files.";
             return empty_state_ui(ui, cx.view.theme, "Nothing to write yet", text);
         }
         self.update(board, hcl, cx.view.terraform_answers.hcl_version());
@@ -108,10 +108,8 @@ impl HclPanel {
             ui.horizontal(|ui| {
                 let write = ui.add_enabled(unwritten > 0, egui::Button::new("Write files"));
                 let write = write
-                    .on_hover_text(
-                        "Writes what differs to the board's folder, and removes what is needed no more",
-                    )
-                    .on_disabled_hover_text("The files in the workspace are as they would be written");
+                    .on_hover_text("Writes changed files to the board's folder and removes obsolete ones")
+                    .on_disabled_hover_text("The files in the workspace are up to date");
                 if write.clicked() {
                     cx.request(TerraformRequest::Write { board: hcl.board });
                 }

@@ -56,12 +56,12 @@ pub(super) fn history_ui(ui: &mut Ui, cx: &TerraformContext<'_>, current: &RunVi
 /// `Plan, failed, 2 min ago`.
 pub(super) fn words(run: &RunView, now: u64) -> String {
     let state = match run.state {
-        RunState::Running => "going on",
-        RunState::Cancelling => "being cancelled",
+        RunState::Running => "running",
+        RunState::Cancelling => "cancelling",
         RunState::Succeeded { .. } => "succeeded",
         RunState::Failed { .. } => "failed",
         RunState::Cancelled { .. } => "cancelled",
-        RunState::Interrupted => "cut off",
+        RunState::Interrupted => "interrupted",
     };
     format!("{}, {state}, {}", words::operation(run.operation), ago(now, run.started))
 }

@@ -67,8 +67,8 @@ impl TerraformPanel {
 
 fn runs_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: Option<&RunView>) {
     let Some(run) = run else {
-        let text = "Plan shows what Terraform would do. Nothing changes in the real world until you apply.";
-        return empty_state_ui(ui, cx.view.theme, "Nothing has run yet", text);
+        let text = "Plan shows what Terraform would do. Real resources change only when you apply.";
+        return empty_state_ui(ui, cx.view.theme, "No runs yet", text);
     };
     let room = ui.available_rect_before_wrap();
     if room.width() < ROOMY {
@@ -86,9 +86,8 @@ fn runs_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: Option<&RunView>) {
 
 /// The empty state for other kinds of boards.
 fn not_for_this_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
-    let text =
-        "Open an infrastructure board: its nodes become Terraform, and it can be planned and applied here.";
-    empty_state_ui(ui, cx.view.theme, "This board does not become Terraform", text);
+    let text = "Open an infrastructure board to plan and apply it here.";
+    empty_state_ui(ui, cx.view.theme, "No Terraform for this board", text);
     ui.vertical_centered(|ui| {
         if ui.button("New infrastructure board…").clicked() {
             cx.act(Action::NewBoard(BoardKind::Infrastructure));
@@ -115,5 +114,5 @@ pub(super) fn notice_ui(ui: &mut Ui, view: &View<'_>, text: &str) {
 /// The reason that there is nothing to show.
 pub(in super::super) fn refused_ui(ui: &mut Ui, view: &View<'_>, why: &str) {
     notice_ui(ui, view, why);
-    muted_ui(ui, view.theme, "It is tried again when something on the board changes.");
+    muted_ui(ui, view.theme, "Draftboard tries again when the board changes.");
 }

@@ -18,15 +18,15 @@ pub(super) fn output_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
     let Some(output) = view.terraform_answers.lines.of(run.id).filter(|output| !output.lines.is_empty())
     else {
         let text = match (is_going(run), run.lines) {
-            (true, _) => "It has not printed anything yet.",
-            (false, 0) => "It printed nothing.",
-            (false, _) => "Reading its log…",
+            (true, _) => "No output yet.",
+            (false, 0) => "No output.",
+            (false, _) => "Loading the log…",
         };
         muted_ui(ui, view.theme, text);
         return;
     };
     if output.first > 0 {
-        let text = format!("The first {} lines are in its log, {}.", output.first, run.log);
+        let text = format!("The first {} lines are in the log {}.", output.first, run.log);
         muted_ui(ui, view.theme, text);
     }
     ui.spacing_mut().item_spacing.y = 0.0;

@@ -50,8 +50,8 @@ impl PlanChangeList {
             match cx.view.terraform_answers.plan_refused() {
                 Some(why) => refused_ui(ui, cx.view, why),
                 None => {
-                    let text = "Plan shows here what an apply would create, change, replace and delete.";
-                    empty_state_ui(ui, cx.view.theme, "No plan is kept", text);
+                    let text = "Run Plan to see the changes that an apply would make.";
+                    empty_state_ui(ui, cx.view.theme, "No saved plan", text);
                 }
             }
             return;
@@ -67,12 +67,7 @@ impl PlanChangeList {
             }
         });
         if plan.changes.is_empty() {
-            return empty_state_ui(
-                ui,
-                cx.view.theme,
-                "Nothing would change",
-                "The real world is as the board says.",
-            );
+            return empty_state_ui(ui, cx.view.theme, "No changes", "The real resources match the board.");
         }
         self.update(plan, cx.view.terraform_answers.plan_version());
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -191,7 +186,7 @@ fn attribute_ui(ui: &mut Ui, view: &View<'_>, attribute: &PlanAttribute) {
     let mut name = match (before, after) {
         (Some(before), Some(after)) => format!("{} from {before} to {after}", attribute.path),
         (None, Some(after)) => format!("{} becomes {after}", attribute.path),
-        (Some(before), None) => format!("{} was {before} and goes", attribute.path),
+        (Some(before), None) => format!("{} removed, was {before}", attribute.path),
         (None, None) => attribute.path.clone(),
     };
     if attribute.forces_replacement {

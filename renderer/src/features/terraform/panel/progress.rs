@@ -59,7 +59,7 @@ fn cancel_ui(ui: &mut Ui, run: &RunView, cx: &TerraformContext<'_>) {
     let waiting = run.state == RunState::Cancelling;
     let text = if waiting { "Cancelling…" } else { "Cancel" };
     let button = ui.add_enabled(!waiting, egui::Button::new(text)).accessible_name(format!("{text} the run"));
-    let hint = "Asks Terraform to stop after what it is doing now; kills it if it does not";
+    let hint = "Stops Terraform after its current step; kills it if it does not stop";
     if button.on_hover_text(hint).clicked() {
         cx.request(TerraformRequest::Cancel { run: run.id });
     }
