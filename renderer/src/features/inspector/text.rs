@@ -64,7 +64,6 @@ impl InspectorFeature {
     }
 
     /// A text field over the stored value or the buffer, with its message below.
-    #[expect(clippy::too_many_arguments, reason = "every text of the inspector goes through here")]
     pub(super) fn text_ui(
         &mut self,
         ui: &mut Ui,
