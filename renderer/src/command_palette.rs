@@ -3,10 +3,10 @@
 
 use crate::{
     commands::{CommandDef, Facts, Menu, TABLE},
-    panels::menu_bar::kind_icon,
     picker::{Entry, Mark, Picker, rank},
-    specs::{Page, SpecAction, Specs, type_look},
-    view::{Action, View},
+    specs::{Specs, type_look},
+    view::{Action, Page, SpecAction, View},
+    widgets::kind_icon,
 };
 use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
 use shared_protocol::{ElementId, bundle::EntitySummary};

@@ -3,9 +3,8 @@
 use crate::{
     commands::CommandId,
     dialogs::{kind_text, kind_title},
-    panels::menu_bar::kind_icon,
     view::{Action, View},
-    widgets::{body_font, focus_ring, muted_ui, paint_icon, paint_line, small_font},
+    widgets::{body_font, focus_ring, kind_icon, muted_ui, paint_icon, paint_line, small_font},
 };
 use egui::{
     Align2, CornerRadius, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,

@@ -5,25 +5,30 @@
 //! Must not know: files, the journal, how a command is decided. The window is not a source of truth: it shows the last
 //! state received from main, so killing it at any moment loses nothing.
 //!
-//! One frame: [`Workbench::receive`] drains the connection into the replica, [`Workbench::show_ui`] draws panels and
-//! canvas from the replica, each panel pushes `Action`s, and the workbench performs them at the end of the frame.
+//! One frame: [`Workbench::receive`] drains the link into the replica, [`Workbench::show_ui`] draws panels and canvas
+//! from it, and the commands that features send through their context (`frame`) are executed at the end of the frame.
 
 mod agents;
 mod app;
 mod clipboard;
+mod command_facts;
 mod command_palette;
 mod commands;
 mod connect_to;
 mod context_menu;
 mod dialogs;
 mod dock;
+mod features;
 mod first_board;
 mod fonts;
+mod frame;
 mod hold;
 mod icon;
 mod link;
+mod link_to;
 mod links;
 mod markdown;
+mod panel_id;
 mod panels;
 mod picker;
 mod placing;
@@ -33,15 +38,15 @@ mod quick_add;
 mod remembered;
 mod replica;
 mod report_problem;
-mod review;
 mod settings_page;
 mod shortcuts_sheet;
 mod specs;
-mod terraform;
+mod terraform_answers;
 mod tour;
 mod view;
 mod welcome;
 mod widgets;
+mod wording;
 
 pub use app::Workbench;
 pub use link::{Incoming, Link};

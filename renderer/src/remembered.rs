@@ -108,7 +108,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panels::PanelId;
+    use crate::panel_id::PanelId;
 
     fn settings() -> Settings {
         Settings { theme: ThemeChoice::HighContrast, scale: 150, reduced_motion: true, ..Settings::default() }

@@ -5,7 +5,7 @@ use egui::{
     Align2, Color32, CornerRadius, FontId, Painter, Rect, Response, RichText, Role, Sense, Stroke,
     StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
-use shared_protocol::{TypeDef, messages::Severity, registry::Accent};
+use shared_protocol::{BoardKind, TypeDef, messages::Severity, registry::Accent};
 
 /// The height of a row in lists and trees.
 pub(crate) const ROW: f32 = 26.0;
@@ -315,4 +315,12 @@ pub(crate) fn fold_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Response
     let c = rect.center();
     ui.painter().line_segment([c - vec2(5.0, 0.0), c + vec2(5.0, 0.0)], Stroke::new(1.5, color));
     response.on_hover_text(name)
+}
+
+pub(crate) fn kind_icon(kind: BoardKind) -> &'static str {
+    match kind {
+        BoardKind::Infrastructure => "cloud",
+        BoardKind::Interface => "page",
+        BoardKind::Spec => "requirement",
+    }
 }

@@ -2,13 +2,9 @@
 //! decides which proposals match.
 
 use crate::{
-    panels::{
-        log::{ago, now},
-        status_bar::counted,
-    },
-    review::words::line,
     view::{Action, View},
     widgets::{focus_stroke, muted_ui},
+    wording::{ago, counted, line, now},
 };
 use canvas::theme::Theme;
 use egui::{RichText, TextEdit, Ui};
@@ -100,7 +96,7 @@ fn approval_ui(ui: &mut Ui, view: &View<'_>, approval: &StandingApproval, action
         let boards = if boards.is_empty() { "all boards".to_owned() } else { boards.join(", ") };
         let until = match (for_this_run, grant.expires) {
             (true, _) => "for this run".to_owned(),
-            (false, Some(expires)) => crate::review::words::expiry(now(), expires),
+            (false, Some(expires)) => crate::features::review::words::expiry(now(), expires),
             (false, None) => "until revoked".to_owned(),
         };
         let used = if *used == 0 {

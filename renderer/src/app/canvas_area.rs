@@ -1,14 +1,14 @@
-//! The middle: the canvas of the board, what is dropped on it, and what it says.
+//! The canvas of the open board: drawing, dropping, and its events.
 
-use super::{Workbench, view_of};
+use super::{Workbench, dispatch::CommandQueue, view_of};
 use crate::{
     context_menu::ContextMenu,
+    features::review::{ProposalLook, ProposalReveal, ReviewMessage},
     first_board::first_board_ui,
-    panels::{PanelId, palette::Dragged},
+    panels::palette::Dragged,
     placing::{container_at, parent_for},
     quick_add::QuickAdd,
     remembered::PointerStyle,
-    review::opened::Look,
     view::{Action, View},
     widgets::{body_font, paint_type_mark, small_font},
 };
@@ -22,26 +22,24 @@ use shared_protocol::{
 const FIT_PADDING: f32 = 48.0;
 
 impl Workbench {
-    pub(super) fn canvas_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+    pub(super) fn canvas_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
-        let reveal_proposed = self.session.reveal_proposed.take();
-        let reveal_proposal = std::mem::take(&mut self.session.reveal_proposal);
+        let reveal_proposal = std::mem::take(&mut self.review.reveal);
         let layer = match self.review.look() {
-            Look::SideBySide => Layer::Before,
-            Look::Edit => Layer::After,
-            Look::Overlay | Look::List => Layer::Over,
+            ProposalLook::SideBySide => Layer::Before,
+            ProposalLook::Edit => Layer::After,
+            ProposalLook::Overlay | ProposalLook::List => Layer::Over,
         };
         let proposal = self.session.board.and_then(|board| self.shown_proposal(board, layer));
         let viewport = self.session.board.and_then(|board| self.canvases.get(&board)).map(Canvas::viewport);
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
         let Some(board) = view.board else {
-            first_board_ui(ui, &view, actions);
-            return;
+            return queue.actions(|actions| first_board_ui(ui, &view, actions));
         };
         let rect = ui.max_rect();
         let area = Area { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
         let moved = self.canvas_area.replace(area) != Some(area);
-        let canvas = match &self.session.edited {
+        let canvas = match self.session.review.edited() {
             Some(edited) => self.review.canvas(board, edited),
             None => self.canvases.entry(board).or_insert_with(|| {
                 let mut canvas = Canvas::new();
@@ -50,14 +48,15 @@ impl Workbench {
                 canvas
             }),
         };
-        // The state as it would be is looked at through the camera of the board.
+        // The proposed state has the camera of the board.
         if let Some(viewport) = viewport.filter(|viewport| view.is_proposed && *viewport != canvas.viewport())
         {
             canvas.set_viewport(viewport);
         }
-        let reveal_area = proposal.as_ref().and_then(|shown| match reveal_proposed {
-            Some(subject) => shown.board.area(&subject),
-            None => shown.board.bounds().filter(|_| reveal_proposal),
+        let reveal_area = proposal.as_ref().and_then(|shown| match &reveal_proposal {
+            ProposalReveal::Element(subject) => shown.board.area(subject),
+            ProposalReveal::Everything => shown.board.bounds(),
+            ProposalReveal::Nothing => None,
         });
         canvas.set_proposal(proposal);
         canvas
@@ -70,7 +69,7 @@ impl Workbench {
             theme: view.theme,
             read_only: view.is_held(),
         };
-        // The first look at a board is not a journey.
+        // The first view of a board is not animated.
         canvas.set_reduced_motion(self.settings.reduced_motion || !self.fitted.contains(&board));
         canvas.set_minimap(self.settings.minimap);
         canvas.set_map_style(self.settings.pointer == PointerStyle::Map);
@@ -79,7 +78,7 @@ impl Workbench {
             events.push(CanvasEvent::ViewportChanged);
         }
         if self.fitted.insert(board) {
-            // Now the canvas knows its size. Small boards are not blown up.
+            // The canvas has its size now. Small boards are not enlarged.
             canvas.zoom_to_fit(&scene, FIT_PADDING);
             if canvas.viewport().zoom > 1.0 {
                 canvas.set_zoom(1.0);
@@ -98,20 +97,20 @@ impl Workbench {
             events.push(CanvasEvent::ViewportChanged);
         }
         let viewport = canvas.viewport();
-        drop_ui(ui, &view, viewport, rect, actions);
+        queue.actions(|actions| drop_ui(ui, &view, viewport, rect, actions));
         if view.is_proposed
             && let Some(canvas) = self.canvases.get_mut(&board).filter(|canvas| canvas.viewport() != viewport)
         {
             canvas.set_viewport(viewport);
         }
-        self.hear_canvas(ui, events, actions);
+        self.hear_canvas(ui, events, queue);
     }
 
-    fn hear_canvas(&mut self, ui: &Ui, events: Vec<CanvasEvent>, actions: &mut Vec<Action>) {
+    fn hear_canvas(&mut self, ui: &Ui, events: Vec<CanvasEvent>, queue: &mut CommandQueue) {
         for event in events {
             match event {
-                CanvasEvent::Select(selection) => actions.push(Action::Select(selection)),
-                CanvasEvent::Run(command) => actions.push(Action::Run(command)),
+                CanvasEvent::Select(selection) => queue.act(Action::Select(selection)),
+                CanvasEvent::Run(command) => queue.act(Action::Run(command)),
                 CanvasEvent::ViewportChanged => self.presence_changed(ui.ctx()),
                 CanvasEvent::QuickAdd { at, from } => {
                     let screen = ui.pointer_latest_pos().unwrap_or(ui.max_rect().center());
@@ -121,25 +120,22 @@ impl Workbench {
                     let on_element = element.is_some_and(|element| !matches!(element, ElementId::Board(_)));
                     self.overlays.context_menu = Some(ContextMenu::new(at, on_element));
                 }
-                CanvasEvent::Refused(refusal) => actions.push(Action::Refuse(refusal)),
-                CanvasEvent::Open(node) => actions.push(self.open_node(node)),
+                CanvasEvent::Refused(refusal) => queue.act(Action::Refuse(refusal)),
+                CanvasEvent::Open(node) => queue.act(self.open_node(node)),
                 CanvasEvent::Proposed(subject) => {
-                    if let Some(opened) = self.review.opened_mut().filter(|opened| !opened.is_followed) {
-                        opened.look_at(Some(subject));
-                        actions.push(Action::ShowPanel(PanelId::Proposal));
-                    }
+                    queue.send(ReviewMessage::Focus(subject));
                 }
             }
         }
     }
 }
 
-/// Names can be read from here on.
+/// The zoom at which names are readable.
 const READABLE: f32 = 0.4;
-/// How near the view comes when they could not.
+/// The zoom that reveals nodes whose names are not readable.
 const NEAR: f32 = 0.7;
 
-/// Where the view should go to show these nodes, if they are not all in it already.
+/// The viewport that shows these nodes, or `None` when they are in view.
 fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Option<Viewport> {
     let all = nodes.iter().filter_map(|id| view.snapshot.absolute(*id)).reduce(|a, b| a.union(b))?;
     let (half_w, half_h) = (size.x / now.zoom / 2.0, size.y / now.zoom / 2.0);
@@ -147,20 +143,20 @@ fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Op
         && all.right() as f32 <= now.x + half_w
         && all.y as f32 >= now.y - half_h
         && all.bottom() as f32 <= now.y + half_h;
-    // From far away a node is a dot: come near enough to read it. What can be read already is not worth a jump.
+    // Zooms in when names are not readable, and keeps a readable zoom.
     let zoom = if now.zoom < READABLE { NEAR } else { now.zoom };
     let middle = (all.x as f32 + all.w as f32 / 2.0, all.y as f32 + all.h as f32 / 2.0);
     (!inside || zoom > now.zoom).then_some(Viewport { x: middle.0, y: middle.1, zoom })
 }
 
-/// What is dragged from the palette: a ghost at the pointer that says whether it may be dropped here.
+/// A ghost at the pointer for a node dragged from the palette. It shows whether the node may be dropped here.
 fn drop_ui(ui: &Ui, view: &View<'_>, viewport: Viewport, rect: Rect, actions: &mut Vec<Action>) {
     let Some(dragged) = DragAndDrop::payload::<Dragged>(ui.ctx()) else { return };
     let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0))
     else {
         return;
     };
-    // The canvas itself is not hovered while something else is dragged.
+    // The canvas is not hovered during a drag.
     let from_middle = (pointer - rect.center()) / viewport.zoom;
     let point = Point {
         x: (viewport.x + from_middle.x).round() as i32,

@@ -1,27 +1,34 @@
-//! Keys to commands. A text field that is being typed in keeps its keys; so does a popup or a modal.
+//! Maps keys to commands. A focused text field keeps its keys; so does a popup or a modal.
 
-use super::Workbench;
+use super::{Workbench, dispatch::CommandQueue};
 use crate::{
     commands::{CommandId, Facts, TABLE, pressed},
-    panels::PanelId,
+    panel_id::PanelId,
     view::Action,
 };
 use egui::{Context, Event, FocusDirection};
 
 impl Workbench {
-    pub(super) fn keys(&mut self, context: &Context, actions: &mut Vec<Action>) {
-        // A drag under way takes Esc and everything else for itself.
+    pub(super) fn keys(&mut self, context: &Context, queue: &mut CommandQueue) {
+        let pasted = queue.actions(|actions| self.pressed_keys(context, actions));
+        for text in pasted {
+            self.paste(&text);
+        }
+    }
+
+    /// Pushes the commands whose keys were pressed, and returns texts that were pasted.
+    fn pressed_keys(&self, context: &Context, actions: &mut Vec<Action>) -> Vec<String> {
+        // A drag in progress takes all keys.
         let dragging = context.input(|input| input.pointer.any_down());
         if self.has_popup() || dragging || egui::Popup::is_any_open(context) {
-            return;
+            return Vec::new();
         }
-        // Somewhere text is typed; a field of the inspector that nothing was typed into does not mind.
-        // What is typed in a preview belongs to its page.
+        // An unchanged inspector field does not count as typing.
+        // A preview page keeps the keys typed into it.
         let in_preview = self.panels.preview.has_keyboard(context);
-        let typing =
-            in_preview || context.text_edit_focused() && !self.panels.inspector.has_clean_focus(context);
+        let typing = in_preview || context.text_edit_focused() && !self.inspector.has_clean_focus(context);
         let in_field = in_preview || context.text_edit_focused();
-        // Tab and the arrows lead from widget to widget while one has the keyboard.
+        // Tab and arrow keys move between widgets while one has the keyboard.
         let on_widget = context.memory(|memory| memory.focused()).is_some();
         let facts = Facts::of(self.view().as_ref());
         let board_in_front = self.dock.is_in_front(PanelId::Canvas);
@@ -38,13 +45,13 @@ impl Workbench {
                     CommandId::Deselect => on_widget || self.had_focus,
                     _ => in_field && !def.while_typing,
                 };
-                // What is selected on a board that cannot be seen is left alone.
+                // Commands do not change the selection of a hidden board.
                 let hidden = !board_in_front && def.needs.is_about_board();
                 if belongs_to_widget || hidden || !def.is_enabled(&facts) {
                     continue;
                 }
                 let times: usize = def.keys.iter().map(|keys| pressed(&mut input.events, *keys)).sum();
-                // Only nudges add up; a key that repeats is one press for the rest.
+                // Only nudges repeat; other commands run once per frame.
                 let times = if matches!(def.id, CommandId::Nudge(..)) { times } else { times.min(1) };
                 actions.extend(std::iter::repeat_n(Action::Do(def.id), times));
             }
@@ -53,16 +60,14 @@ impl Workbench {
             }
         });
         if actions.iter().any(|action| matches!(action, Action::Do(CommandId::QuickAdd))) {
-            // The same key would move the keyboard to the first widget.
+            // The same key would move the focus to the first widget.
             context.memory_mut(|memory| memory.move_focus(FocusDirection::None));
         }
-        for text in pasted {
-            self.paste(&text);
-        }
+        pasted
     }
 }
 
-/// The window system turns Ctrl+C, X and V into events of their own.
+/// The window system turns Ctrl+C, X and V into separate events.
 fn take_clipboard_events(
     events: &mut Vec<Event>,
     facts: &Facts<'_>,

@@ -1,17 +1,19 @@
-//! Where the panels stand.
+//! The layout of the window: top bars, dock, status bar and popups.
 
-use super::{Workbench, view_of};
+use super::{Workbench, dispatch::CommandQueue, view_of};
 use crate::{
     agents::guide::setup_guide_ui,
     commands::CommandId,
     dock::Content,
+    features::{review::codes_ui, terraform::cost_ui},
+    frame::FeatureContext,
+    panel_id::{PanelId, Side},
     panels::{
-        PanelId, Panels, Side,
+        Panels,
         menu_bar::{board_tabs_ui, menu_bar_ui},
         notices::banner_ui,
         status_bar::status_bar_ui,
     },
-    review::codes::codes_ui,
     shortcuts_sheet::shortcuts_sheet_ui,
     tour::Tour,
     view::Action,
@@ -27,8 +29,8 @@ fn frame(theme: &Theme, margin: Margin) -> Frame {
 }
 
 impl Workbench {
-    pub(super) fn layout_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        self.top_ui(ui, actions);
+    pub(super) fn layout_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
+        self.top_ui(ui, queue);
         if self.replica.workspace().is_none() {
             let theme = &self.theme;
             egui::CentralPanel::default().frame(Frame::new().fill(theme.surface_app)).show(ui, |ui| {
@@ -37,32 +39,37 @@ impl Workbench {
             });
             return;
         }
-        self.status_ui(ui, actions);
-        egui::CentralPanel::no_frame().show(ui, |ui| self.dock_ui(ui, actions));
+        self.status_ui(ui, queue);
+        egui::CentralPanel::no_frame().show(ui, |ui| self.dock_ui(ui, queue));
     }
 
-    fn top_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+    fn top_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
         let view = view_of(&self.replica, &self.session, theme, self.counted());
         let bar = frame(theme, Margin { left: 8, right: 8, top: 4, bottom: 0 });
         Panel::top("menu bar").frame(bar).show_separator_line(false).show(ui, |ui| {
-            menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_on(id), actions);
+            queue.actions(|actions| menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_on(id), actions));
         });
         let Some(view) = view else { return };
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
-        Panel::top("board tabs").frame(tabs).show(ui, |ui| board_tabs_ui(ui, &view, actions));
+        Panel::top("board tabs")
+            .frame(tabs)
+            .show(ui, |ui| queue.actions(|actions| board_tabs_ui(ui, &view, actions)));
         if !view.review.codes.is_empty() {
-            Panel::top("codes").frame(Frame::NONE).show(ui, |ui| codes_ui(ui, &view, actions));
+            Panel::top("codes").frame(Frame::NONE).show(ui, |ui| {
+                let context = ui.ctx().clone();
+                queue.feature(&view, &context, |cx| codes_ui(ui, cx));
+            });
         }
         let sound = view.snapshot.registry().problems().is_empty();
         if !view.status.held.is_empty() || !view.status.notices.is_empty() || !sound {
             Panel::top("banner")
                 .frame(Frame::new().fill(theme.border))
-                .show(ui, |ui| banner_ui(ui, &view, actions));
+                .show(ui, |ui| queue.actions(|actions| banner_ui(ui, &view, actions)));
         }
     }
 
-    fn status_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+    fn status_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = &self.theme;
         let Some(view) = view_of(&self.replica, &self.session, theme, self.counted()) else { return };
         let zoom =
@@ -70,19 +77,35 @@ impl Workbench {
         Panel::bottom("status bar")
             .frame(frame(theme, Margin::symmetric(10, 0)))
             .exact_size(STATUS_HEIGHT)
-            .show(ui, |ui| status_bar_ui(ui, &view, zoom, actions));
+            .show(ui, |ui| {
+                let context = ui.ctx().clone();
+                queue.sender(|commands| {
+                    let cx = FeatureContext { view: &view, egui: &context, commands };
+                    commands.with_actions(|actions| {
+                        status_bar_ui(ui, &view, zoom, |ui| cost_ui(ui, &cx), actions);
+                    });
+                });
+            });
     }
 
-    fn dock_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+    fn dock_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
         let theme = self.theme.clone();
-        // Taken out while it draws the panels, which are parts of the same workbench.
+        // Taken out while it draws the panels, which belong to the same workbench.
         let mut dock = std::mem::take(&mut self.dock);
-        dock.show_ui(ui, &theme, &mut Docked { workbench: self, actions });
+        dock.show_ui(ui, &theme, &mut Docked { workbench: self, queue });
         self.dock = dock;
     }
 
-    pub(super) fn overlays_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
-        self.tour_ui(context, actions);
+    pub(super) fn overlays_ui(&mut self, context: &Context, queue: &mut CommandQueue) {
+        queue.actions(|actions| self.tour_ui(context, actions));
+        queue.actions(|actions| self.popups_ui(context, actions));
+        let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
+        if let Some(view) = view {
+            queue.feature(&view, context, |cx| self.terraform.dialog_ui(cx));
+        }
+    }
+
+    fn popups_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
         let counts = self.counted();
         let view = view_of(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
@@ -139,25 +162,34 @@ impl Workbench {
     }
 }
 
-/// The panels as the dock sees them.
+/// The panels as content of the dock.
 struct Docked<'a> {
     workbench: &'a mut Workbench,
-    actions: &'a mut Vec<Action>,
+    queue: &'a mut CommandQueue,
 }
 
 impl Content for Docked<'_> {
     fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui) {
-        let Self { workbench, actions } = self;
+        let Self { workbench, queue } = self;
         if panel == PanelId::Canvas {
-            return workbench.board_ui(ui, actions);
+            return workbench.board_ui(ui, queue);
         }
         let counts = workbench.counted();
         let view = view_of(&workbench.replica, &workbench.session, &workbench.theme, counts);
         let Some(view) = view else { return };
+        let context = &ui.ctx().clone();
         match panel {
-            PanelId::Review => workbench.review.queue_ui(ui, &view, actions),
-            PanelId::Proposal => workbench.review.proposal_ui(ui, &view, actions),
-            panel => workbench.panels.show_ui(panel, ui, &view, actions),
+            PanelId::Inspector => {
+                queue.actions(|actions| workbench.panels.specs.brief_ui(ui, &view, actions));
+                queue.feature(&view, context, |cx| workbench.inspector.panel_ui(ui, cx));
+            }
+            PanelId::Terraform => {
+                queue.feature(&view, context, |cx| workbench.terraform.panel_ui(ui, cx));
+            }
+            PanelId::Hcl => queue.feature(&view, context, |cx| workbench.terraform.hcl_ui(ui, cx)),
+            PanelId::Review => queue.feature(&view, context, |cx| workbench.review.queue_ui(ui, cx)),
+            PanelId::Proposal => queue.feature(&view, context, |cx| workbench.review.proposal_ui(ui, cx)),
+            panel => queue.actions(|actions| workbench.panels.show_ui(panel, ui, &view, actions)),
         }
     }
 
@@ -166,14 +198,14 @@ impl Content for Docked<'_> {
     }
 
     fn close(&mut self, panel: PanelId) {
-        self.actions.push(Action::ClosePanel(panel));
+        self.queue.act(Action::ClosePanel(panel));
     }
 
     fn fold(&mut self, panel: PanelId) {
-        self.actions.push(Action::Do(CommandId::Panel(panel)));
+        self.queue.act(Action::Do(CommandId::Panel(panel)));
     }
 
     fn move_to(&mut self, panel: PanelId, side: Side) {
-        self.actions.push(Action::MovePanel(panel, side));
+        self.queue.act(Action::MovePanel(panel, side));
     }
 }

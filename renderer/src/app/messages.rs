@@ -1,27 +1,30 @@
-//! What main said, and what the window tells it.
+//! Messages from main, and requests and presence to main.
 
-use super::{Pending, Workbench, review::Asked};
+use super::{CreatedElements, Pending, Workbench, dispatch::CommandQueue, view_of};
 use crate::{
     commands::CommandId,
+    features::review::ReviewPending,
+    frame::MainRequest,
     link::Incoming,
-    panels::{notices::Tone, status_bar::counted},
+    panels::notices::Tone,
     remembered::layout_to_text,
     replica::Received,
     tour::Tour,
     view::{Action, nodes_of},
     welcome::Welcome,
+    wording::counted,
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
     BoardId, Change, Code, ElementId, Refusal,
     messages::{Answer, Doing, Presence, Request},
-    review::ReviewRequest,
+    review::ReviewAnswer,
 };
 use std::collections::BTreeSet;
 
 impl Workbench {
-    /// Takes everything that has arrived. Never waits.
+    /// Takes everything that has arrived, without waiting.
     pub fn receive(&mut self, context: &Context) {
         while let Some(incoming) = self.link.next() {
             match incoming {
@@ -54,9 +57,9 @@ impl Workbench {
     fn react(&mut self, received: Received, context: &Context) {
         match received {
             Received::Ignored | Received::Status | Received::Bundles => {}
-            Received::Terraform => self.terraform_told(),
+            Received::Terraform => self.update_standings(),
             Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
-            // Asked for before the next frame.
+            // Outdated proposals are requested before the next frame.
             Received::Review => {
                 self.panels.audit.changed();
                 context.request_repaint_after(std::time::Duration::from_millis(1));
@@ -92,20 +95,20 @@ impl Workbench {
         }
     }
 
-    /// Main is gone or not to be trusted: the window has nothing to show any more. Main starts another one if it lives.
+    /// Closes the window when main is gone or sent something invalid. Main starts another window if it is alive.
     fn end(&mut self, why: Option<&str>, context: &Context) {
         if let Some(why) = why {
             tracing::error!(why, "the window ends");
         }
         if !self.leaving {
-            // Set once: the first reason is the one that counts.
+            // The first reason counts.
             let _ = self.lost.set(why.unwrap_or("main has closed the connection").to_owned());
         }
         self.leaving = true;
         context.send_viewport_cmd(ViewportCommand::Close);
     }
 
-    /// A new workspace takes the window over; the same one again (after a resync) leaves the designer where they were.
+    /// A new workspace resets the window. The same one after a resync keeps the designer's place.
     fn opened(&mut self, presence: &Presence, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
         let known = self.opened_root.as_deref() == Some(workspace.root.as_str());
@@ -116,6 +119,7 @@ impl Workbench {
             self.canvases.clear();
             self.fitted.clear();
             self.session.terraform.reset();
+            self.terraform.reset();
             self.counts = None;
             self.review.reset();
             self.session.board = presence.board;
@@ -133,7 +137,7 @@ impl Workbench {
         }
         self.panels.log.reset();
         self.panels.audit.reset();
-        self.panels.inspector.operations = Default::default();
+        self.inspector.forget_history();
         self.redraw_all(None);
         self.keep_what_exists();
     }
@@ -145,11 +149,11 @@ impl Workbench {
         if let Some(workspace) = self.replica.workspace() {
             self.notices.withdraw_undo(workspace.snapshot.revision());
         }
-        self.select_awaited(context);
+        self.select_created(context);
         self.send_nudge_backlog();
     }
 
-    /// Tells each canvas what changed; `None` means everything.
+    /// Notifies each canvas of changes; `None` means everything.
     fn redraw_all(&mut self, changes: Option<&[Change]>) {
         let Some(workspace) = self.replica.workspace() else { return };
         self.canvases.retain(|board, _| workspace.snapshot.board(*board).is_some());
@@ -159,10 +163,10 @@ impl Workbench {
         self.review.draw_anew(self.replica.workspace());
     }
 
-    /// Drops what is gone from the selection, and moves to another board if this one went.
+    /// Removes missing elements from the selection, and opens another board if this one is gone.
     pub(super) fn keep_what_exists(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
-        let snapshot = self.session.edited.as_ref().map_or(&workspace.snapshot, |edited| &edited.after);
+        let snapshot = self.session.review.edited().map_or(&workspace.snapshot, |edited| &edited.after);
         if self.session.board.and_then(|board| snapshot.board(board)).is_none() {
             let mut boards: Vec<_> = snapshot.boards().collect();
             boards.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
@@ -176,180 +180,181 @@ impl Workbench {
         });
     }
 
+    /// Routes a response to the feature that sent the request. This is the only place that matches answers with purposes.
     fn answered(&mut self, request: u64, result: Result<Answer, Refusal>, context: &Context) {
         let pending = self.pending.remove(&request);
-        if let Some(Pending::Bundle(ticket)) = pending {
-            let outcome = self.panels.specs.answered(ticket, result);
-            return self.spec_outcome(outcome, context);
-        }
-        if let Some(Pending::Upstream(ticket)) = pending {
-            return self.upstream_answered(ticket, result);
-        }
-        let answer = match result {
-            Ok(answer) => answer,
-            Err(refusal) => {
-                match pending {
-                    Some(Pending::Log) => self.panels.log.forget_asking(),
-                    Some(Pending::Audit) => self.panels.audit.forget_asking(),
-                    Some(Pending::Nudge) => self.nudge.give_up(),
-                    Some(Pending::Operations) => self.panels.inspector.operations.receive(Vec::new()),
-                    Some(Pending::Review(asked)) => self.review_refused(asked),
-                    Some(Pending::PreviewLog(session)) => self.panels.preview.log.lost(session),
-                    Some(Pending::Promote) => {
-                        let failed = refusal.failed.iter();
-                        let why = failed.map(|failed| (failed.address.clone(), failed.message.clone()));
-                        self.session.unsaved = why.collect();
-                    }
-                    _ => {}
-                }
-                if let Some(Pending::Terraform(asked)) = pending
-                    && !self.session.terraform.refuse(asked, &refusal)
-                {
-                    return;
-                }
-                if pending == Some(Pending::Demo) {
-                    self.tour = None;
-                }
-                if let (Some(Pending::Welcome | Pending::Demo), Some(welcome)) =
-                    (pending, &mut self.overlays.welcome)
-                {
-                    return welcome.refuse(refusal);
-                }
-                match pending {
-                    // What is in the way stays; the rest can still be taken back.
-                    Some(Pending::Revert(revision)) if refusal.code == Code::Conflict => {
-                        let partly = Action::Ask(Request::Revert { revision, partial: true });
-                        self.notices.offer(&refusal, "Revert what can be", partly);
-                    }
-                    Some(Pending::Review(Asked::Revert(proposal))) if refusal.code == Code::Conflict => {
-                        let partly = Action::Review(ReviewRequest::Revert { proposal, partial: true });
-                        self.notices.offer(&refusal, "Revert what can be", partly);
-                    }
-                    _ => self.notices.refuse(&refusal),
-                }
-                return;
+        let answer = match (result, pending) {
+            (result, Some(Pending::Bundle(ticket))) => {
+                let outcome = self.panels.specs.answered(ticket, result);
+                return self.spec_outcome(outcome, context);
             }
+            (result, Some(Pending::Upstream(ticket))) => return self.upstream_answered(ticket, result),
+            (Err(refusal), pending) => return self.refused(pending, refusal, context),
+            (Ok(answer), _) => answer,
         };
-        match answer {
-            Answer::Applied(applied) => match pending {
-                Some(Pending::Promote) => {
-                    self.session.unsaved.clear();
-                    self.notices.tell(Tone::Good, applied.summary, Vec::new());
-                }
-                Some(Pending::Change { select_created: true }) => {
-                    self.session.awaited = applied.created;
-                    self.select_awaited(context);
-                }
-                Some(Pending::Note) => {
-                    self.session.awaited = applied.created;
-                    self.session.write_awaited = true;
-                    self.select_awaited(context);
-                }
-                Some(Pending::Nudge) => {
-                    self.nudge.answered(applied.revision);
-                    self.send_nudge_backlog();
-                }
-                _ => {}
-            },
-            Answer::Saved { files, .. } => {
-                let more =
-                    if files.is_empty() { vec!["Nothing had changed.".to_owned()] } else { Vec::new() };
-                let what = if files.is_empty() {
-                    "Saved".to_owned()
-                } else {
-                    format!("Saved {}", counted(files.len(), "file"))
-                };
-                self.notices.tell(Tone::Good, what, more);
+        let mut queue = CommandQueue::default();
+        match (answer, pending) {
+            (Answer::Applied(applied), Some(Pending::Promote)) => {
+                self.session.unsaved.clear();
+                self.notices.tell(Tone::Good, applied.summary, Vec::new());
             }
-            Answer::Log(entries) if pending == Some(Pending::Operations) => {
-                self.panels.inspector.operations.receive(entries);
+            (Answer::Applied(applied), Some(Pending::Change { select_created: true })) => {
+                self.session.created = CreatedElements::Select(applied.created);
+                self.select_created(context);
             }
-            Answer::Log(entries) => self.panels.log.receive(entries),
-            Answer::AuditView(view) => self.panels.audit.receive(*view),
-            Answer::ProblemReport(text) => {
+            (Answer::Applied(applied), Some(Pending::Note)) => {
+                self.session.created = CreatedElements::Write(applied.created);
+                self.select_created(context);
+            }
+            (Answer::Applied(applied), Some(Pending::Nudge)) => {
+                self.nudge.answered(applied.revision);
+                self.send_nudge_backlog();
+            }
+            (Answer::Saved { files, .. }, _) if files.is_empty() => {
+                self.notices.tell(Tone::Good, "Saved", vec!["Nothing had changed.".to_owned()]);
+            }
+            (Answer::Saved { files, .. }, _) => {
+                let what = format!("Saved {}", counted(files.len(), "file"));
+                self.notices.tell(Tone::Good, what, Vec::new());
+            }
+            (Answer::Log(entries), Some(Pending::Inspector(_))) => {
+                self.inspector.received_operations(entries)
+            }
+            (Answer::Log(entries), _) => self.panels.log.receive(entries),
+            (Answer::AuditView(view), _) => self.panels.audit.receive(*view),
+            (Answer::ProblemReport(text), _) => {
                 if let Some(report) = &mut self.overlays.report {
                     report.receive(text);
                 }
             }
-            Answer::Recents(recents) => {
+            (Answer::Recents(recents), _) => {
                 if let Some(welcome) = &mut self.overlays.welcome {
                     welcome.receive(recents);
                 }
             }
-            // A workspace was opened or made: the choice is done.
-            Answer::Done if pending == Some(Pending::Welcome) => self.overlays.welcome = None,
-            Answer::Templates(boards) => {
+            // A workspace was opened or created, so the choice is done.
+            (Answer::Done, Some(Pending::Welcome)) => self.overlays.welcome = None,
+            (Answer::Templates(boards), _) => {
                 if let Some(welcome) = &mut self.overlays.welcome {
                     welcome.receive_templates(boards);
                 }
             }
-            Answer::PlainFolder(folder) => self.overlays.welcome = Some(Welcome::about(Some(folder))),
-            Answer::Demo { tour } => self.demo_started(tour),
-            Answer::Terraform(answer) => {
+            (Answer::PlainFolder(folder), _) => self.overlays.welcome = Some(Welcome::about(Some(folder))),
+            (Answer::Demo { tour }, _) => self.demo_started(tour),
+            (Answer::Terraform(answer), pending) => {
                 if pending == Some(Pending::Welcome) {
                     self.imported_workspace();
                 }
-                self.terraform_answered(answer, context);
+                let answers = &mut self.session.terraform;
+                queue.sender(|commands| self.terraform.responded(answer, answers, commands));
             }
-            Answer::Preview(answer) => self.preview_answered(answer, pending),
-            Answer::Text(text) => match pending {
-                Some(Pending::Terraform(_)) => {
-                    context.copy_text(text);
-                    let next =
-                        "Fill it in and keep it as a .json file in the folder prices of the workspace."
-                            .to_owned();
-                    self.notices.tell(Tone::Good, "Copied the missing prices", vec![next]);
-                }
-                Some(Pending::Agents { copy: true }) => {
-                    context.copy_text(text);
-                    let next = "Paste it into the configuration of your client.".to_owned();
-                    self.notices.tell(Tone::Good, "Copied the configuration", vec![next]);
-                }
-                _ => self.notices.tell(Tone::Good, text, Vec::new()),
-            },
-            Answer::Review(answer) => {
-                let asked = if let Some(Pending::Review(asked)) = pending { Some(asked) } else { None };
-                self.review_answered(answer, asked, context);
+            (Answer::Preview(answer), pending) => self.preview_answered(answer, pending),
+            (Answer::Text(text), Some(Pending::Terraform(_))) => {
+                queue.sender(|commands| self.terraform.received_prices(text, context, commands));
             }
-            Answer::Exported { path, .. } if pending == Some(Pending::AuditExport) => {
+            (Answer::Text(text), Some(Pending::Agents { copy: true })) => {
+                context.copy_text(text);
+                let next = "Paste it into the configuration of your client.".to_owned();
+                self.notices.tell(Tone::Good, "Copied the configuration", vec![next]);
+            }
+            (Answer::Text(text), _) => self.notices.tell(Tone::Good, text, Vec::new()),
+            (Answer::Review(ReviewAnswer::Origins(origins)), _) => self.inspector.received_origins(origins),
+            (Answer::Review(answer), pending) => {
+                let pending = match pending {
+                    Some(Pending::Review(pending)) => pending,
+                    _ => ReviewPending::Other,
+                };
+                if let Some(view) = view_of(&self.replica, &self.session, &self.theme, self.counted()) {
+                    queue.feature(&view, context, |cx| self.review.responded(answer, pending, cx));
+                }
+            }
+            (Answer::Exported { path, .. }, Some(Pending::AuditExport)) => {
                 let next = format!("`draftboard audit verify {path}` checks it anywhere.");
                 self.notices.tell(Tone::Good, "Exported the audit", vec![path, next]);
             }
-            Answer::Exported { path, .. } => self.notices.tell(Tone::Good, "Exported the board", vec![path]),
+            (Answer::Exported { path, .. }, _) => {
+                self.notices.tell(Tone::Good, "Exported the board", vec![path]);
+            }
             _ => {}
         }
+        self.execute(queue, context);
     }
 
-    /// The answer and the patch may come in either order; what was made is selected when both are here.
-    pub(super) fn select_awaited(&mut self, context: &Context) {
+    fn refused(&mut self, pending: Option<Pending>, refusal: Refusal, context: &Context) {
+        let mut queue = CommandQueue::default();
+        match pending {
+            Some(Pending::Review(pending)) => {
+                queue.sender(|commands| self.review.refused(pending, refusal, commands));
+                return self.execute(queue, context);
+            }
+            Some(Pending::Terraform(pending)) => {
+                let answers = &mut self.session.terraform;
+                queue.sender(|commands| self.terraform.refused(pending, refusal, answers, commands));
+                return self.execute(queue, context);
+            }
+            // A partial revert keeps the conflicting parts.
+            Some(Pending::Revert(revision)) if refusal.code == Code::Conflict => {
+                let partly = Action::Ask(Request::Revert { revision, partial: true });
+                return self.notices.offer(&refusal, "Revert what is possible", partly);
+            }
+            Some(Pending::Inspector(pending)) => self.inspector.refused(pending),
+            Some(Pending::Log) => self.panels.log.forget_asking(),
+            Some(Pending::Audit) => self.panels.audit.forget_asking(),
+            Some(Pending::Nudge) => self.nudge.give_up(),
+            Some(Pending::PreviewLog(session)) => self.panels.preview.log.lost(session),
+            Some(Pending::Promote) => {
+                let failed = refusal.failed.iter();
+                let why = failed.map(|failed| (failed.address.clone(), failed.message.clone()));
+                self.session.unsaved = why.collect();
+            }
+            Some(Pending::Welcome | Pending::Demo) => {
+                if pending == Some(Pending::Demo) {
+                    self.tour = None;
+                }
+                if let Some(welcome) = &mut self.overlays.welcome {
+                    return welcome.refuse(refusal);
+                }
+            }
+            _ => {}
+        }
+        self.notices.refuse(&refusal);
+    }
+
+    /// Selects created elements once the response and the patch have both arrived, in either order.
+    pub(super) fn select_created(&mut self, context: &Context) {
         let Some(workspace) = self.replica.workspace() else { return };
-        let awaited = &self.session.awaited;
+        let (created, is_written_on) = match &self.session.created {
+            CreatedElements::None => return,
+            CreatedElements::Select(created) => (created, false),
+            CreatedElements::Write(created) => (created, true),
+        };
         let here = |element: &ElementId| match element {
             ElementId::Node(id) => workspace.snapshot.node(*id).is_some(),
             ElementId::Edge(id) => workspace.snapshot.edge(*id).is_some(),
             ElementId::Board(id) => workspace.snapshot.board(*id).is_some(),
         };
-        if awaited.is_empty() || !awaited.iter().all(here) {
+        if created.is_empty() || !created.iter().all(here) {
             return;
         }
-        let awaited: BTreeSet<ElementId> = std::mem::take(&mut self.session.awaited).into_iter().collect();
+        let created: BTreeSet<ElementId> = created.iter().copied().collect();
+        self.session.created = CreatedElements::None;
         let board =
-            awaited.iter().find_map(|id| if let ElementId::Board(id) = id { Some(*id) } else { None });
+            created.iter().find_map(|id| if let ElementId::Board(id) = id { Some(*id) } else { None });
         if let Some(board) = board {
             return self.open_board(board, context);
         }
-        // What came inside something else that came is part of it.
-        let outermost: BTreeSet<ElementId> = nodes_of(&awaited)
+        // A node inside another created node is part of it.
+        let outermost: BTreeSet<ElementId> = nodes_of(&created)
             .into_iter()
             .filter(|id| {
                 let parent = workspace.snapshot.node(*id).and_then(|node| node.parent);
-                parent.is_none_or(|parent| !awaited.contains(&ElementId::Node(parent)))
+                parent.is_none_or(|parent| !created.contains(&ElementId::Node(parent)))
             })
             .map(ElementId::Node)
             .collect();
         let nodes = nodes_of(&outermost);
         let board = nodes.first().and_then(|id| workspace.snapshot.node(*id)).map(|node| node.board);
-        if std::mem::take(&mut self.session.write_awaited)
+        if is_written_on
             && let (Some(canvas), [note]) =
                 (board.and_then(|board| self.canvases.get_mut(&board)), nodes.as_slice())
         {
@@ -359,27 +364,44 @@ impl Workbench {
         self.select(outermost, context);
     }
 
-    /// Asks main for something. A full queue is told and forgotten: nothing was changed.
     pub(super) fn ask(&mut self, request: Request, pending: Pending) {
-        let Some(request) = self.edit_proposal(request) else { return };
-        match self.link.request(request) {
-            Ok(id) => drop(self.pending.insert(id, pending)),
-            Err(error) => {
-                if let Pending::Bundle(ticket) = pending {
-                    self.panels.specs.lost(ticket);
-                }
-                if let Pending::Upstream(ticket) = pending {
-                    self.panels.upstreams.lost(ticket);
-                }
-                let more = vec!["Nothing was changed. Try again in a moment.".to_owned()];
-                let message = format!("{error}.");
-                if let Pending::Terraform(asked) = pending {
-                    let refusal = Refusal::new(Code::Internal, message.clone());
-                    self.session.terraform.refuse(asked, &refusal);
-                }
-                self.notices.tell(Tone::Bad, super::perform::capitalised(&message), more);
+        match self.review.redirect(request) {
+            Ok(edit @ MainRequest::Review(_)) => self.request(edit, Pending::Review(ReviewPending::Edit)),
+            Ok(request) => self.request(request, pending),
+            Err(refusal) => {
+                self.notices.refuse(&refusal);
+                self.nudge.give_up();
             }
         }
+    }
+
+    /// Sends a request to main. A full connection is reported and the request forgotten: nothing was changed.
+    pub(super) fn request(&mut self, request: MainRequest, pending: Pending) {
+        let is_review = matches!(request, MainRequest::Review(_));
+        let sent = match request {
+            MainRequest::Review(request) => self.link.review(request),
+            MainRequest::Request(request) => self.link.request(request),
+        };
+        let error = match sent {
+            Ok(id) => {
+                self.pending.insert(id, pending);
+                return;
+            }
+            Err(error) => format!("{error}."),
+        };
+        match pending {
+            Pending::Bundle(ticket) => drop(self.panels.specs.lost(ticket)),
+            Pending::Upstream(ticket) => self.panels.upstreams.lost(ticket),
+            Pending::Review(pending) => self.review.not_sent(pending),
+            Pending::Terraform(pending) => {
+                let refusal = Refusal::new(Code::Internal, error.clone());
+                self.terraform.lost(pending, &refusal, &mut self.session.terraform);
+            }
+            _ => {}
+        }
+        let more = if is_review { "Nothing was decided." } else { "Nothing was changed." };
+        let more = vec![format!("{more} Try again in a moment.")];
+        self.notices.tell(Tone::Bad, super::perform::capitalised(&error), more);
     }
 
     pub(super) fn presence_changed(&mut self, context: &Context) {
@@ -388,7 +410,7 @@ impl Workbench {
     }
 
     pub(super) fn tell_presence(&mut self, context: &Context) {
-        // Where the view comes to rest counts, not the way there.
+        // Only the place where the camera stops is sent.
         let flying =
             self.session.board.and_then(|board| self.canvases.get(&board)).is_some_and(Canvas::is_flying);
         let now = context.input(|input| input.time);
@@ -400,14 +422,17 @@ impl Workbench {
         }
     }
 
-    /// Something lies over the window and has the keyboard.
+    /// Returns whether a popup or dialog has the keyboard.
     pub(super) fn has_popup(&self) -> bool {
-        self.dialogs.is_open() || self.overlays.take_keys() || self.review.is_enlarging()
+        self.dialogs.is_open()
+            || self.terraform.is_asking()
+            || self.overlays.take_keys()
+            || self.review.is_enlarging()
     }
 
     pub(super) fn notice_doing(&mut self, context: &Context, had_popup: bool) {
         if had_popup && !self.has_popup() {
-            // Its field lets go of the keyboard in the next frame only.
+            // The field of the popup releases the keyboard in the next frame.
             context.request_repaint();
         }
         let doing = if context.dragged_id().is_some() {
@@ -435,7 +460,7 @@ impl Workbench {
         }
     }
 
-    /// The window is being closed by a person: main should end too, and know where they were.
+    /// A person closes the window: main must end as well and know the last presence.
     pub(super) fn leave(&mut self) {
         self.leaving = true;
         if self.presence.is_waiting()

@@ -1,14 +1,15 @@
-//! The workbench: one frame after another. State that the window owns lives here; everything else is in the replica.
+//! The workbench: draws one frame after another. Holds the state of the window; everything else is in the replica.
 
 mod canvas_area;
+mod dispatch;
 mod keys;
 mod layout;
 mod messages;
 mod nudge;
 mod perform;
 mod previews;
+mod proposal_board;
 mod remember;
-mod review;
 mod run_command;
 mod specs;
 mod terraform;
@@ -21,27 +22,33 @@ use crate::{
     context_menu::ContextMenu,
     dialogs::Dialogs,
     dock::{Dock, Place},
+    features::{
+        inspector::{InspectorFeature, InspectorPending},
+        review::{ProposedState, ReviewFeature, ReviewPending},
+        terraform::TerraformFeature,
+    },
     link::Link,
-    links::LinkTo,
-    panels::{PanelId, Panels, notices::Notices},
+    link_to::LinkTo,
+    panel_id::PanelId,
+    panels::{Panels, notices::Notices},
     presence::Debounce,
     quick_add::QuickAdd,
     remembered::Settings,
     replica::{Replica, Workspace},
     report_problem::ReportDialog,
-    review::{Review, proposed::Proposed},
     settings_page::SettingsPage,
-    specs::{History, NewEntity},
-    terraform::{Asked, Known},
+    specs::NewEntity,
+    terraform_answers::{TerraformAnswers, TerraformPending},
     tour::Tour,
-    view::{Action, View},
+    view::{History, View},
     welcome::Welcome,
 };
 use canvas::{Canvas, theme::Theme};
+use dispatch::CommandQueue;
 use egui::{Context, Ui, ViewportCommand};
 use nudge::Nudge;
 use shared_protocol::{
-    BoardId, ElementId, NodeId, OverrideKey, Revision, Subject,
+    BoardId, ElementId, NodeId, OverrideKey, Revision,
     messages::{Area, Doing},
     previews::SessionId,
 };
@@ -50,79 +57,93 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// What the designer is looking at.
+/// The designer's place: board, selection, pages and previews.
 #[derive(Default)]
 pub(crate) struct Session {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: BTreeSet<ElementId>,
-    /// The pages of specs that were read.
+    /// The spec pages that were read.
     pub(crate) history: History,
-    /// Nodes to bring into view once the canvas knows its size.
+    /// Nodes to bring into view once the canvas has its size.
     reveal: Vec<NodeId>,
-    /// The same for an element that is proposed.
-    reveal_proposed: Option<Subject>,
-    /// The same for all that is proposed, once the canvas has its size.
-    reveal_proposal: bool,
-    /// What a command made, to be selected as soon as the replica has it.
-    awaited: Vec<ElementId>,
-    /// It is a note, to be written on at once.
-    write_awaited: bool,
-    /// What main answered about the Terraform of the board.
-    pub(crate) terraform: Known,
-    /// A proposal is looked at.
-    reviewing: bool,
-    /// The preview session that was chosen.
+    created: CreatedElements,
+    /// The answers of main about the Terraform of the board.
+    pub(crate) terraform: TerraformAnswers,
+    review: ReviewMode,
+    /// The chosen preview session.
     looked_at: Option<SessionId>,
     /// The preview panel was in front in this frame.
     previewing: bool,
-    /// The inspector sets overrides while a preview is looked at.
+    /// The inspector sets overrides while a preview is visible.
     overriding: bool,
-    /// What was last chosen in a preview of a component by itself.
+    /// The last selection in a component preview.
     picked: Option<(SessionId, String)>,
-    /// Overrides that could not be saved to their source when it was last asked for, and why.
+    /// Overrides that could not be saved to their source, and the reasons.
     unsaved: BTreeMap<OverrideKey, String>,
-    /// The reviewer edits a proposal: this is shown instead of the workspace.
-    edited: Option<Arc<Proposed>>,
 }
 
-/// What a request was for, until it is answered.
+/// Elements that a command created, selected as soon as the replica has them.
+#[derive(Default)]
+enum CreatedElements {
+    #[default]
+    None,
+    Select(Vec<ElementId>),
+    /// A note, selected and opened for writing.
+    Write(Vec<ElementId>),
+}
+
+/// The relation of the window to the open proposal.
+#[derive(Default)]
+enum ReviewMode {
+    #[default]
+    Off,
+    Looking,
+    /// The reviewer edits the proposal: the proposed state is shown instead of the workspace.
+    Editing(Arc<ProposedState>),
+}
+
+impl ReviewMode {
+    fn edited(&self) -> Option<&Arc<ProposedState>> {
+        if let Self::Editing(edited) = self { Some(edited) } else { None }
+    }
+}
+
+/// The purpose of a request, kept until main responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pending {
     Change {
         select_created: bool,
     },
-    /// A sticky note, to be written on as soon as it is there.
+    /// A sticky note, opened for writing when it arrives.
     Note,
     Revert(Revision),
     Nudge,
     Log,
     Audit,
     AuditExport,
-    /// Where something comes from.
-    Operations,
-    /// Another workspace, or what the welcome page shows.
+    /// Another workspace, or the content of the welcome page.
     Welcome,
-    /// The demo.
     Demo,
-    Review(review::Asked),
-    /// Something about agents: what is answered is told, or put on the clipboard.
+    Inspector(InspectorPending),
+    Review(ReviewPending),
+    /// A request about agents. The response is shown, or copied to the clipboard.
     Agents {
         copy: bool,
     },
-    /// About spec bundles, under the ticket of its question.
+    /// A request about spec bundles, with its ticket.
     Bundle(u64),
-    Terraform(Asked),
-    /// A preview session that is to be looked at when it is there.
+    Terraform(TerraformPending),
+    /// A new preview session, shown when it starts.
     Preview,
     PreviewLog(SessionId),
-    /// About managed servers, under the ticket of its question.
+    /// A request about managed servers, with its ticket.
     Upstream(u64),
-    /// Overrides became part of boards and components.
+    /// Saves overrides to boards and components.
     Promote,
     Other,
 }
 
-/// Popups over everything else.
+/// Popups above everything else.
 #[derive(Default)]
 struct Overlays {
     quick_add: Option<QuickAdd>,
@@ -139,7 +160,7 @@ struct Overlays {
 }
 
 impl Overlays {
-    /// Something has the keyboard for itself.
+    /// Returns whether a popup has the keyboard.
     fn take_keys(&self) -> bool {
         self.quick_add.is_some()
             || self.connect_to.is_some()
@@ -157,30 +178,32 @@ impl Overlays {
 
 pub struct Workbench {
     link: Link,
-    /// Why the workspace went away without the designer's doing.
+    /// The reason that the workspace was lost.
     lost: Arc<OnceLock<String>>,
     replica: Replica,
     session: Session,
     canvases: BTreeMap<BoardId, Canvas>,
-    /// Boards that have been shown, and so have a viewport of their own.
+    /// Boards that were shown, and so have a viewport.
     fitted: BTreeSet<BoardId>,
-    /// Where the board was shown in the last frame.
+    /// The area of the board in the last frame.
     canvas_area: Option<Area>,
-    /// In the last frame.
+    /// The activity in the last frame.
     doing: Doing,
     theme: Theme,
     settings: Settings,
-    /// As last told to main.
+    /// As last sent to main.
     told_settings: Settings,
-    /// Only what was chosen here is kept: a file that cannot be read is not overwritten with defaults.
+    /// Only settings changed here are saved, so that an unreadable file is not overwritten with defaults.
     has_changed_settings: bool,
     dock: Dock,
-    /// As last told to main.
+    /// As last sent to main.
     told_layout: Place,
     panels: Panels,
-    review: Review,
+    inspector: InspectorFeature,
+    review: ReviewFeature,
+    terraform: TerraformFeature,
     overlays: Overlays,
-    /// Of the demo, while that is open.
+    /// The tour of the demo while it is open.
     tour: Option<Tour>,
     dialogs: Dialogs,
     notices: Notices,
@@ -189,18 +212,18 @@ pub struct Workbench {
     presence: Debounce,
     counts: Option<(Revision, Option<BoardId>, (usize, usize))>,
     title: String,
-    /// The workspace that this window has taken its place in.
+    /// The workspace that this window was set up for.
     opened_root: Option<String>,
-    /// A widget had the keyboard in the last frame: Esc takes it away before anything of ours sees the key.
+    /// A widget had the keyboard in the last frame: Esc releases it before a command sees the key.
     had_focus: bool,
-    /// The window was closed on purpose and main has been told.
+    /// A person closed the window and main was notified.
     leaving: bool,
 }
 
 impl Workbench {
     pub fn new(context: &Context, link: Link) -> Self {
         context.options_mut(|options| {
-            // Both keys belong to the canvas and the menus.
+            // The canvas and the menus use these keys.
             options.quit_shortcuts.clear();
             options.zoom_with_keyboard = false;
         });
@@ -220,7 +243,9 @@ impl Workbench {
             dock: Dock::default(),
             told_layout: Place::default(),
             panels: Panels::default(),
-            review: Review::default(),
+            inspector: InspectorFeature::default(),
+            review: ReviewFeature::default(),
+            terraform: TerraformFeature::default(),
             overlays: Overlays::default(),
             tour: None,
             dialogs: Dialogs::default(),
@@ -238,31 +263,29 @@ impl Workbench {
         workbench
     }
 
-    /// Where to say why the workspace went away.
+    /// Sets where to report the reason that the workspace was lost.
     #[must_use]
     pub fn telling(mut self, lost: Arc<OnceLock<String>>) -> Self {
         self.lost = lost;
         self
     }
 
-    /// Draws one frame and does what was asked for in it.
+    /// Draws one frame and executes its commands.
     pub fn show_ui(&mut self, ui: &mut Ui) {
         let context = ui.ctx().clone();
         self.follow_theme(&context);
         self.count();
-        let mut actions = Vec::new();
+        let mut queue = CommandQueue::default();
         let had_popup = self.has_popup();
         self.follow_review(&context);
         self.session.previewing = self.dock.is_in_front(PanelId::Preview);
-        self.settle(&context, &mut actions);
-        self.ask_terraform(&context, &mut actions);
-        self.keys(&context, &mut actions);
-        self.layout_ui(ui, &mut actions);
-        self.overlays_ui(&context, &mut actions);
-        self.hear_dialogs(&mut actions);
-        for action in actions {
-            self.perform(action, &context);
-        }
+        self.settle(&context, &mut queue);
+        self.follow_terraform(&context, &mut queue);
+        self.keys(&context, &mut queue);
+        self.layout_ui(ui, &mut queue);
+        self.overlays_ui(&context, &mut queue);
+        self.hear_dialogs(&mut queue);
+        self.execute(queue, &context);
         self.remember(&context);
         self.notice_doing(&context, had_popup);
         self.tell_presence(&context);
@@ -282,13 +305,13 @@ impl Workbench {
         self.counts.map_or((0, 0), |(_, _, counts)| counts)
     }
 
-    /// The look of the system, unless somebody chose one.
+    /// Follows the system theme unless a person chose one.
     fn follow_theme(&mut self, context: &Context) {
         let dark = context.theme() == egui::Theme::Dark;
         self.theme = if dark { self.dark_theme() } else { Theme::light() };
     }
 
-    /// Counting walks the board, so it is done once for a revision.
+    /// Counts once per revision, because it walks the board.
     fn count(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
         let (revision, board) = (workspace.snapshot.revision(), self.session.board);
@@ -301,16 +324,16 @@ impl Workbench {
         self.counts = Some((revision, board, counts));
     }
 
-    fn settle(&mut self, context: &Context, actions: &mut Vec<Action>) {
+    fn settle(&mut self, context: &Context, queue: &mut CommandQueue) {
         let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
         if let Some(view) = view {
-            self.panels.inspector.settle(context, &view, actions);
+            queue.feature(&view, context, |cx| self.inspector.settle(cx));
         }
     }
 
-    fn hear_dialogs(&mut self, actions: &mut Vec<Action>) {
+    fn hear_dialogs(&mut self, queue: &mut CommandQueue) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
-        self.dialogs.receive(root, actions);
+        queue.actions(|actions| self.dialogs.receive(root, actions));
     }
 
     fn title(&mut self, context: &Context) {
@@ -325,7 +348,7 @@ impl Workbench {
     }
 }
 
-/// A view of some fields, so that others can be changed meanwhile.
+/// Builds a view from some fields, so that the others can be changed meanwhile.
 fn view_of<'a>(
     replica: &'a Replica,
     session: &'a Session,
@@ -333,10 +356,11 @@ fn view_of<'a>(
     counts: (usize, usize),
 ) -> Option<View<'a>> {
     let workspace = replica.workspace()?;
-    let edited = session.edited.as_deref();
+    let edited = session.review.edited().map(Arc::as_ref);
     let sessions = &replica.previews().sessions;
     let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
     Some(View {
+        workspace,
         root: &workspace.root,
         name: &workspace.name,
         snapshot: edited.map_or(&workspace.snapshot, |edited| &edited.after),
@@ -345,14 +369,14 @@ fn view_of<'a>(
         links: replica.links(),
         review: replica.review(),
         upstreams: replica.upstreams(),
-        is_reviewing: session.reviewing,
+        is_reviewing: matches!(session.review, ReviewMode::Looking),
         is_proposed: edited.is_some(),
         status: &workspace.status,
         mcp: replica.mcp(),
         bundles: replica.bundles(),
         history: &session.history,
         terraform: replica.terraform(),
-        known: &session.terraform,
+        terraform_answers: &session.terraform,
         previews: replica.previews(),
         looked_at,
         is_previewing: session.previewing,

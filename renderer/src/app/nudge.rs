@@ -1,5 +1,5 @@
-//! Arrow keys repeat faster than an operation becomes durable. While one nudge is under way the next ones add up, and
-//! go out together when the replica has caught up; so none is computed from a place that is already past.
+//! Nudges by arrow keys, which repeat faster than operations become durable. While one nudge is in flight later ones
+//! add up, and are sent together when the replica has caught up, so that none starts from an outdated position.
 
 use super::{Pending, Workbench};
 use shared_protocol::{Command, NodeId, Revision, command::Placed, messages::Request};
@@ -59,7 +59,7 @@ impl Workbench {
         }
     }
 
-    /// Selected nodes that stand in no other selected node: moving those moves all.
+    /// Selected nodes without a selected container: moving them moves the others.
     pub(super) fn outermost_selected(&self) -> Vec<NodeId> {
         let Some(view) = self.view() else { return Vec::new() };
         let selected: BTreeSet<NodeId> = view.selected_nodes().into_iter().collect();

@@ -1,14 +1,20 @@
-//! Doing what panels asked for.
+//! Performs the actions of panels.
 
 pub(super) use crate::panels::notices::capitalised;
 
-use super::{Pending, Workbench};
+use super::{CreatedElements, Pending, Workbench};
 use crate::{
     dialogs::Modal,
-    links::LinkTo,
-    panels::{PanelId, notices::Tone},
+    features::{
+        inspector::InspectorMessage,
+        review::{ReviewFeature, ReviewMessage},
+    },
+    frame::{Feature, MainRequest},
+    link_to::LinkTo,
+    panel_id::PanelId,
+    panels::notices::Tone,
     placing::{add_at, add_connected, parent_for},
-    terraform::Asked,
+    terraform_answers::TerraformPending,
     tour::Tour,
     view::Action,
 };
@@ -25,18 +31,14 @@ impl Workbench {
             Action::Do(id) => self.run_command(id, context),
             Action::Run(command) => self.run(command),
             Action::Ask(request) => {
-                if let Request::Terraform(request) = &request {
-                    self.session.terraform.sending(request);
-                }
                 let pending = match request {
-                    Request::Terraform(ref request) => Pending::Terraform(Asked::of(request)),
+                    Request::Terraform(ref request) => Pending::Terraform(TerraformPending::of(request)),
                     Request::Log { .. } => Pending::Log,
                     Request::AuditView { .. } => Pending::Audit,
                     Request::AuditExport { .. } => Pending::AuditExport,
                     Request::Preview(PreviewRequest::Log { session, .. }) => Pending::PreviewLog(session),
                     Request::Mcp(McpRequest::ClientConfig { .. }) => Pending::Agents { copy: true },
                     Request::Mcp(_) => Pending::Agents { copy: false },
-                    Request::Operations(_) => Pending::Operations,
                     Request::Open(_)
                     | Request::New { .. }
                     | Request::OpenExample
@@ -71,7 +73,7 @@ impl Workbench {
             Action::GoToField(element, key) => {
                 self.reveal(element, context);
                 self.dock.show(PanelId::Inspector);
-                self.panels.inspector.go_to(key);
+                self.deliver(InspectorMessage::GoToField(key), context);
             }
             Action::Refuse(refusal) => self.notices.refuse(&refusal),
             Action::ShowOperation(revision) => {
@@ -84,11 +86,25 @@ impl Workbench {
                 let popup = self.view().map(|view| LinkTo::new(&view, end));
                 self.overlays.link_to = popup;
             }
-            Action::ShowRun(run) => self.session.terraform.chosen = run,
-            Action::Review(request) => self.ask_review(request),
-            Action::OpenProposal(id) => self.open_proposal(id, context),
-            Action::CloseProposal => self.close_proposal(),
-            Action::Jump(subject) => self.jump(subject, context),
+            Action::Offer { refusal, text, action } => self.notices.offer(&refusal, text, *action),
+            Action::Notify { message, details, button } => {
+                let button = button.map(|(text, action)| (text, *action));
+                self.notices.tell_with(Tone::Good, message, details, button);
+            }
+            Action::Warn { message, details } => self.notices.tell(Tone::Bad, message, details),
+            Action::SelectCreated(elements) => {
+                self.session.created = CreatedElements::Select(elements);
+                self.select_created(context);
+            }
+            Action::CloseDialog => self.dialogs.close(),
+            Action::DropNudges => self.nudge.give_up(),
+            Action::Review(request) => {
+                let request = MainRequest::Review(request);
+                let pending = Pending::Review(ReviewFeature::pending(&request));
+                self.request(request, pending);
+            }
+            Action::OpenProposal(id) => self.deliver(ReviewMessage::Open(id), context),
+            Action::CloseProposal => self.deliver(ReviewMessage::Close, context),
             Action::StartPreview(shown) => self.start_preview(shown, context),
             Action::LookAt(session) => self.session.looked_at = Some(session),
             Action::SetOverriding(on) => self.session.overriding = on,
@@ -111,7 +127,7 @@ impl Workbench {
                 };
                 let request = match newest.cmp(&revision) {
                     Ordering::Equal => Request::Undo,
-                    // Its patch is still on the way.
+                    // The patch of the operation has not arrived yet.
                     Ordering::Less => Request::Revert { revision, partial: false },
                     Ordering::Greater => {
                         let more = vec!["Revert it in the log to keep what came after it.".to_owned()];
@@ -124,7 +140,7 @@ impl Workbench {
         }
     }
 
-    /// Sends a change; what it makes is selected when it is there.
+    /// Sends a change. Created elements are selected when they arrive.
     pub(super) fn run(&mut self, command: Command) {
         let select_created = selects_what_it_makes(&command);
         self.ask(Request::Run(command), Pending::Change { select_created });
@@ -177,14 +193,14 @@ impl Workbench {
         self.show_canvas();
     }
 
-    /// Something else may stand in the middle.
+    /// Another panel may be in front of the canvas.
     pub(super) fn show_canvas(&mut self) {
         if !self.dock.is_in_front(PanelId::Canvas) {
             self.dock.show(PanelId::Canvas);
         }
     }
 
-    /// Where there is room: in the selected container (or around it) if it takes the type, else on the board.
+    /// Adds a node to the selected container or one around it if that accepts the type, else to the board.
     fn add(&self, type_id: &TypeId) -> Result<Option<Command>, Refusal> {
         let Some(view) = self.view() else { return Ok(None) };
         let Some(board) = view.board() else { return Ok(None) };

@@ -1,7 +1,7 @@
-//! Starting and following previews.
+//! Starts and follows previews.
 
 use super::{Pending, Workbench};
-use crate::{commands::CommandId as Id, panels::PanelId, previews::showable};
+use crate::{commands::CommandId as Id, panel_id::PanelId, previews::showable};
 use egui::Context;
 use shared_protocol::{
     messages::Request,
@@ -11,12 +11,12 @@ use shared_protocol::{
 use std::collections::BTreeSet;
 
 impl Workbench {
-    /// The sessions are others: what belonged to those that are gone is forgotten.
+    /// Forgets the state of sessions that ended.
     pub(super) fn previews_told(&mut self, context: &Context) {
         let sessions: Vec<SessionId> =
             self.replica.previews().sessions.iter().map(|session| session.id).collect();
         self.panels.preview.keep(&sessions);
-        // What is chosen in a preview of a component stands on no board: the inspector turns to it from what is selected.
+        // A selection in a component preview is on no board, so the board selection is cleared for the inspector.
         let looked_at = self.view().and_then(|view| view.looked_at);
         let picked = looked_at
             .filter(|session| !matches!(session.shows, Shown::Route(_)))
@@ -27,10 +27,10 @@ impl Workbench {
         self.session.picked = picked;
     }
 
-    /// Shows it in the session that has it already, else in a new one.
+    /// Shows something in an existing session if there is one, else in a new one.
     pub(super) fn start_preview(&mut self, shown: Shown, context: &Context) {
         self.dock.show(PanelId::Preview);
-        // The canvas becomes narrower; the page stays in view.
+        // The page stays in view while the canvas gets narrower.
         if let Shown::Route(page) = &shown {
             self.session.reveal = vec![*page];
         }

@@ -1,4 +1,4 @@
-//! What the window remembers of itself, and what its settings do.
+//! Restores and saves the layout, and applies the settings.
 
 use super::Workbench;
 use crate::{
@@ -10,7 +10,7 @@ use egui::{Context, ThemePreference};
 use shared_protocol::messages::Presence;
 
 impl Workbench {
-    /// Takes over the panels of this workspace, and the user's settings unless they were changed in this window.
+    /// Restores the panels of this workspace, and the user's settings unless they were changed in this window.
     pub(super) fn restore(&mut self, presence: &Presence, context: &Context) {
         self.told_layout = layout_from_text(&presence.window);
         self.dock = Dock::of(self.told_layout.clone());
@@ -40,12 +40,12 @@ impl Workbench {
         });
     }
 
-    /// What stands for dark: the usual one, or the one for those who need more contrast.
+    /// The dark theme, with high contrast if that is chosen.
     pub(super) fn dark_theme(&self) -> Theme {
         if self.settings.theme == ThemeChoice::HighContrast { Theme::high_contrast() } else { Theme::dark() }
     }
 
-    /// Tells main, in a moment, when something that is remembered has changed.
+    /// Schedules a presence update when the layout or the settings have changed.
     pub(super) fn remember(&mut self, context: &Context) {
         if self.replica.workspace().is_none() {
             return;

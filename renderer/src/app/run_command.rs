@@ -1,4 +1,4 @@
-//! What each command of the table does.
+//! Runs the commands of the command table.
 
 use super::{Pending, Workbench};
 use crate::{
@@ -6,17 +6,22 @@ use crate::{
     command_palette::CommandPalette,
     commands::CommandId as Id,
     connect_to::ConnectTo,
-    dialogs::{Modal, Purpose},
-    links::{LinkTo, end_of},
-    panels::{PanelId, notices::Tone, upstreams::Way},
+    dialogs::Modal,
+    features::{
+        inspector::InspectorMessage,
+        review::{ProposalLook, ReviewMessage},
+        terraform::TerraformMessage,
+    },
+    link_to::LinkTo,
+    links::end_of,
+    panel_id::PanelId,
+    panels::{notices::Tone, upstreams::Way},
     placing::container_at,
     quick_add::QuickAdd,
     remembered::ThemeChoice,
     report_problem::ReportDialog,
-    review::opened::Look,
     settings_page::SettingsPage,
-    tour::pointer::{Place, bring_into_view},
-    view::Action,
+    view::{Action, Purpose},
     welcome::Welcome,
 };
 use authority::may_contain;
@@ -50,7 +55,7 @@ impl Workbench {
                 self.delete();
             }
             Id::Copy => self.copy(context),
-            // The text arrives as an event of its own.
+            // The pasted text arrives as a separate event.
             Id::Paste => context.send_viewport_cmd(ViewportCommand::RequestPaste),
             Id::Duplicate => {
                 self.on_selected(|nodes| Command::Duplicate { nodes, offset: Point { x: 24, y: 24 } })
@@ -131,35 +136,26 @@ impl Workbench {
             | Id::PreviewRestart
             | Id::PreviewStop
             | Id::PreviewClose => self.run_preview_command(id, context),
-            Id::Run(operation) => self.run_terraform(operation),
-            Id::CancelRun => self.cancel_run(),
-            Id::ShowChanges => self.show_changes(),
+            Id::Run(operation) => self.deliver(TerraformMessage::Run(operation), context),
+            Id::CancelRun => self.deliver(TerraformMessage::CancelRun, context),
+            Id::ShowChanges => self.deliver(TerraformMessage::ShowChanges, context),
             Id::ImportTerraform => self.ask_path(Purpose::ImportTerraform, context),
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
-            Id::ReviewNext => self.review_step(true, context),
-            Id::ReviewPrevious => self.review_step(false, context),
-            Id::ReviewTick => self.review_tick(),
-            Id::ReviewDecide => self.review_decide(),
-            Id::ReviewPlan => {
-                self.dock.show(PanelId::Proposal);
-                bring_into_view(context, Place::Plan);
-            }
-            Id::ReviewNewest => {
-                let newest = self.replica.review().proposals.iter().filter(|brief| brief.waits());
-                match newest.max_by_key(|brief| brief.number).map(|brief| brief.id) {
-                    Some(id) => self.open_proposal(id, context),
-                    None => self.dock.show(PanelId::Review),
-                }
-            }
-            Id::ReviewBlink => self.review_blink(context),
-            Id::ReviewOverlay => self.set_look(Look::Overlay),
-            Id::ReviewSideBySide => self.set_look(Look::SideBySide),
-            Id::ReviewList => self.set_look(Look::List),
-            Id::CloseProposal => self.close_proposal(),
+            Id::ReviewNext => self.deliver(ReviewMessage::Step { forwards: true }, context),
+            Id::ReviewPrevious => self.deliver(ReviewMessage::Step { forwards: false }, context),
+            Id::ReviewTick => self.deliver(ReviewMessage::Tick, context),
+            Id::ReviewDecide => self.deliver(ReviewMessage::Decide, context),
+            Id::ReviewPlan => self.deliver(ReviewMessage::ShowPlan, context),
+            Id::ReviewNewest => self.deliver(ReviewMessage::OpenNewest, context),
+            Id::ReviewBlink => self.deliver(ReviewMessage::Blink, context),
+            Id::ReviewOverlay => self.deliver(ReviewMessage::SetLook(ProposalLook::Overlay), context),
+            Id::ReviewSideBySide => self.deliver(ReviewMessage::SetLook(ProposalLook::SideBySide), context),
+            Id::ReviewList => self.deliver(ReviewMessage::SetLook(ProposalLook::List), context),
+            Id::CloseProposal => self.deliver(ReviewMessage::Close, context),
         }
     }
 
-    /// Whether a command that can be on is on: for the marks in menus.
+    /// Returns whether a toggle is on, for the marks in menus.
     pub(super) fn is_on(&self, id: Id) -> bool {
         match id {
             Id::ToggleSide(side) => self.dock.is_side_shown(side),
@@ -169,9 +165,9 @@ impl Workbench {
                 let looked_at = self.view().and_then(|view| view.looked_at);
                 looked_at.is_some_and(|session| session.mode == Mode::Inspect)
             }
-            Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == Look::Overlay,
-            Id::ReviewSideBySide => self.review.look() == Look::SideBySide,
-            Id::ReviewList => self.review.look() == Look::List,
+            Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == ProposalLook::Overlay,
+            Id::ReviewSideBySide => self.review.look() == ProposalLook::SideBySide,
+            Id::ReviewList => self.review.look() == ProposalLook::List,
             Id::LightTheme => self.settings.theme == ThemeChoice::Light,
             Id::DarkTheme => self.settings.theme == ThemeChoice::Dark,
             Id::HighContrastTheme => self.settings.theme == ThemeChoice::HighContrast,
@@ -185,16 +181,9 @@ impl Workbench {
         self.dialogs.ask_path(purpose, root, context);
     }
 
-    /// What is half typed in the inspector belongs to what is saved.
+    /// Saves, including text that is being typed in the inspector.
     fn save(&mut self, context: &Context) {
-        let mut actions = Vec::new();
-        let view = super::view_of(&self.replica, &self.session, &self.theme, self.counted());
-        if let Some(view) = view {
-            self.panels.inspector.finish(&view, &mut actions);
-        }
-        for action in actions {
-            self.perform(action, context);
-        }
+        self.deliver(InspectorMessage::CommitText, context);
         if self.dock.is_in_front(PanelId::Reader) {
             self.save_page(context);
         }
@@ -217,7 +206,7 @@ impl Workbench {
         }
     }
 
-    /// What arrived from the clipboard.
+    /// Pastes text from the clipboard.
     pub(super) fn paste(&mut self, text: &str) {
         let Some(fragment) = clipboard::from_text(text) else {
             let more = vec!["Copy nodes on a board first.".to_owned()];
@@ -287,7 +276,7 @@ impl Workbench {
         self.overlays.quick_add = Some(QuickAdd::new(screen, at, None));
     }
 
-    /// From the one node that is selected to another, chosen from a list.
+    /// Connects the selected node to another one from a list.
     fn connect_to(&mut self) {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
@@ -299,7 +288,7 @@ impl Workbench {
         }
     }
 
-    /// From the one node that is selected to something of another domain, chosen from a list.
+    /// Links the selected node to an element of another domain from a list.
     fn link_to(&mut self) {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
@@ -310,7 +299,7 @@ impl Workbench {
         self.overlays.link_to = Some(popup);
     }
 
-    /// A note where the pointer is, ready to be written on.
+    /// Adds a note at the pointer and opens it for writing.
     fn add_note(&mut self) {
         let Some(canvas) = self.session.board.and_then(|board| self.shown_canvas(board)) else { return };
         let at = canvas.pointer_board_position().unwrap_or_else(|| canvas.centre());
@@ -322,7 +311,7 @@ impl Workbench {
         }
     }
 
-    /// From what is selected to what stands first in it; what holds nothing is shown in the inspector.
+    /// Selects the first child of each selected node, or shows a node without children in the inspector.
     fn enter_container(&mut self, context: &Context) {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board else { return };
@@ -347,7 +336,7 @@ impl Workbench {
         self.go_to(outer, context);
     }
 
-    /// Selects these instead, if there are any, and brings them into view.
+    /// Selects these nodes, if there are any, and brings them into view.
     fn go_to(&mut self, nodes: Vec<NodeId>, context: &Context) {
         if !nodes.is_empty() {
             self.select(nodes.iter().copied().map(ElementId::Node).collect(), context);
@@ -366,7 +355,7 @@ impl Workbench {
         }
     }
 
-    /// The selection, or all that stands on the board itself.
+    /// Tidies the selection, or all nodes at the top level of the board.
     fn tidy(&mut self) {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board else { return };
@@ -381,16 +370,16 @@ impl Workbench {
         }
     }
 
-    /// The canvas of a board as it is shown: of the workspace, or of the proposal that is edited.
+    /// The canvas of a board, of the workspace or of the proposal that is edited.
     fn shown_canvas(&self, board: BoardId) -> Option<&Canvas> {
-        match self.session.edited {
+        match self.session.review.edited() {
             Some(_) => self.review.known_canvas(board),
             None => self.canvases.get(&board),
         }
     }
 
     fn shown_canvas_mut(&mut self, board: BoardId) -> Option<&mut Canvas> {
-        match self.session.edited.clone() {
+        match self.session.review.edited().cloned() {
             Some(edited) => Some(self.review.canvas(board, &edited)),
             None => self.canvases.get_mut(&board),
         }

@@ -1,12 +1,13 @@
-//! What is asked for about specs, and what their answers lead to.
+//! Performs actions on specs and handles their responses.
 
 use super::{Pending, Workbench};
 use crate::{
     commands::CommandId as Id,
     dialogs::Modal,
-    panels::{PanelId, notices::Tone},
-    specs::{NewEntity, Outcome, Page, SpecAction, entity_of, entity_of_node, node_of},
-    view::Action,
+    panel_id::PanelId,
+    panels::notices::Tone,
+    specs::{NewEntity, Outcome},
+    view::{Action, Page, SpecAction, entity_of, entity_of_node, node_of},
 };
 use egui::Context;
 use shared_protocol::{
@@ -15,7 +16,7 @@ use shared_protocol::{
     messages::Request,
 };
 
-/// How far a map reaches when nobody says how far.
+/// The default depth of a map.
 const REACH: u32 = 2;
 
 impl Workbench {
@@ -75,7 +76,7 @@ impl Workbench {
             (Id::DrawMap, open, Some(bundle)) => Some(SpecAction::AskMap(bundle.id.clone(), open)),
             (Id::Coverage, _, Some(bundle)) => Some(SpecAction::Open(Page::Coverage(bundle.id.clone()))),
             (Id::Knowledge, _, Some(bundle)) => {
-                // The one that is meant, or the first that has any.
+                // The current bundle, or the first one with knowledge.
                 let all = std::iter::once(bundle).chain(&view.bundles.bundles);
                 let with = all.into_iter().find(|bundle| bundle.has_knowledge);
                 with.map(|bundle| SpecAction::Open(Page::Knowledge(bundle.id.clone())))
@@ -90,14 +91,13 @@ impl Workbench {
         }
     }
 
-    /// What an answer about specs asks for.
+    /// Handles the outcome of a response about specs.
     pub(super) fn spec_outcome(&mut self, outcome: Outcome, context: &Context) {
         match outcome {
             Outcome::Nothing => {}
             Outcome::Refused(refusal) => self.notices.refuse(&refusal),
             Outcome::ShowBoard(board) => {
-                self.session.awaited = vec![ElementId::Board(board)];
-                self.select_awaited(context);
+                self.perform(Action::SelectCreated(vec![ElementId::Board(board)]), context);
                 self.show_canvas();
             }
             Outcome::Made(page, entity) => {
@@ -118,7 +118,7 @@ impl Workbench {
         }
     }
 
-    /// What stands for something else opens that; the rest is shown in the inspector.
+    /// Opens the entity of a node, or shows the node in the inspector.
     pub(super) fn open_node(&self, node: NodeId) -> Action {
         let entity = self.workspace().and_then(|workspace| entity_of_node(workspace.snapshot.node(node)?));
         match entity {
@@ -145,7 +145,7 @@ impl Workbench {
         }
     }
 
-    /// Saves what is typed on the page in front.
+    /// Saves the page in front.
     pub(super) fn save_page(&mut self, context: &Context) {
         let Some(page) = self.session.history.current().cloned() else { return };
         let mut actions = Vec::new();

@@ -1,118 +1,45 @@
-//! Terraform in the workbench: asking for what is on the screen, starting runs, and what comes of the answers.
+//! Terraform in the window: which answers are shown, and the deployment status on the canvases.
 
-use super::{Pending, Workbench};
+use super::{Workbench, dispatch::CommandQueue};
 use crate::{
-    dialogs::{Modal, RunDialog},
-    panels::{PanelId, notices::Tone, status_bar::counted, terraform::Shows},
-    terraform::{Asked, Wants, known::Now, obstacle::obstacle, of_board, words},
-    view::Action,
+    features::terraform::TerraformVisibility,
+    panel_id::PanelId,
+    terraform_answers::{TerraformBoard, of_board},
 };
 use canvas::Standings;
 use egui::Context;
-use shared_protocol::{
-    BoardKind, ElementId,
-    messages::Request,
-    terraform::{RunOperation, TerraformAnswer, TerraformRequest},
-};
+use shared_protocol::BoardKind;
 use std::time::Duration;
 
 impl Workbench {
-    /// Asks main for what is looked at and not known, or not known any more.
-    pub(super) fn ask_terraform(&mut self, context: &Context, actions: &mut Vec<Action>) {
+    /// Requests the answers about Terraform that are shown and missing or outdated.
+    pub(super) fn follow_terraform(&mut self, context: &Context, queue: &mut CommandQueue) {
         let in_front = |panel| self.dock.is_in_front(panel);
-        let (terraform, changes) =
-            (in_front(PanelId::Terraform), self.panels.terraform.shows == Shows::Changes);
-        let wants = Wants {
-            hcl: terraform || in_front(PanelId::Hcl) || in_front(PanelId::Problems),
-            plan: (terraform && changes) || self.dialogs.asks_about_run(),
-            runs: terraform,
+        let visible = TerraformVisibility {
+            terraform: in_front(PanelId::Terraform),
+            hcl: in_front(PanelId::Hcl),
+            problems: in_front(PanelId::Problems),
         };
         let Some(workspace) = self.replica.workspace() else { return };
         let board = self.session.board.and_then(|board| workspace.snapshot.board(board));
         let Some(board) = board.filter(|board| board.kind == BoardKind::Infrastructure) else { return };
-        let now = Now {
+        let now = TerraformBoard {
             board: board.id,
             revision: workspace.snapshot.revision(),
             told: of_board(self.replica.terraform(), board.id),
             time: context.input(|input| input.time),
         };
-        if let Some(seconds) = self.session.terraform.ask(&now, wants, actions) {
+        let answers = &mut self.session.terraform;
+        let again = queue.sender(|commands| self.terraform.follow(&now, visible, answers, commands));
+        if let Some(seconds) = again {
             context.request_repaint_after(Duration::from_secs_f64(seconds + 0.01));
         }
     }
 
-    /// Starts a run, after whatever has to be asked first.
-    pub(super) fn run_terraform(&mut self, operation: RunOperation) {
-        let Some(view) = self.view() else { return };
-        if let Some(why) = obstacle(&view, operation) {
-            return self.notices.tell(Tone::Bad, why, Vec::new());
-        }
-        let Some(board) = view.infrastructure() else { return };
-        let now =
-            Now { board, revision: view.snapshot.revision(), told: view.deployed(), time: f64::NEG_INFINITY };
-        if words::needs_values(operation) && !view.known.has_current_files(&now) {
-            return self.session.terraform.hold(operation);
-        }
-        if let Some(dialog) = RunDialog::needed(&view, board, operation) {
-            return self.dialogs.open(Modal::Run(dialog));
-        }
-        let request = TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() };
-        self.session.terraform.sending(&request);
-        self.ask(Request::Terraform(request), Pending::Terraform(Asked::Run));
-    }
-
-    pub(super) fn cancel_run(&mut self) {
-        let Some(run) = self.view().and_then(|view| view.going().map(|run| run.id)) else { return };
-        let request = Request::Terraform(TerraformRequest::Cancel { run });
-        self.ask(request, Pending::Terraform(Asked::Other));
-    }
-
-    pub(super) fn show_changes(&mut self) {
-        self.panels.terraform.shows = Shows::Changes;
-        self.dock.show(PanelId::Terraform);
-    }
-
-    /// What is drawn on nodes follows.
-    pub(super) fn terraform_told(&mut self) {
+    /// Draws the deployment status of nodes as main last sent it.
+    pub(super) fn update_standings(&mut self) {
         for (board, canvas) in &mut self.canvases {
             canvas.set_standings(of_board(self.replica.terraform(), *board).and_then(Standings::of));
-        }
-    }
-
-    pub(super) fn terraform_answered(&mut self, answer: TerraformAnswer, context: &Context) {
-        match &answer {
-            TerraformAnswer::Started { .. } => {
-                self.panels.terraform.shows = Shows::Runs;
-                self.dock.show(PanelId::Terraform);
-            }
-            TerraformAnswer::Written { written, removed, in_the_way } => {
-                let mut more = Vec::new();
-                if !removed.is_empty() {
-                    more.push(format!("Removed {}.", removed.join(", ")));
-                }
-                if !in_the_way.is_empty() {
-                    let names = in_the_way.join(", ");
-                    more.push(format!("Left alone, because they are somebody else's: {names}."));
-                }
-                let tone = if in_the_way.is_empty() { Tone::Good } else { Tone::Bad };
-                self.notices.tell(tone, format!("Wrote {}", counted(written.len(), "file")), more);
-            }
-            TerraformAnswer::Imported { board, notes, .. } => {
-                self.session.awaited = vec![ElementId::Board(*board)];
-                let more = match notes.len() {
-                    0 => Vec::new(),
-                    count => vec![format!("{} about it in the problems panel.", counted(count, "note"))],
-                };
-                self.notices.tell(Tone::Good, "Imported the folder as a board", more);
-            }
-            _ => {}
-        }
-        let held = self.session.terraform.receive(answer);
-        if !self.session.awaited.is_empty() {
-            self.select_awaited(context);
-        }
-        if let Some(operation) = held {
-            self.run_terraform(operation);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The demo and its tour in the workbench, and what an imported folder became.
+//! The demo with its tour, and the result of importing a folder.
 
 use super::{Workbench, view_of};
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 use egui::{Context, Rect, pos2, vec2};
 
 impl Workbench {
-    /// The demo is open.
+    /// Starts the tour when the demo is open.
     pub(super) fn demo_started(&mut self, tour: bool) {
         self.overlays.welcome = None;
-        // The demo has one path: started anew, it is another workspace all the same.
+        // A restarted demo has the same path but is another workspace.
         self.notices.clear();
         let is_wanted = tour || matches!(self.tour, Some(Tour::Starting { by_command: true }));
         self.tour = is_wanted.then(|| Tour::Going(Steps::default()));
@@ -28,7 +28,7 @@ impl Workbench {
         }
     }
 
-    /// A folder became a workspace of its own, which is open now.
+    /// An imported folder was opened as its own workspace.
     pub(super) fn imported_workspace(&mut self) {
         self.overlays.welcome = None;
         let root = self.workspace().map_or_else(String::new, |workspace| workspace.root.clone());

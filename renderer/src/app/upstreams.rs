@@ -1,10 +1,13 @@
-//! Managed servers in the workbench: questions and decisions on their way to main, and what comes of the answers.
+//! Sends requests and decisions about managed servers and handles the responses.
 
 use super::{Pending, Workbench};
-use crate::panels::{
-    PanelId,
-    notices::Tone,
-    upstreams::{Ask, Outcome, Way},
+use crate::{
+    panel_id::PanelId,
+    panels::{
+        notices::Tone,
+        upstreams::{Outcome, Way},
+    },
+    view::Ask,
 };
 use shared_protocol::{
     Refusal,

@@ -11,7 +11,7 @@ pub(crate) use facts::Facts;
 pub(crate) use keys::{Keys, pressed};
 pub(crate) use table::TABLE;
 
-use crate::panels::{PanelId, Side};
+use crate::panel_id::{PanelId, Side};
 use shared_protocol::terraform::RunOperation;
 use std::borrow::Cow;
 

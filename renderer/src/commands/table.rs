@@ -1,7 +1,7 @@
 //! The command table, in menu order.
 
 use super::{CommandDef, CommandId as Id, Keys, Menu, Needs, Reach, Towards};
-use crate::panels::{PanelId, Side};
+use crate::panel_id::{PanelId, Side};
 use egui::Key;
 use shared_protocol::terraform::RunOperation as Run;
 

@@ -2,56 +2,15 @@
 
 mod modals;
 mod native;
-mod run;
 
-pub(crate) use modals::{Modal, kind_text, kind_title};
-pub(crate) use run::RunDialog;
+pub(crate) use modals::{Modal, ModalLook, ModalOutcome, kind_text, kind_title};
 
-use crate::view::{Action, View};
+use crate::view::{Action, Purpose, View};
 use crossbeam_channel::Receiver;
 use egui::Context;
 use native::{Picked, pick};
-use shared_protocol::{
-    BoardId,
-    messages::{Request, Template},
-    terraform::TerraformRequest,
-};
+use shared_protocol::messages::Template;
 use std::path::{Path, PathBuf};
-
-/// What a path is wanted for.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Purpose {
-    OpenWorkspace,
-    NewWorkspace {
-        template: Template,
-    },
-    Export {
-        board: BoardId,
-        suggestion: String,
-    },
-    /// A folder of Terraform files, or of a TerraStudio project, as a board of this workspace.
-    ImportTerraform,
-    /// The same as a workspace of its own.
-    OpenTerraform,
-    /// Every line of the audit.
-    ExportAudit,
-}
-
-impl Purpose {
-    /// What an exported audit is called, unless somebody calls it otherwise.
-    const AUDIT_FILE: &str = "audit.jsonl";
-
-    fn request(&self, path: String) -> Request {
-        match self {
-            Self::OpenWorkspace => Request::Open(path),
-            Self::NewWorkspace { template } => Request::New { path, template: *template },
-            Self::Export { board, .. } => Request::Export { board: *board, path },
-            Self::ImportTerraform => Request::Terraform(TerraformRequest::Import { path, name: None }),
-            Self::OpenTerraform => Request::ImportFolder(path),
-            Self::ExportAudit => Request::AuditExport { path },
-        }
-    }
-}
 
 fn new_title(template: Template) -> &'static str {
     match template {
@@ -92,9 +51,8 @@ impl Dialogs {
         self.modal.is_some()
     }
 
-    /// Somebody is asked about a run.
-    pub(crate) fn asks_about_run(&self) -> bool {
-        matches!(self.modal, Some(Modal::Run(_)))
+    pub(crate) fn close(&mut self) {
+        self.modal = None;
     }
 
     /// Opens the native path dialog, or a modal with a text field when no native dialog is available.

@@ -1,12 +1,10 @@
 //! Modals with fields and two buttons. Enter confirms, Esc cancels.
 
-use super::{Purpose, RunDialog};
 use crate::{
-    commands::CommandId,
-    specs::SpecAction,
-    view::{Action, View},
+    view::{Action, Purpose, SpecAction, View},
     widgets::{focus_stroke, modal_frame, muted_ui},
 };
+use canvas::theme::Theme;
 use egui::{Context, Id, Key, RichText, TextEdit, Ui};
 use shared_protocol::{
     BoardId, BoardKind, BoardName, Command, bundle::EntityRef, limits::MAX_LABEL, messages::Template,
@@ -41,20 +39,6 @@ pub(crate) enum Modal {
         around: Option<EntityRef>,
         depth: u32,
     },
-    Run(RunDialog),
-}
-
-/// What a modal's fields amount to.
-enum Verdict {
-    Ready(Box<Action>),
-    /// What is still missing or wrong; empty while nothing has been typed.
-    Not(String),
-}
-
-impl Verdict {
-    fn ready(action: Action) -> Self {
-        Self::Ready(Box::new(action))
-    }
 }
 
 impl Modal {
@@ -95,7 +79,6 @@ impl Modal {
             Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import Terraform folder",
             Self::Path { purpose: Purpose::OpenTerraform, .. } => "Open Terraform folder",
             Self::Path { purpose: Purpose::ExportAudit, .. } => "Export audit",
-            Self::Run(run) => run.title(),
         }
     }
 
@@ -110,81 +93,28 @@ impl Modal {
             Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "Create",
             Self::Path { purpose: Purpose::Export { .. } | Purpose::ExportAudit, .. } => "Export",
             Self::Path { purpose: Purpose::ImportTerraform | Purpose::OpenTerraform, .. } => "Import",
-            Self::Run(run) => run.button(),
         }
     }
 
     /// Returns `false` when the modal closes.
     pub(super) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
-        let response =
-            egui::Modal::new(Id::unique("modal")).frame(modal_frame(context)).show(context, |ui| {
-                ui.set_width(if matches!(self, Self::Run(_)) { 480.0 } else { 360.0 });
-                ui.label(RichText::new(self.title()).heading());
-                ui.add_space(8.0);
-                self.fields_ui(ui, view);
-                let verdict = self.verdict(view);
-                if let Verdict::Not(why) = &verdict
-                    && !why.is_empty()
-                {
-                    ui.label(RichText::new(why).small().color(view.theme.danger));
-                }
-                ui.add_space(12.0);
-                self.buttons_ui(ui, view, verdict, actions)
-            });
-        if let Self::Run(run) = self
-            && let Some(operation) = run.instead()
-        {
-            actions.push(Action::Do(CommandId::Run(operation)));
-            return false;
-        }
-        response.inner && !response.should_close()
-    }
-
-    fn buttons_ui(&self, ui: &mut Ui, view: &View<'_>, verdict: Verdict, actions: &mut Vec<Action>) -> bool {
-        let theme = view.theme;
-        let (fill, text) = if self.is_destructive() {
-            (theme.danger, theme.status_text)
-        } else {
-            (theme.accent, theme.accent_text)
-        };
-        let mut open = true;
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let ready = matches!(verdict, Verdict::Ready(_));
-            let button = egui::Button::new(RichText::new(self.button()).color(if ready {
-                text
-            } else {
-                theme.text_subtle
-            }))
-            .min_size(egui::vec2(84.0, 28.0));
-            let button = if ready { button.fill(fill) } else { button };
-            let pressed = ui.add_enabled(ready, button).clicked();
-            // What changes the real world is not agreed to by a key that was meant for something else.
-            let by_key = !matches!(self, Self::Run(run) if run.needs_confirmation());
-            let entered = by_key && ui.input(|input| input.key_pressed(Key::Enter));
-            if let Verdict::Ready(action) = verdict
-                && (pressed || entered)
-            {
-                actions.push(*action);
-                open = false;
-            }
-            if ui.add(egui::Button::new("Cancel").min_size(egui::vec2(84.0, 28.0))).clicked() {
-                open = false;
-            }
+        let is_destructive = matches!(self, Self::RemoveBoard { .. } | Self::DeleteEntity { .. });
+        let (title, button) = (self.title(), self.button());
+        let look = ModalLook { title, button, width: 360.0, is_destructive, confirms_with_enter: true };
+        let outcome = look.show_ui(context, view.theme, |ui| {
+            self.fields_ui(ui, view);
+            self.verdict(view)
         });
-        open
-    }
-
-    fn is_destructive(&self) -> bool {
-        match self {
-            Self::RemoveBoard { .. } | Self::DeleteEntity { .. } => true,
-            Self::Run(run) => run.is_destructive(),
-            _ => false,
+        match outcome {
+            ModalOutcome::Open => return true,
+            ModalOutcome::Closed => {}
+            ModalOutcome::Confirmed(action) => actions.push(action),
         }
+        false
     }
 
     fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
         match self {
-            Self::Run(run) => run.fields_ui(ui, view),
             Self::NewBoard { kind, title } => {
                 muted_ui(ui, view.theme, "Kind");
                 ui.horizontal(|ui| {
@@ -218,58 +148,112 @@ impl Modal {
         }
     }
 
-    fn verdict(&self, view: &View<'_>) -> Verdict {
+    fn verdict(&self, view: &View<'_>) -> Result<Action, String> {
         match self {
-            Self::Run(run) => match run.verdict(view) {
-                Ok(action) => Verdict::ready(action),
-                Err(why) => Verdict::Not(why),
-            },
             Self::NewBoard { kind, title } => match check_title(title) {
-                Ok(title) => {
-                    Verdict::ready(Action::Run(Command::AddBoard { kind: *kind, title, name: None }))
-                }
-                Err(why) => Verdict::Not(why),
+                Ok(title) => Ok(Action::Run(Command::AddBoard { kind: *kind, title, name: None })),
+                Err(why) => Err(why),
             },
             Self::RenameBoard { board, title, name } => {
                 match (check_title(title), BoardName::parse(name.as_str())) {
                     (Ok(title), Ok(name)) => {
                         let taken = view.snapshot.board_named(&name).is_some_and(|other| other.id != *board);
                         if taken {
-                            return Verdict::Not(format!("Another board is called {name} already."));
+                            return Err(format!("Another board is called {name} already."));
                         }
                         let (title, name) = (Some(title), Some(name));
-                        Verdict::ready(Action::Run(Command::UpdateBoard {
-                            board: (*board).into(),
-                            title,
-                            name,
-                        }))
+                        Ok(Action::Run(Command::UpdateBoard { board: (*board).into(), title, name }))
                     }
-                    (Err(why), _) => Verdict::Not(why),
-                    (_, Err(error)) => Verdict::Not(format!("{error}.")),
+                    (Err(why), _) => Err(why),
+                    (_, Err(error)) => Err(format!("{error}.")),
                 }
             }
-            Self::RemoveBoard { board } => {
-                Verdict::ready(Action::Run(Command::RemoveBoard { board: (*board).into() }))
-            }
-            Self::DeleteEntity { referrers, .. } if !referrers.is_empty() => Verdict::Not(String::new()),
-            Self::DeleteEntity { entity, .. } => {
-                Verdict::ready(Action::Spec(SpecAction::Delete(entity.clone())))
-            }
+            Self::RemoveBoard { board } => Ok(Action::Run(Command::RemoveBoard { board: (*board).into() })),
+            Self::DeleteEntity { referrers, .. } if !referrers.is_empty() => Err(String::new()),
+            Self::DeleteEntity { entity, .. } => Ok(Action::Spec(SpecAction::Delete(entity.clone()))),
             Self::DrawMap { bundle, around, depth } => {
                 let (bundle, around, depth) = (bundle.clone(), around.clone(), *depth);
-                Verdict::ready(Action::Spec(SpecAction::DrawMap { bundle, around, depth }))
+                Ok(Action::Spec(SpecAction::DrawMap { bundle, around, depth }))
             }
             Self::Path { purpose, path, .. } => {
                 let ending = path.rsplit('.').next().unwrap_or_default();
                 match purpose {
-                    _ if path.trim().is_empty() => Verdict::Not(String::new()),
+                    _ if path.trim().is_empty() => Err(String::new()),
                     Purpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
-                        Verdict::Not("The path should end in .png, .svg or .md.".to_owned())
+                        Err("The path should end in .png, .svg or .md.".to_owned())
                     }
-                    _ => Verdict::ready(Action::Ask(purpose.request(path.trim().to_owned()))),
+                    _ => Ok(Action::Ask(purpose.request(path.trim().to_owned()))),
                 }
             }
         }
+    }
+}
+
+/// The title and buttons of a modal.
+pub(crate) struct ModalLook {
+    pub(crate) title: &'static str,
+    pub(crate) button: &'static str,
+    pub(crate) width: f32,
+    pub(crate) is_destructive: bool,
+    pub(crate) confirms_with_enter: bool,
+}
+
+pub(crate) enum ModalOutcome<T> {
+    Open,
+    Closed,
+    Confirmed(T),
+}
+
+impl ModalLook {
+    /// `fields_ui` returns the value that the button confirms, or the reason that it cannot be pressed.
+    pub(crate) fn show_ui<T>(
+        &self,
+        context: &Context,
+        theme: &Theme,
+        fields_ui: impl FnOnce(&mut Ui) -> Result<T, String>,
+    ) -> ModalOutcome<T> {
+        let response =
+            egui::Modal::new(Id::unique("modal")).frame(modal_frame(context)).show(context, |ui| {
+                ui.set_width(self.width);
+                ui.label(RichText::new(self.title).heading());
+                ui.add_space(8.0);
+                let verdict = fields_ui(ui);
+                if let Err(why) = &verdict
+                    && !why.is_empty()
+                {
+                    ui.label(RichText::new(why).small().color(theme.danger));
+                }
+                ui.add_space(12.0);
+                self.buttons_ui(ui, theme, verdict)
+            });
+        match response.inner {
+            ModalOutcome::Open if response.should_close() => ModalOutcome::Closed,
+            outcome => outcome,
+        }
+    }
+
+    fn buttons_ui<T>(&self, ui: &mut Ui, theme: &Theme, verdict: Result<T, String>) -> ModalOutcome<T> {
+        let (fill, text) = if self.is_destructive {
+            (theme.danger, theme.status_text)
+        } else {
+            (theme.accent, theme.accent_text)
+        };
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let ready = verdict.is_ok();
+            let color = if ready { text } else { theme.text_subtle };
+            let button = egui::Button::new(RichText::new(self.button).color(color));
+            let button = button.min_size(egui::vec2(84.0, 28.0));
+            let button = if ready { button.fill(fill) } else { button };
+            let pressed = ui.add_enabled(ready, button).clicked();
+            let entered = self.confirms_with_enter && ui.input(|input| input.key_pressed(Key::Enter));
+            let cancelled = ui.add(egui::Button::new("Cancel").min_size(egui::vec2(84.0, 28.0))).clicked();
+            match verdict {
+                Ok(value) if pressed || entered => ModalOutcome::Confirmed(value),
+                _ if cancelled => ModalOutcome::Closed,
+                _ => ModalOutcome::Open,
+            }
+        })
+        .inner
     }
 }
 

@@ -1,6 +1,7 @@
 //! Native file dialogs, each on its own thread.
 
-use super::{Purpose, beside, new_title};
+use super::{beside, new_title};
+use crate::view::Purpose;
 use crossbeam_channel::{Receiver, bounded};
 use std::{
     path::{Path, PathBuf},

@@ -2,7 +2,7 @@
 
 use super::tiles::{GAP, Tiling};
 use crate::{
-    panels::{PanelId, Side},
+    panel_id::{PanelId, Side},
     widgets::{Tab, fold_button_ui, tab_ui},
 };
 use canvas::theme::Theme;

@@ -10,7 +10,7 @@ mod tiles;
 pub(crate) use behaviour::Content;
 pub(crate) use place::Place;
 
-use crate::panels::{PANELS, PanelId, Side};
+use crate::panel_id::{PANELS, PanelId, Side};
 use behaviour::Docking;
 use canvas::theme::Theme;
 use egui::Ui;

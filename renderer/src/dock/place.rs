@@ -3,7 +3,7 @@
 //! A place is a row, a column, or a group of panels behind tabs. After [`Place::settled`] every panel is in it exactly
 //! once, the canvas is visible, and no part is empty.
 
-use crate::panels::{PANELS, PanelId, Side};
+use crate::panel_id::{PANELS, PanelId, Side};
 use serde::{Deserialize, Serialize};
 
 /// The valid range of a saved size in points; other values are ignored.

@@ -1,7 +1,7 @@
 //! Converts a [`Place`] to the tiles that draw it, and back.
 
 use super::place::{Group, Holds, Place, Seat};
-use crate::panels::PanelId;
+use crate::panel_id::PanelId;
 use egui::{Id, Rect};
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use std::collections::HashMap;

@@ -1,13 +1,8 @@
 //! Trace links in the inspector, the spec reader and the problems panel. Main decides which links are suspect; the window
 //! shows them and sends confirmations and removals.
 
-mod link_to;
-
-pub(crate) use link_to::LinkTo;
-
 use crate::{
-    specs::{SpecAction, entity_of_node},
-    view::{Action, View},
+    view::{Action, SpecAction, View, entity_of_node},
     widgets::{
         Row, body_font, close_button_ui, empty_state_ui, muted_ui, paint_line, paint_severity, row_ui,
         small_font,
@@ -169,7 +164,7 @@ fn suspect_ui(ui: &mut Ui, view: &View<'_>, link: &LinkView, actions: &mut Vec<A
     }
 }
 
-fn ask(request: LinkRequest) -> Action {
+pub(crate) fn ask(request: LinkRequest) -> Action {
     Action::Ask(Request::Link(request))
 }
 

@@ -3,9 +3,9 @@
 use crate::{
     agents::{ask, pill::activity_colour},
     commands::CommandId,
-    panels::log::{ago, now},
     view::{Action, View},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
+    wording::{ago, now},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
 use shared_protocol::mcp::{McpClient, McpEra, McpMode, McpRequest, McpTransport};

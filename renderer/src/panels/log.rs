@@ -3,13 +3,13 @@
 use crate::{
     view::{Action, View},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
+    wording::{ago, describe_actor, now},
 };
 use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{
-    ActorKind, OperationKind, Revision,
+    OperationKind, Revision,
     messages::{LogEntry, Request},
 };
-use std::time::{SystemTime, UNIX_EPOCH};
 
 const LIMIT: u32 = 200;
 /// The maximum number of entries per request.
@@ -120,7 +120,7 @@ fn entry_ui(
         small_font(ui),
         theme.text_subtle,
     );
-    let note = format!("{} · {}", who(entry), ago(now, entry.time));
+    let note = format!("{} · {}", describe_actor(entry), ago(now, entry.time));
     let right = room.with_max_x(room.right() - 76.0).with_min_x(room.left() + room.width() * 0.5);
     let width = paint_line(ui, right, Align2::RIGHT_CENTER, &note, small_font(ui), theme.text_muted);
     let summary = room.with_min_x(number.right() + 4.0).with_max_x(right.right() - width - 12.0);
@@ -144,49 +144,5 @@ fn words(entry: &LogEntry) -> String {
         OperationKind::Undo(of) => format!("Undo of {of} · {}", entry.summary),
         OperationKind::Redo(of) => format!("Redo of {of} · {}", entry.summary),
         OperationKind::Revert(of) => format!("Revert of {of} · {}", entry.summary),
-    }
-}
-
-pub(crate) fn who(entry: &LogEntry) -> String {
-    let kind = match entry.actor.kind {
-        ActorKind::Window => "window",
-        ActorKind::Terminal => "terminal",
-        ActorKind::External => "file",
-    };
-    if entry.actor.name.is_empty() { kind.to_owned() } else { format!("{} ({kind})", entry.actor.name) }
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
-}
-
-pub(crate) fn ago(now: u64, time: u64) -> String {
-    let seconds = now.saturating_sub(time) / 1000;
-    match seconds {
-        0..=44 => "just now".to_owned(),
-        45..=3599 => format!("{} min ago", seconds.div_ceil(60)),
-        3600..=86_399 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} d ago", seconds / 86_400),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ago;
-
-    #[test]
-    fn times_are_told_as_people_do() {
-        let now = 1_000_000_000;
-        for (seconds, words) in [
-            (0, "just now"),
-            (45, "1 min ago"),
-            (3599, "60 min ago"),
-            (7200, "2 h ago"),
-            (200_000, "2 d ago"),
-        ] {
-            assert_eq!(ago(now, now - seconds * 1000), words);
-        }
-        assert_eq!(ago(0, 5), "just now", "a clock that went back");
     }
 }

@@ -2,16 +2,16 @@
 
 use crate::{
     commands::{CommandId, Facts, Menu, TABLE, find},
-    panels::status_bar::counted,
     view::{Action, View},
-    widgets::{body_font, focus_ring, icon_button_ui, paint_icon, paint_line, small_font},
+    widgets::{body_font, focus_ring, icon_button_ui, kind_icon, paint_icon, paint_line, small_font},
+    wording::counted,
 };
 use canvas::theme::Theme;
 use egui::{
     Align, Align2, Button, CornerRadius, Layout, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo,
     pos2, vec2,
 };
-use shared_protocol::{Board, BoardKind};
+use shared_protocol::Board;
 
 const TAB_HEIGHT: f32 = 32.0;
 const WIDEST_TAB: f32 = 200.0;
@@ -205,12 +205,4 @@ fn paint_tab(ui: &Ui, theme: &Theme, board: &Board, rect: Rect, response: &Respo
         room.max.x -= COUNT_WIDTH;
     }
     paint_line(ui, room, Align2::LEFT_CENTER, &board.title, body_font(ui), color);
-}
-
-pub(crate) fn kind_icon(kind: BoardKind) -> &'static str {
-    match kind {
-        BoardKind::Infrastructure => "cloud",
-        BoardKind::Interface => "page",
-        BoardKind::Spec => "requirement",
-    }
 }

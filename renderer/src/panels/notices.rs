@@ -1,7 +1,7 @@
 //! Toasts at the bottom centre, and the banner above the canvas with held boards and workspace notices.
 
 use crate::{
-    panels::PanelId,
+    panel_id::PanelId,
     view::{Action, View},
     widgets::{close_button_ui, muted_ui, paint_severity},
 };

@@ -1,9 +1,9 @@
 //! The problems panel: errors first. A click goes to the element; some problems have a button that fixes them.
 
 use crate::{
+    features::terraform::findings::{self, BoardFinding, totals},
     links::{suspects, suspects_ui},
     specs::Specs,
-    terraform::findings::{self, Told, totals},
     view::{Action, View},
     widgets::{ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font},
 };
@@ -138,7 +138,7 @@ impl ProblemList {
 enum Entry<'a> {
     Board(&'a Problem),
     /// A finding of a run, a file or an import.
-    Told(Told<'a>),
+    Told(BoardFinding<'a>),
     Module(&'a RegistryProblem),
 }
 
@@ -184,7 +184,7 @@ fn rows_ui(ui: &mut Ui, view: &View<'_>, entries: &[Entry<'_>], actions: &mut Ve
     );
 }
 
-fn told_ui(ui: &mut Ui, view: &View<'_>, told: &Told<'_>, actions: &mut Vec<Action>) {
+fn told_ui(ui: &mut Ui, view: &View<'_>, told: &BoardFinding<'_>, actions: &mut Vec<Action>) {
     let finding = told.finding;
     let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
     let row = line_ui(ui, view, finding.severity, &finding.message, &place, (Sense::click(), 0.0));

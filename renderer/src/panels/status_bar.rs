@@ -2,15 +2,22 @@
 
 use crate::{
     commands::CommandId,
-    panels::{PanelId, problems::counts},
-    terraform::cost::cost_ui,
+    panel_id::PanelId,
+    panels::problems::counts,
     view::{Action, View},
     widgets::paint_severity,
+    wording::counted,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
 use shared_protocol::{messages::Severity, proposal::Risk};
 
-pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, actions: &mut Vec<Action>) {
+pub(crate) fn status_bar_ui(
+    ui: &mut Ui,
+    view: &View<'_>,
+    zoom: Option<f32>,
+    cost_ui: impl FnOnce(&mut Ui),
+    actions: &mut Vec<Action>,
+) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.spacing_mut().button_padding = egui::vec2(4.0, 2.0);
@@ -20,7 +27,7 @@ pub(crate) fn status_bar_ui(ui: &mut Ui, view: &View<'_>, zoom: Option<f32>, act
         dot_ui(ui, view);
         problems_ui(ui, view, actions);
         review_ui(ui, view, actions);
-        cost_ui(ui, view, actions);
+        cost_ui(ui);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(zoom) = zoom {
                 let percent = format!("{:.0}%", zoom * 100.0);
@@ -111,9 +118,4 @@ fn review_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     if button.on_hover_text(hint).clicked() {
         actions.push(Action::ShowPanel(PanelId::Review));
     }
-}
-
-/// `1 node`, `2 nodes`.
-pub(crate) fn counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }

@@ -7,9 +7,9 @@ use super::{
     values::entity_chip_ui,
 };
 use crate::{
-    panels::status_bar::counted,
     view::Action,
     widgets::{body_font, muted_ui, paint_icon, paint_line, small_font},
+    wording::counted,
 };
 use canvas::theme::Theme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};

@@ -12,9 +12,9 @@ use super::{
     values::{Around, block, choice_of, entity_chip_ui, value_ui},
 };
 use crate::{
-    panels::status_bar::counted,
     view::{Action, View},
     widgets::{Tab, muted_ui, paint_severity, tab_ui},
+    wording::counted,
 };
 use canvas::theme::Theme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};

@@ -11,14 +11,12 @@ mod editing;
 mod entity;
 mod findings;
 mod form;
-pub(crate) mod history;
 mod json;
 mod knowledge;
 mod lines;
 mod look;
 mod navigator;
 mod new_entity;
-mod on_board;
 mod picking;
 mod reader;
 mod schema;
@@ -26,12 +24,10 @@ mod table;
 mod values;
 
 use answers::Question;
-pub(crate) use history::{History, Page};
 pub(crate) use look::type_look;
 pub(crate) use new_entity::NewEntity;
-pub(crate) use on_board::{entity_of, entity_of_node, node_of};
 
-use crate::view::{Action, View};
+use crate::view::{Action, Page, SpecAction, View, entity_of, spec_history as history};
 use answers::Answers;
 use coverage::CoverageView;
 use diagnostics::DiagnosticList;
@@ -51,36 +47,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of entities in a search of the whole workspace.
 const MOST_FOUND: u32 = 30;
-
-/// What panels about specs want to happen.
-#[derive(Debug, Clone)]
-pub(crate) enum SpecAction {
-    /// Asks main; the answer comes back under the ticket.
-    Ask {
-        ticket: u64,
-        request: BundleRequest,
-    },
-    /// Shows a page in the reader.
-    Open(Page),
-    /// Shows an entity, with one of its fields in view.
-    OpenAt(EntityRef, Option<String>),
-    /// The page is no more.
-    Close(Page),
-    Edit(EntityRef),
-    Save,
-    /// Asks whether an entity should go.
-    AskDelete(EntityRef),
-    Delete(EntityRef),
-    /// Asks how much of a bundle should be drawn.
-    AskMap(String, Option<EntityRef>),
-    DrawMap {
-        bundle: String,
-        around: Option<EntityRef>,
-        depth: u32,
-    },
-    /// Leads to the node that stands for an entity, or draws what is around it.
-    ShowOnMap(EntityRef),
-}
 
 /// The effect of an answer on the window.
 #[derive(Debug)]

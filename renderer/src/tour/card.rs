@@ -2,7 +2,7 @@
 
 use super::{Pressed, Step};
 use crate::{
-    terraform::is_going,
+    terraform_answers::is_going,
     view::View,
     widgets::{close_button_ui, paint_icon},
 };

@@ -8,7 +8,7 @@ pub(crate) mod pointer;
 
 use crate::{
     commands::CommandId,
-    terraform::is_going,
+    terraform_answers::is_going,
     view::{Action, View},
 };
 use card::Card;

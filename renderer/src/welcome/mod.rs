@@ -8,10 +8,9 @@ mod templates;
 use crate::{
     agents::guide,
     commands::CommandId,
-    dialogs::Purpose,
     icon::paint_mark,
     panels::notices::{capitalised, message_ui},
-    view::{Action, View},
+    view::{Action, Purpose, View},
     widgets::{close_button_ui, modal_frame, muted_ui},
 };
 use choice::{Choice, choice_ui};

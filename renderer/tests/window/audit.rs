@@ -81,7 +81,7 @@ fn lines_are_told_newest_first_and_lead_to_the_proposal() {
     assert!(shop.shows("Line 3: ada rejected proposal 17, version 1"));
     shop.retype("Filter the audit", "began");
     shop.settle();
-    assert!(shop.shows("Line 1: An agent that calls itself claude-code 2.1 began proposal 17, version 1"));
+    assert!(shop.shows("Line 1: claude-code 2.1 (unverified) began proposal 17, version 1"));
     shop.window.get_by_label("Clear Filter the audit").click();
     shop.settle();
     shop.main.reviews.silent = true;
@@ -117,7 +117,7 @@ fn older_lines_are_asked_for_page_by_page() {
     assert!(shop.shows("Verified: 506 lines, hash chain intact") && shop.shows("Line 506:"));
     shop.retype("Filter the audit", "began");
     shop.settle();
-    assert!(shop.shows("Line 501: An agent"));
+    assert!(shop.shows("Line 501: claude-code 2.1 (unverified) began"));
     assert!(shop.shows("1 of the latest 200 lines"));
     shop.window.get_by_label("Load older lines").click();
     shop.settle();

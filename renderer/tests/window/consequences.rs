@@ -197,22 +197,22 @@ fn what_is_not_there_what_failed_and_what_is_no_picture_is_told() {
     let mut case = case();
     case.drawn(PageLook::Absent, PageLook::Failed("a component ended the preview".into()));
     case.open();
-    assert!(case.shop.shows("Home now: It is not there yet"));
-    assert!(case.shop.shows("Home as proposed: No picture: a component ended the preview"));
+    assert!(case.shop.shows("Home now: New page"));
+    assert!(case.shop.shows("Home as proposed: No image: a component ended the preview"));
 
     let mut case = Case::new((1440.0, 1000.0), Theme::Light);
     let lie = PageLook::Drawn(Pixels { width: 4_000, height: 4_000, rgba: vec![0; 16] });
     case.drawn(lie, PageLook::Absent);
     case.open();
-    assert!(case.shop.shows("Home now: No picture: The picture is not as large as it says."));
-    assert!(case.shop.shows("Home as proposed: It would be gone"));
+    assert!(case.shop.shows("Home now: No image: The image has the wrong size."));
+    assert!(case.shop.shows("Home as proposed: Removed page"));
 
     let mut case = Case::new((1440.0, 1000.0), Theme::Light);
     case.open();
-    assert!(case.shop.shows("There is no picture of it now."), "main refused");
+    assert!(case.shop.shows("No image available."), "main refused");
     case.drawn(page([1, 2, 3, 255]), page([1, 2, 3, 255]));
     case.click("Draw it");
-    assert!(case.shop.shows("No pixel of it differs on this screen."));
+    assert!(case.shop.shows("No visible difference on this screen."));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn pictures_of_another_version_are_not_shown() {
         pictures.proposal = ProposalId::from_bits(99);
     }
     case.open();
-    assert!(case.shop.shows("Home now: Being drawn…"));
+    assert!(case.shop.shows("Home now: Drawing…"));
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn consequences_say_that_they_are_of_all_changes_while_some_are_ticked() {
     case.click("Side by side");
     assert!(case.shop.shows("· For all 2 changes; 1 is ticked"));
     case.click("Tick removes ec2 instance worker");
-    case.shop.retype("Name of what goes", "worker");
+    case.shop.retype("Name of the removed element", "worker");
     case.shop.press(Key::Enter);
     case.shop.settle();
     assert!(case.shop.shows("Accept all 2") && !case.shop.shows("For all 2 changes"));
@@ -374,7 +374,7 @@ fn a_plan_is_followed_cancelled_and_its_result_listed_with_what_goes_first() {
     case.shop.settle();
     assert!(case.shop.shows("Plan: Terraform is planning"));
     assert!(!case.shop.shows("Plan again…"));
-    case.click("What Terraform says");
+    case.click("Terraform output");
     assert!(case.shop.shows("Refreshing state"));
     case.shop.window.get_by_label("Cancel the plan").click();
     let asked = case.shop.settle();
@@ -405,7 +405,7 @@ fn a_plan_of_another_version_says_so_and_so_does_one_that_failed() {
     };
     old.version = 3;
     case.tell(old);
-    assert!(case.shop.shows("This plan is of version 3, and what is shown is version 1. Plan again."));
+    assert!(case.shop.shows("This plan is for version 3; version 1 is shown. Plan again."));
 
     let mut failed = case.trial(5, RunState::Failed { ended: 2, code: Some(1) });
     failed.findings = vec![Finding {

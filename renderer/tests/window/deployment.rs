@@ -57,7 +57,7 @@ fn the_inspector_tells_the_standing_and_the_cost_of_a_node() {
     }
     assert!(shop.shows("aws.amazon.com/ec2/pricing, 2026-01-31"), "the source");
     shop.select("S3 bucket Pictures");
-    assert!(shop.shows("Has drifted from what was applied") && shop.shows("Cost is unknown"));
+    assert!(shop.shows("Drifted from the applied state") && shop.shows("Cost is unknown"));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn the_status_bar_tells_the_cost_and_what_it_is_made_of() {
     let mut shop = Shop::open();
     shop.main.terraform.cost = Some(cost(&shop));
     shop.settle();
-    shop.window.get_by_label("$312/mo, unknown for 2").click();
+    shop.window.get_by_label("$312/mo · 2 unpriced").click();
     shop.window.run();
     for text in ["1 priced, 1 free, 2 unknown", "Web costs $312", "Pictures costs unknown"] {
         assert!(shop.shows(text), "{text}");
@@ -91,7 +91,7 @@ fn where_nothing_is_known_no_sum_is_told() {
     let known = CostView { monthly: None, currency: None, priced: 0, unknown: 5, ..cost(&shop) };
     shop.main.terraform.cost = Some(known);
     shop.settle();
-    assert!(shop.shows("Cost unknown for 5") && !shop.shows("/mo"));
+    assert!(shop.shows("Cost: 5 unpriced") && !shop.shows("/mo"));
 }
 
 #[test]

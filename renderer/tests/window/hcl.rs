@@ -112,7 +112,7 @@ fn differences_are_told_and_written() {
         "variables.tf not written",
         "locals.tf will be removed",
         "backend.tf in the way",
-        "Line that goes 9:   instance_type = \"t3.small\"",
+        "Removed line 9:   instance_type = \"t3.small\"",
         "New line 9:   instance_type = \"t3.large\"",
         "3 files not written",
         "Warning in HCL: Pictures: no name by convention",

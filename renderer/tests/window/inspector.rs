@@ -117,7 +117,7 @@ fn names_are_checked_as_they_are_typed() {
     shop.retype("Name", "Not a name");
     assert!(shop.shows("expected a lower-case letter"));
     shop.retype("Name", "worker");
-    assert!(shop.shows("is called worker already"));
+    assert!(shop.shows("has the name worker"));
     shop.press(Key::Escape);
     assert!(shop.settle().is_empty());
 }
@@ -281,6 +281,6 @@ fn a_property_becomes_a_variable_and_back() {
     shop.settle();
     let is_variable = |shop: &Shop, id| shop.main.snapshot.node(id).unwrap().variables.contains("ami");
     assert!(is_variable(&shop, web) && is_variable(&shop, worker));
-    assert!(shop.shows("The default of a variable each"));
+    assert!(shop.shows("Default of one variable per node"));
     assert!(!shop.shows("Subnet as a variable"), "a reference cannot be one");
 }

@@ -131,7 +131,7 @@ fn a_part_of_a_component_has_overrides_of_its_own() {
     };
     show(&mut shop, Some(part));
     shop.settle();
-    assert!(shop.shows("A part of it: ui.badge"));
+    assert!(shop.shows("Part: ui.badge"));
     shop.retype("Text", "New");
     shop.press(Key::Enter);
     let requests = shop.settle();

@@ -208,7 +208,7 @@ fn a_revert_that_is_in_conflict_offers_the_part_that_is_not() {
     shop.main.send(ToRenderer::Answer { request: asked.unwrap(), result: Err(refusal) });
     shop.window.run();
     shop.picture("revert-light");
-    shop.window.get_by_label("Revert what can be").click();
+    shop.window.get_by_label("Revert what is possible").click();
     shop.window.run();
     assert_eq!(shop.main.requests(), [Request::Revert { revision: Revision(7), partial: true }]);
     assert!(!shop.shows("Web was changed since"), "the notice is done with");

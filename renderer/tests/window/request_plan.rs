@@ -78,7 +78,7 @@ impl Case {
 
     /// The gesture, typed.
     fn include(&mut self) {
-        self.shop.retype("Name of what goes", "include");
+        self.shop.retype("Name of the removed element", "include");
         self.shop.press(Key::Enter);
         self.shop.settle();
     }
@@ -108,7 +108,10 @@ fn an_apply_waits_for_its_plan_and_a_yes_names_it() {
     ] {
         case.tell(state);
         assert!(case.shop.shows(shown), "{shown}");
-        assert!(case.shop.window.query_by_label("Name of what goes").is_none(), "there is nothing to hold");
+        assert!(
+            case.shop.window.query_by_label("Name of the removed element").is_none(),
+            "there is nothing to hold"
+        );
         let accept = case.shop.window.get_by_label("Accept nothing");
         assert!(accept.accesskit_node().is_disabled(), "{shown}");
     }

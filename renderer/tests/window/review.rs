@@ -115,7 +115,7 @@ fn the_queue_says_who_what_and_how_risky_and_opens_the_proposal() {
     assert!(shop.shows("Proposal 17, Add a cache"), "in the queue");
     assert!(shop.shows("Proposal 17, version 1 · claude-code 2.1 (unverified)"), "opened");
     assert!(shop.shows("destructive"));
-    assert!(shop.shows("In the agent's own words, not checked by anybody"));
+    assert!(shop.shows("The agent's reasons (unverified)"));
     assert!(shop.shows("Orders are slow at noon."));
     assert!(shop.shows("Proposed, adds s3 bucket"), "a ghost on the board, by name");
     assert!(shop.shows("Proposed, removes"), "and a strike");
@@ -125,7 +125,7 @@ fn the_queue_says_who_what_and_how_risky_and_opens_the_proposal() {
 fn an_empty_queue_says_how_an_agent_can_propose() {
     let mut shop = Shop::open();
     show_queue(&mut shop);
-    assert!(shop.shows("Agents cannot propose anything now"));
+    assert!(shop.shows("Agents cannot propose changes"));
     shop.window.get_by_label("Switch guarded mode on").click();
     let asked = shop.settle();
     assert!(matches!(
@@ -148,7 +148,7 @@ fn accepting_takes_exactly_what_is_ticked_and_nothing_destructive_is_by_itself()
     assert!(verdict.confirmed.is_empty());
     assert!(shop.main.snapshot.nodes().any(|node| node.label == "Cache"));
     assert!(shop.main.snapshot.node(shop.worker).is_some(), "it is still there");
-    assert!(shop.shows("Accepted a part of proposal 17"));
+    assert!(shop.shows("Accepted part of proposal 17"));
     // What is left is another version, and still open.
     let left = &shop.main.reviews.opened[&id];
     assert_eq!((left.elements.len(), &left.brief.state), (1, &ProposalState::Open));
@@ -175,7 +175,7 @@ fn what_takes_something_away_is_included_by_holding_and_not_by_a_click() {
     let gap = button.rect().top() - before.bottom();
     assert!((0.0..16.0).contains(&gap), "directly below the row: {gap}");
     assert!(shop.shows("Removals must be confirmed one by one."));
-    click(&mut shop, "Tick all that may be ticked");
+    click(&mut shop, "Tick all except removals");
     assert!(shop.shows("Accept 5 of 6"));
     click(&mut shop, "Hold to include removes ec2 instance worker");
     assert!(shop.shows("Accept 5 of 6"), "a click is not enough");
@@ -194,7 +194,7 @@ fn typing_the_name_includes_it_too_and_another_name_does_not() {
     let (mut shop, _) = reviewing();
     look(&mut shop, "removes ec2 instance worker");
     for (name, ticked) in [("web", 5), ("worker", 6)] {
-        shop.retype("Name of what goes", name);
+        shop.retype("Name of the removed element", name);
         shop.press(Key::Enter);
         shop.settle();
         assert!(shop.shows(&format!("{ticked} of 6 ticked")), "{name}");
@@ -295,7 +295,7 @@ fn a_version_that_came_while_somebody_looked_switches_the_decision_off() {
     more.push(Command::Remove { nodes: vec![shop.bucket.into()], edges: Vec::new() });
     shop.main.revise(id, &more);
     shop.settle();
-    assert!(shop.shows("Changed while you were looking"));
+    assert!(shop.shows("Changed while you were reviewing"));
     assert!(shop.shows("now also removes s3 bucket pictures"), "what is other is named");
     assert!(is_disabled(&shop, "Accept 5 of 6"), "what is shown is still the old one");
     assert!(is_disabled(&shop, "Reject…"));
@@ -318,7 +318,7 @@ fn between_the_news_and_the_new_version_nothing_can_be_decided() {
     let again = commands(&shop);
     shop.main.revise(id, &again[..2]);
     shop.window.run();
-    assert!(shop.shows("It has just changed; reading what it is now."));
+    assert!(shop.shows("The proposal changed. Loading the new version…"));
     assert!(is_disabled(&shop, "Accept 5 of 6"));
 }
 
@@ -358,7 +358,7 @@ fn a_refused_decision_is_told_and_may_be_made_again() {
     shop.main.reviews.opened.get_mut(&id).unwrap().brief.stamp = stamp;
     click(&mut shop, "Accept 5 of 6");
     assert!(shop.shows("It is not what was looked at"));
-    assert!(shop.shows("Changed while you were looking"), "and read again by itself");
+    assert!(shop.shows("Changed while you were reviewing"), "and read again by itself");
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn an_expired_or_decided_one_cannot_be_decided() {
     let (mut shop, id) = reviewing();
     shop.main.change(id, |opened| opened.brief.expires = 5);
     shop.settle();
-    assert!(shop.shows("It has expired."));
+    assert!(shop.shows("The proposal has expired."));
     assert!(is_disabled(&shop, "Accept 5 of 6"));
     shop.main.change(id, |opened| {
         opened.brief.expires = NOW;
@@ -385,7 +385,7 @@ fn an_expired_or_decided_one_cannot_be_decided() {
 fn a_rest_that_was_withdrawn_has_one_outcome() {
     let (mut shop, id) = reviewing();
     click(&mut shop, "Accept 5 of 6");
-    assert!(shop.shows("Partly accepted: what is shown here is the rest"));
+    assert!(shop.shows("Partly accepted: the remaining changes are shown"));
     shop.main.change(id, |opened| opened.brief.state = ProposalState::Withdrawn);
     shop.settle();
     assert!(shop.shows("Partly accepted; the rest was withdrawn."));
@@ -428,7 +428,7 @@ fn rows_show_all_of_their_text_and_say_what_depends_on_a_removal() {
     let row = |text: &str| shop.window.get_by_role_and_label(egui::accesskit::Role::Button, text).rect();
     assert!(row(&longest).height() > 40.0, "{longest}: {:?}", row(&longest));
     assert!(shop.shows("Checks passed: no new problems."));
-    assert!(shop.shows("The checks do not say whether what goes is still needed."));
+    assert!(shop.shows("The checks do not tell whether the removed elements are still needed."));
     assert!(shop.shows("nothing else depends on it") && shop.shows("goes with private_a"));
 }
 
@@ -439,7 +439,7 @@ fn a_stale_one_says_why_and_is_looked_at_again() {
         opened.brief.state = ProposalState::Stale { why: vec!["web was changed since".into()] };
     });
     shop.settle();
-    assert!(shop.shows("What it touches was changed since it was proposed"));
+    assert!(shop.shows("The workspace changed since this was proposed"));
     assert!(shop.shows("web was changed since"));
     assert!(is_disabled(&shop, "Accept 5 of 6"));
     assert!(!is_disabled(&shop, "Reject…"));
@@ -448,7 +448,7 @@ fn a_stale_one_says_why_and_is_looked_at_again() {
     assert!(!is_disabled(&shop, "Accept 5 of 6"), "the reviewer asked for this version");
     shop.main.change(id, |opened| opened.conflicts = vec!["n-1 is gone".into()]);
     shop.settle();
-    assert!(shop.shows("It does not fit on what is there now"));
+    assert!(shop.shows("The proposal conflicts with the current workspace"));
     assert!(is_disabled(&shop, "Accept 5 of 6"));
 }
 
@@ -501,7 +501,7 @@ fn drafts_are_followed_as_they_are_written() {
     shop.main.change(id, |opened| opened.brief.state = ProposalState::Draft);
     shop.settle();
     assert!(shop.shows("Proposed, adds s3 bucket"), "a ghost without anybody having opened anything");
-    assert!(shop.shows("Draft 4 · Being written"));
+    assert!(shop.shows("Draft 4 · Untitled"));
     assert!(shop.window.query_by_label_contains("Accept").is_none());
     shop.main.revise(id, &all[..2]);
     shop.main.change(id, |opened| opened.brief.state = ProposalState::Draft);
@@ -515,7 +515,7 @@ fn drafts_are_followed_as_they_are_written() {
     assert!(!shop.shows("Proposed, "), "and they stay away");
     show_queue(&mut shop);
     click(&mut shop, "Look at proposal 4");
-    assert!(shop.shows("It is still being written.") && shop.shows("Proposed, "));
+    assert!(shop.shows("The proposal is a draft.") && shop.shows("Proposed, "));
 }
 
 #[test]
@@ -586,7 +586,7 @@ fn an_edit_changes_the_proposal_and_not_the_workspace() {
     );
     assert_eq!(shop.main.snapshot.revision(), revision);
     assert_eq!(shop.main.reviews.opened[&id].brief.version, 2);
-    assert!(!shop.shows("Changed while you were looking"), "it was the reviewer");
+    assert!(!shop.shows("Changed while you were reviewing"), "it was the reviewer");
     click(&mut shop, "Done editing");
     assert!(!shop.shows("EC2 instance Cache"));
 }
@@ -647,7 +647,7 @@ fn side_effects_are_ticked_with_their_cause_and_unticked_with_it() {
         assert!(!is_ticked(&shop, effect), "{effect}: its cause is not ticked");
     }
     click(&mut shop, &format!("Tick {}", effects[0]));
-    assert!(shop.shows("It is a side effect"), "it leads to the cause");
+    assert!(shop.shows("Side effect of a removal: "), "it leads to the cause");
     assert!(!is_ticked(&shop, &effects[0]));
     // One hold for the removal and all that goes with it. The row of the cause was opened by the click.
     hold(&mut shop, &format!("Hold to include {cause}"));
@@ -786,7 +786,7 @@ fn texts_of_files_are_shown_line_by_line_and_in_full() {
     shop.settle();
     click(&mut shop, "Look at version 1");
     look(&mut shop, "changes specs/a.yaml");
-    assert!(shop.shows("specs/a.yaml  +1 −1, all of it"));
+    assert!(shop.shows("specs/a.yaml  +1 −1, in full"));
     assert!(shop.shows("+line 390 hidden in many words that fill it"));
     assert!(shop.shows("the end"), "a long value, too");
 }
@@ -860,7 +860,7 @@ fn decided_ones_can_be_reverted() {
 fn what_was_only_done_has_no_revert_and_what_was_partly_accepted_has_one() {
     let (mut shop, id) = reviewing();
     click(&mut shop, "Accept 5 of 6");
-    assert!(shop.shows("Partly accepted: what is shown here is the rest"));
+    assert!(shop.shows("Partly accepted: the remaining changes are shown"));
     shop.main.change(id, |opened| opened.brief.state = ProposalState::Expired);
     let done = shop.main.propose(18, "Save", &[]);
     shop.main.change(done, |opened| {

@@ -50,7 +50,7 @@ fn started(shop: &Shop, operation: RunOperation, secrets: &[(&str, &str)]) -> Te
 #[test]
 fn what_changes_nothing_is_run_at_once() {
     let mut shop = with(|shop| tell(shop, told(shop.infrastructure)));
-    assert!(shop.shows("Nothing has run yet") && shop.shows("Terraform 1.11.0"));
+    assert!(shop.shows("No runs yet") && shop.shows("Terraform 1.11.0"));
     for (name, operation) in [
         ("Init", RunOperation::Init),
         ("Validate", RunOperation::Validate),
@@ -83,7 +83,7 @@ fn while_a_run_goes_on_it_can_be_followed_and_cancelled_and_nothing_else_starts(
         let told = applying(shop);
         tell(shop, told);
     });
-    assert!(shop.shows("Apply is going on") && shop.shows("Progress 3 of 12"));
+    assert!(shop.shows("Apply is running") && shop.shows("Progress 3 of 12"));
     assert!(button(&shop, "Plan").accesskit_node().is_disabled());
     let lines = vec![line("aws_vpc.shop_network: Creating...", false), line("bucket taken", true)];
     shop.main.send(ToRenderer::RunLines { run: 4, first: 0, lines });
@@ -120,7 +120,7 @@ fn apply_shows_what_would_change_with_what_destroys_first_and_needs_a_press() {
 fn an_apply_that_nobody_has_planned_offers_to_plan_first() {
     let mut shop = with(|shop| tell(shop, told(shop.infrastructure)));
     press(&mut shop, "Apply…");
-    assert!(shop.shows("what would change is not known"));
+    assert!(shop.shows("so the changes are unknown"));
     assert_eq!(press(&mut shop, "Plan first"), [started(&shop, RunOperation::Plan, &[])]);
     press(&mut shop, "Apply…");
     assert_eq!(press(&mut shop, "Apply"), [started(&shop, RunOperation::Apply, &[])]);
@@ -144,7 +144,7 @@ fn destroy_needs_the_exact_name_of_the_board() {
         tell(shop, told);
     });
     press(&mut shop, "Destroy…");
-    assert!(shop.shows("2 resources and all else that was made from “Production”"));
+    assert!(shop.shows("2 resources and all other resources created from “Production”"));
     for wrong in ["", "Production", "productio", "production ", "other"] {
         shop.retype("Type production to confirm", wrong);
         assert!(button(&shop, "Destroy").accesskit_node().is_disabled(), "{wrong:?}");
@@ -156,7 +156,7 @@ fn destroy_needs_the_exact_name_of_the_board() {
     shop.retype("Type production to confirm", "production");
     assert_eq!(press(&mut shop, "Destroy"), [started(&shop, RunOperation::Destroy, &[])]);
     press(&mut shop, "Destroy…");
-    assert_eq!(press(&mut shop, "See what would go"), [started(&shop, RunOperation::PlanDestroy, &[])]);
+    assert_eq!(press(&mut shop, "Plan removal first"), [started(&shop, RunOperation::PlanDestroy, &[])]);
 }
 
 #[test]
@@ -243,10 +243,10 @@ fn boards_of_other_kinds_have_no_terraform() {
     let mut shop = with(|shop| tell(shop, told(shop.infrastructure)));
     shop.window.get_by_label("Shop front").click();
     shop.settle();
-    assert!(shop.shows("This board does not become Terraform"));
+    assert!(shop.shows("No Terraform for this board"));
     run_command(&mut shop, "HCL");
     shop.settle();
-    assert!(shop.shows("This board does not become files"));
+    assert!(shop.shows("No files for this board"));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_run_that_was_cut_off_is_told() {
         tell(shop, told);
     });
     assert!(shop.shows("Check for drift before the next one."));
-    assert!(shop.shows("Apply was cut off; how far it came is not known"));
+    assert!(shop.shows("Apply was interrupted; its progress is unknown"));
 }
 
 #[test]

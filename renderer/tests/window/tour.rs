@@ -109,7 +109,7 @@ fn accepted() -> Shop {
     propose(&mut shop);
     click(&mut shop, "Open the proposal");
     click(&mut shop, "Accept 1 of 2");
-    assert!(shop.shows("Accepted a part of proposal 1") && has_undo(&shop));
+    assert!(shop.shows("Accepted part of proposal 1") && has_undo(&shop));
     shop
 }
 
@@ -123,7 +123,7 @@ fn a_notice_is_gone_with_its_workspace() {
     let mut shop = accepted();
     shop.main.send_workspace_at("/home/ada/other");
     shop.settle();
-    assert!(!shop.shows("Accepted a part of proposal 1") && !has_undo(&shop));
+    assert!(!shop.shows("Accepted part of proposal 1") && !has_undo(&shop));
 }
 
 #[test]
@@ -132,5 +132,5 @@ fn a_notice_does_not_undo_what_came_later() {
     let bucket = AddNode::new(shop.infrastructure, "aws/storage/s3_bucket".parse().unwrap());
     shop.main.run(Command::AddNode(bucket));
     let asked = shop.settle();
-    assert!(shop.shows("Accepted a part of proposal 1") && !has_undo(&shop), "{asked:?}");
+    assert!(shop.shows("Accepted part of proposal 1") && !has_undo(&shop), "{asked:?}");
 }

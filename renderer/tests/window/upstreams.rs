@@ -426,7 +426,10 @@ fn without_servers_the_panel_explains_itself_and_offers_the_ways() {
         ("Search a registry…", "Search the registry"),
     ] {
         let mut shop = with(Vec::new());
-        assert!(shop.shows("No upstream servers yet") && shop.shows("agents cannot see its tools until you approve them"));
+        assert!(
+            shop.shows("No upstream servers yet")
+                && shop.shows("agents cannot see its tools until you approve them")
+        );
         press(&mut shop, button);
         assert!(shop.says(sign), "{button}");
     }
@@ -545,10 +548,7 @@ fn servers_of_other_programs_are_taken_over() {
     assert_eq!(press(&mut shop, &look), [UpstreamRequest::PreviewImport { source: source.clone() }]);
     press(&mut shop, "Import Files");
     let names = vec!["Notes".to_owned(), "Files".to_owned()];
-    assert_eq!(
-        press(&mut shop, "Import 2 servers as disabled"),
-        [UpstreamRequest::Import { source, names }]
-    );
+    assert_eq!(press(&mut shop, "Import 2 servers as disabled"), [UpstreamRequest::Import { source, names }]);
 }
 
 #[test]
@@ -742,7 +742,7 @@ fn a_call_that_an_agent_asks_for_shows_server_tool_and_every_argument() {
     for words in ["Server Files", "Tool files__write_file", "path", "/srv/notes.txt", "one\ntwo\\u{202e}"] {
         assert!(shop.shows(words), "{words}");
     }
-    assert!(shop.shows("It says of itself that it may destroy something."));
+    assert!(shop.shows("The tool is annotated as destructive."));
 }
 
 #[test]

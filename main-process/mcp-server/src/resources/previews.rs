@@ -1,7 +1,7 @@
 //! Overrides and preview sessions in the shapes of the v0 contract.
 
-use crate::escape::shown;
 use super::MAX_RESOURCE_BYTES;
+use crate::escape::shown;
 use crate::{WorkspaceView, escape, tools::shape};
 use authority::overrides::locator_of;
 use serde_json::{Map, Value, json};

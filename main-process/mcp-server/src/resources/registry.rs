@@ -1,8 +1,8 @@
 //! The effective types as a v0 component registry.
 
-use crate::escape::shown;
 use super::MAX_RESOURCE_BYTES;
 use crate::escape::escape_hidden_json;
+use crate::escape::shown;
 use authority::Snapshot;
 use serde_json::{Value, json};
 use shared_protocol::{

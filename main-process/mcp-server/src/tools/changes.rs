@@ -1,7 +1,7 @@
 //! The operations after a revision, in the form agents may read.
 
-use crate::escape::shown;
 use super::shape;
+use crate::escape::shown;
 use crate::{
     Call, Code, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView, draft,
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},

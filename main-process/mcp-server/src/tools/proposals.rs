@@ -1,7 +1,7 @@
 //! The review queue as agents see it: their own proposals in full, and the number of others.
 
-use crate::escape::shown;
 use super::changes::page_of_changes;
+use crate::escape::shown;
 use crate::{
     Call, Code, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
     page::{MAX_PAGE_ITEMS, with_list},

@@ -1,7 +1,7 @@
 //! Full-text search over nodes, types and entities.
 
-use crate::escape::shown;
 use super::shape::{REDACTED, property};
+use crate::escape::shown;
 use crate::{
     Call, Code, EnvelopeMeta, Failure, FoundEntity, Tool, ToolReply,
     page::{self, MAX_PAGE_ITEMS, PageRequest},

@@ -1,7 +1,7 @@
 //! The Terraform files of a board, its deployment state and its costs.
 
-use crate::escape::shown;
 use super::{board, shape::REDACTED};
+use crate::escape::shown;
 use crate::{
     Call, Code, EnvelopeDiagnostic, EnvelopeMeta, Failure, Hcl, Tool, ToolReply, WorkspaceView,
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},

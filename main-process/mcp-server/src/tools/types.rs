@@ -1,7 +1,7 @@
 //! The node types that can be placed on a board.
 
-use crate::escape::shown;
 use super::shape::{AnswerDetail, REDACTED};
+use crate::escape::shown;
 use crate::{
     Call, Code, EnvelopeMeta, Failure, Tool, ToolReply,
     escape::escape_hidden_json,

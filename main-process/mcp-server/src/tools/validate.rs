@@ -1,7 +1,7 @@
 //! The problems of boards.
 
-use crate::escape::shown;
 use super::board;
+use crate::escape::shown;
 use crate::{
     Call, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
     page::{self, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS, PageRequest},

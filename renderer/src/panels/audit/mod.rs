@@ -5,16 +5,12 @@
 mod words;
 
 use crate::{
-    dialogs::Purpose,
-    panels::{
-        log::{ago, now},
-        status_bar::counted,
-    },
-    view::{Action, View},
+    view::{Action, Purpose, View},
     widgets::{
         body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
         small_font,
     },
+    wording::{ago, counted, now},
 };
 use canvas::theme::Theme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};

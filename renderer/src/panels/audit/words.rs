@@ -1,6 +1,6 @@
 //! Describes audit lines. Text from agents is escaped.
 
-use crate::review::words::{claimed, line};
+use crate::{features::review::words::unverified, wording::line};
 use shared_protocol::{
     ProposalId,
     review::{AuditEntry, AuditEvent, AuditLine},
@@ -102,10 +102,10 @@ fn what(entry: &AuditEntry) -> String {
         || "a proposal".to_owned(),
         |proposal| format!("proposal {}, version {}", proposal.number, proposal.version),
     );
-    let agent = entry.proposal.as_ref().map_or_else(
-        || "An agent".to_owned(),
-        |proposal| format!("An agent that {}", claimed(&proposal.proposer)),
-    );
+    let agent = entry
+        .proposal
+        .as_ref()
+        .map_or_else(|| "An agent".to_owned(), |proposal| unverified(&proposal.proposer));
     let approval = entry
         .approval
         .map_or_else(|| "a standing approval".to_owned(), |number| format!("standing approval {number}"));
@@ -206,7 +206,7 @@ mod tests {
         ));
         assert_eq!(rejected.more, "in a terminal · too dear\\u{202e}");
         let begun = told(&format!(r#"{{"time":1,"event":"begin","way":"agent",{proposal}}}"#));
-        assert_eq!(begun.what, "An agent that calls itself claude 2 began proposal 4, version 2");
+        assert_eq!(begun.what, "claude 2 (unverified) began proposal 4, version 2");
         let approved = told(&format!(
             r#"{{"time":1,"event":"accept","by":"ada","way":"standing approval","approval":1,{proposal}}}"#
         ));

@@ -2,7 +2,7 @@
 
 use super::{PreviewPanel, outlines};
 use crate::{
-    panels::inspector::row_of_override_ui,
+    features::inspector::override_row_ui,
     view::{Action, View},
     widgets::{muted_ui, paint_severity},
 };
@@ -140,7 +140,7 @@ fn overrides_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         for (_, key, over) in all.into_iter().take(MAX_ROWS) {
-            row_of_override_ui(ui, view, key, over, true, actions);
+            actions.extend(override_row_ui(ui, view, key, over, true));
         }
     });
 }

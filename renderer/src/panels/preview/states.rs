@@ -2,9 +2,9 @@
 
 use super::ask;
 use crate::{
-    panels::log::now,
     view::{Action, View},
     widgets::muted_ui,
+    wording::now,
 };
 use egui::{
     Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,

@@ -30,7 +30,9 @@ pub(super) fn tabs_ui(ui: &mut Ui, view: &View<'_>, chosen: &SessionView, action
                         let add = egui::Button::new(RichText::new("+").color(theme.text_muted)).frame(false);
                         let menu = egui::containers::menu::MenuButton::from_button(add);
                         let (response, _) = menu.ui(ui, |ui| start_menu_ui(ui, view, actions));
-                        response.accessible_name("New preview").on_hover_text("Preview another page or component");
+                        response
+                            .accessible_name("New preview")
+                            .on_hover_text("Preview another page or component");
                     }
                 });
             });

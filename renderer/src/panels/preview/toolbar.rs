@@ -3,7 +3,7 @@
 use super::{PreviewPanel, ask, below::Shows};
 use crate::{
     commands::{CommandId, find},
-    panels::inspector::paint_combo_arrow,
+    features::inspector::paint_combo_arrow,
     previews::{Device, Zoom, routes},
     view::{Action, View},
 };
@@ -66,7 +66,8 @@ impl PreviewPanel {
             }
         });
         list.response.accessible_name("Scale");
-        let (word, next) = if choice.dark { ("Dark", "Switch to light") } else { ("Light", "Switch to dark") };
+        let (word, next) =
+            if choice.dark { ("Dark", "Switch to light") } else { ("Light", "Switch to dark") };
         let look = ui.add(Button::new(word)).accessible_name(next).on_hover_text(next);
         if look.clicked() {
             choice.dark = !choice.dark;

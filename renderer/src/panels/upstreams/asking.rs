@@ -1,18 +1,11 @@
 //! Pending requests to main, each with its purpose.
 
-use crate::view::Action;
+use crate::view::{Action, Ask};
 use shared_protocol::{
     Refusal,
     upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
 };
 use std::collections::BTreeMap;
-
-/// What goes to main: a decision takes the window's own channel, which no terminal and no agent has.
-#[derive(Debug, Clone)]
-pub(crate) enum Ask {
-    Request(Box<UpstreamRequest>),
-    Decision(Box<UpstreamDecision>),
-}
 
 /// The effect of an answer outside this panel.
 #[derive(Debug)]

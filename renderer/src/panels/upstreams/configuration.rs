@@ -5,9 +5,9 @@ use super::{
     credentials::Typing,
 };
 use crate::{
-    review::words::line,
     view::{Action, View},
     widgets::{muted_ui, named_text_ui},
+    wording::line,
 };
 use egui::{Label, RichText, Ui};
 use shared_protocol::upstreams::{AuthForm, ServerDetails, UpstreamDecision, VariableValue};

@@ -2,9 +2,9 @@
 //! back.
 
 use crate::{
-    review::words::line,
     view::View,
     widgets::{focus_stroke, muted_ui},
+    wording::line,
 };
 use egui::{Button, Key, RichText, TextEdit, Ui};
 use shared_protocol::upstreams::TypedSecret;
@@ -75,11 +75,7 @@ impl Typing {
         });
         keeps |=
             field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && !self.text.is_empty();
-        muted_ui(
-            ui,
-            view.theme,
-            format!("Stored in {} and not shown again.", view.upstreams.secrets_place),
-        );
+        muted_ui(ui, view.theme, format!("Stored in {} and not shown again.", view.upstreams.secrets_place));
         if keeps {
             give(TypedSecret(std::mem::take(&mut self.text)));
         }

@@ -3,9 +3,9 @@
 use super::box_ui;
 use crate::{
     hold::Holding,
-    review::words::line,
     view::View,
     widgets::{focus_stroke, muted_ui},
+    wording::line,
 };
 use egui::{Key, TextEdit, Ui};
 use shared_protocol::upstreams::ServerBrief;

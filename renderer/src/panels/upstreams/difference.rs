@@ -1,9 +1,9 @@
 //! A line diff of a tool definition: removed lines with a minus, added lines with a plus, on tinted backgrounds.
 
 use crate::{
-    review::words::{line, paragraph},
     view::View,
     widgets::muted_ui,
+    wording::{line, paragraph},
 };
 use authority::{LineChange, compare_lines};
 use egui::{Color32, CornerRadius, Frame, Label, Margin, RichText, Ui};

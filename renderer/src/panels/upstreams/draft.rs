@@ -1,6 +1,6 @@
 //! A server configuration being edited. Secrets can be entered but are never displayed.
 
-use crate::review::words::line;
+use crate::wording::line;
 use shared_protocol::upstreams::{
     AuthForm, LimitsForm, PackageKind, ServerForm, TypedSecret, VariableForm, VariableValue,
 };

@@ -5,9 +5,9 @@ use super::{
     notice_ui, told,
 };
 use crate::{
-    review::words::line,
     view::View,
     widgets::{close_button_ui, disclosure_ui, focus_stroke, muted_ui},
+    wording::line,
 };
 use egui::{Button, DragValue, RichText, TextEdit, Ui};
 use shared_protocol::{

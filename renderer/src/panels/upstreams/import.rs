@@ -5,10 +5,9 @@ use super::{
     box_ui, notice_ui, told,
 };
 use crate::{
-    panels::status_bar::counted,
-    review::words::line,
     view::{Action, View},
     widgets::{focus_stroke, muted_ui},
+    wording::{counted, line},
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
@@ -134,7 +133,10 @@ impl Importing {
                     ui.horizontal_wrapped(|ui| {
                         let button = ui.add_enabled(!self.waiting, Button::new(line(&source.program)));
                         if button
-                            .accessible_name(format!("Preview import from {} {}", source.program, source.path))
+                            .accessible_name(format!(
+                                "Preview import from {} {}",
+                                source.program, source.path
+                            ))
                             .clicked()
                         {
                             looked = Some(ImportFrom::File(source.path.clone()));

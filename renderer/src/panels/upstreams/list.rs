@@ -2,12 +2,11 @@
 
 use super::{Shown, UpstreamsPanel, Way, asking::Doing, manifest, server, standing};
 use crate::{
-    panels::log::now,
-    review::words::line,
     view::{Action, View},
     widgets::{
         Row, body_font, focus_ring, muted_ui, paint_icon, paint_line, paint_severity, row_ui, small_font,
     },
+    wording::{line, now},
 };
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::{

@@ -2,10 +2,9 @@
 
 use super::asking::{Asking, Purpose};
 use crate::{
-    panels::status_bar::counted,
-    review::words::line,
     view::{Action, View},
     widgets::muted_ui,
+    wording::{counted, line},
 };
 use egui::{Label, RichText, TextStyle, Ui};
 use shared_protocol::upstreams::{LogPart, ServerBrief, ServerId, UpstreamRequest};

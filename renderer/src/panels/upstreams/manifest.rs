@@ -7,10 +7,9 @@ use super::{
     notice_ui, tool,
 };
 use crate::{
-    panels::status_bar::counted,
-    review::words::line,
     view::{Action, View},
     widgets::muted_ui,
+    wording::{counted, line},
 };
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{

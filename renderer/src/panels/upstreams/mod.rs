@@ -23,7 +23,7 @@ mod tool;
 mod tools;
 mod trying;
 
-pub(crate) use asking::{Ask, Outcome};
+pub(crate) use asking::Outcome;
 
 use crate::{
     view::{Action, View},
@@ -254,7 +254,7 @@ impl UpstreamsPanel {
             self.shown = Shown::Server(first.id.clone());
             self.add = Add::default();
         }
-        let what = crate::panels::status_bar::counted(servers.len(), "server");
+        let what = crate::wording::counted(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
         more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());
@@ -320,7 +320,7 @@ fn lines_ui(ui: &mut Ui, view: &View<'_>, lines: &[String]) {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = 1.0;
             for line in lines {
-                let text = RichText::new(crate::review::words::line(line)).monospace().color(view.theme.text);
+                let text = RichText::new(crate::wording::line(line)).monospace().color(view.theme.text);
                 ui.add(Label::new(text).selectable(true).wrap());
             }
         });

@@ -7,9 +7,9 @@ use super::{
     notice_ui, told,
 };
 use crate::{
-    review::words::line,
     view::{Action, View},
     widgets::{focus_stroke, muted_ui, search_field_ui},
+    wording::line,
 };
 use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
@@ -48,13 +48,7 @@ impl Registry {
         actions: &mut Vec<Action>,
     ) -> Option<Form> {
         let theme = view.theme;
-        let field = search_field_ui(
-            ui,
-            theme,
-            &mut self.query,
-            "Name or description",
-            "Search the registry",
-        );
+        let field = search_field_ui(ui, theme, &mut self.query, "Name or description", "Search the registry");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         muted_ui(ui, theme, "Registry (address or file)");
         let usual = view.upstreams.registry.as_str();
@@ -75,11 +69,7 @@ impl Registry {
         }
         if let Some(why) = &self.refused {
             notice_ui(ui, view, Severity::Error, why);
-            muted_ui(
-                ui,
-                theme,
-                "Without a network, you can search a registry index in a file.",
-            );
+            muted_ui(ui, theme, "Without a network, you can search a registry index in a file.");
         }
         let found = self.found.as_ref()?;
         if found.is_empty() {

@@ -12,10 +12,10 @@ use super::{
     tools::Tools,
 };
 use crate::{
-    panels::{log::now, notices::capitalised, status_bar::counted},
-    review::words::{line, paragraph},
+    panels::notices::capitalised,
     view::{Action, View},
     widgets::{muted_ui, named_text_ui},
+    wording::{counted, line, now, paragraph},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
 use shared_protocol::{

@@ -1,6 +1,10 @@
 //! The state of a server as text, icon and colour, each of which is sufficient alone.
 
-use crate::{panels::status_bar::counted, review::words::line, view::View, widgets::paint_icon};
+use crate::{
+    view::View,
+    widgets::paint_icon,
+    wording::{counted, line},
+};
 use canvas::theme::Theme;
 use egui::{Color32, CornerRadius, Painter, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
 use shared_protocol::upstreams::{ServerBrief, ServerState, StartPhase};

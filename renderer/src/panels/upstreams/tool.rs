@@ -7,12 +7,12 @@ use super::{
     trying::Trying,
 };
 use crate::{
-    review::words::{line, paragraph},
     view::{Action, View},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
     },
+    wording::{line, paragraph},
 };
 use egui::{
     Align2, Button, Color32, CornerRadius, DragValue, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui,
@@ -93,7 +93,9 @@ pub(super) fn tool_ui(
                     ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking, actions));
                 }
                 if let ToolApproval::Changed(changes) = &tool.approval {
-                    ui.label("This definition differs from the approved one. The tool is hidden from agents.");
+                    ui.label(
+                        "This definition differs from the approved one. The tool is hidden from agents.",
+                    );
                     changes_ui(ui, view, changes);
                 }
                 definition_ui(ui, view, details, tool);
@@ -346,8 +348,9 @@ fn decide_ui(
     let text = RichText::new("Approve tool").color(theme.accent_text);
     let is_free = asking.doing(&server).is_none();
     let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
-    let approve =
-        approve.on_hover_text("Offers exactly this definition to agents. Each call asks first unless you change the policy");
+    let approve = approve.on_hover_text(
+        "Offers exactly this definition to agents. Each call asks first unless you change the policy",
+    );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
         asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);

@@ -5,10 +5,10 @@ use super::{
     box_ui, tool,
 };
 use crate::{
-    panels::status_bar::counted,
     picker::rank,
     view::{Action, View},
     widgets::{muted_ui, search_field_ui},
+    wording::counted,
 };
 use egui::{Button, RichText, Ui};
 use shared_protocol::{
@@ -128,12 +128,16 @@ impl Tools {
         muted_ui(ui, theme, "The full definitions of all new tools. Approve them at the end of the list.");
         if gone > 0 {
             let what = counted(gone, "tool");
-            muted_ui(ui, theme, format!("{what} changed or disappeared during the review and will not be approved."));
+            muted_ui(
+                ui,
+                theme,
+                format!("{what} changed or disappeared during the review and will not be approved."),
+            );
         }
         for tool in &shown {
             ui.push_id(&tool.name, |ui| {
                 box_ui(ui, view, |ui| {
-                    ui.label(RichText::new(crate::review::words::line(&tool.name)).strong());
+                    ui.label(RichText::new(crate::wording::line(&tool.name)).strong());
                     tool::definition_ui(ui, view, details, tool);
                 });
             });

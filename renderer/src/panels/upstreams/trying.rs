@@ -6,9 +6,9 @@ use super::{
     notice_ui, told,
 };
 use crate::{
-    review::words::paragraph,
     view::{Action, View},
     widgets::{disclosure_ui, focus_stroke, muted_ui},
+    wording::paragraph,
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
 use serde_json::{Map, Value, json};

@@ -18,7 +18,9 @@ pub struct Links {
 pub enum TraceLinkFileError {
     #[error("links.json, line {line}, column {column}: {problem}")]
     Malformed { line: usize, column: usize, problem: String },
-    #[error("links.json has format {0}, but this version reads format {LINKS_FORMAT_VERSION}: update Draftboard")]
+    #[error(
+        "links.json has format {0}, but this version reads format {LINKS_FORMAT_VERSION}: update Draftboard"
+    )]
     UnsupportedFormat(u32),
     #[error("links.json: the id {0} is used twice; remove one of the links")]
     DuplicateId(LinkId),

@@ -1,7 +1,7 @@
 //! Tools that add and remove edges.
 
-use crate::escape::shown;
 use super::{CommonArguments, node_ref, output_schema, reply, with_common};
+use crate::escape::shown;
 use crate::{Call, Code, Failure, Tool, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use serde::Deserialize;

@@ -8,8 +8,8 @@ mod project;
 mod resources;
 mod runs;
 
-use crate::escape::shown;
 use super::shape::REDACTED;
+use crate::escape::shown;
 use crate::{
     Call, Code, EnvelopeDiagnostic, EnvelopeMeta, Failure, Tool, ToolReply, surface::parse_arguments,
 };

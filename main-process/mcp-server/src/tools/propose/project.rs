@@ -1,10 +1,10 @@
 //! Project actions: save, open, create, configure. Each waits for review.
 
-use crate::escape::shown;
 use super::{CommonArguments, output_schema, reply, summarize_proposal, with_common};
+use crate::escape::shown;
 use crate::{
-    Asking, Call, Code, CompletedAction, EnvelopeMeta, Failure, Tool, ToolReply,
-    surface::parse_arguments, tools::redacted, wait_of,
+    Asking, Call, Code, CompletedAction, EnvelopeMeta, Failure, Tool, ToolReply, surface::parse_arguments,
+    tools::redacted, wait_of,
 };
 use authority::proposals::AgentAsk;
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! Terraform runs for agents. A run waits for review unless a standing approval accepts it, and its output is
 //! followed line by line.
 
-use crate::escape::shown;
 use super::{CommonArguments, add_submission_fields, proposal_id};
+use crate::escape::shown;
 use crate::{
     ActionRunState, Asking, Call, Code, CompletedAction, EnvelopeMeta, Failure, Said, Tool, ToolReply,
     action_runs::Done, surface::parse_arguments, tools::terraform, wait_of,

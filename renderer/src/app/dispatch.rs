@@ -1,0 +1,135 @@
+//! Carries commands of features to where they are performed: messages to their feature, requests to main, actions to the
+//! window.
+
+use super::{Pending, Workbench, view_of};
+use crate::{
+    features::{
+        inspector::{InspectorMessage, InspectorPending},
+        review::{ReviewMessage, ReviewPending},
+        terraform::TerraformMessage,
+    },
+    frame::{CommandSender, Feature, FeatureCommand, FeatureContext, MainRequest},
+    terraform_answers::TerraformPending,
+    view::{Action, View},
+};
+use egui::Context;
+
+/// A message to one of the features.
+pub(super) enum FeatureMessage {
+    Inspector(InspectorMessage),
+    Review(ReviewMessage),
+    Terraform(TerraformMessage),
+}
+
+pub(super) enum WindowCommand {
+    Message(FeatureMessage),
+    Request { request: MainRequest, pending: Pending },
+    Action(Action),
+}
+
+macro_rules! routes {
+    ($($feature:ident: $message:ty, $pending:ty;)*) => {$(
+        impl From<$message> for FeatureMessage {
+            fn from(message: $message) -> Self {
+                Self::$feature(message)
+            }
+        }
+
+        impl From<$pending> for Pending {
+            fn from(pending: $pending) -> Self {
+                Self::$feature(pending)
+            }
+        }
+    )*};
+}
+
+routes! {
+    Inspector: InspectorMessage, InspectorPending;
+    Review: ReviewMessage, ReviewPending;
+    Terraform: TerraformMessage, TerraformPending;
+}
+
+/// Commands in the order of sending.
+#[derive(Default)]
+pub(super) struct CommandQueue(Vec<WindowCommand>);
+
+impl CommandQueue {
+    pub(super) fn act(&mut self, action: Action) {
+        self.0.push(WindowCommand::Action(action));
+    }
+
+    pub(super) fn send(&mut self, message: impl Into<FeatureMessage>) {
+        self.0.push(WindowCommand::Message(message.into()));
+    }
+
+    /// Runs code of a feature that still pushes actions onto a list.
+    pub(super) fn actions<R>(&mut self, run: impl FnOnce(&mut Vec<Action>) -> R) -> R {
+        let mut actions = Vec::new();
+        let result = run(&mut actions);
+        self.0.extend(actions.into_iter().map(WindowCommand::Action));
+        result
+    }
+
+    /// Runs code of a feature with a context of its own.
+    pub(super) fn feature<F, R>(
+        &mut self,
+        view: &View<'_>,
+        egui: &Context,
+        run: impl FnOnce(&FeatureContext<'_, F>) -> R,
+    ) -> R
+    where
+        F: Feature<Message: Into<FeatureMessage>, Pending: Into<Pending>>,
+    {
+        self.sender(|commands| run(&FeatureContext { view, egui, commands }))
+    }
+
+    pub(super) fn sender<F, R>(&mut self, run: impl FnOnce(&CommandSender<F>) -> R) -> R
+    where
+        F: Feature<Message: Into<FeatureMessage>, Pending: Into<Pending>>,
+    {
+        let sender = CommandSender::default();
+        let result = run(&sender);
+        self.0.extend(sender.into_commands().into_iter().map(|command| match command {
+            FeatureCommand::Message(message) => WindowCommand::Message(message.into()),
+            FeatureCommand::Request { request, pending } => {
+                WindowCommand::Request { request, pending: pending.into() }
+            }
+            FeatureCommand::Action(action) => WindowCommand::Action(action),
+        }));
+        result
+    }
+}
+
+impl Workbench {
+    pub(super) fn execute(&mut self, queue: CommandQueue, context: &Context) {
+        for command in queue.0 {
+            match command {
+                WindowCommand::Message(message) => self.deliver(message, context),
+                WindowCommand::Request { request: MainRequest::Request(request), pending } => {
+                    self.ask(request, pending);
+                }
+                WindowCommand::Request { request, pending } => self.request(request, pending),
+                WindowCommand::Action(action) => self.perform(action, context),
+            }
+        }
+    }
+
+    /// Hands a message to its feature and executes the commands that follow from it. Without a workspace there is no
+    /// view, and so nothing that a message could be about.
+    pub(super) fn deliver(&mut self, message: impl Into<FeatureMessage>, context: &Context) {
+        let mut queue = CommandQueue::default();
+        let Some(view) = view_of(&self.replica, &self.session, &self.theme, self.counted()) else { return };
+        match message.into() {
+            FeatureMessage::Inspector(message) => {
+                queue.feature(&view, context, |cx| self.inspector.handle(message, cx));
+            }
+            FeatureMessage::Review(message) => {
+                queue.feature(&view, context, |cx| self.review.handle(message, cx));
+            }
+            FeatureMessage::Terraform(message) => {
+                queue.feature(&view, context, |cx| self.terraform.handle(message, cx));
+            }
+        }
+        self.execute(queue, context);
+    }
+}

@@ -1,0 +1,34 @@
+//! Derives from the view which commands are enabled.
+
+use crate::{
+    commands::Facts,
+    previews::showable,
+    view::{Page, View, entity_of},
+};
+
+impl<'a> Facts<'a> {
+    pub(crate) fn of(view: Option<&View<'a>>) -> Self {
+        let Some(view) = view else { return Self::default() };
+        Self {
+            workspace: true,
+            board: view.board().is_some(),
+            held: view.is_held(),
+            infrastructure: view.infrastructure().is_some(),
+            running: view.going().is_some(),
+            nodes: view.selected_nodes().len(),
+            edges: view.selected_edges().len(),
+            bundle: !view.bundles.bundles.is_empty(),
+            knowledge: view.bundles.bundles.iter().any(|bundle| bundle.has_knowledge),
+            entity: view.history.current().and_then(Page::entity).is_some(),
+            entity_node: entity_of(view).is_some(),
+            back: view.history.can_go_back(),
+            forward: view.history.can_go_forward(),
+            // Undo applies to the workspace, not to the proposal.
+            undo: view.status.undo.as_deref().filter(|_| !view.is_proposed),
+            redo: view.status.redo.as_deref().filter(|_| !view.is_proposed),
+            reviewing: view.is_reviewing,
+            showable: showable(view).is_some(),
+            preview: view.looked_at.is_some(),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Picks the control for each kind of property, with its label, badges and buttons. The controls themselves are in the
+//! files beside this one.
+
+use super::{
+    InspectedNodes, InspectorFeature, choices,
+    deployment::told_of_prop_ui,
+    fields::{ShownValue, set, shown},
+    overrides,
+    variables::variable_ui,
+};
+use crate::{
+    features::inspector::InspectorContext,
+    view::{Action, View},
+    widgets::muted_ui,
+};
+use egui::{RichText, Ui};
+use shared_protocol::{
+    Value,
+    registry::{Exposure, PropDef, PropKind},
+};
+
+impl InspectorFeature {
+    pub(super) fn prop_ui(
+        &mut self,
+        ui: &mut Ui,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
+        prop: &PropDef,
+    ) {
+        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        let shown = ui.push_id(prop.key.as_str(), |ui| {
+            ui.add_space(3.0);
+            ui.spacing_mut().item_spacing.y = 3.0;
+            match prop.exposure {
+                Exposure::Opaque => fixed_ui(ui, cx.view, prop, "Not editable here", &prop.reason),
+                Exposure::ReadOnly => {
+                    let value = match shown(subjects.nodes, &prop.key) {
+                        ShownValue::Set(value) => self.readable(prop, value),
+                        ShownValue::Unset => {
+                            prop.default.as_ref().map_or_else(|| "—".to_owned(), Value::to_string)
+                        }
+                        ShownValue::Mixed => "Differs".to_owned(),
+                    };
+                    fixed_ui(ui, cx.view, prop, &value, "Read only");
+                }
+                Exposure::Editable if cx.view.is_overriding && prop.kind == PropKind::Reference => {
+                    fixed_ui(ui, cx.view, prop, "References are set on the board", "Cannot be overridden");
+                }
+                Exposure::Editable if prop.kind == PropKind::Slot => {
+                    fixed_ui(ui, cx.view, prop, "Put nodes inside this one", "Filled by nesting");
+                }
+                Exposure::Editable => self.editable_ui(ui, cx, subjects, prop),
+            }
+            overrides::badge_ui(ui, cx, subjects.ids, prop);
+            told_of_prop_ui(ui, cx.view, subjects.ids, &prop.key);
+        });
+        if wanted {
+            shown.response.scroll_to_me(Some(egui::Align::Center));
+        }
+    }
+
+    fn editable_ui(
+        &mut self,
+        ui: &mut Ui,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
+        prop: &PropDef,
+    ) {
+        let wanted = self.wanted.as_ref() == Some(&prop.key);
+        if prop.kind != PropKind::Boolean {
+            self.label_ui(ui, cx, subjects, prop);
+        }
+        let control = match prop.kind {
+            PropKind::Boolean => Some(choices::boolean_ui(ui, cx, subjects, prop)),
+            PropKind::Select => Some(choices::select_ui(ui, cx, subjects, prop)),
+            PropKind::Multiselect => choices::multiselect_ui(ui, cx, subjects, prop),
+            PropKind::Reference => super::pickers::reference_ui(ui, cx, subjects, prop),
+            PropKind::Tags | PropKind::List => {
+                if wanted {
+                    self.adding = Some(prop.key.clone());
+                }
+                if prop.kind == PropKind::Tags {
+                    self.tags_ui(ui, cx, subjects, prop);
+                } else {
+                    self.list_ui(ui, cx, subjects, prop);
+                }
+                None
+            }
+            PropKind::Colour => {
+                self.colour_ui(ui, cx, subjects, prop);
+                None
+            }
+            _ => {
+                self.plain_text_ui(ui, cx, subjects, prop, 0.0);
+                if prop.kind == PropKind::Number {
+                    self.slider_ui(ui, cx, subjects, prop);
+                }
+                None
+            }
+        };
+        if let (true, Some(control)) = (wanted, control) {
+            control.request_focus();
+        }
+        super::variables::default_note_ui(ui, cx.view, subjects, prop);
+    }
+
+    /// The label with its marks and buttons: required, variable, reveal, reset.
+    fn label_ui(
+        &mut self,
+        ui: &mut Ui,
+        cx: &InspectorContext<'_>,
+        subjects: &InspectedNodes<'_>,
+        prop: &PropDef,
+    ) {
+        let theme = cx.view.theme;
+        line_ui(ui, |ui| {
+            let text = if prop.required { format!("{} *", prop.label) } else { prop.label.clone() };
+            let label = muted_ui(ui, theme, text);
+            hover_ui(&label, cx.view, prop);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                if !cx.view.is_overriding {
+                    variable_ui(ui, cx, subjects, prop);
+                }
+                // An override has its own reset button.
+                let set_value =
+                    !cx.view.is_overriding && shown(subjects.nodes, &prop.key) != ShownValue::Unset;
+                if set_value && small_button_ui(ui, "Reset", &format!("Reset {}", prop.label)).clicked() {
+                    self.editing = None;
+                    push(set(cx.view, subjects.ids, subjects.def, &prop.key, None), cx);
+                }
+                if prop.sensitive {
+                    let revealed = self.revealed.contains(&prop.key);
+                    let word = if revealed { "Hide" } else { "Reveal" };
+                    if small_button_ui(ui, word, &format!("{word} {}", prop.label)).clicked() {
+                        if revealed {
+                            self.revealed.remove(&prop.key);
+                        } else {
+                            self.revealed.insert(prop.key.clone());
+                        }
+                    }
+                }
+            });
+        });
+    }
+
+    fn readable(&self, prop: &PropDef, value: &Value) -> String {
+        if prop.sensitive { "••••••".to_owned() } else { value.to_string() }
+    }
+}
+
+/// A value that cannot be edited, and the reason.
+fn fixed_ui(ui: &mut Ui, view: &View<'_>, prop: &PropDef, value: &str, why: &str) {
+    let label = muted_ui(ui, view.theme, prop.label.as_str());
+    hover_ui(&label, view, prop);
+    ui.add(egui::Label::new(RichText::new(value).color(view.theme.text)).truncate());
+    if !why.is_empty() {
+        ui.add(egui::Label::new(RichText::new(why).small().color(view.theme.text_subtle)).wrap());
+    }
+}
+
+pub(super) fn hover_ui(response: &egui::Response, view: &View<'_>, prop: &PropDef) {
+    if prop.description.is_empty() {
+        return;
+    }
+    response.clone().on_hover_ui(|ui| {
+        ui.set_max_width(280.0);
+        ui.label(&prop.description);
+        let more = if prop.required { "Required" } else { prop.kind.word() };
+        muted_ui(ui, view.theme, more);
+    });
+}
+
+/// A line of small text with buttons of the same height.
+fn line_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = 16.0;
+        ui.spacing_mut().button_padding = egui::vec2(4.0, 0.0);
+        ui.horizontal(content);
+    });
+}
+
+/// The arrow of a combo box, as quiet as its text.
+pub(crate) fn paint_combo_arrow(
+    ui: &Ui,
+    rect: egui::Rect,
+    visuals: &egui::style::WidgetVisuals,
+    _is_open: bool,
+) {
+    let (c, stroke) = (rect.center(), egui::Stroke::new(1.5, visuals.fg_stroke.color.gamma_multiply(0.7)));
+    let points = vec![c + egui::vec2(-4.0, -2.0), c + egui::vec2(0.0, 2.0), c + egui::vec2(4.0, -2.0)];
+    ui.painter().add(egui::Shape::line(points, stroke));
+}
+
+pub(super) fn small_button_ui(ui: &mut Ui, text: &str, name: &str) -> egui::Response {
+    ui.add(egui::Button::new(RichText::new(text).small()).frame_when_inactive(false)).accessible_name(name)
+}
+
+/// Sends the command, or shows the reason as a notice.
+pub(super) fn push(result: Result<shared_protocol::Command, String>, cx: &InspectorContext<'_>) {
+    cx.act(match result {
+        Ok(command) => Action::Run(command),
+        Err(why) => refuse(why),
+    });
+}
+
+fn refuse(why: String) -> Action {
+    Action::Refuse(shared_protocol::Refusal::new(shared_protocol::Code::ValidationError, why))
+}

@@ -1,0 +1,114 @@
+//! The provenance of the selection: the operation that created it and the last one that changed it. The snapshot has
+//! their revisions; actor, time and summary are requested when they are shown.
+
+use super::InspectorFeature;
+use crate::{
+    features::inspector::InspectorContext,
+    view::Action,
+    widgets::muted_ui,
+    wording::{ago, describe_actor, line, now},
+};
+use egui::{RichText, Ui};
+use shared_protocol::{
+    ElementId, Revision,
+    messages::{LogEntry, Request},
+    review::{Origin, ReviewRequest},
+};
+use std::collections::BTreeMap;
+
+/// The maximum number of cached operations.
+const MAX_OPERATIONS: usize = 256;
+
+#[derive(Default)]
+pub(crate) struct ElementHistory {
+    /// `None`: the log no longer has the operation.
+    known: BTreeMap<Revision, Option<LogEntry>>,
+    asked: Vec<Revision>,
+    /// The proposals that operations came from.
+    origins: BTreeMap<Revision, Origin>,
+}
+
+impl ElementHistory {
+    /// Operations that main leaves out are no longer in the log.
+    pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
+        if self.known.len() > MAX_OPERATIONS {
+            self.known.clear();
+            self.origins.clear();
+        }
+        for revision in std::mem::take(&mut self.asked) {
+            self.known.entry(revision).or_insert(None);
+        }
+        self.known.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
+    }
+
+    /// Operations without an origin did not come from a proposal.
+    pub(crate) fn receive_origins(&mut self, origins: Vec<Origin>) {
+        self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
+    }
+
+    fn ask(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
+        let unknown = |revision: &Revision| *revision > Revision::START && !self.known.contains_key(revision);
+        let mut missing: Vec<Revision> = wanted.into_iter().filter(unknown).collect();
+        missing.dedup();
+        if !missing.is_empty() && self.asked.is_empty() {
+            self.asked.clone_from(&missing);
+            cx.request(ReviewRequest::Origins(missing.clone()));
+            cx.request(Request::Operations(missing));
+        }
+    }
+}
+
+impl InspectorFeature {
+    pub(super) fn history_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, element: ElementId) {
+        let from = cx.view.snapshot.provenance(element);
+        self.operations.ask([from.created, from.changed], cx);
+        ui.add_space(8.0);
+        ui.separator();
+        ui.spacing_mut().item_spacing.y = 2.0;
+        self.line_ui(ui, cx, "Added", from.created);
+        if from.changed > from.created {
+            self.line_ui(ui, cx, "Last changed", from.changed);
+        }
+    }
+
+    fn line_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, word: &str, revision: Revision) {
+        if revision == Revision::START {
+            muted_ui(ui, cx.view.theme, "Created when the workspace was opened");
+            return;
+        }
+        let Some(Some(entry)) = self.operations.known.get(&revision) else {
+            muted_ui(ui, cx.view.theme, format!("{word} in revision {revision}"));
+            return;
+        };
+        let text = format!(
+            "{word} by {} in revision {revision} · {}",
+            describe_actor(entry),
+            ago(now(), entry.time)
+        );
+        let link = egui::Link::new(RichText::new(&text).small());
+        if ui.add(link).on_hover_text("Show it in the log").clicked() {
+            cx.act(Action::ShowOperation(revision));
+        }
+        ui.add(
+            egui::Label::new(RichText::new(&entry.summary).small().color(cx.view.theme.text_muted)).wrap(),
+        );
+        if let Some(origin) = self.operations.origins.get(&revision) {
+            self.origin_ui(ui, cx, origin);
+        }
+    }
+
+    /// The proposal that an operation came from, and its reviewer.
+    fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &Origin) {
+        let text = format!(
+            "Came from proposal {} by {}, accepted by {}",
+            origin.number,
+            line(&origin.client),
+            line(&origin.reviewer)
+        );
+        let link = ui.add(egui::Link::new(RichText::new(&text).small()));
+        if link.on_hover_text(line(&origin.title)).clicked() {
+            cx.act(Action::OpenProposal(origin.proposal));
+        }
+        muted_ui(ui, cx.view.theme, "The client's name is unverified");
+    }
+}

@@ -1,0 +1,174 @@
+//! The decision: at the bottom of the panel, always visible, about exactly the changes that are shown. The button
+//! names their number.
+
+use super::{
+    opened::{DecisionStep, ProposalLook, ProposalReview},
+    trial::scope_ui,
+    words,
+};
+use crate::{
+    features::review::ReviewContext,
+    view::View,
+    widgets::{focus_stroke, muted_ui},
+};
+use egui::{Button, Key, RichText, TextEdit, Ui};
+use shared_protocol::{proposal::Kind, review::ReviewRequest};
+
+pub(super) fn decide_ui(
+    ui: &mut Ui,
+    cx: &ReviewContext<'_>,
+    opened: &mut ProposalReview,
+    why_not: Option<&str>,
+) {
+    ui.set_width(ui.available_width());
+    if let Some(why) = why_not {
+        // A decision that was begun is not about this state.
+        if opened.deciding != DecisionStep::Asked {
+            opened.deciding = DecisionStep::Not;
+        }
+        muted_ui(ui, cx.view.theme, why);
+    } else {
+        // A note here moves nothing under the pointer.
+        if let Some(note) = &opened.note {
+            ui.add(egui::Label::new(RichText::new(note).small().color(cx.view.theme.text)).wrap());
+        }
+        muted_ui(ui, cx.view.theme, summary(opened));
+        if opened.has_changes() {
+            scope_ui(ui, cx.view.theme, opened.partial_scope("Plan and consequences are for"));
+        }
+    }
+    if opened.look == ProposalLook::Edit {
+        return editing_ui(ui, cx.view, opened);
+    }
+    // Separate ids, so that the keyboard focus does not pass to a button that takes the place of another.
+    ui.add_enabled_ui(why_not.is_none(), |ui| match opened.deciding.clone() {
+        DecisionStep::Not | DecisionStep::Asked => ui.push_id("plain", |ui| plain_ui(ui, cx, opened)).inner,
+        DecisionStep::Choosing { fresh } => {
+            ui.push_id("choosing", |ui| choosing_ui(ui, cx, opened, fresh)).inner
+        }
+        DecisionStep::Rejecting { reason, fresh } => {
+            ui.push_id("rejecting", |ui| rejecting_ui(ui, cx, opened, reason, fresh)).inner
+        }
+    });
+}
+
+/// Counts the ticked elements by kind.
+fn summary(opened: &ProposalReview) -> String {
+    let chosen = opened.proposal().elements.iter().filter(|element| opened.is_chosen(&element.subject));
+    let (mut added, mut changed, mut removed, mut placed) = (0, 0, 0, 0);
+    for element in chosen {
+        *match element.kind {
+            Kind::Added => &mut added,
+            Kind::Changed => &mut changed,
+            Kind::Removed => &mut removed,
+            Kind::Placed => &mut placed,
+        } += 1;
+    }
+    let counts = shared_protocol::review::Counts { added, changed, removed, placed };
+    match added + changed + removed + placed {
+        0 => "Nothing is ticked.".to_owned(),
+        _ => format!("Ticked: {}", words::counts(&counts)),
+    }
+}
+
+fn accept_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) -> egui::Response {
+    let text = words::accept_words(opened.chosen().len(), opened.proposal().elements.len());
+    let why_not = opened.why_not_accept();
+    let theme = cx.view.theme;
+    let button = if why_not.is_none() && ui.is_enabled() {
+        Button::new(RichText::new(&text).color(theme.accent_text)).fill(theme.accent)
+    } else {
+        Button::new(&text)
+    };
+    let accept = ui.add_enabled(why_not.is_none(), button);
+    let accept = match why_not {
+        Some(why) => accept.on_disabled_hover_text(why),
+        None => accept,
+    };
+    if accept.clicked() {
+        cx.request(ReviewRequest::Accept(opened.verdict()));
+        opened.deciding = DecisionStep::Asked;
+    }
+    accept
+}
+
+fn plain_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
+    ui.horizontal_wrapped(|ui| {
+        accept_ui(ui, cx, opened);
+        if ui.button("Reject…").clicked() {
+            opened.deciding = DecisionStep::Rejecting { reason: String::new(), fresh: true };
+        }
+        let can_edit = opened.proposed.is_some() && opened.proposal().brief.act.is_none();
+        let edit = ui.add_enabled(can_edit, Button::new("Edit…"));
+        if edit.on_hover_text("Edit the proposal. Your edits are recorded under your name.").clicked() {
+            opened.look = ProposalLook::Edit;
+        }
+    });
+}
+
+/// Opened by Enter. The focus is on the button that decides nothing.
+fn choosing_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview, fresh: bool) {
+    ui.horizontal_wrapped(|ui| {
+        let back = ui.button("Not yet");
+        if fresh {
+            back.request_focus();
+            opened.deciding = DecisionStep::Choosing { fresh: false };
+        }
+        let left = ui.input(|input| input.key_pressed(Key::Escape));
+        if (back.clicked() && !fresh) || left {
+            back.surrender_focus();
+            opened.deciding = DecisionStep::Not;
+        }
+        accept_ui(ui, cx, opened);
+        if ui.button("Reject…").clicked() {
+            opened.deciding = DecisionStep::Rejecting { reason: String::new(), fresh: true };
+        }
+    });
+}
+
+fn rejecting_ui(
+    ui: &mut Ui,
+    cx: &ReviewContext<'_>,
+    opened: &mut ProposalReview,
+    mut reason: String,
+    fresh: bool,
+) {
+    let edit = TextEdit::multiline(&mut reason)
+        .hint_text("What should change? The agent reads this.")
+        .desired_rows(2)
+        .desired_width(f32::INFINITY);
+    let field = focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Reason");
+    if fresh {
+        field.request_focus();
+    }
+    let says = !reason.trim().is_empty();
+    let (mut rejected, mut left) = (false, false);
+    ui.horizontal_wrapped(|ui| {
+        let reject = ui.add_enabled(says, Button::new("Reject with this reason"));
+        rejected = reject.on_disabled_hover_text("Give a reason for the agent").clicked();
+        left = ui.button("Back").clicked();
+    });
+    if rejected {
+        let brief = &opened.proposal().brief;
+        let (proposal, version) = (brief.id, brief.version);
+        let reason = reason.trim().to_owned();
+        cx.request(ReviewRequest::Reject { proposal, version, reason });
+        opened.deciding = DecisionStep::Asked;
+    } else if left {
+        opened.deciding = DecisionStep::Not;
+    } else {
+        opened.deciding = DecisionStep::Rejecting { reason, fresh: false };
+    }
+}
+
+fn editing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
+    muted_ui(
+        ui,
+        view.theme,
+        "You are editing the proposal on the board and in the inspector. Each change makes a new version; the workspace \
+         itself stays as it is.",
+    );
+    if ui.button("Done editing").clicked() {
+        opened.look = ProposalLook::Overlay;
+    }
+}

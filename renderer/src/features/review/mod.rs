@@ -1,0 +1,307 @@
+//! Review: agents propose changes and people decide. Owns the queue, the open proposal, the canvas of the proposed
+//! state and the decision.
+//!
+//! Must not know: how a decision is checked. Main checks every decision again; this side makes sure that a person
+//! decides about the state that they saw. Nothing here decides by itself, and no single key confirms a removal.
+//!
+//! ```text
+//! ReviewView (main's queue) ─► queue panel
+//!            stamp differs ─► Open ─► OpenedProposal ─► ProposalReview (ticks, confirmations, newer version)
+//!                                                       ├ ProposedState ─► canvas
+//!                                                       └ proposal panel ─► Verdict ─► Accept
+//! ```
+
+mod call;
+mod clashes;
+mod closure;
+mod codes;
+mod comments;
+mod consequences;
+mod decide;
+mod details;
+mod elements;
+mod files;
+mod header;
+mod list;
+mod messages;
+mod opened;
+mod pages;
+mod proposal;
+mod proposed;
+mod queue;
+mod request_plan;
+mod strip;
+mod trial;
+pub(crate) mod words;
+
+pub(crate) use codes::codes_ui;
+pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewPending};
+pub(crate) use opened::ProposalLook;
+pub(crate) use proposed::ProposedState;
+
+use crate::replica::Workspace;
+use canvas::Canvas;
+use opened::{ProposalArrival, ProposalReview};
+use shared_protocol::{
+    BoardId, ProposalId, ProposalState, Subject,
+    review::{OpenedProposal, ProposalBrief, ReviewView},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// The maximum number of decided proposals in one request.
+pub(crate) const MAX_HISTORY: u32 = 500;
+
+#[derive(Default)]
+pub(crate) struct ReviewFeature {
+    opened: Option<ProposalReview>,
+    /// The proposal that a person opened and that has not arrived yet.
+    wanted: Option<ProposalId>,
+    /// The proposal that main was asked for.
+    asked: Option<ProposalId>,
+    /// Proposals whose ghosts a person hid.
+    hidden: BTreeSet<ProposalId>,
+    /// Canvases of the proposed state.
+    canvases: BTreeMap<BoardId, Canvas>,
+    generation: u32,
+    queue: queue::ReviewQueueState,
+    typed: ReviewInput,
+    /// The time until which the proposed state is shown.
+    pub(crate) blink_until: f64,
+    /// The part of the proposal to bring into view when the canvas is drawn next.
+    pub(crate) reveal: ProposalReveal,
+}
+
+/// The part of a proposal that the canvas brings into view.
+#[derive(Debug, Default)]
+pub(crate) enum ProposalReveal {
+    #[default]
+    Nothing,
+    Everything,
+    Element(Subject),
+}
+
+impl ProposalReveal {
+    pub(crate) fn everything(&mut self) {
+        // A wish for one element is narrower and wins.
+        if !matches!(self, Self::Element(_)) {
+            *self = Self::Everything;
+        }
+    }
+
+    fn element(&mut self, subject: Subject) {
+        *self = Self::Element(subject);
+    }
+}
+
+/// Input of the reviewer that is not sent yet.
+#[derive(Default)]
+struct ReviewInput {
+    holding: crate::hold::Holding,
+    /// The typed name of a removal.
+    name: String,
+    comment: String,
+    /// The comment that was sent and is not confirmed yet.
+    said: Option<String>,
+    /// Sections that are open.
+    shows: BTreeSet<&'static str>,
+    /// Files whose difference a person opened or folded.
+    turned: BTreeSet<(BoardId, String)>,
+    plan: trial::TrialPlanForm,
+}
+
+impl ReviewFeature {
+    pub(crate) fn opened(&self) -> Option<&ProposalReview> {
+        self.opened.as_ref()
+    }
+
+    /// Returns whether a person reviews a proposal, and does not only see the ghosts of a draft.
+    pub(crate) fn is_reviewing(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| !opened.is_followed && opened.look != ProposalLook::Edit)
+    }
+
+    pub(crate) fn look(&self) -> ProposalLook {
+        self.opened
+            .as_ref()
+            .filter(|opened| !opened.is_followed)
+            .map_or(ProposalLook::Overlay, |opened| opened.look)
+    }
+
+    /// The proposed state while the reviewer edits it.
+    pub(crate) fn edited(&self) -> Option<&Arc<ProposedState>> {
+        self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?.proposed.as_ref()
+    }
+
+    /// Opens a proposal, or keeps it when it is open already.
+    fn open(&mut self, id: ProposalId) {
+        self.hidden.remove(&id);
+        match &mut self.opened {
+            Some(opened) if opened.id() == id => opened.is_followed = false,
+            _ => self.wanted = Some(id),
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(opened) = self.opened.take() {
+            self.hidden.insert(opened.id());
+        }
+        self.typed = ReviewInput::default();
+        self.canvases.clear();
+        self.wanted = None;
+    }
+
+    pub(crate) fn reset(&mut self) {
+        *self = Self { generation: self.generation, ..Self::default() };
+    }
+
+    /// Returns the proposal to request: one that a person opened, else one that is outdated, else a draft. One at a
+    /// time, so that a busy agent does not cost more than the window can draw.
+    fn missing(&mut self, view: &ReviewView) -> Option<ProposalId> {
+        if self.asked.is_some() {
+            return None;
+        }
+        let brief = |id: ProposalId| view.proposals.iter().find(|brief| brief.id == id);
+        let outdated = self.opened.as_ref().and_then(|opened| {
+            brief(opened.id()).filter(|brief| brief.stamp != opened.stamp()).map(|brief| brief.id)
+        });
+        let is_free = self.opened.as_ref().is_none_or(|opened| opened.is_followed);
+        let writing =
+            |brief: &&ProposalBrief| brief.state == ProposalState::Draft && !self.hidden.contains(&brief.id);
+        let followed = view.proposals.iter().filter(writing).max_by_key(|brief| brief.number);
+        let followed = followed
+            .map(|brief| brief.id)
+            .filter(|id| is_free && self.opened.as_ref().is_none_or(|opened| opened.id() != *id));
+        self.asked = self.wanted.or(outdated).or(followed);
+        self.asked
+    }
+
+    /// Returns whether a person has just opened this proposal.
+    pub(crate) fn receive(
+        &mut self,
+        proposal: OpenedProposal,
+        arrival: ProposalArrival,
+        workspace: Option<&Workspace>,
+    ) -> bool {
+        let id = proposal.brief.id;
+        if self.asked == Some(id) {
+            self.asked = None;
+        }
+        let wanted = self.wanted.take_if(|wanted| *wanted == id).is_some();
+        match &mut self.opened {
+            Some(opened) if opened.id() == id => opened.receive(proposal, arrival),
+            // A person opened another proposal meanwhile.
+            Some(opened) if !wanted && !opened.is_followed => return false,
+            _ => {
+                let mut opened = ProposalReview::new(proposal);
+                opened.is_followed = !wanted;
+                self.opened = Some(opened);
+                self.typed = ReviewInput::default();
+            }
+        }
+        let over = |opened: &mut ProposalReview| {
+            let brief = &opened.proposal().brief;
+            opened.is_followed && brief.state != ProposalState::Draft && !brief.waits()
+        };
+        if self.opened.as_mut().is_some_and(over) {
+            self.close();
+            return false;
+        }
+        self.draw_anew(workspace);
+        wanted
+    }
+
+    /// Forgets a request that failed.
+    fn give_up(&mut self) {
+        self.wanted = None;
+        self.asked = None;
+    }
+
+    /// Allows another decision after one that failed.
+    fn reset_decision(&mut self) {
+        if let Some(opened) = &mut self.opened {
+            opened.deciding = opened::DecisionStep::Not;
+        }
+    }
+
+    /// Returns whether page images are shown enlarged over the window.
+    pub(crate) fn is_enlarging(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.pages.is_enlarging())
+    }
+
+    /// Main started the plan of a proposal, or refused it.
+    fn plan_answered(&mut self, has_begun: bool) {
+        self.typed.plan.answered(has_begun);
+    }
+
+    /// Main needs values for these variables before it can plan.
+    fn plan_needs(&mut self, proposal: ProposalId, board: BoardId, secrets: Vec<String>) {
+        if self.opened.as_ref().is_some_and(|opened| opened.id() == proposal) {
+            self.typed.plan.needs(board, secrets);
+        }
+    }
+
+    /// Clears a comment that was accepted and restores one that was not.
+    fn commented(&mut self, taken: bool) {
+        let said = self.typed.said.take();
+        if let Some(said) = said.filter(|_| !taken && self.typed.comment.is_empty()) {
+            self.typed.comment = said;
+        }
+    }
+
+    /// Recomputes the proposed state after a change of the workspace or the proposal.
+    pub(crate) fn draw_anew(&mut self, workspace: Option<&Workspace>) {
+        let (Some(opened), Some(workspace)) = (&mut self.opened, workspace) else { return };
+        self.generation = self.generation.wrapping_add(1);
+        // A decided proposal has no ghosts.
+        let proposed = match opened.is_over() {
+            true => None,
+            false => ProposedState::of(workspace, opened.proposal(), self.generation),
+        };
+        if opened.is_over() {
+            opened.look = ProposalLook::Overlay;
+        } else if proposed.is_none() && matches!(opened.look, ProposalLook::Edit | ProposalLook::SideBySide) {
+            opened.look = ProposalLook::List;
+        }
+        opened.proposed = proposed.map(Arc::new);
+        match &opened.proposed {
+            Some(proposed) => {
+                self.canvases.retain(|board, _| proposed.after.board(*board).is_some());
+                for (board, canvas) in &mut self.canvases {
+                    canvas.document_changed(&proposed.after, *board, None);
+                }
+            }
+            None => self.canvases.clear(),
+        }
+    }
+
+    /// The canvas of a board in the proposed state.
+    pub(crate) fn canvas(&mut self, board: BoardId, proposed: &ProposedState) -> &mut Canvas {
+        self.canvases.entry(board).or_insert_with(|| {
+            let mut canvas = Canvas::new();
+            canvas.document_changed(&proposed.after, board, None);
+            canvas
+        })
+    }
+
+    pub(crate) fn known_canvas(&self, board: BoardId) -> Option<&Canvas> {
+        self.canvases.get(&board)
+    }
+
+    /// The board to show first: the current one if the proposal touches it, else the first that it touches.
+    fn first_board(&self, shown: Option<BoardId>) -> Option<BoardId> {
+        let elements = &self.opened.as_ref()?.proposal().elements;
+        let boards = || elements.iter().filter_map(|element| element.board);
+        shown.filter(|shown| boards().any(|board| board == *shown)).or_else(|| boards().next())
+    }
+
+    /// The board that an element is on.
+    fn board_of(&self, subject: &Subject) -> Option<BoardId> {
+        self.opened.as_ref()?.element(subject)?.board
+    }
+
+    fn receive_history(&mut self, older: Vec<ProposalBrief>) {
+        self.queue.older = Some(older);
+    }
+}

@@ -1,0 +1,565 @@
+//! The open proposal: ticks, confirmations, and whether it is still the version that was shown. Holds the logic of
+//! ticking and deciding; drawing is elsewhere.
+
+use super::{closure::ElementClosure, proposed::ProposedState, words::harmless};
+use shared_protocol::{
+    ProposalId, ProposalState, Subject,
+    proposal::{Act, Kind, Risk, Verdict},
+    review::{Element, OpenedProposal},
+    terraform::RequestPlanView,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// The presentation of the difference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ProposalLook {
+    /// Ghosts drawn over the board.
+    #[default]
+    Overlay,
+    /// Before and after with one camera.
+    SideBySide,
+    /// A list in words.
+    List,
+    /// The proposed state, open for edits of the reviewer.
+    Edit,
+}
+
+/// The progress of a decision.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum DecisionStep {
+    #[default]
+    Not,
+    /// The choices are open, with the focus on the safe one.
+    Choosing {
+        fresh: bool,
+    },
+    Rejecting {
+        reason: String,
+        fresh: bool,
+    },
+    /// The decision was sent and cannot be sent twice.
+    Asked,
+}
+
+/// The reason that main sent a proposal that is open already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProposalArrival {
+    /// Something about it changed.
+    News,
+    /// The reviewer requested a rebase on the current workspace.
+    LookedAgain,
+    /// The reviewer edited it.
+    Edited,
+}
+
+#[derive(Debug)]
+pub(crate) struct ProposalReview {
+    /// The version that is shown, and that a decision names.
+    proposal: OpenedProposal,
+    /// A newer version that arrived while this one was shown.
+    newer: Option<Box<OpenedProposal>>,
+    chosen: Arc<BTreeSet<Subject>>,
+    confirmed: BTreeSet<Subject>,
+    /// Elements in list order, most severe first.
+    order: Vec<usize>,
+    closure: ElementClosure,
+    /// The subjects of all elements.
+    all: Arc<BTreeSet<Subject>>,
+    pub(crate) focus: Option<Subject>,
+    /// Scrolls to the focused element in the next frame.
+    pub(crate) go_to_focus: bool,
+    /// Scrolls to the top of the panel, for something that must be read first.
+    pub(crate) go_to_top: bool,
+    /// Puts the keyboard on the button that confirms the focused removal.
+    pub(super) go_to_gesture: bool,
+    pub(super) rows: super::elements::ElementRowHeights,
+    /// The side effect of the last tick, in words.
+    pub(crate) note: Option<String>,
+    pub(crate) look: ProposalLook,
+    pub(crate) deciding: DecisionStep,
+    /// The next version is the rest after a partial acceptance.
+    pub(crate) expects_rest: bool,
+    pub(crate) proposed: Option<Arc<ProposedState>>,
+    /// The ghosts of a draft, shown without a person having opened it.
+    pub(crate) is_followed: bool,
+    pub(super) consequences: super::consequences::ConsequencesState,
+    pub(super) pages: super::pages::PageComparison,
+}
+
+impl ProposalReview {
+    pub(crate) fn new(proposal: OpenedProposal) -> Self {
+        let mut opened = Self {
+            proposal: harmless(proposal),
+            newer: None,
+            chosen: Arc::default(),
+            confirmed: BTreeSet::new(),
+            order: Vec::new(),
+            closure: ElementClosure::default(),
+            all: Arc::default(),
+            focus: None,
+            go_to_focus: false,
+            go_to_top: false,
+            go_to_gesture: false,
+            rows: super::elements::ElementRowHeights::default(),
+            note: None,
+            look: ProposalLook::default(),
+            deciding: DecisionStep::default(),
+            expects_rest: false,
+            proposed: None,
+            is_followed: false,
+            consequences: super::consequences::ConsequencesState::default(),
+            pages: super::pages::PageComparison::default(),
+        };
+        opened.sort();
+        opened.tick_all(true);
+        opened
+    }
+
+    pub(crate) fn proposal(&self) -> &OpenedProposal {
+        &self.proposal
+    }
+
+    pub(crate) fn id(&self) -> ProposalId {
+        self.proposal.brief.id
+    }
+
+    pub(crate) fn newer(&self) -> Option<&OpenedProposal> {
+        self.newer.as_deref()
+    }
+
+    /// The newest stamp that was received.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.newer.as_ref().map_or(self.proposal.brief.stamp, |newer| newer.brief.stamp)
+    }
+
+    // ---- elements ----------------------------------------------------------------------------------------------------
+
+    /// Most severe first, removals before their side effects, layout changes last.
+    fn sort(&mut self) {
+        let rank = |element: &Element| {
+            let is_effect = !element.effect_of.is_empty();
+            let is_kept = element.kind != Kind::Removed;
+            (element.kind == Kind::Placed, Risk::severity(&element.risks), is_kept, is_effect)
+        };
+        let elements = &self.proposal.elements;
+        self.order = (0..elements.len()).collect();
+        self.order.sort_by_key(|&index| rank(&elements[index]));
+        self.closure = ElementClosure::of(elements);
+        self.rows = super::elements::ElementRowHeights::default();
+        self.all = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
+    }
+
+    /// All elements except layout changes.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &Element> {
+        self.ordered().filter(|element| element.kind != Kind::Placed)
+    }
+
+    /// Layout changes.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = &Element> {
+        self.ordered().filter(|element| element.kind == Kind::Placed)
+    }
+
+    fn ordered(&self) -> impl Iterator<Item = &Element> {
+        self.order.iter().filter_map(|&index| self.proposal.elements.get(index))
+    }
+
+    pub(crate) fn element(&self, subject: &Subject) -> Option<&Element> {
+        self.proposal.elements.get(self.closure.place(subject)?)
+    }
+
+    /// The index of an element in the proposal.
+    pub(super) fn place(&self, subject: &Subject) -> Option<usize> {
+        self.closure.place(subject)
+    }
+
+    pub(crate) fn focused(&self) -> Option<&Element> {
+        self.element(self.focus.as_ref()?)
+    }
+
+    /// Moves the focus to the next or previous element and stops at the ends.
+    pub(crate) fn step(&mut self, forwards: bool) {
+        let subjects: Vec<&Subject> = self.ordered().map(|element| &element.subject).collect();
+        let at = self.focus.as_ref().and_then(|focus| subjects.iter().position(|other| *other == focus));
+        let wanted = match at {
+            None => 0,
+            Some(at) if forwards => (at + 1).min(subjects.len().saturating_sub(1)),
+            Some(at) => at.saturating_sub(1),
+        };
+        let wanted = subjects.get(wanted).map(|subject| (*subject).clone());
+        self.look_at(wanted);
+    }
+
+    pub(crate) fn look_at(&mut self, subject: Option<Subject>) {
+        self.focus = subject.filter(|subject| self.element(subject).is_some());
+        self.go_to_focus = self.focus.is_some();
+        self.note = None;
+    }
+
+    // ---- ticks ---------------------------------------------------------------------------------------------------------
+
+    pub(crate) fn chosen(&self) -> &Arc<BTreeSet<Subject>> {
+        &self.chosen
+    }
+
+    /// The elements drawn as accepted: the chosen ones, or all when nothing can be decided.
+    pub(crate) fn drawn(&self) -> &Arc<BTreeSet<Subject>> {
+        if self.proposal.brief.waits() && !self.is_followed { &self.chosen } else { &self.all }
+    }
+
+    pub(crate) fn is_chosen(&self, subject: &Subject) -> bool {
+        self.chosen.contains(subject)
+    }
+
+    /// States that consequences are for all changes when only some are ticked: `For all 11 changes; 5 are ticked`.
+    pub(crate) fn partial_scope(&self, start: &str) -> Option<String> {
+        let (chosen, all) = (self.chosen.len(), self.proposal.elements.len());
+        let is_partial = self.proposal.brief.waits() && chosen < all;
+        let changes = if all == 1 { "the 1 change".to_owned() } else { format!("all {all} changes") };
+        let are = if chosen == 1 { "is" } else { "are" };
+        is_partial.then(|| format!("{start} {changes}; {chosen} {are} ticked"))
+    }
+
+    /// Returns whether the proposal is decided or expired.
+    pub(crate) fn is_over(&self) -> bool {
+        let brief = &self.proposal.brief;
+        !brief.waits() && brief.state != ProposalState::Draft
+    }
+
+    /// Chooses the elements that need no gesture: no removals, nothing that needs one, and no side effect of an
+    /// element that is not chosen.
+    fn choose(&mut self, wanted: &BTreeSet<Subject>) {
+        let out = |element: &Element| !wanted.contains(&element.subject) || self.is_unconfirmed(element);
+        let elements = &self.proposal.elements;
+        let out = elements.iter().enumerate().filter(|(_, element)| out(element)).map(|(place, _)| place);
+        let out = self.closure.with_dependents(out, |_| true);
+        let taken = elements.iter().enumerate().filter(|(place, _)| !out.contains(place));
+        self.chosen = Arc::new(taken.map(|(_, element)| element.subject.clone()).collect());
+    }
+
+    fn is_unconfirmed(&self, element: &Element) -> bool {
+        element.destructive && !self.confirmed.contains(&element.subject)
+    }
+
+    fn elements_at<'a>(&'a self, places: &'a BTreeSet<usize>) -> impl Iterator<Item = &'a Element> {
+        places.iter().filter_map(|place| self.proposal.elements.get(*place))
+    }
+
+    /// Ticks or unticks an element. A tick includes the elements that it needs, an untick those that need it and its
+    /// side effects; the note names them. Neither ticks a removal, nor a side effect without its cause.
+    pub(crate) fn tick(&mut self, subject: &Subject) {
+        let Some(place) = self.closure.place(subject) else { return };
+        if self.is_chosen(subject) {
+            return self.untick(place);
+        }
+        if let Some(cause) = self.missing_cause(place).map(|cause| cause.subject.clone()) {
+            return self.point_at_cause(cause);
+        }
+        let effects = self.closure.with_effects([place]);
+        let needed = self.closure.with_needs(effects);
+        // The element's own gesture comes first, because it covers its side effects.
+        let own = self.element(subject).filter(|element| self.is_unconfirmed(element));
+        let grave = own.or_else(|| self.elements_at(&needed).find(|element| self.is_unconfirmed(element)));
+        if let Some(grave) = grave.map(|element| element.subject.clone()) {
+            return self.point_at_grave(subject, grave);
+        }
+        let along: Vec<&Element> =
+            self.elements_at(&needed).filter(|element| !self.is_chosen(&element.subject)).collect();
+        let others = along.iter().filter(|element| element.subject != *subject);
+        let note = told("Also ticked, because it needs it", others.map(|element| element.text.as_str()));
+        let along: Vec<Subject> = along.into_iter().map(|element| element.subject.clone()).collect();
+        self.note = note;
+        Arc::make_mut(&mut self.chosen).extend(along);
+    }
+
+    fn point_at_grave(&mut self, subject: &Subject, grave: Subject) {
+        let is_own = grave == *subject;
+        let text = self.element(&grave).map_or_else(String::new, |element| element.text.clone());
+        self.open_gesture(grave);
+        if !is_own {
+            self.note = Some(format!("Needs a removal: {text}. Include that removal first."));
+        }
+    }
+
+    /// Opens the row of a removal, with the keyboard on the button that confirms it.
+    fn open_gesture(&mut self, removal: Subject) {
+        self.look_at(Some(removal));
+        self.go_to_gesture = true;
+    }
+
+    /// The removal to tick first, for a side effect without a chosen cause.
+    pub(super) fn cause_to_tick(&self, subject: &Subject) -> Option<&Element> {
+        self.missing_cause(self.closure.place(subject)?)
+    }
+
+    /// Follows a side effect of a side effect to the requested removal.
+    fn missing_cause(&self, place: usize) -> Option<&Element> {
+        let elements = &self.proposal.elements;
+        let is_chosen =
+            |place: &usize| elements.get(*place).is_some_and(|element| self.is_chosen(&element.subject));
+        let (mut at, mut seen) = (place, BTreeSet::new());
+        while let Some(cause) = self.closure.causes(at).first()
+            && !self.closure.causes(at).iter().any(is_chosen)
+            && seen.insert(at)
+        {
+            at = *cause;
+        }
+        elements.get(at).filter(|_| at != place)
+    }
+
+    fn point_at_cause(&mut self, cause: Subject) {
+        let text = self.element(&cause).map_or_else(String::new, |element| element.text.clone());
+        self.open_gesture(cause);
+        self.note = Some(format!("Side effect of a removal: {text}. Include that removal first."));
+    }
+
+    fn untick(&mut self, place: usize) {
+        let elements = &self.proposal.elements;
+        let is_chosen =
+            |place: usize| elements.get(place).is_some_and(|element| self.is_chosen(&element.subject));
+        let dependents = self.closure.with_dependents([place], is_chosen);
+        let gone: Vec<Subject> = self
+            .elements_at(&dependents)
+            .filter(|element| self.is_chosen(&element.subject))
+            .map(|element| element.subject.clone())
+            .collect();
+        let own = self.proposal.elements.get(place).map(|element| &element.subject);
+        let others =
+            gone.iter().filter(|subject| Some(*subject) != own).filter_map(|subject| self.element(subject));
+        self.note = told("Also unticked, because it needs it", others.map(|element| element.text.as_str()));
+        let chosen = Arc::make_mut(&mut self.chosen);
+        for subject in &gone {
+            chosen.remove(subject);
+            self.confirmed.remove(subject);
+        }
+    }
+
+    /// Confirms a removal and its side effects after the gesture.
+    pub(crate) fn confirm(&mut self, subject: &Subject) {
+        let Some(place) = self.closure.place(subject) else { return };
+        let together = self.closure.with_effects([place]);
+        let together: Vec<Subject> =
+            self.elements_at(&together).map(|element| element.subject.clone()).collect();
+        self.confirmed.extend(together);
+        if !self.is_chosen(subject) {
+            self.tick(subject);
+        }
+    }
+
+    /// Ticks or unticks all layout changes.
+    pub(crate) fn tick_placed(&mut self, on: bool) {
+        let placed: Vec<Subject> = self.placed().map(|element| element.subject.clone()).collect();
+        for subject in
+            placed.iter().filter(|subject| self.is_chosen(subject) != on).cloned().collect::<Vec<_>>()
+        {
+            if self.is_chosen(&subject) != on {
+                self.tick(&subject);
+            }
+        }
+    }
+
+    /// Ticks everything that needs no gesture, or nothing.
+    pub(crate) fn tick_all(&mut self, on: bool) {
+        let wanted = if on { Arc::clone(&self.all) } else { Arc::default() };
+        self.choose(&wanted);
+        self.note = None;
+        if !on {
+            self.confirmed.clear();
+        }
+    }
+
+    // ---- what was shown, and what is --------------------------------------------------------------------------------------
+
+    /// Takes a newer version. The version that is shown is replaced only if it looks the same or the reviewer asked
+    /// for the new one.
+    pub(crate) fn receive(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
+        let now = harmless(now);
+        let is_watched = matches!(self.proposal.brief.state, ProposalState::Draft) || self.is_followed;
+        // A decided proposal needs no protection against changes.
+        let is_over = !now.brief.waits() && now.brief.state != ProposalState::Draft;
+        let is_rest = std::mem::take(&mut self.expects_rest);
+        let is_own = arrival != ProposalArrival::News;
+        if is_own || is_watched || is_over || is_rest || is_same(&self.proposal, &now) {
+            self.replace(now, arrival);
+        } else {
+            self.newer = Some(Box::new(now));
+            self.go_to_top = true;
+            self.deciding = DecisionStep::Not;
+        }
+    }
+
+    /// Shows the newer version after the reviewer has read the differences.
+    pub(crate) fn look_at_newer(&mut self) {
+        if let Some(newer) = self.newer.take() {
+            self.replace(*newer, ProposalArrival::News);
+        }
+    }
+
+    fn replace(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
+        let mut before = std::mem::replace(&mut self.proposal, now);
+        if self.applies() {
+            // The plan is followed separately, so that a gesture never carries over to another plan.
+            self.proposal.plan = before.plan.take();
+        }
+        self.newer = None;
+        self.deciding = DecisionStep::Not;
+        self.sort();
+        let was_draft = matches!(before.brief.state, ProposalState::Draft);
+        let old = by_subject(&before.elements);
+        let same = |element: &Element| old.get(&element.subject).is_some_and(|old| *old == element);
+        // The reviewer edited the version that they saw, so all differences are theirs. A stale version was also
+        // rebased on changes of others.
+        let was_edited = arrival == ProposalArrival::Edited && before.brief.state == ProposalState::Open;
+        // Ticks stay on unchanged elements and on edits of the reviewer. New or changed elements must be read first.
+        let kept: BTreeSet<Subject> = self
+            .proposal
+            .elements
+            .iter()
+            .filter(|element| match same(element) {
+                true => was_draft || self.chosen.contains(&element.subject),
+                false => was_draft || was_edited,
+            })
+            .map(|element| element.subject.clone())
+            .collect();
+        let confirmed = self.proposal.elements.iter().filter(|element| same(element));
+        let confirmed: BTreeSet<Subject> = confirmed.map(|element| element.subject.clone()).collect();
+        self.confirmed.retain(|subject| confirmed.contains(subject));
+        self.choose(&kept);
+        if self.focused().is_none() {
+            self.focus = None;
+        }
+    }
+
+    /// The differences of the newer version, each with its kind.
+    pub(crate) fn what_changed(&self) -> Vec<(Kind, String)> {
+        let Some(newer) = &self.newer else { return Vec::new() };
+        let old = |subject: &Subject| self.element(subject);
+        let mut changed: Vec<(Kind, String)> = newer
+            .elements
+            .iter()
+            .filter_map(|element| match old(&element.subject) {
+                None => Some((Kind::Added, format!("now also {}", element.text))),
+                Some(old) if old != element => Some((Kind::Changed, format!("now {}", element.text))),
+                Some(_) => None,
+            })
+            .collect();
+        let now = by_subject(&newer.elements);
+        let still = |element: &&Element| now.contains_key(&element.subject);
+        let gone = self.proposal.elements.iter().filter(|element| !still(element));
+        changed.extend(gone.map(|element| (Kind::Removed, format!("no longer {}", element.text))));
+        if changed.is_empty() {
+            changed.push((Kind::Changed, "same elements, new version".to_owned()));
+        }
+        changed
+    }
+
+    // ---- the plan of a request --------------------------------------------------------------------------------------------
+
+    /// Returns whether the request changes real resources, so that accepting needs a saved plan.
+    pub(crate) fn applies(&self) -> bool {
+        matches!(&self.proposal.brief.act, Some(Act::Run { operation, .. }) if operation.needs_confirmation())
+    }
+
+    /// Takes the plan of a request from main. Another plan, or none, clears the gesture, which was about the plan that
+    /// was shown.
+    pub(crate) fn follow_plan(&mut self, requests: &[RequestPlanView]) {
+        if !self.applies() {
+            return;
+        }
+        let (id, version) = (self.proposal.brief.id, self.proposal.brief.version);
+        let now = requests.iter().find(|plan| plan.proposal == id && plan.version == version);
+        if self.proposal.plan.as_deref() == now {
+            return;
+        }
+        let hash = |plan: Option<&RequestPlanView>| plan.and_then(RequestPlanView::hash);
+        if hash(self.proposal.plan.as_deref()) != hash(now) {
+            self.clear_gesture();
+        }
+        self.proposal.plan = now.cloned().map(Box::new);
+    }
+
+    fn clear_gesture(&mut self) {
+        self.confirmed.remove(&Subject::Act);
+        Arc::make_mut(&mut self.chosen).remove(&Subject::Act);
+        if self.deciding != DecisionStep::Asked {
+            self.deciding = DecisionStep::Not;
+        }
+    }
+
+    // ---- deciding -------------------------------------------------------------------------------------------------------
+
+    /// Returns why nothing can be decided now; `stamp` is the newest from main.
+    pub(crate) fn why_not(&self, stamp: Option<u64>, now: u64) -> Option<String> {
+        let brief = &self.proposal.brief;
+        match &brief.state {
+            ProposalState::Draft => return Some("The proposal is a draft.".to_owned()),
+            ProposalState::Open | ProposalState::Stale { .. } => {}
+            state => return Some(format!("It is {}.", state.word())),
+        }
+        if self.newer.is_some() {
+            return Some("The proposal changed while you were reviewing it.".to_owned());
+        }
+        if stamp.is_some_and(|stamp| stamp != brief.stamp) {
+            return Some("The proposal changed. Loading the new version…".to_owned());
+        }
+        if brief.expires <= now {
+            return Some("The proposal has expired.".to_owned());
+        }
+        if self.deciding == DecisionStep::Asked {
+            return Some("The decision is being saved.".to_owned());
+        }
+        None
+    }
+
+    /// Returns why the proposal cannot be accepted although it can be decided.
+    pub(crate) fn why_not_accept(&self) -> Option<String> {
+        if !self.proposal.conflicts.is_empty() {
+            return Some("The proposal conflicts with the current workspace.".to_owned());
+        }
+        if matches!(self.proposal.brief.state, ProposalState::Stale { .. }) {
+            return Some("The workspace changed since the proposal. Look again first.".to_owned());
+        }
+        if let Some(why) = super::request_plan::obstacle(self) {
+            return Some(why);
+        }
+        if self.chosen.is_empty() {
+            return Some("Nothing is ticked.".to_owned());
+        }
+        None
+    }
+
+    /// The decision about exactly the changes that are shown and ticked.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let all = self.chosen.len() == self.proposal.elements.len();
+        let chosen = (!all).then(|| (*self.chosen).clone());
+        let confirmed = self.confirmed.intersection(&self.chosen).cloned().collect();
+        self.proposal.verdict(chosen, confirmed)
+    }
+}
+
+/// Returns whether both versions look the same; base, comments and time may differ.
+fn is_same(a: &OpenedProposal, b: &OpenedProposal) -> bool {
+    a.brief.version == b.brief.version
+        && a.hash == b.hash
+        && a.elements == b.elements
+        && a.rationale == b.rationale
+        && a.brief.title == b.brief.title
+}
+
+fn by_subject(elements: &[Element]) -> BTreeMap<&Subject, &Element> {
+    elements.iter().map(|element| (&element.subject, element)).collect()
+}
+
+/// Names a few of the other elements; `None` when there are none.
+fn told<'a>(what: &str, others: impl Iterator<Item = &'a str>) -> Option<String> {
+    const MAX_NAMES: usize = 4;
+    let others: Vec<&str> = others.collect();
+    let shown = others.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join("; ");
+    match others.len() {
+        0 => None,
+        many if many > MAX_NAMES => Some(format!("{what}: {shown}; and {} more", many - MAX_NAMES)),
+        _ => Some(format!("{what}: {shown}")),
+    }
+}

@@ -1,0 +1,117 @@
+//! The files of a board, the effect of writing them, and findings about them.
+
+use super::file::HclFileRows;
+use crate::{
+    features::terraform::TerraformContext,
+    view::{Action, View},
+    widgets::{Row, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
+    wording::counted,
+};
+use egui::{Align2, Sense, Ui, pos2};
+use shared_protocol::{
+    ElementId,
+    messages::Severity,
+    terraform::{Finding, HclView},
+};
+
+/// The maximum number of findings here; the problems panel lists all.
+const MAX_FINDINGS: usize = 50;
+
+pub(super) fn list_ui(
+    ui: &mut Ui,
+    cx: &TerraformContext<'_>,
+    hcl: &HclView,
+    files: &[HclFileRows],
+    chosen: &mut String,
+) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    egui::ScrollArea::vertical().id_salt("files").auto_shrink([false, false]).show(ui, |ui| {
+        for file in files {
+            if file_ui(ui, cx.view, file, *chosen == file.path) {
+                chosen.clone_from(&file.path);
+            }
+        }
+        for path in &hcl.removed {
+            fate_ui(ui, cx.view, path, "will be removed", None);
+        }
+        for path in &hcl.in_the_way {
+            let why =
+                "Another file has this name and is not overwritten. Move or rename it, then write again.";
+            fate_ui(ui, cx.view, path, "in the way", Some(why));
+        }
+        if !hcl.findings.is_empty() {
+            ui.add_space(8.0);
+            muted_ui(ui, cx.view.theme, counted(hcl.findings.len(), "finding"));
+            ui.add_space(2.0);
+        }
+        for finding in hcl.findings.iter().take(MAX_FINDINGS) {
+            finding_ui(ui, cx, finding);
+        }
+    });
+}
+
+/// `+3 −1`, or that the file does not exist yet.
+fn difference(file: &HclFileRows) -> String {
+    match (file.differs(), file.is_written()) {
+        (false, _) => String::new(),
+        (true, false) => "not written".to_owned(),
+        (true, true) => format!("+{} −{}", file.added, file.gone),
+    }
+}
+
+fn file_ui(ui: &mut Ui, view: &View<'_>, file: &HclFileRows, selected: bool) -> bool {
+    let difference = difference(file);
+    let name = if difference.is_empty() { file.path.clone() } else { format!("{} {difference}", file.path) };
+    let theme = view.theme;
+    let row = Row { name: &name, selected, sense: Sense::click() };
+    let response = row_ui(ui, theme, row, |ui, room| {
+        let width = paint_line(ui, room, Align2::RIGHT_CENTER, &difference, small_font(ui), theme.warning);
+        let room = room.with_max_x(room.right() - width - 8.0);
+        paint_line(ui, room, Align2::LEFT_CENTER, &file.path, body_font(ui), theme.text);
+    });
+    let hint = match (file.differs(), file.is_written()) {
+        (false, _) => "Same as in the workspace",
+        (true, false) => "New file",
+        (true, true) => "Not written yet: added and removed lines",
+    };
+    response.on_hover_text(hint).clicked()
+}
+
+/// A file that is not shown, and what happens to it.
+fn fate_ui(ui: &mut Ui, view: &View<'_>, path: &str, fate: &str, why: Option<&str>) {
+    let theme = view.theme;
+    let name = format!("{path} {fate}");
+    let row = Row { name: &name, selected: false, sense: Sense::hover() };
+    let response = row_ui(ui, theme, row, |ui, room| {
+        let width = paint_line(ui, room, Align2::RIGHT_CENTER, fate, small_font(ui), theme.warning);
+        let room = room.with_max_x(room.right() - width - 8.0);
+        paint_line(ui, room, Align2::LEFT_CENTER, path, body_font(ui), theme.text_muted);
+    });
+    if let Some(why) = why {
+        response.on_hover_text(why);
+    }
+}
+
+fn finding_ui(ui: &mut Ui, cx: &TerraformContext<'_>, finding: &Finding) {
+    let theme = cx.view.theme;
+    let word = match finding.severity {
+        Severity::Error => "Error",
+        Severity::Warning => "Warning",
+    };
+    let label = finding.node.and_then(|id| cx.view.snapshot.node(id)).map(|node| node.label.as_str());
+    let text = label.map_or_else(|| finding.message.clone(), |label| format!("{label}: {}", finding.message));
+    let name = format!("{word} in HCL: {text}");
+    let row = Row { name: &name, selected: false, sense: Sense::click() };
+    let response = row_ui(ui, theme, row, |ui, room| {
+        paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, finding.severity);
+        let room = room.with_min_x(room.left() + 20.0);
+        paint_line(ui, room, Align2::LEFT_CENTER, &text, small_font(ui), theme.text);
+    });
+    let response = response.on_hover_text(&text);
+    if let Some(node) = finding.node.filter(|_| response.clicked()) {
+        cx.act(match &finding.prop {
+            Some(prop) => Action::GoToField(ElementId::Node(node), prop.clone()),
+            None => Action::Reveal(ElementId::Node(node)),
+        });
+    }
+}

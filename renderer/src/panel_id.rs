@@ -1,0 +1,115 @@
+//! The panels of the dock: ids, titles and first places.
+
+use egui::Margin;
+
+/// A panel of the dock. A new panel is a variant here, a row of [`PANELS`], its state and its arm in the window, and a
+/// row in the command table; a test reports what is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum PanelId {
+    Canvas,
+    /// Pages of specs.
+    Reader,
+    Palette,
+    Outline,
+    Specs,
+    Inspector,
+    Problems,
+    Terraform,
+    Hcl,
+    Review,
+    Proposal,
+    Preview,
+    Agents,
+    Upstreams,
+    Audit,
+    Log,
+}
+
+/// A side of the canvas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Side {
+    Left,
+    Middle,
+    /// A column between the canvas and the right side.
+    Beside,
+    Right,
+    Bottom,
+}
+
+#[derive(Debug)]
+pub(crate) struct PanelDef {
+    pub(crate) id: PanelId,
+    /// The key in the saved layout; never changes.
+    pub(crate) word: &'static str,
+    pub(crate) title: &'static str,
+    /// The side until a person moves it.
+    pub(crate) home: Side,
+    /// Shown at first; a side follows its first panel.
+    pub(crate) open: bool,
+    /// Closed until a page or a proposal opens it.
+    pub(crate) summoned: bool,
+    pub(crate) margin: Margin,
+}
+
+const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side) -> PanelDef {
+    let margin = match home {
+        Side::Middle | Side::Beside => Margin::ZERO,
+        Side::Right => Margin { left: 12, right: 8, top: 4, bottom: 0 },
+        Side::Left | Side::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
+    };
+    let open = matches!(home, Side::Left | Side::Right) || matches!(id, PanelId::Canvas);
+    let summoned = matches!(id, PanelId::Reader | PanelId::Proposal);
+    PanelDef { id, word, title, home, open, summoned, margin }
+}
+
+/// In their first order on each side.
+pub(crate) const PANELS: &[PanelDef] = &[
+    panel(PanelId::Canvas, "canvas", "Canvas", Side::Middle),
+    panel(PanelId::Reader, "spec", "Spec", Side::Middle),
+    panel(PanelId::Palette, "palette", "Palette", Side::Left),
+    panel(PanelId::Outline, "outline", "Outline", Side::Left),
+    panel(PanelId::Specs, "specs", "Specs", Side::Left),
+    panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
+    panel(PanelId::Proposal, "proposal", "Proposal", Side::Right),
+    panel(PanelId::Preview, "preview", "Preview", Side::Beside),
+    panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
+    panel(PanelId::Terraform, "terraform", "Terraform", Side::Bottom),
+    panel(PanelId::Hcl, "hcl", "HCL", Side::Bottom),
+    panel(PanelId::Review, "review", "Review", Side::Bottom),
+    panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
+    panel(PanelId::Upstreams, "upstreams", "Upstreams", Side::Bottom),
+    panel(PanelId::Audit, "audit", "Audit", Side::Bottom),
+    panel(PanelId::Log, "log", "Log", Side::Bottom),
+];
+
+impl PanelId {
+    pub(crate) fn def(self) -> &'static PanelDef {
+        PANELS.iter().find(|def| def.id == self).unwrap_or(&PANELS[0])
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        self.def().word
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        PANELS.iter().find(|def| def.word == word).map(|def| def.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::{CommandId, find};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_panel_has_a_row_a_word_of_its_own_and_a_command() {
+        let words: BTreeSet<&str> = PANELS.iter().map(|def| def.word).collect();
+        assert_eq!(words.len(), PANELS.len());
+        for def in PANELS {
+            assert_eq!(PanelId::from_word(def.word), Some(def.id));
+            let command = find(CommandId::Panel(def.id));
+            assert_eq!(command.is_some(), def.id != PanelId::Canvas, "{:?}", def.id);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A cached answer of main. It is requested when it is shown: at once for another board, else after changes have
+//! settled, and never twice at the same time.
+
+use shared_protocol::BoardId;
+
+/// Seconds without a change before an answer is requested again.
+const REST: f64 = 0.35;
+
+/// The subject of an answer and the state that it depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AnswerKey<D> {
+    pub(crate) board: BoardId,
+    pub(crate) at: D,
+}
+
+#[derive(Debug)]
+pub(crate) struct AnswerCache<T, D> {
+    value: Option<(BoardId, T)>,
+    /// The last request, answered or not.
+    asked: Option<AnswerKey<D>>,
+    is_waiting: bool,
+    refused: Option<String>,
+    /// A newer state, and the time at which it appeared.
+    newer: Option<(AnswerKey<D>, f64)>,
+}
+
+impl<T, D> Default for AnswerCache<T, D> {
+    fn default() -> Self {
+        Self { value: None, asked: None, is_waiting: false, refused: None, newer: None }
+    }
+}
+
+/// The next step for an answer that is shown.
+#[derive(Debug, PartialEq)]
+pub(crate) enum AnswerNeed {
+    Nothing,
+    Ask,
+    /// Try again after these seconds.
+    Later(f64),
+}
+
+impl<T, D: Copy + PartialEq> AnswerCache<T, D> {
+    pub(crate) fn get(&self, board: BoardId) -> Option<&T> {
+        self.value.as_ref().filter(|(of, _)| *of == board).map(|(_, value)| value)
+    }
+
+    /// The reason that there is no answer.
+    pub(crate) fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    pub(crate) fn is_current(&self, key: AnswerKey<D>) -> bool {
+        self.asked == Some(key) && !self.is_waiting
+    }
+
+    /// The board of the last request.
+    pub(crate) fn asked_board(&self) -> Option<BoardId> {
+        self.asked.map(|asked| asked.board)
+    }
+
+    /// Called while the answer is shown. `at_once` skips the wait for changes to settle.
+    pub(crate) fn want(&mut self, key: AnswerKey<D>, now: f64, at_once: bool) -> AnswerNeed {
+        if self.is_waiting || self.asked == Some(key) {
+            return AnswerNeed::Nothing;
+        }
+        let same_board = self.asked.is_some_and(|asked| asked.board == key.board);
+        if same_board && !at_once {
+            match self.newer {
+                Some((newer, since)) if newer == key => {
+                    let left = since + REST - now;
+                    if left > 0.0 {
+                        return AnswerNeed::Later(left);
+                    }
+                }
+                _ => {
+                    self.newer = Some((key, now));
+                    return AnswerNeed::Later(REST);
+                }
+            }
+        }
+        (self.asked, self.newer, self.is_waiting) = (Some(key), None, true);
+        AnswerNeed::Ask
+    }
+
+    pub(crate) fn receive(&mut self, board: BoardId, value: T) {
+        (self.value, self.is_waiting, self.refused) = (Some((board, value)), false, None);
+    }
+
+    /// The request failed. It is repeated when the state changes.
+    pub(crate) fn refuse(&mut self, why: String) {
+        (self.is_waiting, self.refused) = (false, Some(why));
+    }
+
+    /// Marks the answer as outdated although its key is unchanged.
+    pub(crate) fn outdate(&mut self) {
+        self.asked = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(board: u64, at: u64) -> AnswerKey<u64> {
+        AnswerKey { board: BoardId::from_bits(board), at }
+    }
+
+    #[test]
+    fn it_is_asked_for_once_and_again_when_changes_have_rested() {
+        let mut kept: AnswerCache<&str, u64> = AnswerCache::default();
+        assert_eq!(kept.want(key(1, 1), 0.0, false), AnswerNeed::Ask);
+        assert_eq!(kept.want(key(1, 2), 0.1, false), AnswerNeed::Nothing, "one at a time");
+        kept.receive(BoardId::from_bits(1), "first");
+        assert_eq!(kept.want(key(1, 1), 0.2, false), AnswerNeed::Nothing, "it is known");
+        assert_eq!(kept.want(key(1, 2), 1.0, false), AnswerNeed::Later(REST));
+        assert_eq!(kept.want(key(1, 3), 1.2, false), AnswerNeed::Later(REST), "it changes still");
+        assert!(matches!(kept.want(key(1, 3), 1.3, false), AnswerNeed::Later(left) if left < REST));
+        assert_eq!(kept.want(key(1, 3), 1.6, false), AnswerNeed::Ask);
+        kept.refuse("no".to_owned());
+        assert_eq!((kept.refused(), kept.get(BoardId::from_bits(1))), (Some("no"), Some(&"first")));
+        assert_eq!(kept.want(key(1, 3), 9.0, false), AnswerNeed::Nothing, "refused is answered");
+        assert_eq!(kept.want(key(2, 3), 9.0, false), AnswerNeed::Ask, "another board, at once");
+        assert_eq!(kept.get(BoardId::from_bits(2)), None, "not what is known of the other");
+    }
+
+    #[test]
+    fn somebody_who_waits_does_not_wait_for_a_rest() {
+        let mut kept: AnswerCache<(), u64> = AnswerCache::default();
+        kept.want(key(1, 1), 0.0, false);
+        kept.receive(BoardId::from_bits(1), ());
+        assert_eq!(kept.want(key(1, 2), 0.1, true), AnswerNeed::Ask);
+        kept.receive(BoardId::from_bits(1), ());
+        assert!(kept.is_current(key(1, 2)) && !kept.is_current(key(1, 3)));
+        kept.outdate();
+        assert_eq!(kept.want(key(1, 2), 0.2, false), AnswerNeed::Ask);
+    }
+}

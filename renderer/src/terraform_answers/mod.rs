@@ -1,0 +1,250 @@
+//! The answers of main about the Terraform of the viewed board, and the requests for missing ones.
+
+pub(crate) mod answer_cache;
+pub(crate) mod run_lines;
+
+use answer_cache::{AnswerCache, AnswerKey, AnswerNeed};
+use run_lines::RunLines;
+use shared_protocol::{
+    BoardId, Refusal, Revision,
+    terraform::{
+        BoardTerraform, CostView, Finding, HclView, PlanState, PlanView, RunId, RunState, RunView,
+        TerraformAnswer, TerraformRequest, TerraformView,
+    },
+};
+
+/// A run writes the files, so that they depend on it as well.
+type FilesAt = (Revision, Option<RunId>);
+type RunAt = (Option<RunId>, bool);
+
+#[derive(Default)]
+pub(crate) struct TerraformAnswers {
+    hcl: AnswerCache<HclView, FilesAt>,
+    /// Increases with each answer.
+    hcl_version: u64,
+    cost: AnswerCache<CostView, Revision>,
+    plan: AnswerCache<Option<PlanView>, (PlanState, RunAt)>,
+    /// Increases with each answer.
+    plan_version: u64,
+    history: AnswerCache<Vec<RunView>, RunAt>,
+    pub(crate) lines: RunLines,
+    /// The notes of the last import.
+    imported: Option<(BoardId, Vec<Finding>)>,
+}
+
+/// The purpose of a request about Terraform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TerraformPending {
+    Hcl,
+    Cost,
+    Plan,
+    History,
+    Lines(RunId),
+    Run,
+    Prices,
+    Other,
+}
+
+impl TerraformPending {
+    pub(crate) fn of(request: &TerraformRequest) -> Self {
+        match request {
+            TerraformRequest::Hcl { .. } => Self::Hcl,
+            TerraformRequest::Cost { .. } => Self::Cost,
+            TerraformRequest::Plan { .. } => Self::Plan,
+            TerraformRequest::History { .. } => Self::History,
+            TerraformRequest::Lines { run, .. } => Self::Lines(*run),
+            TerraformRequest::Run { .. } => Self::Run,
+            TerraformRequest::MissingPrices { .. } => Self::Prices,
+            TerraformRequest::Write { .. }
+            | TerraformRequest::Cancel { .. }
+            | TerraformRequest::Import { .. } => Self::Other,
+        }
+    }
+}
+
+/// The answers that are shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TerraformWants {
+    pub(crate) files: bool,
+    /// A run waits for the files.
+    pub(crate) files_at_once: bool,
+    pub(crate) plan: bool,
+    pub(crate) runs: bool,
+    /// The run whose lines are shown, if it is not the newest.
+    pub(crate) chosen_run: Option<RunId>,
+}
+
+/// The state of the viewed board that answers depend on.
+#[derive(Clone, Copy)]
+pub(crate) struct TerraformBoard<'a> {
+    pub(crate) board: BoardId,
+    pub(crate) revision: Revision,
+    pub(crate) told: Option<&'a BoardTerraform>,
+    pub(crate) time: f64,
+}
+
+impl TerraformBoard<'_> {
+    fn run(&self) -> Option<&RunView> {
+        self.told?.run.as_ref()
+    }
+
+    fn run_at(&self) -> RunAt {
+        (self.run().map(|run| run.id), self.run().is_some_and(is_going))
+    }
+
+    fn files(&self) -> AnswerKey<FilesAt> {
+        AnswerKey { board: self.board, at: (self.revision, self.run().map(|run| run.id)) }
+    }
+}
+
+impl TerraformAnswers {
+    /// Forgets everything for another workspace. Versions continue, because boards of a copied workspace have the same
+    /// ids and panels recognise new answers by their version.
+    pub(crate) fn reset(&mut self) {
+        *self = Self {
+            hcl_version: self.hcl_version + 1,
+            plan_version: self.plan_version + 1,
+            ..Self::default()
+        };
+    }
+
+    pub(crate) fn hcl(&self, board: BoardId) -> Option<&HclView> {
+        self.hcl.get(board)
+    }
+
+    pub(crate) fn hcl_refused(&self) -> Option<&str> {
+        self.hcl.refused()
+    }
+
+    pub(crate) fn cost(&self, board: BoardId) -> Option<&CostView> {
+        self.cost.get(board)
+    }
+
+    pub(crate) fn plan(&self, board: BoardId) -> Option<&PlanView> {
+        self.plan.get(board).and_then(Option::as_ref)
+    }
+
+    pub(crate) fn plan_refused(&self) -> Option<&str> {
+        self.plan.refused()
+    }
+
+    /// Changes with each plan.
+    pub(crate) fn plan_version(&self) -> u64 {
+        self.plan_version
+    }
+
+    pub(crate) fn hcl_version(&self) -> u64 {
+        self.hcl_version
+    }
+
+    /// Newest first.
+    pub(crate) fn history(&self, board: BoardId) -> &[RunView] {
+        self.history.get(board).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn imported(&self) -> Option<(BoardId, &[Finding])> {
+        self.imported.as_ref().map(|(board, notes)| (*board, notes.as_slice()))
+    }
+
+    /// Returns whether the files, and so the values that a run needs, are up to date.
+    pub(crate) fn has_current_files(&self, now: &TerraformBoard<'_>) -> bool {
+        self.hcl.is_current(now.files())
+    }
+
+    /// Adds requests for answers that are shown and missing. Returns the seconds after which to try again.
+    pub(crate) fn request_missing(
+        &mut self,
+        now: &TerraformBoard<'_>,
+        wants: TerraformWants,
+        requests: &mut Vec<TerraformRequest>,
+    ) -> Option<f64> {
+        let board = now.board;
+        let mut again = f64::INFINITY;
+        let mut next = |next: AnswerNeed, request: TerraformRequest| match next {
+            AnswerNeed::Nothing => {}
+            AnswerNeed::Ask => requests.push(request),
+            AnswerNeed::Later(seconds) => again = again.min(seconds),
+        };
+        let cost = AnswerKey { board, at: now.revision };
+        next(self.cost.want(cost, now.time, false), TerraformRequest::Cost { board });
+        if wants.files || wants.files_at_once {
+            let wanted = self.hcl.want(now.files(), now.time, wants.files_at_once);
+            next(wanted, TerraformRequest::Hcl { board });
+        }
+        if wants.plan {
+            let state = now.told.map(|told| told.plan).unwrap_or_default();
+            let key = AnswerKey { board, at: (state, now.run_at()) };
+            next(self.plan.want(key, now.time, true), TerraformRequest::Plan { board });
+        }
+        if wants.runs {
+            let key = AnswerKey { board, at: now.run_at() };
+            next(self.history.want(key, now.time, true), TerraformRequest::History { board });
+            let run =
+                shown_run(wants.chosen_run, now.run(), self.history.get(board).map_or(&[], Vec::as_slice));
+            if let Some(from) = run.and_then(|run| self.lines.missing(run)) {
+                let run = run.map_or(0, |run| run.id);
+                next(AnswerNeed::Ask, TerraformRequest::Lines { run, from });
+            }
+        }
+        again.is_finite().then_some(again)
+    }
+
+    pub(crate) fn receive(&mut self, answer: TerraformAnswer) {
+        match answer {
+            TerraformAnswer::Hcl(view) => {
+                self.hcl.receive(view.board, *view);
+                self.hcl_version += 1;
+            }
+            TerraformAnswer::Cost(view) => self.cost.receive(view.board, *view),
+            TerraformAnswer::Plan(view) => {
+                let board = view.as_ref().map(|view| view.board).or(self.plan.asked_board());
+                if let Some(board) = board {
+                    self.plan.receive(board, view.map(|view| *view));
+                    self.plan_version += 1;
+                }
+            }
+            TerraformAnswer::History(runs) => {
+                if let Some(board) = self.history.asked_board() {
+                    self.history.receive(board, runs);
+                }
+            }
+            TerraformAnswer::Lines { run, lines } => self.lines.answered(&run, lines),
+            TerraformAnswer::Started { .. } => {}
+            TerraformAnswer::Written { .. } => self.hcl.outdate(),
+            TerraformAnswer::Imported { board, notes, .. } => self.imported = Some((board, notes)),
+        }
+    }
+
+    pub(crate) fn refuse(&mut self, pending: TerraformPending, refusal: &Refusal) {
+        let why = || refusal.hints.iter().fold(refusal.message.clone(), |all, hint| format!("{all}. {hint}"));
+        match pending {
+            TerraformPending::Hcl => self.hcl.refuse(why()),
+            TerraformPending::Cost => self.cost.refuse(why()),
+            TerraformPending::Plan => self.plan.refuse(why()),
+            TerraformPending::History => self.history.refuse(why()),
+            TerraformPending::Lines(run) => self.lines.refused(run),
+            TerraformPending::Run | TerraformPending::Prices | TerraformPending::Other => {}
+        }
+    }
+}
+
+/// The run whose output is shown: the chosen one, else the newest.
+pub(crate) fn shown_run<'a>(
+    chosen: Option<RunId>,
+    newest: Option<&'a RunView>,
+    history: &'a [RunView],
+) -> Option<&'a RunView> {
+    let newest = newest.or(history.first());
+    match chosen {
+        Some(id) => newest.into_iter().chain(history).find(|run| run.id == id).or(newest),
+        None => newest,
+    }
+}
+
+pub(crate) fn of_board(view: &TerraformView, board: BoardId) -> Option<&BoardTerraform> {
+    view.boards.iter().find(|known| known.board == board)
+}
+
+pub(crate) fn is_going(run: &RunView) -> bool {
+    matches!(run.state, RunState::Running | RunState::Cancelling)
+}

@@ -1,0 +1,159 @@
+//! The view that panels draw from and the actions that they request. A panel never touches the connection, the replica
+//! or another panel.
+
+mod action;
+pub(crate) mod spec_history;
+mod spec_nodes;
+
+pub(crate) use action::{Action, Ask, Purpose, SpecAction};
+pub(crate) use spec_history::{History, Page};
+pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};
+
+use crate::{
+    replica::Workspace,
+    terraform_answers::{TerraformAnswers, is_going, of_board},
+};
+use authority::{Problems, Snapshot};
+use canvas::theme::Theme;
+use shared_protocol::{
+    Board, BoardId, BoardKind, EdgeId, ElementId, Node, NodeId, OverrideKey, TypeDef,
+    bundle::BundlesView,
+    link::LinksView,
+    mcp::McpView,
+    messages::Status,
+    previews::{PreviewsView, SelectedInstance, SessionView, Shown},
+    review::ReviewView,
+    terraform::{BoardTerraform, RunView, TerraformView},
+    upstreams::UpstreamsView,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The workspace as one frame shows it.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    /// The workspace itself, also while the reviewer edits a proposal.
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) root: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) problems: &'a Problems,
+    /// The number of problems per board.
+    pub(crate) problem_counts: &'a BTreeMap<BoardId, usize>,
+    pub(crate) status: &'a Status,
+    pub(crate) mcp: &'a McpView,
+    pub(crate) bundles: &'a BundlesView,
+    pub(crate) links: &'a LinksView,
+    /// The pages of the spec reader.
+    pub(crate) history: &'a History,
+    /// The state of runs and plans that main sends by itself.
+    pub(crate) terraform: &'a TerraformView,
+    /// The answers of main about the Terraform of the board.
+    pub(crate) terraform_answers: &'a TerraformAnswers,
+    pub(crate) review: &'a ReviewView,
+    /// Managed servers and manifests.
+    pub(crate) upstreams: &'a UpstreamsView,
+    /// A proposal is under review, which claims some keys.
+    pub(crate) is_reviewing: bool,
+    /// The snapshot is a proposal that the reviewer edits.
+    pub(crate) is_proposed: bool,
+    pub(crate) previews: &'a PreviewsView,
+    /// The session of the preview panel.
+    pub(crate) looked_at: Option<&'a SessionView>,
+    /// The preview panel is visible.
+    pub(crate) is_previewing: bool,
+    /// The inspector sets overrides instead of props.
+    pub(crate) is_overriding: bool,
+    /// Overrides that could not be saved to their source, and the reasons.
+    pub(crate) unsaved: &'a BTreeMap<OverrideKey, String>,
+    pub(crate) board: Option<BoardId>,
+    pub(crate) selection: &'a BTreeSet<ElementId>,
+    pub(crate) theme: &'a Theme,
+    /// The numbers of nodes and edges on the board.
+    pub(crate) counts: (usize, usize),
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn board(&self) -> Option<&'a Board> {
+        self.snapshot.board(self.board?)
+    }
+
+    pub(crate) fn board_kind(&self) -> Option<BoardKind> {
+        self.board().map(|board| board.kind)
+    }
+
+    /// The board is locked until a person resolves its file.
+    pub(crate) fn is_held(&self) -> bool {
+        self.board.is_some_and(|board| self.holds(board))
+    }
+
+    pub(crate) fn holds(&self, board: BoardId) -> bool {
+        self.status.held.iter().any(|held| held.board == board)
+    }
+
+    pub(crate) fn selected_nodes(&self) -> Vec<NodeId> {
+        nodes_of(self.selection)
+    }
+
+    /// The part of the selected node that is selected in the preview, while overrides are set.
+    pub(crate) fn part(&self) -> Option<&'a SelectedInstance> {
+        let chosen = self.looked_at.filter(|_| self.is_overriding)?.selected.as_ref()?;
+        let within =
+            chosen.instance.contains('/') && chosen.node.is_some_and(|node| self.selected_nodes() == [node]);
+        within.then_some(chosen)
+    }
+
+    /// The component that the inspector edits while a component preview is visible and nothing on the board is
+    /// selected: the selected part, else the component itself.
+    pub(crate) fn alone(&self) -> Option<Alone<'a>> {
+        let session = self.looked_at.filter(|_| self.is_previewing && self.selection.is_empty())?;
+        let (component, whole) = match &session.shows {
+            Shown::Route(_) => return None,
+            Shown::Component { component } => (component, component.clone()),
+            Shown::Variant { component, variant } => (component, format!("{component}@{variant}")),
+        };
+        Some(match &session.selected {
+            Some(part) if part.instance != whole => {
+                Alone { instance: part.instance.clone(), component: &part.component, part: Some(part) }
+            }
+            _ => Alone { instance: whole, component, part: None },
+        })
+    }
+
+    pub(crate) fn selected_edges(&self) -> Vec<EdgeId> {
+        self.selection
+            .iter()
+            .filter_map(|id| if let ElementId::Edge(id) = id { Some(*id) } else { None })
+            .collect()
+    }
+
+    /// The board, if it is an infrastructure board.
+    pub(crate) fn infrastructure(&self) -> Option<BoardId> {
+        self.board().filter(|board| board.kind == BoardKind::Infrastructure).map(|board| board.id)
+    }
+
+    /// The Terraform state of the board.
+    pub(crate) fn deployed(&self) -> Option<&'a BoardTerraform> {
+        of_board(self.terraform, self.board?)
+    }
+
+    /// The run in progress.
+    pub(crate) fn going(&self) -> Option<&'a RunView> {
+        self.deployed()?.run.as_ref().filter(|run| is_going(run))
+    }
+
+    pub(crate) fn type_of(&self, node: &'a Node) -> Option<&'a TypeDef> {
+        self.snapshot.type_of(node)
+    }
+}
+
+/// A component in its own preview, or a part of it.
+pub(crate) struct Alone<'a> {
+    /// The instance as overrides name it.
+    pub(crate) instance: String,
+    pub(crate) component: &'a str,
+    pub(crate) part: Option<&'a SelectedInstance>,
+}
+
+pub(crate) fn nodes_of(elements: &BTreeSet<ElementId>) -> Vec<NodeId> {
+    elements.iter().filter_map(|id| if let ElementId::Node(id) = id { Some(*id) } else { None }).collect()
+}
