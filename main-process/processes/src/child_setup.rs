@@ -19,14 +19,14 @@ const CHANNEL_FD: RawFd = 3;
 /// How a child is set apart from its parent, so that it can be signalled as a whole and a terminal's Ctrl-C
 /// is left to its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Apart {
+pub(crate) enum Detachment {
     Session,
     Group,
 }
 
 /// What a child does before it becomes the new program.
 pub(crate) struct ChildSetup {
-    pub(crate) apart: Apart,
+    pub(crate) detachment: Detachment,
     /// Sent by the kernel when the *thread* that started the child ends.
     pub(crate) death_signal: Option<Signal>,
     /// Becomes descriptor 3. Nothing above the last wanted descriptor is passed on.
@@ -42,9 +42,9 @@ impl ChildSetup {
         }
         let parent = getpid();
         let steps = move || {
-            match self.apart {
-                Apart::Session => setsid().map(drop)?,
-                Apart::Group => setpgid(None, None)?,
+            match self.detachment {
+                Detachment::Session => setsid().map(drop)?,
+                Detachment::Group => setpgid(None, None)?,
             }
             if let Some(signal) = self.death_signal {
                 set_parent_process_death_signal(Some(signal))?;

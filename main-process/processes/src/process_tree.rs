@@ -34,12 +34,12 @@ pub(crate) fn signal_descendants(root: u32, signals: &[Signal], spared: Option<u
     reached
 }
 
-/// A stopped process would not hear the first before the second.
-pub(crate) const ASKING: [Signal; 2] = [Signal::TERM, Signal::CONT];
+/// `CONT` follows because a stopped process handles `TERM` only once it continues.
+pub(crate) const STOP_SIGNALS: [Signal; 2] = [Signal::TERM, Signal::CONT];
 
-/// Asks one child of `parent` to end; false when it is none, or is gone.
-pub(crate) fn ask_child(parent: u32, pid: u32) -> bool {
-    signal_if(pid, &ASKING, |stat| stat.parent == parent)
+/// Sends the stop signals to one child of `parent`; false when `pid` is no child of it, or is gone.
+pub(crate) fn request_child_stop(parent: u32, pid: u32) -> bool {
+    signal_if(pid, &STOP_SIGNALS, |stat| stat.parent == parent)
 }
 
 /// Sends `signal` to every living process of a session but its leader. The leader must still be unreaped,

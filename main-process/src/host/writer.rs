@@ -26,7 +26,7 @@ use crash_reports::{self, CrashStore};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
 use mcp_server::AskReply;
-use processes::GuardedChild;
+use processes::GuardedProgram;
 use reviewing::Reviewed;
 use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
@@ -61,7 +61,7 @@ pub(super) struct Writer {
     /// What the first window shows over the workspace.
     welcome: Option<Welcome>,
     /// The scripted agent of the demo, while that is the workspace that is open.
-    demo: Option<GuardedChild>,
+    demo: Option<GuardedProgram>,
     failed: Failed,
     agents: mcp::Link,
     terraform: terraform_worker::Link,

@@ -3,7 +3,7 @@
 
 use super::{scene::Sent, spawner::Spawned};
 use frame_memory::{Channel, ChannelError, FrameMemory};
-use processes::{Child, ExitReason, cpu_ticks};
+use processes::{ExitReason, ProcessGroup, cpu_ticks};
 use shared_protocol::{
     frame::{FrameError, decode_json, encode_json},
     preview::{
@@ -82,7 +82,7 @@ struct Asked {
 }
 
 pub(super) struct Peer {
-    child: Option<Child>,
+    child: Option<ProcessGroup>,
     channel: Channel,
     conversation: Conversation,
     waiting: VecDeque<Outgoing>,
@@ -319,7 +319,7 @@ impl Peer {
         match status {
             Some(status) => ExitReason::from(status).with_last_words(&words),
             None => {
-                child.kill_group();
+                child.send_kill();
                 ExitReason::Killed
             }
         }

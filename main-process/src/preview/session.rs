@@ -11,7 +11,7 @@ use super::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use crash_reports::{self, CrashRole};
 use journal::{WorkspaceFiles, WorkspacePath};
-use processes::restart::{Decision, RestartPolicy};
+use processes::{Backoff, RestartDecision, RestartPolicy};
 use shared_protocol::{
     Code, Refusal,
     preview::{FromPreview, InstanceBox, Mode, OverrideStatus, Screen, ToPreview},
@@ -136,7 +136,7 @@ impl Session {
             font_wait: FontWait::default(),
             apart: None,
             tried: Vec::new(),
-            policy: RestartPolicy::new(MAX_CRASHES),
+            policy: RestartPolicy::new(Backoff::of_role(MAX_CRASHES - 1)),
             again: None,
             crashed: false,
             careful: None,
@@ -164,7 +164,7 @@ impl Session {
         self.careful = (self.crashed && matches!(self.shows, Shown::Route(_)))
             .then(|| Careful { order: page.used(), shown: 0 })
             .filter(|careful| !careful.order.is_empty());
-        self.policy.child_started(now);
+        self.policy.record_start(now);
         match spawner.spawn() {
             Ok(spawned) => self.peer = Some(Peer::new(spawned, spawner.build(), now)),
             Err(error) => self.failed(error, Vec::new(), now),
@@ -173,7 +173,7 @@ impl Session {
 
     /// As somebody asked: what happened before does not count any more.
     pub(super) fn start_afresh(&mut self, ground: &Ground, spawner: &dyn Spawner, now: Instant) {
-        self.policy = RestartPolicy::new(MAX_CRASHES);
+        self.policy = RestartPolicy::new(Backoff::of_role(MAX_CRASHES - 1));
         self.crashed = false;
         self.quarantined.clear();
         self.start(ground, spawner, now);
@@ -211,7 +211,7 @@ impl Session {
         self.boxes.clear();
         self.hovered = None;
         self.log.add(LogLevel::Error, &what);
-        let decision = self.policy.child_crashed(now);
+        let decision = self.policy.record_failure(now);
         let is_alone = match &self.shows {
             Shown::Component { component } | Shown::Variant { component, .. } => {
                 self.quarantined.contains_key(component)
@@ -219,7 +219,7 @@ impl Session {
             Shown::Route(_) => false,
         };
         let after = match decision {
-            Decision::RestartAfter(after) if !is_alone => Some(after),
+            RestartDecision::RestartAfter { delay: after, .. } if !is_alone => Some(after),
             _ => None,
         };
         self.again = after.map(|after| now + after);

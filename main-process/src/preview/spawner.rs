@@ -1,6 +1,6 @@
 //! Starting the process of a session.
 
-use processes::{Child, Environment, StdStream, spawn_role};
+use processes::{Environment, ProcessGroup, StdStream, spawn_role};
 use std::{ffi::OsString, os::unix::net::UnixStream, path::PathBuf, process::ChildStderr};
 
 /// A process that was started, and the one way to it.
@@ -8,7 +8,7 @@ pub(crate) struct Spawned {
     pub(crate) channel: UnixStream,
     pub(crate) stderr: Option<ChildStderr>,
     /// None where somebody else looks after it.
-    pub(crate) child: Option<Child>,
+    pub(crate) child: Option<ProcessGroup>,
 }
 
 pub(crate) trait Spawner: Send {
@@ -27,10 +27,9 @@ pub(crate) struct Roles(pub(crate) PathBuf);
 impl Spawner for Roles {
     fn spawn(&self) -> Result<Spawned, String> {
         let arguments = [OsString::from("--role"), OsString::from("preview")];
-        let mut child = spawn_role(&self.0, &arguments, &Environment::clean(), StdStream::Pipe)
+        let mut role = spawn_role(&self.0, &arguments, &Environment::clean(), StdStream::Pipe)
             .map_err(|error| error.to_string())?;
-        let channel = child.channel().try_clone().map_err(|error| error.to_string())?;
-        let stderr = child.take_stderr();
-        Ok(Spawned { channel, stderr, child: Some(child) })
+        let stderr = role.process.take_stderr();
+        Ok(Spawned { channel: role.channel, stderr, child: Some(role.process) })
     }
 }

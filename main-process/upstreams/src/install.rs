@@ -1,15 +1,10 @@
 //! Fetching a package before its first start: a step of its own with its own time, so that a slow download is not taken
 //! for a server that hangs.
 
-use crate::{
-    actor::Wanted,
-    failure::Failure,
-    launch::Plan,
-    log::Log,
-    process::Process,
-    spawn::{Launch, Spawner},
-};
+use crate::{actor::Wanted, failure::Failure, launch::Plan, log::Log, process::Process};
+use processes::{ProgramLaunch, ProgramSpawner};
 use std::{
+    ffi::OsStr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -31,7 +26,7 @@ pub(crate) enum Unfetched {
 
 pub(crate) async fn run(
     plan: &Plan,
-    spawner: &Arc<dyn Spawner>,
+    spawner: &Arc<dyn ProgramSpawner>,
     log: &Arc<Log>,
     limit: Duration,
     quit: &Wanted,
@@ -74,15 +69,15 @@ enum Step {
 
 /// Runs to its end, or to the end of its time; in each case nothing of it is left.
 async fn run_step(
-    step: &Launch,
-    spawner: &Arc<dyn Spawner>,
+    step: &ProgramLaunch,
+    spawner: &Arc<dyn ProgramSpawner>,
     log: &Arc<Log>,
     end: Instant,
     quit: &Wanted,
 ) -> Result<Step, Unfetched> {
     let since = log.mark();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    log.push(&format!("Draftboard: {name} {}", step.arguments.join(" ")));
+    log.push(&format!("Draftboard: {name} {}", step.arguments.join(OsStr::new(" ")).display()));
     let failed = |message: String| Unfetched::Failed(Failure::unavailable(message));
     let started = Process::start(spawner, step, log).await;
     let (process, (output, input)) =
@@ -111,8 +106,8 @@ async fn run_step(
     Err(Unfetched::Failed(explain(step, &name, &exit.to_string(), &said, &log.last_words(since))))
 }
 
-fn explain(step: &Launch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
-    let verb = step.arguments.first().map(String::as_str);
+fn explain(step: &ProgramLaunch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
+    let verb = step.arguments.first().and_then(|verb| verb.to_str());
     if matches!(name, "docker" | "podman") && verb == Some("version") {
         return Failure::unavailable(format!("Docker not running: start it, then try again.{last_words}"));
     }

@@ -5,13 +5,14 @@ use crate::{
     config::{McpConfig, McpPackageType},
     failure::Failure,
     secrets::Resolved,
-    spawn::Launch,
 };
+use processes::{Environment, ProgramLaunch, StdStream};
 use sha2::{Digest as _, Sha256};
 use std::{
     ffi::{OsStr, OsString},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// What a server inherits from its user's session; everything else must be in its configuration.
@@ -40,15 +41,37 @@ pub fn inherited_environment() -> Vec<(OsString, OsString)> {
     INHERITED.iter().filter_map(|name| std::env::var_os(name).map(|value| (name.into(), value))).collect()
 }
 
+/// The time that a server gets to end after this process ended without stopping it. Its configuration sets the time for an
+/// ordinary stop.
+const ORPHAN_GRACE_PERIOD: Duration = Duration::from_millis(300);
+
+/// A program with pipes for all three standard streams and no environment but this one.
+pub(crate) fn piped_launch(
+    program: &Path,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+) -> ProgramLaunch {
+    ProgramLaunch {
+        environment: Environment::only(environment),
+        folder: Some(folder),
+        stdin: StdStream::Pipe,
+        stdout: StdStream::Pipe,
+        stderr: StdStream::Pipe,
+        grace_period: ORPHAN_GRACE_PERIOD,
+        ..ProgramLaunch::new(program, arguments)
+    }
+}
+
 /// How a server comes to run.
 pub(crate) struct Plan {
     /// Before the first start, one after the other.
-    pub(crate) install: Vec<Launch>,
+    pub(crate) install: Vec<ProgramLaunch>,
     /// There once the installation is done.
     pub(crate) mark: Option<PathBuf>,
-    pub(crate) launch: Launch,
+    pub(crate) launch: ProgramLaunch,
     /// After the end: a container outlives the program that started it.
-    pub(crate) clear: Option<Launch>,
+    pub(crate) clear: Option<ProgramLaunch>,
 }
 
 pub(crate) struct Place<'a> {
@@ -74,18 +97,12 @@ pub(crate) fn plan(config: &McpConfig, secrets: &Resolved, place: &Place<'_>) ->
             Failure::not_found(format!("The folder {} does not exist", folder.display())).at("folder")
         );
     }
-    let run = |program: PathBuf, arguments: Vec<String>| Launch {
-        program,
-        arguments,
-        folder: folder.clone(),
-        environment: environment.clone(),
+    let run = |program: PathBuf, arguments: Vec<String>| {
+        piped_launch(&program, arguments, folder.clone(), environment.clone())
     };
     // Fetching needs no secret of the server's.
-    let fetch = |program: &Path, arguments: Vec<String>| Launch {
-        program: program.to_owned(),
-        arguments,
-        folder: home.clone(),
-        environment: place.environment.to_vec(),
+    let fetch = |program: &Path, arguments: Vec<String>| {
+        piped_launch(program, arguments, home.clone(), place.environment.to_vec())
     };
     let find = |name: &str| find_program(name, &environment);
     let package = &config.package;

@@ -1,11 +1,10 @@
 //! One process of a server, seen from its actor: its pipes, its end, and how it is brought about.
 
-use crate::{
-    log::Log,
-    spawn::{Exit, Launch, Running, Spawner},
-};
+use crate::{log::Log, status::ServerProcessExit};
+use processes::{ProgramLaunch, ProgramSpawner, RunningProgram};
 use std::{
     io,
+    os::fd::AsFd as _,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -27,7 +26,7 @@ const AFTERMATH: Duration = Duration::from_secs(10);
 
 /// Dropping it kills it and all that it has started, without waiting.
 pub(crate) struct Process {
-    running: Option<Box<dyn Running>>,
+    running: Option<RunningProgram>,
     ended: pipe::Receiver,
     /// Reads its standard error, until the last process that holds it has ended.
     listener: JoinHandle<()>,
@@ -36,8 +35,8 @@ pub(crate) struct Process {
 
 /// What is run once it has ended: a container outlives the program that started it.
 struct After {
-    launch: Launch,
-    spawner: Arc<dyn Spawner>,
+    launch: ProgramLaunch,
+    spawner: Arc<dyn ProgramSpawner>,
     log: Arc<Log>,
 }
 
@@ -46,8 +45,8 @@ pub(crate) type Pipes = (Lines, pipe::Sender);
 impl Process {
     /// Starts it. What it says on standard error goes to `log` until it ends.
     pub(crate) async fn start(
-        spawner: &Arc<dyn Spawner>,
-        launch: &Launch,
+        spawner: &Arc<dyn ProgramSpawner>,
+        launch: &ProgramLaunch,
         log: &Arc<Log>,
     ) -> io::Result<(Self, Pipes)> {
         // Starting waits until the program is there; whoever is waited for must not hold up the others. When nobody wants it
@@ -56,7 +55,7 @@ impl Process {
         let spawned = tokio::task::spawn_blocking(move || spawner.spawn(&launch)).await;
         let mut running = spawned.map_err(io::Error::other)??;
         // Not a pipe, and never read: only waited for, which is the same for every descriptor.
-        let ended = pipe::Receiver::from_owned_fd_unchecked(running.end_signal()?)?;
+        let ended = pipe::Receiver::from_owned_fd_unchecked(running.as_fd().try_clone_to_owned()?)?;
         let absent = || io::Error::other("the process was started without its pipes");
         let output = pipe::Receiver::from_owned_fd(running.take_stdout().ok_or_else(absent)?)?;
         let errors = pipe::Receiver::from_owned_fd(running.take_stderr().ok_or_else(absent)?)?;
@@ -67,7 +66,7 @@ impl Process {
     }
 
     /// Has `launch` run when this one is gone, however it goes.
-    pub(crate) fn then(&mut self, launch: Launch, spawner: Arc<dyn Spawner>, log: Arc<Log>) {
+    pub(crate) fn then(&mut self, launch: ProgramLaunch, spawner: Arc<dyn ProgramSpawner>, log: Arc<Log>) {
         self.after = Some(After { launch, spawner, log });
     }
 
@@ -79,11 +78,11 @@ impl Process {
 
     /// Lets it end, then asks, then kills: it and all that it has started are gone afterwards. Its input must have been
     /// closed before.
-    pub(crate) async fn end(mut self, grace: Duration) -> io::Result<Exit> {
+    pub(crate) async fn end(mut self, grace: Duration) -> io::Result<ServerProcessExit> {
         let patience = PATIENCE.min(grace / 4);
         if tokio::time::timeout(patience, self.ended()).await.is_err() {
             if let Some(running) = &mut self.running {
-                running.ask_to_end();
+                running.request_stop();
             }
             let _ = tokio::time::timeout(grace - patience, self.ended()).await;
         }
@@ -91,18 +90,17 @@ impl Process {
     }
 
     /// Kills what is left.
-    pub(crate) async fn finish(mut self) -> io::Result<Exit> {
+    pub(crate) async fn finish(mut self) -> io::Result<ServerProcessExit> {
         let Some(mut running) = self.running.take() else {
             return Err(io::Error::other("it has ended before"));
         };
-        let finished =
-            tokio::task::spawn_blocking(move || running.finish()).await.map_err(io::Error::other)?;
+        let finished = tokio::task::spawn_blocking(move || running.kill()).await.map_err(io::Error::other)?;
         // Its last words are often the reason.
         let _ = tokio::time::timeout(LAST_WORDS, &mut self.listener).await;
         if let Some(after) = self.after.take() {
             after.run().await;
         }
-        finished
+        finished.map(Into::into)
     }
 }
 

@@ -21,9 +21,10 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 
+use super::environment::Environment;
 use super::exit_reason::ExitReason;
+use super::process_group::StdStream;
 use super::restart::RestartPolicy;
-use super::spawn::{Environment, StdStream};
 use thread::SupervisorThread;
 
 const MOST_COMMANDS: usize = 64;

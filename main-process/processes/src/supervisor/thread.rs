@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use super::{ChildEvent, ChildId, ChildSpec, Command, EventKind, STOP_LIMIT};
 use crate::exit_reason::ExitReason;
 use crate::readiness::timespec;
-use crate::restart::Decision;
-use crate::spawn::{Child, spawn_role};
+use crate::restart::RestartDecision;
+use crate::role::{RoleProcess, spawn_role};
 
 /// How long to rest when the kernel refuses to let us wait, instead of trying again at full speed.
 const REST: Duration = Duration::from_millis(50);
@@ -35,7 +35,7 @@ struct Supervised {
 }
 
 enum State {
-    Running { child: Child, since: Instant, end: End },
+    Running { child: RoleProcess, since: Instant, end: End },
     WaitingToStart { at: Instant },
 }
 
@@ -104,7 +104,7 @@ impl SupervisorThread {
             State::Running { child, end, .. } => {
                 // Only our direction: what the child still has to say can be read to its end.
                 // Fails only when the child has closed its side already.
-                let _ = child.channel().shutdown(Shutdown::Write);
+                let _ = child.channel.shutdown(Shutdown::Write);
                 let kill_at = Instant::now() + limit.min(Duration::from_secs(3600));
                 *end = match end {
                     End::NotWanted => End::Asked { kill_at },
@@ -118,7 +118,7 @@ impl SupervisorThread {
     fn kill(&mut self, id: ChildId, reason: ExitReason) {
         if let Some(Supervised { state: State::Running { child, end, .. }, .. }) = self.children.get_mut(&id)
         {
-            child.kill_group();
+            child.process.send_kill();
             *end = match end {
                 End::NotWanted => End::Killed { reason, last: false },
                 End::Asked { .. } => End::Killed { reason, last: true },
@@ -155,7 +155,7 @@ impl SupervisorThread {
                 State::WaitingToStart { at } if *at <= now => due.push(*id),
                 State::Running { child, end: end @ End::Asked { .. }, .. } => {
                     if matches!(end, End::Asked { kill_at } if *kill_at <= now) {
-                        child.kill_group();
+                        child.process.send_kill();
                         *end = End::Killed { reason: ExitReason::Timeout, last: true };
                     }
                 }
@@ -174,7 +174,7 @@ impl SupervisorThread {
         // stop.
         let started = spawn_role(&spec.exe, &spec.args, &spec.env, spec.stderr)
             .map_err(|error| error.to_string())
-            .and_then(|child| match child.channel().try_clone() {
+            .and_then(|child| match child.channel.try_clone() {
                 Ok(channel) => Ok((child, channel)),
                 Err(error) => {
                     Err(format!("the channel could not be shared: {error}; raise the limit of open files"))
@@ -183,8 +183,8 @@ impl SupervisorThread {
         match started {
             Ok((mut child, channel)) => {
                 let since = Instant::now();
-                spec.policy.child_started(since);
-                let (pid, stderr) = (child.pid(), child.take_stderr());
+                spec.policy.record_start(since);
+                let (pid, stderr) = (child.process.pid(), child.process.take_stderr());
                 tracing::info!(child = %supervised.name, pid, "started");
                 supervised.state = State::Running { child, since, end: End::NotWanted };
                 self.emit(id, EventKind::Started { pid, channel, stderr });
@@ -207,7 +207,7 @@ impl SupervisorThread {
                 State::WaitingToStart { at } => Some(*at),
                 State::Running { child, end, .. } => {
                     ids.push(*id);
-                    descriptors.push(PollFd::from_borrowed_fd(child.as_fd(), PollFlags::IN));
+                    descriptors.push(PollFd::from_borrowed_fd(child.process.as_fd(), PollFlags::IN));
                     if let End::Asked { kill_at } = end { Some(*kill_at) } else { None }
                 }
             };
@@ -232,7 +232,7 @@ impl SupervisorThread {
     fn child_ended(&mut self, id: ChildId) {
         let Some(supervised) = self.children.get_mut(&id) else { return };
         let State::Running { child, since, end } = &mut supervised.state else { return };
-        let reason = match child.wait(Some(Duration::ZERO)) {
+        let reason = match child.process.wait(Some(Duration::ZERO)) {
             Ok(Some(status)) => ExitReason::from(status),
             Ok(None) => return,
             Err(error) => {
@@ -266,12 +266,12 @@ impl SupervisorThread {
     fn restart_or_give_up(&mut self, id: ChildId, reason: ExitReason) {
         let now = Instant::now();
         let Some(supervised) = self.children.get_mut(&id) else { return };
-        match supervised.spec.policy.child_crashed(now) {
-            Decision::RestartAfter(after) => {
+        match supervised.spec.policy.record_failure(now) {
+            RestartDecision::RestartAfter { delay: after, .. } => {
                 supervised.state = State::WaitingToStart { at: now + after };
                 self.emit(id, EventKind::Restarting { after });
             }
-            Decision::GiveUp => {
+            RestartDecision::GiveUp => {
                 tracing::error!(child = %supervised.name, %reason, "given up");
                 self.emit(id, EventKind::GaveUp { reason });
                 self.children.remove(&id);

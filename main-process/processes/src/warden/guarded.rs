@@ -14,11 +14,12 @@ use rustix::process::{Signal, WaitOptions, pidfd_send_signal, waitpid};
 use thiserror::Error;
 
 use super::report::{Word, Words};
-use super::role::{GRACE, GRACE_OF_THE_REST, KILLING_LIMIT};
-use crate::child_setup::{Apart, ChildSetup};
-use crate::process_tree::{ask_child, signal_descendants, signal_session, to_pid};
+use super::role::{KILLING_LIMIT, MAX_REST_GRACE_PERIOD};
+use crate::child_setup::{ChildSetup, Detachment};
+use crate::process_group::{SpawnError, start_watched};
+use crate::process_tree::{request_child_stop, signal_descendants, signal_session, to_pid};
+use crate::program::ProgramLaunch;
 use crate::readiness::readable_within;
-use crate::spawn::{Environment, SpawnError, StdStream, start_watched};
 
 /// A warden that has not even started the program by now never will.
 const START_LIMIT: Duration = Duration::from_secs(10);
@@ -37,93 +38,55 @@ impl WardenCommand {
     }
 }
 
-/// An external program and how to run it. It gets no descriptor of ours but the standard streams chosen here.
-#[derive(Debug, Clone)]
-pub struct GuardedProgram {
-    pub program: OsString,
-    pub args: Vec<OsString>,
-    pub env: Environment,
-    pub current_dir: Option<PathBuf>,
-    pub stdin: StdStream,
-    pub stdout: StdStream,
-    pub stderr: StdStream,
-    /// How long it may take to end when asked. What it leaves behind gets as long once more, but at most a second; then all
-    /// is killed.
-    pub grace: Duration,
-}
-
-impl GuardedProgram {
-    /// With a clean environment, no streams and three seconds of grace.
-    pub fn new<Arg: Into<OsString>>(
-        program: impl Into<OsString>,
-        args: impl IntoIterator<Item = Arg>,
-    ) -> Self {
-        Self {
-            program: program.into(),
-            args: args.into_iter().map(Into::into).collect(),
-            env: Environment::clean(),
-            current_dir: None,
-            stdin: StdStream::Null,
-            stdout: StdStream::Null,
-            stderr: StdStream::Null,
-            grace: GRACE,
-        }
-    }
-}
-
 /// Why a program does not run.
 #[derive(Debug, Error)]
 pub enum GuardError {
     #[error(transparent)]
     Warden(#[from] SpawnError),
     #[error("{} could not be started: {source}; check that it is installed and on its PATH", .program.display())]
-    Program { program: OsString, source: io::Error },
+    Program { program: PathBuf, source: io::Error },
     #[error("the warden of {} fell silent before it ran; see the log, then try again", .program.display())]
-    NoAnswer { program: OsString },
+    NoAnswer { program: PathBuf },
 }
 
 /// A running program with everything it has started. Dropping it ends them all, without waiting for that.
 #[derive(Debug)]
-pub struct GuardedChild {
+pub struct GuardedProgram {
     warden: std::process::Child,
     pidfd: OwnedFd,
     channel: UnixStream,
     words: Words,
     program_pid: u32,
-    grace: Duration,
+    grace_period: Duration,
     program_status: Option<ExitStatus>,
     warden_reaped: bool,
 }
 
 /// Starts `program` under a warden and returns when it runs. Unlike roles it may be called from any thread:
 /// what ends the program is the end of the channel, not of the thread.
-pub fn spawn_guarded(warden: &WardenCommand, program: &GuardedProgram) -> Result<GuardedChild, GuardError> {
+pub fn spawn_guarded(warden: &WardenCommand, launch: &ProgramLaunch) -> Result<GuardedProgram, GuardError> {
     let (ours, theirs) = UnixStream::pair().map_err(SpawnError::Channel)?;
     let mut command = Command::new(&warden.exe);
-    command.args(&warden.args).arg(&program.program).args(&program.args);
-    command.stdin(program.stdin).stdout(program.stdout).stderr(program.stderr);
-    if let Some(directory) = &program.current_dir {
-        command.current_dir(directory);
-    }
-    program.env.apply(&mut command);
-    ChildSetup { apart: Apart::Session, death_signal: None, channel: Some(theirs.into()) }
+    command.args(&warden.args).arg(&launch.program);
+    let mut command = launch.complete(command);
+    ChildSetup { detachment: Detachment::Session, death_signal: None, channel: Some(theirs.into()) }
         .install(&mut command);
     let (process, pidfd) = start_watched(command)?;
-    let mut child = GuardedChild {
+    let mut program = GuardedProgram {
         warden: process,
         pidfd,
         channel: ours,
         words: Words::default(),
         program_pid: 0,
-        grace: program.grace,
+        grace_period: launch.grace_period,
         program_status: None,
         warden_reaped: false,
     };
-    child.introduce(program)?;
-    Ok(child)
+    program.wait_for_start(launch)?;
+    Ok(program)
 }
 
-impl GuardedChild {
+impl GuardedProgram {
     /// The pid of the program, for showing; it may be gone already.
     pub fn program_pid(&self) -> u32 {
         self.program_pid
@@ -168,7 +131,7 @@ impl GuardedChild {
     /// once it and all its descendants are gone, killed if they took longer than their grace.
     pub fn stop(&mut self) -> io::Result<ExitStatus> {
         self.ask_to_end();
-        if let Some(status) = self.wait(Some(self.longest_end()))? {
+        if let Some(status) = self.wait(Some(self.max_stop_time()))? {
             return Ok(status);
         }
         self.kill()
@@ -188,9 +151,9 @@ impl GuardedChild {
         }
     }
 
-    /// Asks the program alone, and starts no clock: whoever asks also says when its time is over.
-    pub fn ask_program(&mut self) {
-        ask_child(self.warden.id(), self.program_pid);
+    /// Sends the stop signals to the program alone and starts no clock: the caller decides when to kill.
+    pub fn request_program_stop(&mut self) {
+        request_child_stop(self.warden.id(), self.program_pid);
     }
 
     /// Only asks; [`wait`](Self::wait) tells when it is done.
@@ -201,16 +164,16 @@ impl GuardedChild {
         let _ = self.channel.shutdown(Shutdown::Write);
     }
 
-    fn longest_end(&self) -> Duration {
-        self.grace.saturating_add(GRACE_OF_THE_REST).saturating_add(KILLING_LIMIT)
+    fn max_stop_time(&self) -> Duration {
+        self.grace_period.saturating_add(MAX_REST_GRACE_PERIOD).saturating_add(KILLING_LIMIT)
     }
 
     /// Says how much grace there is and waits until the program runs.
-    fn introduce(&mut self, program: &GuardedProgram) -> Result<(), GuardError> {
-        let milliseconds = i32::try_from(program.grace.as_millis()).unwrap_or(i32::MAX);
+    fn wait_for_start(&mut self, launch: &ProgramLaunch) -> Result<(), GuardError> {
+        let milliseconds = i32::try_from(launch.grace_period.as_millis()).unwrap_or(i32::MAX);
         // A warden that is gone already shows below.
         let _ = self.channel.write_all(&Word::Grace(milliseconds).to_bytes());
-        let no_answer = || GuardError::NoAnswer { program: program.program.clone() };
+        let no_answer = || GuardError::NoAnswer { program: launch.program.clone() };
         let deadline = Instant::now() + START_LIMIT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -230,7 +193,7 @@ impl GuardedChild {
                         // It ends at once; taking note here spares the drop a thread.
                         let _ = self.wait(Some(START_LIMIT));
                         let source = io::Error::from_raw_os_error(error);
-                        return Err(GuardError::Program { program: program.program.clone(), source });
+                        return Err(GuardError::Program { program: launch.program.clone(), source });
                     }
                     // It can be over before we look.
                     Word::Ended(status) => self.program_status = Some(ExitStatus::from_raw(status)),
@@ -260,20 +223,20 @@ impl GuardedChild {
 }
 
 /// Readable once the program and everything it has started are gone.
-impl AsFd for GuardedChild {
+impl AsFd for GuardedProgram {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
 }
 
-impl Drop for GuardedChild {
+impl Drop for GuardedProgram {
     fn drop(&mut self) {
         self.ask_to_end();
         if self.wait(Some(Duration::ZERO)).is_err() || self.warden_reaped {
             return;
         }
         // Somebody has to take note of the end, or step in; whoever drops this must not be held up by it.
-        let (pid, longest) = (self.warden.id(), self.longest_end());
+        let (pid, longest) = (self.warden.id(), self.max_stop_time());
         let outcome = self.pidfd.try_clone().and_then(|pidfd| {
             std::thread::Builder::new()
                 .name("reap-warden".into())

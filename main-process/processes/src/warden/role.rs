@@ -16,14 +16,14 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use thiserror::Error;
 
 use super::report::{Word, Words};
-use crate::child_setup::{Apart, ChildSetup, let_go_of_standard_streams, take_inherited_channel};
-use crate::process_tree::{ASKING, signal_descendants, to_pid};
+use crate::child_setup::{ChildSetup, Detachment, let_go_of_standard_streams, take_inherited_channel};
+use crate::process_tree::{STOP_SIGNALS, signal_descendants, to_pid};
 use crate::readiness::timespec;
 
 /// How long the program may take to end by itself, unless main says otherwise.
-pub(super) const GRACE: Duration = Duration::from_secs(3);
+pub(crate) const DEFAULT_GRACE_PERIOD: Duration = Duration::from_secs(3);
 /// How long what the program left behind may take at most; never longer than the program itself.
-pub(super) const GRACE_OF_THE_REST: Duration = Duration::from_secs(1);
+pub(super) const MAX_REST_GRACE_PERIOD: Duration = Duration::from_secs(1);
 /// Between two rounds of killing, if nothing dies in the meantime.
 const NEXT_ROUND: Duration = Duration::from_millis(20);
 /// A process that survives this much killing belongs to another user or hangs inside the kernel: waiting
@@ -113,7 +113,7 @@ impl Warden {
 
         let mut command = Command::new(program);
         command.args(args);
-        ChildSetup { apart: Apart::Group, death_signal: Some(Signal::KILL), channel: None }
+        ChildSetup { detachment: Detachment::Group, death_signal: Some(Signal::KILL), channel: None }
             .install(&mut command);
         let started = match command.spawn() {
             Ok(started) => started,
@@ -130,7 +130,7 @@ impl Warden {
             end_signals,
             program: started.id(),
             program_status: None,
-            grace: GRACE,
+            grace: DEFAULT_GRACE_PERIOD,
             phase: Phase::Running,
         };
         // If we kept them, main would never see the program close its output.
@@ -175,7 +175,7 @@ impl Warden {
     fn ask_the_program(&self, now: Instant) -> Phase {
         // It is our child and not reaped yet, so its number is still its own.
         if let Some(program) = to_pid(self.program) {
-            for signal in ASKING {
+            for signal in STOP_SIGNALS {
                 let _ = kill_process(program, signal);
             }
         }
@@ -183,8 +183,8 @@ impl Warden {
     }
 
     fn ask_the_rest(&self, now: Instant) -> Phase {
-        signal_descendants(std::process::id(), &ASKING, Some(self.program));
-        Phase::RestAsked { until: now + GRACE_OF_THE_REST.min(self.grace) }
+        signal_descendants(std::process::id(), &STOP_SIGNALS, Some(self.program));
+        Phase::RestAsked { until: now + MAX_REST_GRACE_PERIOD.min(self.grace) }
     }
 
     /// Takes note of everybody who has ended. Orphans of the whole tree become our children, so when we have

@@ -6,7 +6,7 @@ use super::{
     link::{Link, list_tools, shown},
     state::Shared,
 };
-use crate::{config::McpConfig, process::Process, spawn::Exit};
+use crate::{config::McpConfig, process::Process, status::ServerProcessExit};
 use rmcp::{
     Peer, RoleClient,
     model::{ErrorCode, ProtocolVersion, SubscriptionFilter},
@@ -95,7 +95,7 @@ impl Connection {
     }
 
     /// Ends the conversation, the process and all that it has started. Says how the process ended, if there is one.
-    pub(super) async fn end(self, grace: Duration) -> Option<io::Result<Exit>> {
+    pub(super) async fn end(self, grace: Duration) -> Option<io::Result<ServerProcessExit>> {
         drop(self.serving);
         Some(self.process?.end(grace).await)
     }

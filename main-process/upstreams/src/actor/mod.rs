@@ -7,21 +7,19 @@ mod handshake;
 mod host;
 mod link;
 mod open;
-mod pace;
 mod quit;
 mod state;
 
 pub use host::Progress;
 pub(crate) use link::{Definitions, Link};
-pub use pace::Pace;
 pub(crate) use quit::{Quit, Wanted};
 pub use state::Phase;
 pub(crate) use state::{Shared, State};
 
-use crate::{config::McpConfig, failure::Failure, secrets::SecretStore, spawn::Spawner};
+use crate::{config::McpConfig, failure::Failure, secrets::SecretStore};
 use connection::Connection;
 use handshake::Refusal;
-use pace::Retries;
+use processes::{Backoff, ProgramSpawner, RestartDecision, RestartPolicy};
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
 use tokio::{
     runtime::Handle as Runtime,
@@ -33,9 +31,9 @@ use tokio::{
 pub(crate) struct Surroundings {
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) data: PathBuf,
-    pub(crate) spawner: Arc<dyn Spawner>,
+    pub(crate) spawner: Arc<dyn ProgramSpawner>,
     pub(crate) secrets: Arc<dyn SecretStore>,
-    pub(crate) pace: Pace,
+    pub(crate) backoff: Backoff,
 }
 
 type Reply = oneshot::Sender<Result<(), Failure>>;
@@ -69,9 +67,9 @@ impl Handle {
         let (orders, receiver) = mpsc::channel(WAITING_ORDERS);
         let (config, current) = watch::channel(config);
         let shared = Arc::new(Shared::new(changed));
-        let retries = Retries::new(surroundings.pace);
+        let restarts = RestartPolicy::new(surroundings.backoff);
         let actor =
-            Actor { config: current, orders: receiver, shared: shared.clone(), surroundings, retries };
+            Actor { config: current, orders: receiver, shared: shared.clone(), surroundings, restarts };
         Self { orders, config, shared, task: runtime.spawn(actor.run()) }
     }
 
@@ -86,7 +84,7 @@ struct Actor {
     orders: mpsc::Receiver<Order>,
     shared: Arc<Shared>,
     surroundings: Arc<Surroundings>,
-    retries: Retries,
+    restarts: RestartPolicy,
 }
 
 /// What an actor does next.
@@ -131,7 +129,7 @@ impl Actor {
             order = self.orders.recv() => match order {
                 None => Next::Leave,
                 Some(Order::Start(reply) | Order::Restart(reply)) => {
-                    self.retries.reset();
+                    self.restarts.reset();
                     Next::Start { waiting: vec![reply], alone: false }
                 }
                 Some(Order::Launch) => Next::Start { waiting: Vec::new(), alone: true },
@@ -203,7 +201,7 @@ impl Actor {
         };
         match opened {
             Ok(connection) => {
-                self.retries.runs(Instant::now());
+                self.restarts.record_start(Instant::now());
                 self.shared.set(State::Connected(connection.link.clone()));
                 answer(waiting, &Ok(()));
                 Next::Serve(Box::new(connection))
@@ -251,14 +249,14 @@ impl Actor {
 
     fn back_off(&mut self, failure: Failure) -> Next {
         let now = Instant::now();
-        match self.retries.failed(now) {
-            Some((attempt, wait)) => {
-                let retry_at = now + wait;
+        match self.restarts.record_failure(now) {
+            RestartDecision::RestartAfter { attempt, delay } => {
+                let retry_at = now + delay;
                 self.shared.set(State::Backoff { attempt, retry_at, failure });
                 Next::Wait(retry_at)
             }
-            None => {
-                let tries = self.surroundings.pace.tries;
+            RestartDecision::GiveUp => {
+                let tries = self.surroundings.backoff.max_restarts;
                 let message = format!("{} Given up after {tries} tries: start it by hand.", failure.message);
                 self.shared.set(State::Failed(Failure { message, ..failure }));
                 Next::Rest
@@ -285,7 +283,7 @@ impl Actor {
                     }
                     Some(Order::Restart(reply)) => {
                         self.end(connection, &started_with).await;
-                        self.retries.reset();
+                        self.restarts.reset();
                         return Next::Start { waiting: vec![reply], alone: false };
                     }
                 },
@@ -335,7 +333,7 @@ impl Actor {
     }
 
     fn stopped(&mut self, waiting: Vec<Reply>) {
-        self.retries.reset();
+        self.restarts.reset();
         self.shared.set(State::Stopped);
         answer(waiting, &Ok(()));
     }

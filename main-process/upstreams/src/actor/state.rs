@@ -1,7 +1,7 @@
 //! What is known about a server from outside its actor.
 
 use super::link::Link;
-use crate::{failure::Failure, log::Log, spawn::Exit};
+use crate::{failure::Failure, log::Log, status::ServerProcessExit};
 use serde::Serialize;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -40,7 +40,7 @@ pub(crate) enum State {
 pub(crate) struct Shared {
     state: Mutex<(State, Option<Failure>)>,
     /// How its process ended the last time.
-    exit: Mutex<Option<Exit>>,
+    exit: Mutex<Option<ServerProcessExit>>,
     pub(crate) log: Arc<Log>,
     changed: watch::Sender<u64>,
 }
@@ -71,11 +71,11 @@ impl Shared {
         self.locked().1.clone()
     }
 
-    pub(crate) fn exit(&self) -> Option<Exit> {
+    pub(crate) fn exit(&self) -> Option<ServerProcessExit> {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn ended(&self, exit: Exit) {
+    pub(crate) fn ended(&self, exit: ServerProcessExit) {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
     }
 

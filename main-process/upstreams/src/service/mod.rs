@@ -3,24 +3,24 @@
 mod manifests;
 
 use crate::{
-    actor::{Definitions, Handle, Order, Pace, Progress, Shared, State, Surroundings},
+    actor::{Definitions, Handle, Order, Progress, Shared, State, Surroundings},
     call::{Answer, Call},
     config::{self, McpConfig, McpSource, Store, ToolPolicy, Unreadable},
     failure::Failure,
     launch::inherited_environment,
     manifest::{InternalMethods, Manifests},
     secrets::{FileSecrets, Secret, SecretStore, own_secret},
-    spawn::{OwnGroup, Spawner},
     status::{Details, McpStatus},
     tools::{Approval, Definition, Offered, Seen, Tool, exposed_name, slug_of},
 };
+use processes::{Backoff, ProcessGroupSpawner, ProgramSpawner};
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 use tokio::{
     runtime::Handle as Runtime,
@@ -29,7 +29,16 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// Where things are and who does them.
+/// A server is restarted six times in a row; then only a person starts it again.
+pub const SERVER_BACKOFF: Backoff = Backoff {
+    first_delay: Duration::from_millis(500),
+    max_delay: Duration::from_secs(60),
+    healthy_after: Duration::from_secs(60),
+    max_restarts: 6,
+    has_jitter: true,
+};
+
+/// The folders, environment and services that an [`McpService`] works with.
 pub struct Setup {
     /// `upstreams.json` in the user's configuration folder.
     pub config_file: PathBuf,
@@ -37,11 +46,11 @@ pub struct Setup {
     pub data: PathBuf,
     /// What servers inherit.
     pub environment: Vec<(OsString, OsString)>,
-    pub spawner: Arc<dyn Spawner>,
+    pub spawner: Arc<dyn ProgramSpawner>,
     pub secrets: Arc<dyn SecretStore>,
     /// What manifests may call of Draftboard itself.
     pub internal: Arc<dyn InternalMethods>,
-    pub pace: Pace,
+    pub backoff: Backoff,
 }
 
 impl Setup {
@@ -51,10 +60,10 @@ impl Setup {
             config_file: config_folder.join("upstreams.json"),
             data: data.to_owned(),
             environment: inherited_environment(),
-            spawner: Arc::new(OwnGroup),
+            spawner: Arc::new(ProcessGroupSpawner),
             secrets: Arc::new(FileSecrets::new(&config_folder.join("secrets.json"))),
             internal: Arc::new(StatusOnly),
-            pace: Pace::default(),
+            backoff: SERVER_BACKOFF,
         }
     }
 }
@@ -98,7 +107,7 @@ impl McpService {
             data: setup.data,
             spawner: setup.spawner,
             secrets: setup.secrets,
-            pace: setup.pace,
+            backoff: setup.backoff,
         });
         let service = Self {
             store,
