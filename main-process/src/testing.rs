@@ -46,11 +46,11 @@ impl Running {
     }
 
     /// On an interface, with previews that this starts.
-    pub(crate) fn with_previews(agents: Link, spawner: Box<dyn preview::Spawner>) -> Self {
+    pub(crate) fn with_previews(agents: Link, launcher: preview::PreviewLauncher) -> Self {
         let (link, orders) = preview::Link::new().unwrap();
         let mut running = Self::with_both(agents.clone(), Template::Interface, link.clone());
         let around = Arc::new(InPreviews { host: running.host.clone(), agents });
-        let thread = preview::start(link.clone(), orders, around, spawner).unwrap();
+        let thread = preview::start(link.clone(), orders, around, launcher).unwrap();
         running.previews = Some((link, thread));
         running
     }

@@ -127,6 +127,12 @@ pub enum PreviewAnswer {
     Started(SessionId),
     Log(Vec<LoggedLine>),
     All(Box<PreviewsView>),
+    /// The screenshot is in this file.
+    Saved {
+        path: String,
+        bytes: u64,
+    },
+    Done,
 }
 
 /// What the window does in a session; not answered.

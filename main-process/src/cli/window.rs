@@ -147,8 +147,8 @@ fn run(
         terraform_worker::UserFolders::of_user(),
     )?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
-    let roles_of_previews = Box::new(preview::Roles(roles.exe.clone()));
-    let previewing = preview::start(previews.clone(), wishes, around, roles_of_previews)?;
+    let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
+    let previewing = preview::start(previews.clone(), wishes, around, launcher)?;
     let started = mcp::start(agents.clone(), orders, host.clone(), terraform.clone(), overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     if let Ok(started) = &started {

@@ -32,6 +32,8 @@ use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
     mcp::McpMode,
     messages::{Answer, Applied, InstanceView, Patch, PlainFolder, Presence, Request, ToRenderer},
+    previews::PreviewAnswer,
+    request::Responder,
     review::AuditEvent,
 };
 use std::{
@@ -437,7 +439,10 @@ impl Writer {
             }
             Request::Mcp(request) => return self.agents.request(request, reply),
             Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
-            Request::Preview(request) => return self.host.previews.request(request, reply),
+            Request::Preview(request) => {
+                let responder = Responder::new(reply).map(preview_answer);
+                return self.host.previews.request(request, responder);
+            }
             Request::Upstream(request) => {
                 let way = if actor.kind == ActorKind::Window { "window" } else { "terminal" };
                 let by = upstreams::By { name: actor.name.clone(), way };
@@ -565,6 +570,14 @@ fn kept<T>(failed: &Option<Refusal>, result: Result<T, Refusal>) -> Result<T, Re
     match failed {
         Some(refusal) => result.and(Err(refusal.clone())),
         None => result,
+    }
+}
+
+fn preview_answer(answer: PreviewAnswer) -> Answer {
+    match answer {
+        PreviewAnswer::Done => Answer::Done,
+        PreviewAnswer::Saved { path, bytes } => Answer::Exported { path, bytes },
+        other => Answer::Preview(other),
     }
 }
 
