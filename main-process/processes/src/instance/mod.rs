@@ -6,11 +6,12 @@
 mod lock;
 mod peer;
 mod record;
+mod socket;
 mod token;
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -163,7 +164,7 @@ impl OwnFile {
 
 fn listen(path: &Path) -> Result<(UnixListener, OwnFile), PublishError> {
     let failed = |source: io::Error| match source.kind() {
-        // What the standard library says about a path that does not fit into a socket address.
+        // The error for a path that does not fit into a socket address.
         io::ErrorKind::InvalidInput => PublishError::PathTooLong { path: path.to_owned() },
         _ => PublishError::Socket { path: path.to_owned(), source },
     };
@@ -171,9 +172,7 @@ fn listen(path: &Path) -> Result<(UnixListener, OwnFile), PublishError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    let listener = UnixListener::bind(path).map_err(failed)?;
-    // Between these two lines the directory, which only we can enter, keeps others out.
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    let listener = socket::bind(path).map_err(failed)?;
     let socket = OwnFile::remember(path).map_err(failed)?;
     Ok((listener, socket))
 }

@@ -4,16 +4,17 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::test_kill_process;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::socket;
 use super::token::{Token, hex};
 use crate::proc_stat::ProcStat;
 use crate::process_tree::to_pid;
@@ -41,6 +42,13 @@ pub struct DiscoveryRecord {
     pub mcp_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_token: Option<Token>,
+}
+
+impl DiscoveryRecord {
+    /// Connects to the socket of the instance.
+    pub fn connect(&self) -> io::Result<UnixStream> {
+        socket::connect(&self.socket)
+    }
 }
 
 /// A path that is no text only looks odd in a list; neither the key nor the socket is taken from it.
@@ -85,7 +93,7 @@ pub fn list(runtimes: &[RuntimeDir]) -> Result<Vec<DiscoveryRecord>, DiscoveryEr
 pub(super) fn is_alive(record: &DiscoveryRecord) -> bool {
     // A process in another container may share this directory but not our process numbers; its socket still
     // answers.
-    !is_process_gone(record) || is_listening(&record.socket)
+    !is_process_gone(record) || socket::is_listening(&record.socket)
 }
 
 fn is_process_gone(record: &DiscoveryRecord) -> bool {
@@ -95,17 +103,6 @@ fn is_process_gone(record: &DiscoveryRecord) -> bool {
         // An unreadable /proc proves nothing; a process that cannot even be asked for does.
         Err(_) => test_kill_process(pid) == Err(Errno::SRCH),
     }
-}
-
-/// Never waits, and sends nothing.
-fn is_listening(socket: &Path) -> bool {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let attempt = || {
-        let probe = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        connect(&probe, &SocketAddrUnix::new(socket)?)
-    };
-    // AGAIN: somebody listens and has more callers than it can take just now.
-    matches!(attempt(), Ok(()) | Err(Errno::AGAIN))
 }
 
 /// First 16 hexadecimal digits of the SHA-256 of the resolved path: short enough for a socket's name.
