@@ -32,7 +32,7 @@ use workspace::{Template, Workspace, create};
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What plays the preview; told which start it is, from 1.
+/// Plays the preview; the number counts the starts, from 1.
 type Play = Arc<dyn Fn(Fake, usize) + Send + Sync>;
 
 fn launcher(play: Play) -> PreviewLauncher {
@@ -398,7 +398,7 @@ fn a_preview_that_answers_every_key_is_honest() {
     assert!(is_ready(&view), "{view:?}");
 }
 
-/// What a window tried out ends with the window, although it never said so.
+/// A try ends with its window, even without a message.
 #[test]
 fn what_is_tried_ends_when_another_window_comes() {
     let shown = Arc::new(AtomicUsize::new(0));

@@ -1,8 +1,8 @@
-//! Running and supervising the other processes, and being found by them.
+//! Starting, supervising and finding processes.
 //!
-//! Owns: the private runtime directory, the one-instance rule and how tools find a running main process,
-//! starting the roles of this executable with their channel, restarting them, and running external programs
-//! so that nothing they start outlives main. Must not know: what travels over a channel, boards, MCP, the
+//! Owns: the private runtime directory, the rule of one instance per workspace and the discovery of a running main
+//! process, starting the roles of this executable with their channel, restarts with back-off, and running external
+//! programs so that none of their processes outlives main. Must not know: the messages on a channel, boards, MCP, the
 //! window.
 //!
 //! Every child dies with main, even when main is killed with `SIGKILL`: roles by their parent-death signal

@@ -1,4 +1,4 @@
-//! The file that tells local tools where the main process of a workspace listens.
+//! The file in which local tools find the socket of a workspace's main process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -22,14 +22,14 @@ use crate::runtime_dir::RuntimeDir;
 
 const EXTENSION: &str = "json";
 const KEY_DIGITS: usize = 16;
-/// Far more than a record needs; a larger file is none of ours.
-const LARGEST: u64 = 64 * 1024;
+/// Far more than a record needs; a larger file is not a record.
+const MAX_RECORD_BYTES: u64 = 64 * 1024;
 
 /// A running main process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DiscoveryRecord {
     pub pid: u32,
-    /// When that process started, in clock ticks since boot: pids are used again, this pair is not.
+    /// The start of the process in clock ticks since boot: pids are reused, this pair is not.
     pub start_time: u64,
     #[serde(serialize_with = "as_text")]
     pub workspace: PathBuf,
@@ -37,7 +37,7 @@ pub struct DiscoveryRecord {
     pub socket: PathBuf,
     pub token: Token,
     pub version: String,
-    /// Where agents connect over HTTP, and with which token; missing when they cannot.
+    /// The address and token for agents over HTTP; missing when HTTP is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,15 +51,15 @@ impl DiscoveryRecord {
     }
 }
 
-/// A path that is no text only looks odd in a list; neither the key nor the socket is taken from it.
+/// A path that is not UTF-8 only looks odd in a list; neither the key nor the socket comes from it.
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// Why running instances cannot be listed.
+/// The reason why running instances cannot be listed.
 #[derive(Debug, Error)]
 pub enum DiscoveryError {
-    #[error("{path} cannot be read: {source}; check that the folder exists and is yours")]
+    #[error("{path} cannot be read: {source}. Check that the folder exists and is yours.")]
     Unreadable { path: PathBuf, source: io::Error },
 }
 
@@ -72,7 +72,7 @@ pub fn find(runtimes: &[RuntimeDir], workspace: &Path) -> Result<Option<Discover
 }
 
 /// Every main process with a record in one of these directories, ordered by workspace. Records of dead processes are removed on the way;
-/// their sockets are left to whoever next holds the workspace's lock.
+/// their sockets are left to the next holder of the workspace's lock.
 pub fn list(runtimes: &[RuntimeDir]) -> Result<Vec<DiscoveryRecord>, DiscoveryError> {
     let mut alive = Vec::new();
     for runtime in runtimes {
@@ -89,7 +89,7 @@ pub fn list(runtimes: &[RuntimeDir]) -> Result<Vec<DiscoveryRecord>, DiscoveryEr
     Ok(alive)
 }
 
-/// Alive unless that is certainly not so.
+/// Returns false only when the process is certainly gone.
 pub(super) fn is_alive(record: &DiscoveryRecord) -> bool {
     // A process in another container may share this directory but not our process numbers; its socket still
     // answers.
@@ -100,7 +100,7 @@ fn is_process_gone(record: &DiscoveryRecord) -> bool {
     let Some(pid) = to_pid(record.pid) else { return true };
     match ProcStat::read(record.pid) {
         Ok(stat) => stat.is_dead() || stat.start_time != record.start_time,
-        // An unreadable /proc proves nothing; a process that cannot even be asked for does.
+        // An unreadable /proc proves nothing; a missing process does.
         Err(_) => test_kill_process(pid) == Err(Errno::SRCH),
     }
 }
@@ -148,7 +148,7 @@ impl RecordFile {
             .open(&self.path)
             .ok()?;
         let mut text = String::new();
-        file.take(LARGEST).read_to_string(&mut text).ok()?;
+        file.take(MAX_RECORD_BYTES).read_to_string(&mut text).ok()?;
         let record: DiscoveryRecord = serde_json::from_str(&text).ok()?;
         // The place follows from the name; what the file claims is not needed.
         Some(DiscoveryRecord { socket: self.socket.clone(), ..record })
