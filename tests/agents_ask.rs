@@ -169,7 +169,7 @@ fn every_kind_of_override_goes_through_the_queue_and_is_told_as_it_stands() {
     assert_eq!((&orphan["instanceId"], &orphan["value"]), (&json!(OPEN), &json!("Last")));
     assert_eq!(
         (&orphan["reason"], &orphan["message"]),
-        (&json!("instanceMissing"), &json!("the instance is not there"))
+        (&json!("instanceMissing"), &json!("the instance does not exist"))
     );
     assert!(orphaned["persisted"].to_string().contains("Last"), "it stays in the file: {orphaned}");
     client.request(json!("undo")).unwrap().unwrap();

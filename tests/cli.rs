@@ -116,7 +116,7 @@ fn an_edit_is_one_operation_or_nothing() {
     let before = (bench.state(), bench.data(&["log"]), bench.boards());
 
     let refused = bench.run(&["edit", "-f", &bench.commands(&json!([add("c"), add("a")]))]);
-    assert_refused(&refused, &["command 1", "`a` is taken", "a_2", "Nothing of the batch was done"]);
+    assert_refused(&refused, &["command 1", "`a` is taken", "a_2", "No command of the batch was applied"]);
     let nowhere = json!([{"addNode": {"board": "infrastucture", "type": "terraform/core/group"}}]);
     assert_refused(
         &bench.run(&["edit", "-f", &bench.commands(&nowhere)]),
@@ -219,7 +219,7 @@ fn an_older_operation_is_reverted_where_it_can_be() {
     bench.edit(&json!([{"updateNode": {"node": "d", "label": "Second"}}]));
     let (before, revision) = (bench.state()["revision"].clone(), labelled.to_string());
     let refused = bench.run(&["revert", &revision]);
-    assert_refused(&refused, &["in conflict with later work", "1 of 2 changes", "partial"]);
+    assert_refused(&refused, &["conflicts with later changes", "1 of 2 changes", "partial"]);
     assert_eq!(bench.state()["revision"], before);
     bench.data(&["revert", &revision, "--partial"]);
     let exported = bench.home.path("board.md");

@@ -1,11 +1,11 @@
-//! Copy and paste as text, so that it works between windows and can be read in an editor.
+//! Copies and pastes nodes as JSON text, which works between windows and is readable in an editor.
 
 use authority::Snapshot;
 use shared_protocol::{Document, Fragment, Node, NodeId};
 use std::collections::BTreeSet;
 
-/// The selected nodes with all they contain, the edges between them, and where they stand. Nodes that stand in others
-/// of the selection come along anyway; the outermost ones stand on no container.
+/// Returns the selected nodes with their descendants, the edges between them and their positions. The outermost nodes
+/// have no parent in the fragment.
 pub(crate) fn fragment(snapshot: &Snapshot, nodes: &[NodeId]) -> Option<Fragment> {
     let ids: BTreeSet<NodeId> = nodes.iter().flat_map(|&id| snapshot.subtree(id)).collect();
     let mut document = Document { revision: snapshot.revision(), ..Document::default() };
@@ -33,7 +33,7 @@ pub(crate) fn to_text(fragment: &Fragment) -> Option<String> {
     serde_json::to_string_pretty(fragment).ok()
 }
 
-/// What the clipboard holds, if it was copied from a board.
+/// Parses clipboard text. Returns `None` when the text was not copied from a board.
 pub(crate) fn from_text(text: &str) -> Option<Fragment> {
     serde_json::from_str::<Fragment>(text).ok().filter(|fragment| !fragment.0.nodes.is_empty())
 }

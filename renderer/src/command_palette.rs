@@ -1,5 +1,5 @@
-//! Ctrl+K: every command, every board, every node on any of them, every type that can be added, by name; managed servers; and
-//! what main finds in the specs.
+//! The command palette (Ctrl+K): searches commands, boards, nodes of all boards, types to add, managed servers and spec
+//! entities.
 
 use crate::{
     commands::{CommandDef, Facts, Menu, TABLE},
@@ -12,7 +12,7 @@ use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
 use shared_protocol::{ElementId, bundle::EntitySummary};
 
 const WIDTH: f32 = 480.0;
-/// Enough to choose from; more words narrow it down.
+/// The maximum number of node matches; a longer query narrows the list.
 const MOST_NODES: usize = 30;
 const MOST_TYPES: usize = 12;
 const MOST_SERVERS: usize = 12;
@@ -23,7 +23,7 @@ pub(crate) struct CommandPalette {
     shown_before: bool,
 }
 
-/// A thing that was found, best first.
+/// A match with its rank and the action that opens it.
 struct Found<'a> {
     rank: u32,
     entry: Entry<'a>,
@@ -31,7 +31,7 @@ struct Found<'a> {
 }
 
 impl CommandPalette {
-    /// Gives back `false` when it is done with.
+    /// Returns `false` when the palette closes.
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
@@ -65,7 +65,7 @@ impl CommandPalette {
             actions.extend(found.into_iter().nth(index));
             return false;
         }
-        // The click or key that opened it may still be under way.
+        // The click or key that opened the palette may still be active in this frame.
         let first = !std::mem::replace(&mut self.shown_before, true);
         first || !area.response.clicked_elsewhere()
     }
@@ -83,7 +83,7 @@ fn find_all<'a>(view: Option<&View<'a>>, entities: &[EntitySummary], query: &str
             found.extend(entities.iter().filter_map(|summary| entity(view, summary, query)));
         }
     }
-    // Stable: commands stay in the order of the menus, before boards and nodes of the same rank.
+    // The sort is stable: commands keep menu order and precede boards and nodes of the same rank.
     found.sort_by_key(|found| found.rank);
     found
 }
@@ -125,7 +125,7 @@ fn best(mut found: Vec<Found<'_>>, most: usize) -> Vec<Found<'_>> {
     found
 }
 
-/// What may be added to the board that is open.
+/// Types that the open board accepts.
 fn types<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
     let Some(kind) = view.board_kind().filter(|_| !view.is_held()) else { return Vec::new() };
     let types = view.snapshot.registry().types().filter(|def| def.may_stand_on(kind));
@@ -141,7 +141,7 @@ fn types<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
         .collect()
 }
 
-/// Managed servers, with how they stand.
+/// Managed servers with their state.
 fn servers<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
     let servers = view.upstreams.servers.iter();
     servers
@@ -155,7 +155,7 @@ fn servers<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
         .collect()
 }
 
-/// What main found for the words of a moment ago, if it fits those of now.
+/// A spec entity from the latest search response, ranked against the current query, which may be newer.
 fn entity<'a>(view: &View<'a>, summary: &EntitySummary, query: &str) -> Option<Found<'a>> {
     let entity = &summary.entity;
     let rank = rank(query, &summary.title, &entity.id).unwrap_or(5);

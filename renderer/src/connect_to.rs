@@ -1,4 +1,4 @@
-//! Connecting by keyboard: a list of the nodes that the selected one may lead to.
+//! Connects nodes by keyboard: lists the nodes that the selected node may connect to.
 
 use crate::{
     picker::{Entry, Mark, Picker, rank},
@@ -9,12 +9,12 @@ use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
 use shared_protocol::{Command, Node, NodeId};
 
 const WIDTH: f32 = 420.0;
-/// Enough to choose from; more words narrow it down.
+/// The maximum number of listed nodes; a longer query narrows the list.
 const MOST_SHOWN: usize = 60;
 
 pub(crate) struct ConnectTo {
     from: NodeId,
-    /// Asked once, when the list opens: the rules are many and so may the nodes be.
+    /// Computed once when the list opens, because checking every rule for every node is expensive.
     targets: Vec<NodeId>,
     picker: Picker,
     fresh: bool,
@@ -27,7 +27,7 @@ impl ConnectTo {
         Self { from: from.id, targets, picker: Picker::default(), fresh: true }
     }
 
-    /// Gives back `false` when it is done with.
+    /// Returns `false` when the list closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
@@ -41,12 +41,17 @@ impl ConnectTo {
                 Frame::popup(ui.style())
                     .show(ui, |ui| {
                         ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
-                        self.picker.show_ui(ui, view.theme, ("Connect to", "What to connect to"), &entries)
+                        self.picker.show_ui(
+                            ui,
+                            view.theme,
+                            ("Connect to", "Search nodes to connect to"),
+                            &entries,
+                        )
                     })
                     .inner
             });
         if let Some(target) = area.inner.and_then(|index| targets.get(index)) {
-            // Asked again: the board may have changed while the list was open.
+            // Checks the rules again, because the board may have changed while the list was open.
             actions.push(match connection(view.snapshot, (self.from, None), (target.id, None)) {
                 Ok(found) => {
                     let (source, target) = found.endpoints();
@@ -56,12 +61,12 @@ impl ConnectTo {
             });
             return false;
         }
-        // The key that opened it may still be under way.
+        // The key that opened the list may still be active in this frame.
         let fresh = std::mem::replace(&mut self.fresh, false);
         fresh || !area.response.clicked_elsewhere()
     }
 
-    /// Those that fit what was typed and still exist, best first.
+    /// Existing targets that match the query, best match first.
     fn fitting<'a>(&self, view: &View<'a>) -> Vec<&'a Node> {
         let nodes = self.targets.iter().filter_map(|id| view.snapshot.node(*id));
         let mut found: Vec<(u32, &Node)> = nodes

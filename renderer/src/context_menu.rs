@@ -1,4 +1,4 @@
-//! The menu at the pointer: rows of the table that make sense for what is under it.
+//! The context menu: commands for the element or board under the pointer.
 
 use crate::{
     commands::{CommandId, Facts, find},
@@ -8,7 +8,7 @@ use egui::{Button, Context, Frame, Id, Key, Modifiers, Order, Pos2};
 
 pub(crate) struct ContextMenu {
     at: Pos2,
-    /// Something is under the pointer, rather than the bare board.
+    /// An element is under the pointer, not the empty board.
     on_element: bool,
     fresh: bool,
 }
@@ -32,7 +32,7 @@ impl ContextMenu {
         Self { at, on_element, fresh: true }
     }
 
-    /// Gives back `false` when it is done with.
+    /// Returns `false` when the menu closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;

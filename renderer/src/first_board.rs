@@ -1,4 +1,4 @@
-//! What a workspace without boards shows: which kind of board to begin with.
+//! The empty state of a workspace without boards: offers a card for each board kind.
 
 use crate::{
     commands::CommandId,
@@ -21,7 +21,7 @@ pub(crate) fn first_board_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Act
             ui.add_space((ui.available_height() * 0.5 - 190.0).max(12.0));
             ui.label(RichText::new("What do you want to draw?").heading());
             ui.add_space(2.0);
-            muted_ui(ui, view.theme, "This workspace has no boards yet. Begin with one; others can follow.");
+            muted_ui(ui, view.theme, "This workspace has no boards yet. Choose the kind of the first one.");
             ui.add_space(14.0);
             for kind in BoardKind::ALL {
                 if card_ui(ui, view, kind).clicked() {

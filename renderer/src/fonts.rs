@@ -1,18 +1,18 @@
-//! Fonts of the system in the window. The first frame never waits for them: a character that the bundled fonts lack is a
-//! box until a thread has found a font for it, and then the window draws again.
+//! System fonts in the window. The first frame never waits for them: a character missing from the bundled fonts is drawn
+//! as a box until a thread has loaded a font for it and the window repaints.
 
 use egui::Context;
 use std::{io, time::Duration};
 use system_fonts::FallbackFonts;
 
-/// A frame asks for its characters one by one; after this long all of one frame are looked for together.
+/// A frame requests its characters one by one. This delay collects all requests of one frame into one font lookup.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// From now on, missing characters are looked for among the fonts of the system.
+/// Starts a thread that loads system fonts for missing characters.
 pub(crate) fn install(context: &Context) -> io::Result<()> {
     let (wake, woken) = crossbeam_channel::bounded::<()>(1);
     let fallback = FallbackFonts::notifying(move || {
-        // Full: it is awake already.
+        // A full channel means that the thread is already awake.
         let _ = wake.try_send(());
     });
     context.set_font_providers(vec![fallback.provider()]);
@@ -21,7 +21,7 @@ pub(crate) fn install(context: &Context) -> io::Result<()> {
         while woken.recv().is_ok() {
             std::thread::sleep(GATHER);
             if fallback.load_wanted() {
-                // Also repaints.
+                // This also requests a repaint.
                 context.set_font_providers(vec![fallback.provider()]);
             }
         }

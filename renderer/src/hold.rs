@@ -1,5 +1,5 @@
-//! A button that has to be held: a click is an accident, holding is a decision. It fills while it is held, and letting
-//! go takes it back.
+//! A button that must be held down to confirm, which prevents accidental clicks. It fills while held; releasing it early
+//! cancels.
 
 use canvas::theme::Theme;
 use egui::{
@@ -7,7 +7,7 @@ use egui::{
     vec2,
 };
 
-/// Seconds.
+/// The time in seconds after which a held button confirms.
 const LONG_ENOUGH: f64 = 0.8;
 
 #[derive(Default)]
@@ -17,12 +17,13 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// Puts the keyboard on the button when it is drawn next.
+    /// Moves keyboard focus to the button when it is next drawn.
     pub(crate) fn focus(&mut self) {
         self.wants_keyboard = true;
     }
 
-    /// The pointer or the space bar is down on it. A key that was down before the button had the keyboard does not count.
+    /// Returns whether the pointer or the space bar is held on the button. A key press that began before the button had
+    /// focus does not count.
     fn is_held(&self, ui: &Ui, response: &Response) -> bool {
         let was_held = self.since.is_some_and(|(id, _)| id == response.id);
         let is_pressed = |event: &Event| matches!(event, Event::Key { key: Key::Space, pressed: true, repeat: false, modifiers, .. } if modifiers.is_none());
@@ -33,7 +34,7 @@ impl Holding {
         ui.is_enabled() && (response.is_pointer_button_down_on() || by_key)
     }
 
-    /// `true` in the one frame in which it has been held for long enough.
+    /// Returns `true` only in the frame in which the hold completes.
     pub(crate) fn button_ui(&mut self, ui: &mut Ui, theme: &Theme, text: &str, name: &str) -> bool {
         let font = egui::TextStyle::Button.resolve(ui.style());
         let galley = ui.painter().layout_no_wrap(text.to_owned(), font, theme.danger);

@@ -1,4 +1,4 @@
-//! The window's icon, drawn from the theme: three cards on a board.
+//! The application icon, drawn in theme colours: three connected cards on a board.
 
 use canvas::theme::Theme;
 use egui::{Color32, CornerRadius, IconData, Painter, Rect, pos2};
@@ -17,14 +17,14 @@ pub(crate) fn window_icon() -> IconData {
     IconData { rgba, width: SIDE, height: SIDE }
 }
 
-/// Cards and the wires between them: left, top, right and bottom of each.
+/// Cards and the wires between them, each as left, top, right and bottom.
 const CARDS: [(f32, f32, f32, f32); 3] =
     [(12.0, 14.0, 26.0, 28.0), (38.0, 14.0, 52.0, 28.0), (25.0, 38.0, 39.0, 52.0)];
 const WIRES: [(f32, f32, f32, f32); 3] =
     [(18.0, 28.0, 20.0, 46.0), (44.0, 28.0, 46.0, 46.0), (18.0, 44.0, 46.0, 46.0)];
 const CORNER: f32 = 13.0;
 
-/// The same within the window.
+/// Paints the application icon inside the window.
 pub(crate) fn paint_mark(painter: &Painter, rect: Rect, theme: &Theme) {
     let scale = rect.width() / SIDE as f32;
     painter.rect_filled(rect, CornerRadius::same((CORNER * scale) as u8), theme.accent);
@@ -50,7 +50,7 @@ fn colour_at(theme: &Theme, x: f32, y: f32) -> Color32 {
     }
 }
 
-/// Inside the square with round corners.
+/// Returns whether a point lies inside the rounded square.
 fn rounded(x: f32, y: f32, radius: f32) -> bool {
     let beyond = |v: f32| (radius - v).max(v - (SIDE as f32 - radius)).max(0.0);
     beyond(x).hypot(beyond(y)) <= radius

@@ -1,12 +1,12 @@
-//! The window: a replica of the workspace and a mouse.
+//! The window process: shows a replica of the workspace and sends every change to main as a request.
 //!
-//! Owns: the shell around the canvas (menus, tabs, panels, dialogs, notices), the link to the main process, and what
-//! lives only while a window does: half-typed text, open popups, the debounce of presence.
-//! Must not know: files, the journal, how a command is decided. It holds no truth: every change is a request, and what
-//! it shows is what main said last. Kill it at any moment and nothing is lost.
+//! Owns: the shell around the canvas (menus, tabs, panels, dialogs, notices), the connection to the main process, and
+//! transient state: half-typed text, open popups, the debounce of presence.
+//! Must not know: files, the journal, how a command is decided. The window is not a source of truth: it shows the last
+//! state received from main, so killing it at any moment loses nothing.
 //!
-//! One frame: [`Workbench::receive`] drains the link into the replica, [`Workbench::show_ui`] draws panels and canvas
-//! from it, each panel pushes `Action`s, and the workbench performs them at the end of the frame.
+//! One frame: [`Workbench::receive`] drains the connection into the replica, [`Workbench::show_ui`] draws panels and
+//! canvas from the replica, each panel pushes `Action`s, and the workbench performs them at the end of the frame.
 
 mod agents;
 mod app;
@@ -55,15 +55,15 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 pub enum RendererError {
     #[error(
-        "the window could not be opened: {0}. A display server with OpenGL is needed; without one, use `draftboard serve`"
+        "cannot open the window: {0}. The window needs a display server with OpenGL; without one, run `draftboard serve`"
     )]
     Window(String),
-    /// Not the designer's doing: main must not take it for a closed window.
-    #[error("the window has lost its workspace: {0}")]
+    /// The connection failed. Main must not treat this as a window that the designer closed.
+    #[error("the window lost its connection to the workspace: {0}")]
     Lost(String),
 }
 
-/// Opens the window and shows the workspace that main sends over `channel`, until either end closes.
+/// Opens the window and shows the workspace that main sends over `channel`, until either side closes it.
 pub fn run(channel: UnixStream) -> Result<(), RendererError> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Draftboard")
@@ -78,9 +78,9 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
         "draftboard",
         options,
         Box::new(move |creation| {
-            // Without the thread, what the bundled fonts lack stays a box.
+            // Without the font thread, characters missing from the bundled fonts stay boxes.
             if let Err(error) = fonts::install(&creation.egui_ctx) {
-                tracing::warn!(%error, "fonts of the system are not used");
+                tracing::warn!(%error, "system fonts are not available");
             }
             let link = Link::over(channel, creation.egui_ctx.clone())?;
             Ok(Box::new(Workbench::new(&creation.egui_ctx, link).telling(reason)))

@@ -1,6 +1,6 @@
-//! The connection to main: two named threads move frames, bounded channels lead to the UI thread, and the UI thread
-//! never waits for either. The memory in which a preview's frames lie comes along as a descriptor, and is checked before
-//! the window sees it.
+//! The connection to the main process. Two named threads read and write message frames; bounded channels connect them to
+//! the UI thread, which never blocks on either. The shared memory of a preview arrives as a file descriptor and is
+//! validated before the window uses it.
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use frame_memory::{Channel, ChannelError, FrameMemory};
@@ -20,32 +20,32 @@ use std::{
     time::Duration,
 };
 
-/// Messages that wait for the UI thread; when it is full the reader waits, and main's socket fills up instead.
+/// Capacity of the queue to the UI thread. When it is full, the reader blocks and back-pressure reaches main's socket.
 const INCOMING: usize = 256;
-/// Messages that wait for the socket.
+/// Capacity of the queue to the socket.
 const OUTGOING: usize = 1024;
-/// Not zero: an immediate request paints two frames, a later one paints one.
+/// Delay of a repaint request. Zero would paint two frames instead of one.
 const SOON: Duration = Duration::from_millis(2);
-/// Main reads all the time; if it does not, this window is of no use any more.
+/// Main always reads its socket. A write that takes longer means that main is gone or stuck, and the window closes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the threads tell the window.
+/// An event from the connection threads to the window.
 #[derive(Debug)]
 pub enum Incoming {
     Message(ToRenderer),
-    /// Where the frames of a preview lie from now on.
+    /// The shared memory that holds the preview frames from now on.
     Frames {
         session: SessionId,
         generation: u32,
         screen: Screen,
         memory: FrameMemory,
     },
-    /// A request was too large to send; nothing else is wrong.
+    /// A request was too large to send. The connection remains open.
     NotSent {
         request: Option<u64>,
         why: String,
     },
-    /// The end: main is gone, or said something that is not this protocol.
+    /// The connection ended because main exited or violated the protocol.
     Closed {
         why: Option<String>,
     },
@@ -53,13 +53,13 @@ pub enum Incoming {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    #[error("the workbench is busy: this was not sent")]
+    #[error("the workbench is busy and did not take the request. Try again")]
     Busy,
-    #[error("the connection to the workbench has ended")]
+    #[error("the connection to the workbench is closed")]
     Closed,
 }
 
-/// One end of the connection. Requests are numbered, and answered by that number.
+/// The window side of the connection. Each request has a number, which its answer repeats.
 #[derive(Debug)]
 pub struct Link {
     outgoing: Option<Sender<FromRenderer>>,
@@ -75,7 +75,7 @@ struct Threads {
 }
 
 impl Link {
-    /// Starts the threads over an open socket. Arriving data wakes `context` up.
+    /// Starts the threads on an open socket. Incoming data requests a repaint of `context`.
     pub fn over(stream: UnixStream, context: egui::Context) -> io::Result<Self> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         let (reading, socket) = (stream.try_clone()?, stream.try_clone()?);
@@ -96,17 +96,17 @@ impl Link {
         })
     }
 
-    /// A link whose other end is a test.
+    /// Creates a connection for tests, without a socket.
     pub fn from_channels(outgoing: Sender<FromRenderer>, incoming: Receiver<Incoming>) -> Self {
         Self { outgoing: Some(outgoing), incoming, next_request: 1, threads: None }
     }
 
-    /// The next thing that arrived, without waiting.
+    /// Returns the next event without blocking.
     pub fn next(&self) -> Option<Incoming> {
         self.incoming.try_recv().ok()
     }
 
-    /// Asks main for something; the answer carries the number that is given back.
+    /// Sends a request to main and returns its number.
     pub fn request(&mut self, request: Request) -> Result<u64, LinkError> {
         let id = self.next_request;
         self.send(FromRenderer::Request { id, request })?;
@@ -114,7 +114,7 @@ impl Link {
         Ok(id)
     }
 
-    /// Asks for what only the window may ask; answered as a request is.
+    /// Sends a review request, which only the window may send, and returns its number.
     pub fn review(&mut self, request: ReviewRequest) -> Result<u64, LinkError> {
         let id = self.next_request;
         self.send(FromRenderer::Review { id, request })?;
@@ -122,7 +122,7 @@ impl Link {
         Ok(id)
     }
 
-    /// What only a person may decide about managed servers; answered as a request is.
+    /// Sends a decision about a managed server, which only a person may make, and returns its number.
     pub fn upstream(&mut self, decision: UpstreamDecision) -> Result<u64, LinkError> {
         let id = self.next_request;
         self.send(FromRenderer::Upstream { id, decision })?;
@@ -134,7 +134,7 @@ impl Link {
         self.send(FromRenderer::Presence(presence))
     }
 
-    /// What somebody does in a preview; not answered.
+    /// Sends a gesture to a preview. There is no answer.
     pub fn preview(&self, session: SessionId, gesture: PreviewGesture) -> Result<(), LinkError> {
         self.send(FromRenderer::Preview { session, gesture })
     }
@@ -153,16 +153,16 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Lets the last words (where the designer was, that the window was closed on purpose) reach main: the writer ends
-    /// when nobody can send any more, having written what was there. The write timeout bounds the wait.
+    /// Flushes the last messages (presence, intentional close) to main: the writer thread ends after it has written the
+    /// queue of the dropped sender. The write timeout bounds the wait.
     fn drop(&mut self) {
         self.outgoing = None;
         let Some(Threads { writer, socket }) = self.threads.take() else { return };
         if let Err(error) = socket.shutdown(Shutdown::Read) {
-            tracing::debug!(%error, "the socket was closed already");
+            tracing::debug!(%error, "the socket is already closed");
         }
         if writer.join().is_err() {
-            tracing::error!("the writer thread of the link panicked");
+            tracing::error!("the thread link-writer panicked");
         }
     }
 }
@@ -173,7 +173,7 @@ struct Notify {
 }
 
 impl Notify {
-    /// `false` when the window is gone.
+    /// Returns `false` when the window has closed.
     fn tell(&self, incoming: Incoming) -> bool {
         let told = self.window.send(incoming).is_ok();
         self.context.request_repaint_after(SOON);
@@ -184,12 +184,12 @@ impl Notify {
 fn read(stream: UnixStream, outgoing: Sender<FromRenderer>, notify: &Notify) {
     let mut channel = Channel::new(stream, MAX_TO_RENDERER);
     let greeted = shake_hands(&mut channel, &outgoing);
-    // Only the window sends from here on; the writer ends with it.
+    // From here on only the window holds a sender, so the writer thread ends with the window.
     drop(outgoing);
     let why = match greeted.and_then(|()| pass_on(channel, notify)) {
         Ok(()) => None,
         Err(error) => {
-            tracing::error!(%error, "the link to main ended");
+            tracing::error!(%error, "the connection to the main process failed");
             Some(error.to_string())
         }
     };
@@ -202,13 +202,13 @@ enum ReadError {
     Channel(#[from] ChannelError),
     #[error(transparent)]
     Frame(#[from] FrameError),
-    #[error("main did not begin with a challenge of protocol {PROTOCOL_VERSION}")]
+    #[error("the main process did not open with a challenge of protocol {PROTOCOL_VERSION}")]
     NoChallenge,
-    #[error("the outgoing queue is gone")]
+    #[error("the outgoing queue is closed")]
     NoQueue,
 }
 
-/// The first message is the challenge; it is answered before anything else is said.
+/// Receives the challenge, which must be the first message, and answers it before any other message is sent.
 fn shake_hands(channel: &mut Channel, outgoing: &Sender<FromRenderer>) -> Result<(), ReadError> {
     let first = match channel.receive() {
         Err(ChannelError::Ended) => return Err(ReadError::NoChallenge),
@@ -235,7 +235,7 @@ fn pass_on(mut channel: Channel, notify: &Notify) -> Result<(), ReadError> {
                 match memory(channel.take_descriptor(), screen) {
                     Ok(memory) => Incoming::Frames { session, generation, screen, memory },
                     Err(why) => {
-                        tracing::error!(%session, why, "the frames of a preview cannot be shown");
+                        tracing::error!(%session, why, "cannot show the frames of a preview");
                         continue;
                     }
                 }
@@ -248,11 +248,11 @@ fn pass_on(mut channel: Channel, notify: &Notify) -> Result<(), ReadError> {
     }
 }
 
-/// The memory that came with a message, if it is what the message says.
+/// Adopts the shared memory that came with a message. Fails when it does not match the announced screen.
 fn memory(descriptor: Option<OwnedFd>, screen: Screen) -> Result<FrameMemory, String> {
-    let descriptor = descriptor.ok_or("no memory came with it")?;
+    let descriptor = descriptor.ok_or("the message carries no memory descriptor")?;
     if !screen.is_valid() {
-        return Err("there cannot be such a screen".to_owned());
+        return Err("the screen size is not valid".to_owned());
     }
     let [width, height] = screen.pixels();
     FrameMemory::adopt(descriptor, width, height).map_err(|error| error.to_string())
@@ -272,7 +272,7 @@ fn write(mut stream: UnixStream, messages: &Receiver<FromRenderer>, notify: &Not
             }
         };
         if let Err(error) = stream.write_all(&frame) {
-            tracing::error!(%error, "main does not read any more");
+            tracing::error!(%error, "cannot write to the main process");
             notify.tell(Incoming::Closed { why: Some(error.to_string()) });
             return;
         }

@@ -1,5 +1,5 @@
-//! Markdown as the window shows it: headings, paragraphs, lists, code to copy, tables, links. Nothing is fetched, and
-//! raw HTML is shown as the text it is.
+//! Renders Markdown: headings, paragraphs, lists, code blocks with a copy button, tables and links. Fetches nothing, and
+//! shows raw HTML as plain text.
 
 use canvas::theme::Theme;
 use egui::{
@@ -8,7 +8,7 @@ use egui::{
 };
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// Longer texts are cut: nobody reads more in a window, and laying it out takes its time.
+/// Longer texts are truncated, because their layout would block the frame.
 const MOST_BYTES: usize = 256 * 1024;
 const INDENT: f32 = 16.0;
 
@@ -22,7 +22,7 @@ pub(crate) fn markdown_ui(ui: &mut Ui, theme: &Theme, text: &str) {
     }
     page.flush(ui);
     if end < text.len() {
-        ui.label(RichText::new("… cut here").small().color(theme.text_muted));
+        ui.label(RichText::new("… truncated").small().color(theme.text_muted));
     }
 }
 
@@ -38,12 +38,12 @@ struct Style {
 
 struct Page<'a> {
     theme: &'a Theme,
-    /// The paragraph so far.
+    /// The current paragraph.
     line: LayoutJob,
     style: Style,
-    /// For each list around: the next number, where it has numbers.
+    /// For each enclosing list, the next item number, or `None` for an unordered list.
     lists: Vec<Option<u64>>,
-    /// The rows of the table so far, each with its cells.
+    /// The rows of the current table, each with its cells.
     table: Option<Vec<Vec<LayoutJob>>>,
 }
 
@@ -161,7 +161,7 @@ impl Page<'_> {
         }
     }
 
-    /// An address that is not the text itself is told behind it; clicking links is left to the browser one pastes it into.
+    /// Appends the URL when the link text does not show it. Links are not clickable: the reader copies the URL.
     fn end_link(&mut self, ui: &Ui) {
         if let Some(address) = self.style.link.take()
             && address.contains("://")
@@ -215,7 +215,7 @@ impl Page<'_> {
     }
 }
 
-/// Columns as wide as what stands in them, a line below the head.
+/// Draws columns at their content width and a line below the header.
 fn table_ui(ui: &mut Ui, theme: &Theme, rows: Vec<Vec<LayoutJob>>) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default().max(1);
     let widest = (ui.available_width() / columns as f32 - 24.0).max(40.0);
@@ -249,7 +249,7 @@ fn code_ui(ui: &mut Ui, theme: &Theme, code: &str) {
     egui::Frame::new().fill(theme.hover).corner_radius(4).inner_margin(8).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::TOP), |ui| {
-            if ui.small_button("Copy").accessible_name("Copy this code").clicked() {
+            if ui.small_button("Copy").accessible_name("Copy code").clicked() {
                 ui.ctx().copy_text(code.to_owned());
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::TOP), |ui| {

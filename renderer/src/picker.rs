@@ -1,4 +1,4 @@
-//! A list to search and choose from with the keyboard: quick add and the command palette are both this.
+//! A searchable list with keyboard navigation, shared by quick add, the command palette and other pickers.
 
 use crate::widgets::{
     ROW, Row, body_font, paint_icon, paint_line, paint_type_mark, row_ui, search_field_ui, small_font,
@@ -7,10 +7,10 @@ use canvas::theme::Theme;
 use egui::{Align2, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::TypeDef;
 
-/// One thing to choose.
+/// One entry of the list.
 pub(crate) struct Entry<'a> {
     pub(crate) title: String,
-    /// Muted, at the right.
+    /// Muted text at the right.
     pub(crate) note: String,
     pub(crate) mark: Mark<'a>,
     pub(crate) enabled: bool,
@@ -21,18 +21,19 @@ pub(crate) enum Mark<'a> {
     Icon(&'static str),
 }
 
-/// What has been typed and which row is lit.
+/// The query and the highlighted row.
 #[derive(Debug, Default)]
 pub(crate) struct Picker {
     pub(crate) query: String,
     lit: usize,
     shown_before: bool,
-    /// Enter came in the same frame as what was typed before it: the entries were still those of the frame before.
+    /// Enter arrived in the same frame as typed text. The entries still belong to the old query, so the choice is deferred
+    /// by one frame.
     confirmed: bool,
 }
 
 impl Picker {
-    /// Draws the search field and the list; gives back the entry that was chosen.
+    /// Draws the search field and the list. Returns the index of the chosen entry.
     pub(crate) fn show_ui(
         &mut self,
         ui: &mut Ui,
@@ -40,7 +41,7 @@ impl Picker {
         (name, hint): (&str, &str),
         entries: &[Entry<'_>],
     ) -> Option<usize> {
-        // Before the field sees them, so that the cursor stays where it is.
+        // Consumes the keys before the field handles them, so that its cursor does not move.
         let (down, up, enter) = ui.input_mut(|input| {
             (
                 input.count_and_consume_key(Modifiers::NONE, Key::ArrowDown),
@@ -73,7 +74,7 @@ impl Picker {
             if entries.is_empty() {
                 ui.add_space(8.0);
                 ui.vertical_centered(|ui| {
-                    crate::widgets::muted_ui(ui, theme, "Nothing fits. Try other words.")
+                    crate::widgets::muted_ui(ui, theme, "No matches. Try another search.")
                 });
                 ui.add_space(8.0);
             }
@@ -108,7 +109,8 @@ fn entry_ui(ui: &mut Ui, theme: &Theme, entry: &Entry<'_>, lit: bool) -> egui::R
     })
 }
 
-/// How well words fit what was typed: every word must occur; the start of a title counts most. Lower is better.
+/// Ranks a title against a query. Every word of the query must occur; the start of the title counts most. Lower is
+/// better, and `None` is no match.
 pub(crate) fn rank(query: &str, title: &str, more: &str) -> Option<u32> {
     let (query, title, more) = (query.trim().to_lowercase(), title.to_lowercase(), more.to_lowercase());
     if query.is_empty() {

@@ -1,4 +1,5 @@
-//! Where a new node may stand, and what to call it. Pure questions to the snapshot; the authority decides anew.
+//! Finds the container, position, port and name for a new node. These are pure queries on the snapshot; the authority
+//! checks the command again.
 
 use authority::{Snapshot, may_contain};
 use shared_protocol::{
@@ -6,7 +7,7 @@ use shared_protocol::{
     TypeDef, command::NodePath, registry::Direction,
 };
 
-/// The innermost container whose area holds this point of the board.
+/// Returns the innermost container that contains this point of the board.
 pub(crate) fn container_at(snapshot: &Snapshot, board: BoardId, at: Point) -> Option<NodeId> {
     let mut found = None;
     loop {
@@ -25,7 +26,8 @@ pub(crate) fn container_at(snapshot: &Snapshot, board: BoardId, at: Point) -> Op
     }
 }
 
-/// The first place that takes the type, from `inner` outwards to the board; the refusal is the innermost one.
+/// Returns the first parent that accepts the type, from `inner` outwards to the board. When none does, returns the
+/// refusal of the innermost one.
 pub(crate) fn parent_for(
     snapshot: &Snapshot,
     board: &Board,
@@ -40,13 +42,13 @@ pub(crate) fn parent_for(
             Err(why) => refusal = refusal.or(Some(why)),
         }
     }
-    // There is always the board to ask, so there is always a refusal here.
+    // The board is always checked, so a refusal always exists here.
     Err(refusal.unwrap_or_else(|| {
-        Refusal::new(shared_protocol::Code::ContainmentError, format!("{} has no place here", def.title))
+        Refusal::new(shared_protocol::Code::ContainmentError, format!("{} cannot be placed here", def.title))
     }))
 }
 
-/// A node of this type with its middle at a point of the board, in the container there.
+/// Builds a command that adds a node centred at a point of the board, in the container at that point.
 pub(crate) fn add_at(
     snapshot: &Snapshot,
     board: &Board,
@@ -61,7 +63,7 @@ pub(crate) fn add_at(
     Ok(add)
 }
 
-/// A name that is free on the board, so that a batch can speak of a node that it makes.
+/// Returns an unused name on the board, so that a batch can refer to a node that it creates.
 pub(crate) fn free_name(snapshot: &Snapshot, board: BoardId, def: &TypeDef) -> Option<Name> {
     let fallback = Name::parse("node").ok()?;
     let name = Name::from_words(&def.title, &fallback);
@@ -71,7 +73,7 @@ pub(crate) fn free_name(snapshot: &Snapshot, board: BoardId, def: &TypeDef) -> O
     (2..100_000).map(|number| name.numbered(number)).find(|name| snapshot.node_named(board, name).is_none())
 }
 
-/// The port of `def` that a rule connects with `from`, if there is one.
+/// Returns the port of `def` that a rule connects with `from`.
 pub(crate) fn fitting_port(snapshot: &Snapshot, from: &Endpoint, def: &TypeDef) -> Option<PortId> {
     let node = snapshot.node(from.node)?;
     let direction = snapshot.type_of(node)?.port(from.port.as_str())?.direction;
@@ -87,8 +89,8 @@ pub(crate) fn fitting_port(snapshot: &Snapshot, from: &Endpoint, def: &TypeDef) 
     })
 }
 
-/// Adds a node and connects it with `from`, as one operation. The batch names the node, because its id is the
-/// authority's to give.
+/// Builds a batch that adds a node and connects it with `from`, as one operation. The batch refers to the node by name,
+/// because the authority assigns the id.
 pub(crate) fn add_connected(
     snapshot: &Snapshot,
     board: &Board,
@@ -99,9 +101,9 @@ pub(crate) fn add_connected(
     let mut add = add_at(snapshot, board, def, at)?;
     let refuse = |message: String| Refusal::new(shared_protocol::Code::ConnectionError, message);
     let port = fitting_port(snapshot, from, def)
-        .ok_or_else(|| refuse(format!("no rule connects {} with this port", def.title)))?;
+        .ok_or_else(|| refuse(format!("no connection rule allows {} at this port", def.title)))?;
     let name = free_name(snapshot, board.id, def)
-        .ok_or_else(|| refuse("no name is free on this board".to_owned()))?;
+        .ok_or_else(|| refuse("this board has no free name for the node".to_owned()))?;
     add.name = Some(name.clone());
     let near = EndpointRef { node: from.node.into(), port: Some(from.port.clone()) };
     let path = NodePath { board: Some(board.name.clone()), name };

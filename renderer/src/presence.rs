@@ -1,18 +1,18 @@
-//! Where the designer is, told to main a moment after it changed, so that a killed window comes back there.
+//! Debounces presence updates to main. Presence lets a restarted window return to the same board and viewport.
 
 use std::time::Duration;
 
-/// Long enough for a drag of the view to be told once, short enough to be true after a crash.
+/// The debounce delay in seconds: one update for a drag of the view, and recent enough after a crash.
 const DELAY: f64 = 0.15;
 
-/// When presence is due to be told.
+/// The time at which the next presence update is due.
 #[derive(Debug, Default)]
 pub(crate) struct Debounce {
     due: Option<f64>,
 }
 
 impl Debounce {
-    /// Something changed at `now` (seconds); the telling is put off no further than the first change wants.
+    /// Records a change at `now` (seconds). Further changes do not postpone an update that is already scheduled.
     pub(crate) fn changed(&mut self, now: f64, context: &egui::Context) {
         if self.due.is_none() {
             self.due = Some(now + DELAY);
@@ -20,7 +20,7 @@ impl Debounce {
         }
     }
 
-    /// Whether it is time; if it is, the next change starts anew.
+    /// Returns whether the update is due, and clears it in that case.
     pub(crate) fn is_due(&mut self, now: f64, context: &egui::Context) -> bool {
         match self.due {
             Some(due) if now >= due => {

@@ -1,5 +1,4 @@
-//! A small list at the pointer: type a word, press Enter, and the node is there, connected if it was asked for from a
-//! port.
+//! Quick add: a searchable list of types at the pointer. Opened from a port, it also connects the new node.
 
 use crate::{
     picker::{Entry, Mark, Picker, rank},
@@ -12,7 +11,7 @@ use shared_protocol::{Endpoint, Point, TypeDef};
 const WIDTH: f32 = 300.0;
 
 pub(crate) struct QuickAdd {
-    /// Where on the screen the list opens.
+    /// The screen position of the list.
     screen: Pos2,
     at: Point,
     from: Option<Endpoint>,
@@ -25,7 +24,7 @@ impl QuickAdd {
         Self { screen, at, from, picker: Picker::default(), fresh: true }
     }
 
-    /// Gives back `false` when it is done with.
+    /// Returns `false` when the list closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
@@ -48,7 +47,11 @@ impl QuickAdd {
                 Frame::popup(ui.style())
                     .show(ui, |ui| {
                         ui.set_width(WIDTH);
-                        let hint = if self.from.is_some() { "What to connect to" } else { "What to add" };
+                        let hint = if self.from.is_some() {
+                            "Search types to connect"
+                        } else {
+                            "Search types to add"
+                        };
                         self.picker.show_ui(ui, view.theme, ("Quick add", hint), &entries)
                     })
                     .inner
@@ -62,13 +65,13 @@ impl QuickAdd {
             });
             return false;
         }
-        // The click that opened it may still be under way.
+        // The click that opened the list may still be active in this frame.
         let fresh = std::mem::replace(&mut self.fresh, false);
         fresh || !area.response.clicked_elsewhere()
     }
 }
 
-/// The types that may stand there and, from a port, that a rule connects with it; best match first.
+/// Types that are allowed at the position and, when opened from a port, that a rule connects with it. Best match first.
 fn candidates<'a>(view: &View<'a>, at: Point, from: Option<&Endpoint>, query: &str) -> Vec<&'a TypeDef> {
     let Some(board) = view.board() else { return Vec::new() };
     let inner = container_at(view.snapshot, board.id, at);

@@ -1,13 +1,13 @@
-//! What the window remembers of itself between runs, as small strict JSON: the layout of each workspace, which main keeps
-//! without looking inside, and the user's settings for all of them, which main keeps in the user's `settings.toml`.
-//! What cannot be read, or is out of bounds, counts as nothing: a window opens in any case.
+//! Window state saved between runs, as small strict JSON: the panel layout of each workspace, which main stores as opaque
+//! text, and the user's settings for all workspaces, which main stores in `settings.toml`. Invalid state is replaced by
+//! defaults, so the window always opens.
 
 use crate::dock::Place;
 use egui::ThemePreference;
 use serde::{Deserialize, Serialize};
 use shared_protocol::messages::MAX_WINDOW_STATE;
 
-/// Percent, from the smallest that can be read to twice the size.
+/// Interface scales in percent.
 pub(crate) const SCALES: [u16; 8] = [80, 90, 100, 110, 125, 150, 175, 200];
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,23 +30,23 @@ impl From<ThemeChoice> for ThemePreference {
     }
 }
 
-/// What the pointer does on empty space.
+/// The behaviour of the pointer on empty space.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PointerStyle {
-    /// Scrolling pans, dragging draws a frame.
+    /// Scrolling pans, dragging draws a selection frame.
     #[default]
     Design,
     /// Scrolling zooms, dragging pans.
     Map,
 }
 
-/// What a person chose on the settings page.
+/// The user's settings from the settings page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
     pub(crate) theme: ThemeChoice,
-    /// Of the whole window, in percent.
+    /// Interface scale in percent.
     pub(crate) scale: u16,
     pub(crate) reduced_motion: bool,
     pub(crate) pointer: PointerStyle,
@@ -65,7 +65,7 @@ impl Default for Settings {
     }
 }
 
-/// The panels, as they were written, perhaps by another version.
+/// The saved panel layout, possibly written by another version.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Window {
@@ -86,7 +86,7 @@ fn part<T: serde::de::DeserializeOwned>(text: &str, what: &str) -> Option<T> {
     }
     let read = serde_json::from_str(text);
     read.inspect_err(
-        |error| tracing::warn!(%error, what, "what the window remembered cannot be read; it begins anew"),
+        |error| tracing::warn!(%error, what, "cannot read the saved window state; using defaults"),
     )
     .ok()
 }

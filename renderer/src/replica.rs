@@ -1,4 +1,4 @@
-//! The replica: what main said last. Pure: messages go in, and what the window has to do about each comes out.
+//! The replica of main's state. Pure: each message updates the replica and returns the [`Received`] update for the window.
 
 use authority::{Problems, Registry, Snapshot};
 use shared_protocol::{
@@ -14,13 +14,13 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The workspace as this window knows it.
+/// The replicated workspace.
 pub struct Workspace {
     pub root: String,
     pub name: String,
     pub snapshot: Snapshot,
     pub problems: Problems,
-    /// How many there are on each board that has any.
+    /// The number of problems on each board that has any.
     pub problem_counts: BTreeMap<BoardId, usize>,
     pub status: Status,
 }
@@ -28,7 +28,7 @@ pub struct Workspace {
 #[derive(Default)]
 pub struct Replica {
     workspace: Option<Workspace>,
-    /// The agents' side, whatever workspace is open.
+    /// The MCP state, which does not depend on the open workspace.
     mcp: McpView,
     bundles: BundlesView,
     links: LinksView,
@@ -36,35 +36,35 @@ pub struct Replica {
     review: ReviewView,
     previews: PreviewsView,
     upstreams: UpstreamsView,
-    /// A resync was asked for: patches mean nothing until everything has come again.
+    /// A resync is in progress. Patches are ignored until the full workspace arrives.
     waiting: bool,
 }
 
-/// What a message asks of the window.
+/// The effect of a message on the window.
 #[derive(Debug)]
 pub enum Received {
-    /// Nothing: it came while a resync is under way.
+    /// The message had no effect, for example because a resync is in progress.
     Ignored,
-    /// Everything is new; where the designer was comes along.
+    /// A workspace was opened, with the designer's saved presence.
     Opened(Presence),
     Patched(Vec<Change>),
-    /// The types changed; all that depends on them must be drawn anew.
+    /// The type registry changed; everything that depends on types must be redrawn.
     Registry,
     Status,
-    /// What is known of the spec bundles changed.
+    /// The spec bundles changed.
     Bundles,
-    /// What is known of runs, plans and deployments changed.
+    /// Terraform runs, plans or deployments changed.
     Terraform,
-    /// The review queue is another.
+    /// The review queue changed.
     Review,
-    /// The preview sessions are others, or stand differently.
+    /// The preview sessions or their states changed.
     Previews,
     /// A preview has a new frame.
     PreviewFrame {
         session: SessionId,
         generation: u32,
     },
-    /// What is where in a preview.
+    /// The positions of the instances in a preview.
     PreviewInstances {
         session: SessionId,
         instances: Vec<ShownInstance>,
@@ -82,11 +82,11 @@ pub enum Received {
     CrashReport {
         headline: String,
     },
-    /// The welcome page should be shown.
+    /// Main requests the welcome page.
     Welcome(Option<PlainFolder>),
-    /// A patch does not fit: everything must be sent again.
+    /// A patch does not apply; the window must request a resync.
     Resync,
-    /// Main said something that cannot be: this window has to end.
+    /// Main violated the protocol; the window must close.
     Broken(String),
 }
 
@@ -125,7 +125,9 @@ impl Replica {
 
     pub fn receive(&mut self, message: ToRenderer) -> Received {
         match message {
-            ToRenderer::Challenge { .. } => Received::Broken("main sent a second challenge".to_owned()),
+            ToRenderer::Challenge { .. } => {
+                Received::Broken("the main process sent a second challenge".to_owned())
+            }
             ToRenderer::Workspace(view) => self.open(*view),
             ToRenderer::Patch(patch) => self.patch(patch),
             ToRenderer::Registry(view) => self.registry(view),
@@ -170,7 +172,7 @@ impl Replica {
             ToRenderer::PreviewInstances { session, instances } => {
                 Received::PreviewInstances { session, instances }
             }
-            // The memory itself comes beside the messages, from the link.
+            // `Incoming::Frames` delivers the memory itself.
             ToRenderer::PreviewMemory { .. } => Received::Ignored,
             ToRenderer::RunLines { run, first, lines } => Received::RunLines { run, first, lines },
             ToRenderer::Answer { request, result } => Received::Answered { request, result },
@@ -191,7 +193,7 @@ impl Replica {
                 Received::Opened(presence)
             }
             Err(error) => {
-                Received::Broken(format!("the workspace that main sent does not hold together: {error}"))
+                Received::Broken(format!("the workspace from the main process is inconsistent: {error}"))
             }
         }
     }
@@ -201,7 +203,7 @@ impl Replica {
             return Received::Ignored;
         };
         if let Err(error) = workspace.snapshot.apply(patch.revision, &patch.changes) {
-            tracing::warn!(%error, "a patch does not fit; asking for everything again");
+            tracing::warn!(%error, "cannot apply a patch; requesting a resync");
             self.waiting = true;
             return Received::Resync;
         }

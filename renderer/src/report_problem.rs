@@ -1,15 +1,15 @@
-//! *Help → Report a problem…*: what others need to understand it, to be read and copied. Nothing is sent.
+//! *Help → Report a problem…*: shows a problem report to read and copy. Nothing is sent.
 
 use crate::widgets::{modal_frame, muted_ui};
 use canvas::theme::Theme;
 use egui::{Context, Id, RichText, TextEdit};
 
-const WHERE: &str = "Copy this report into a new issue on the project's issue tracker, and say what you did before it \
-happened. Draftboard sends nothing by itself: read the report first, and remove what you do not want to share.";
+const WHERE: &str = "Copy this report into a new issue on the project's issue tracker and describe the steps that led to \
+the problem. Draftboard sends nothing: review the report first, and remove anything you do not want to share.";
 
 #[derive(Debug, Default)]
 pub(crate) struct ReportDialog {
-    /// `None` until main has answered.
+    /// `None` until main answers.
     text: Option<String>,
     copied: bool,
 }
@@ -19,7 +19,7 @@ impl ReportDialog {
         self.text = Some(text);
     }
 
-    /// Gives back `false` when it is closed.
+    /// Returns `false` when the dialog closes.
     pub(crate) fn show_ui(&mut self, context: &Context, theme: &Theme) -> bool {
         let page = egui::Modal::new(Id::unique("report a problem")).frame(modal_frame(context));
         let response = page.show(context, |ui| {

@@ -1,4 +1,4 @@
-//! Settings: what a person may choose about the window, to search and change; it holds at once.
+//! The settings page: searchable window settings that take effect immediately.
 
 use crate::{
     agents::{
@@ -22,10 +22,10 @@ pub(crate) struct SettingsPage {
     shown_before: bool,
 }
 
-/// Words that somebody may look for.
+/// Search keywords for the standing approvals.
 const APPROVALS: &str = "agents review proposals accept grant revoke unattended scripts";
 
-/// One setting: what it is called, what it does, and other words somebody may look for.
+/// One setting: its title, description, search keywords and control.
 #[derive(Clone, Copy)]
 struct Setting {
     title: &'static str,
@@ -37,38 +37,38 @@ struct Setting {
 const ALL: [Setting; 5] = [
     Setting {
         title: "Theme",
-        text: "Light, dark, with more contrast, or whatever the system uses.",
+        text: "Light, dark, high contrast, or the system theme.",
         words: "appearance colours night day",
         control: theme_ui,
     },
     Setting {
         title: "UI scale",
-        text: "How large everything is drawn; the zoom of the board is its own.",
+        text: "The size of the whole interface. Board zoom is separate.",
         words: "size font zoom interface dpi",
         control: scale_ui,
     },
     Setting {
         title: "Reduced motion",
-        text: "Panels and views change at once instead of moving there.",
+        text: "Turns off the animation of panels and views.",
         words: "animation accessibility",
         control: motion_ui,
     },
     Setting {
         title: "Pointer",
-        text: "As in design tools, scrolling pans and dragging empty space draws a frame. As on maps, scrolling zooms and dragging pans; Shift draws a frame.",
+        text: "Design tool: scroll to pan, drag on empty space to select. Map: scroll to zoom, drag to pan, Shift+drag to select.",
         words: "mouse wheel scroll zoom pan marquee trackpad",
         control: pointer_ui,
     },
     Setting {
         title: "Minimap",
-        text: "The overview at the corner of the board, when not all of it is in view.",
+        text: "An overview in the corner of the board, shown when part of the board is out of view.",
         words: "overview canvas",
         control: minimap_ui,
     },
 ];
 
 impl SettingsPage {
-    /// Gives back `false` when it is closed.
+    /// Returns `false` when the page closes.
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
@@ -114,7 +114,7 @@ impl SettingsPage {
                         found += 1;
                     }
                     if found == 0 {
-                        muted_ui(ui, theme, "No setting fits. Try other words.");
+                        muted_ui(ui, theme, "No matching settings. Try another search.");
                     }
                 });
             ui.add_space(8.0);
@@ -157,7 +157,7 @@ fn theme_ui(ui: &mut Ui, settings: &mut Settings) {
     });
 }
 
-/// Steps instead of a slider: what is under the pointer would run away from it.
+/// Offers fixed steps instead of a slider, which would move under the pointer while the scale changes.
 fn scale_ui(ui: &mut Ui, settings: &mut Settings) {
     ui.horizontal_wrapped(|ui| {
         for scale in SCALES {

@@ -1,4 +1,4 @@
-//! `?`: every shortcut on one sheet, from the table.
+//! The shortcuts sheet (`?`): lists every shortcut of the command table.
 
 use crate::{
     commands::{Menu, TABLE},
@@ -7,7 +7,7 @@ use crate::{
 use canvas::theme::Theme;
 use egui::{Context, Id, RichText, Ui};
 
-/// What the pointer does on the canvas; keys come from the table.
+/// Pointer actions on the canvas. Keys come from the command table.
 const POINTER: &[(&str, &str)] = &[
     ("Pan", "Space+drag, scroll"),
     ("Zoom to the pointer", "Ctrl+scroll"),
@@ -16,7 +16,7 @@ const POINTER: &[(&str, &str)] = &[
     ("Quick add", "Double click"),
 ];
 
-/// Gives back `false` when it is closed.
+/// Returns `false` when the sheet closes.
 pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &Theme) -> bool {
     let response =
         egui::Modal::new(Id::unique("shortcuts")).frame(modal_frame(context)).show(context, |ui| {
@@ -35,7 +35,7 @@ pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &Theme) -> bool {
                         section_ui(&mut columns[1], theme, menu);
                     }
                     heading_ui(&mut columns[0], theme, "Canvas");
-                    line_ui(&mut columns[0], theme, "Nudge, by 10 with Shift", "Arrows");
+                    line_ui(&mut columns[0], theme, "Nudge (Shift: by 10)", "Arrows");
                     for (what, how) in POINTER {
                         line_ui(&mut columns[0], theme, what, how);
                     }

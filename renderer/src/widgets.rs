@@ -1,4 +1,4 @@
-//! Small pieces that several panels share. Colours come from the theme, never from here.
+//! Small widgets that several panels share. All colours come from the theme.
 
 use canvas::theme::Theme;
 use egui::{
@@ -7,10 +7,10 @@ use egui::{
 };
 use shared_protocol::{TypeDef, messages::Severity, registry::Accent};
 
-/// The height of one row in lists and trees.
+/// The height of a row in lists and trees.
 pub(crate) const ROW: f32 = 26.0;
 
-/// Paints an icon: a sign of the shell, else one of the set that types use.
+/// Paints an icon of the shell, or else of the type icon set.
 pub(crate) fn paint_icon(painter: &Painter, name: &str, rect: Rect, color: Color32) {
     let stroke = Stroke::new(1.5, color);
     let (c, r) = (rect.center(), rect.width().min(rect.height()) / 2.0);
@@ -27,13 +27,13 @@ pub(crate) fn paint_icon(painter: &Painter, name: &str, rect: Rect, color: Color
     }
 }
 
-/// An icon in the flow of a layout.
+/// Adds an icon to a layout.
 pub(crate) fn icon_ui(ui: &mut Ui, name: &str, size: f32, color: Color32) {
     let (rect, _) = ui.allocate_exact_size(Vec2::splat(size), Sense::hover());
     paint_icon(ui.painter(), name, rect, color);
 }
 
-/// The mark of a type: its icon on a wash of its accent.
+/// Paints the mark of a type: its icon on a tile of its accent colour.
 pub(crate) fn paint_type_mark(painter: &Painter, rect: Rect, theme: &Theme, def: Option<&TypeDef>) {
     let accent = def.map_or(Accent::Grey, |def| def.accent);
     let icon = def.map_or("box", |def| def.icon.as_str());
@@ -41,7 +41,7 @@ pub(crate) fn paint_type_mark(painter: &Painter, rect: Rect, theme: &Theme, def:
     paint_icon(painter, icon, rect.shrink(rect.width() * 0.18), theme.accent(accent));
 }
 
-/// A button that is only an icon; its name is its tooltip.
+/// An icon button. Its accessible name is also its tooltip.
 pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &Theme, icon: &str, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(22.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
@@ -60,7 +60,7 @@ pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &Theme, icon: &str, name: &str)
     response.on_hover_text(name)
 }
 
-/// Shows where the keyboard is.
+/// Draws the focus ring.
 pub(crate) fn focus_ring(ui: &Ui, theme: &Theme, rect: Rect, response: &Response) {
     if response.has_focus() {
         ui.painter().rect_stroke(
@@ -72,15 +72,15 @@ pub(crate) fn focus_ring(ui: &Ui, theme: &Theme, rect: Rect, response: &Response
     }
 }
 
-/// How a list row is drawn and what it answers to.
+/// The appearance and input of a list row.
 pub(crate) struct Row<'a> {
-    /// What a screen reader says.
+    /// The accessible name.
     pub(crate) name: &'a str,
     pub(crate) selected: bool,
     pub(crate) sense: Sense,
 }
 
-/// A row over the whole width: background by state, content by `paint`, which gets the room inside and its colour.
+/// Draws a row over the full width. `paint` draws the content into the given rectangle.
 pub(crate) fn row_ui(
     ui: &mut Ui,
     theme: &Theme,
@@ -102,7 +102,7 @@ pub(crate) fn row_ui(
     response
 }
 
-/// One line of text in a room, cut off with `…` where it does not fit. Gives back how wide it became.
+/// Paints one line of text in a rectangle, truncated with `…`. Returns its width.
 pub(crate) fn paint_line(
     ui: &Ui,
     rect: Rect,
@@ -132,17 +132,17 @@ pub(crate) fn muted_ui(ui: &mut Ui, theme: &Theme, text: impl Into<String>) -> R
     ui.label(RichText::new(text).small().color(theme.text_muted))
 }
 
-/// A name and its value as one text, which breaks wherever it must: nothing of the value is ever out of sight.
+/// Shows a name and its value as one wrapping text, so that the value is always fully visible.
 pub(crate) fn named_text_ui(ui: &mut Ui, theme: &Theme, name: &str, value: &str) -> Response {
     let mut job = egui::text::LayoutJob::default();
     let format = |font, color| egui::TextFormat::simple(font, color);
-    // A screen reader reads it as one text, too.
+    // A screen reader also reads it as one text.
     job.append(&format!("{name} "), 0.0, format(small_font(ui), theme.text_muted));
     job.append(value, 4.0, format(TextStyle::Monospace.resolve(ui.style()), theme.text));
     ui.add(egui::Label::new(job).selectable(true).wrap())
 }
 
-/// What a panel says when it has nothing to show.
+/// The empty state of a panel.
 pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &Theme, title: &str, text: &str) {
     ui.add_space(24.0);
     ui.vertical_centered(|ui| {
@@ -152,7 +152,7 @@ pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &Theme, title: &str, text: &str
     });
 }
 
-/// Text fields inside show where the keyboard is in the colour for that.
+/// Draws text fields inside with the theme's focus colour.
 pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
     ui.scope(|ui| {
         ui.visuals_mut().selection.stroke = Stroke::new(1.5, theme.focus);
@@ -161,12 +161,12 @@ pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&
     .inner
 }
 
-/// The frame of what stands in the middle of the window.
+/// The frame of a modal.
 pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
     egui::Frame::popup(&context.global_style()).inner_margin(18)
 }
 
-/// A search field with a way to empty it.
+/// A search field with a clear button.
 pub(crate) fn search_field_ui(
     ui: &mut Ui,
     theme: &Theme,
@@ -205,7 +205,7 @@ pub(crate) fn paint_cross(painter: &Painter, rect: Rect, color: Color32) {
     painter.line_segment([rect.right_top(), rect.left_bottom()], stroke);
 }
 
-/// A button that closes what it stands on.
+/// A close button.
 pub(crate) fn close_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
@@ -218,7 +218,7 @@ pub(crate) fn close_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Respons
     response.on_hover_text(name)
 }
 
-/// A triangle that says open or closed.
+/// Paints a disclosure triangle.
 pub(crate) fn paint_disclosure(painter: &Painter, rect: Rect, open: bool, color: Color32) {
     let (c, r) = (rect.center(), 3.5);
     let points = if open {
@@ -229,7 +229,7 @@ pub(crate) fn paint_disclosure(painter: &Painter, rect: Rect, open: bool, color:
     painter.add(egui::Shape::convex_polygon(points, color, Stroke::NONE));
 }
 
-/// A heading that opens and closes what follows. Gives back whether it is open.
+/// A heading that expands and collapses a section. Returns whether the section is open.
 pub(crate) fn disclosure_ui(
     ui: &mut Ui,
     theme: &Theme,
@@ -260,7 +260,7 @@ pub(crate) fn disclosure_ui(
     *open
 }
 
-/// Severity as a shape with a colour: a disc with a bar for errors, a triangle for warnings.
+/// Paints a severity as shape and colour: a disc with a bar for errors, a triangle for warnings.
 pub(crate) fn paint_severity(painter: &Painter, centre: egui::Pos2, theme: &Theme, severity: Severity) {
     match severity {
         Severity::Error => {
@@ -283,7 +283,7 @@ pub(crate) struct Tab<'a> {
     pub(crate) sense: Sense,
 }
 
-/// A tab: plain text, underlined when it is the chosen one.
+/// Draws a tab: plain text, underlined when selected.
 pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, tab: Tab<'_>) -> Response {
     let color = if tab.chosen { theme.text } else { theme.text_muted };
     let galley = ui.painter().layout_no_wrap(tab.text.to_owned(), body_font(ui), color);
@@ -306,7 +306,7 @@ pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, tab: Tab<'_>) -> Response {
     response
 }
 
-/// A button that folds a group of panels away: a bar, as on windows.
+/// A button that collapses a group of panels.
 pub(crate) fn fold_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));

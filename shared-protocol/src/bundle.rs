@@ -1,13 +1,13 @@
-//! What window and terminals see of spec bundles, and what they may ask for. Entities and schemas are the user's own shapes:
-//! they travel as JSON text.
+//! Spec bundles as seen by the window and terminals, and their requests. Entities and schemas have user-defined
+//! shapes and travel as JSON text.
 
 use crate::{BoardId, Revision, messages::Severity};
 use serde::{Deserialize, Serialize};
 
-/// Entities that a search answers at once.
+/// The maximum number of search results.
 pub const MAX_FOUND: u32 = 200;
 
-/// One entity of one bundle.
+/// A reference to one entity of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EntityRef {
@@ -19,12 +19,12 @@ pub struct EntityRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BundleRequest {
-    /// Every entity of a bundle in brief. Answered by [`BundleAnswer::Entities`].
+    /// A summary of every entity of a bundle. Returns [`BundleAnswer::Entities`].
     Entities {
         bundle: String,
     },
     Entity(EntityRef),
-    /// A schema, to make a new entity of its type. Answered by [`BundleAnswer::Schema`].
+    /// The schema for a new entity of a type. Returns [`BundleAnswer::Schema`].
     Schema {
         bundle: String,
         entity_type: String,
@@ -41,18 +41,19 @@ pub enum BundleRequest {
     Coverage {
         bundle: String,
     },
-    /// The domain knowledge as Markdown. Answered by text.
+    /// The domain knowledge as Markdown. Returns text.
     Knowledge {
         bundle: String,
     },
-    /// Changes in the words of `apply_changes`, as a JSON array. A dry run is answered by [`BundleAnswer::Checked`], a change by
-    /// `Applied`: one operation, undoable.
+    /// Changes in the format of `apply_changes`, as a JSON array. A dry run returns [`BundleAnswer::Checked`]; a
+    /// change returns `Applied` and is one undoable operation.
     Change {
         bundle: String,
         changes: String,
         dry_run: bool,
     },
-    /// Draws a bundle, or what is around one of its entities, as a spec board. One operation; answered by [`BundleAnswer::Map`].
+    /// Draws a bundle, or the neighbourhood of one of its entities, as a spec board in one operation. Returns
+    /// [`BundleAnswer::Map`].
     DrawMap {
         bundle: String,
         around: Option<EntityRef>,
@@ -72,7 +73,7 @@ pub enum BundleAnswer {
     Found(Vec<EntitySummary>),
     Diagnostics(Vec<BundleDiagnostic>),
     Coverage(Vec<Coverage>),
-    /// What a change would do: nothing was written.
+    /// The effects of a dry run; nothing was written.
     Checked {
         possible: bool,
         diagnostics: Vec<BundleDiagnostic>,
@@ -84,12 +85,12 @@ pub enum BundleAnswer {
     },
 }
 
-/// Sent when the workspace is opened and whenever something of it changed.
+/// All bundles. Sent when the workspace is opened and after every change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BundlesView {
     pub bundles: Vec<BundleView>,
-    /// Folders that should hold a bundle and do not, each with the reason.
+    /// Configured folders without a valid bundle: folder and reason.
     pub failed: Vec<(String, String)>,
 }
 
@@ -98,9 +99,9 @@ pub struct BundlesView {
 pub struct BundleView {
     pub id: String,
     pub title: String,
-    /// From the workspace's folder.
+    /// The path relative to the workspace folder.
     pub folder: String,
-    /// Differs whenever anything in the bundle does: what was asked for under another is old.
+    /// Changes whenever the bundle changes; responses for another generation are outdated.
     pub generation: u64,
     /// In the order of the type definition.
     pub types: Vec<EntityTypeView>,
@@ -114,7 +115,7 @@ pub struct BundleView {
 pub struct EntityTypeView {
     pub name: String,
     pub title: String,
-    /// The category of the type definition, or nothing.
+    /// The category in the type definition, if any.
     pub category: Option<String>,
     pub count: u64,
 }
@@ -125,7 +126,7 @@ pub struct EntitySummary {
     pub entity: EntityRef,
     pub title: String,
     pub status: Option<String>,
-    /// Errors and warnings about it.
+    /// The numbers of errors and warnings about it.
     pub errors: u32,
     pub warnings: u32,
 }
@@ -133,10 +134,10 @@ pub struct EntitySummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SchemaView {
-    /// JSON, with the display hints as they stand in the file.
+    /// JSON, with the display hints of the file.
     pub schema: String,
     pub id_field: String,
-    /// Which fields name other entities: path, and the types that may stand there.
+    /// The fields that refer to other entities: path and allowed types.
     pub references: Vec<(String, Vec<String>)>,
 }
 
@@ -145,9 +146,9 @@ pub struct SchemaView {
 pub struct EntityView {
     pub entity: EntityRef,
     pub title: String,
-    /// From the bundle's folder.
+    /// The path relative to the bundle folder.
     pub file: String,
-    /// JSON, members in the order of the file.
+    /// JSON, with members in file order.
     pub data: String,
     pub schema: SchemaView,
     pub outgoing: Vec<RelationView>,
@@ -160,7 +161,7 @@ pub struct EntityView {
 pub struct RelationView {
     pub field: String,
     pub entity: EntityRef,
-    /// None when there is no such entity.
+    /// `None` when the entity does not exist.
     pub title: Option<String>,
 }
 
@@ -178,16 +179,16 @@ pub struct BundleDiagnostic {
     pub code: Option<String>,
 }
 
-/// How many of the possible targets of a relation something refers to.
+/// The share of possible targets of a relation that are referred to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Coverage {
-    /// `Requirement->Feature:realizesFeatureIds`
+    /// The relation, such as `Requirement->Feature:realizesFeatureIds`.
     pub relation: String,
     pub from: String,
     pub to: String,
     pub covered: u64,
     pub total: u64,
-    /// The targets that nothing refers to, by id; the first hundred.
+    /// The ids of the first hundred uncovered targets.
     pub uncovered: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! Changes are primitive and invertible: each carries what was there before and what is there after. A command becomes a
-//! list of changes; an accepted list is one operation.
+//! Primitive, invertible changes. Each carries the state before and after. A command becomes a list of changes; an
+//! accepted list is one operation.
 
 use crate::{
     Board, BoardId, Edge, EdgeId, ElementId, Name, Node, NodeId, Override, OverrideKey, Placement, PropKey,
@@ -8,8 +8,8 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// One primitive step. Applying it sets `after`; inverting it swaps the two. Elements are shared, so that applying a change
-/// and keeping it do not copy them.
+/// One primitive step. Applying it sets `after`; inverting it swaps `before` and `after`. Elements are shared, so
+/// applying and storing a change does not copy them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Change {
@@ -52,7 +52,7 @@ pub enum Change {
         before: Vec<NodeId>,
         after: Vec<NodeId>,
     },
-    /// Whether the value of a property is given from outside.
+    /// Whether the value of a property is a Terraform variable.
     Variable {
         node: NodeId,
         key: PropKey,
@@ -64,7 +64,7 @@ pub enum Change {
         before: Option<Arc<Edge>>,
         after: Option<Arc<Edge>>,
     },
-    /// Layout, apart from all that has a meaning.
+    /// Layout only, without semantic meaning.
     Placement {
         node: NodeId,
         before: Option<Placement>,
@@ -76,7 +76,7 @@ pub enum Change {
         before: Option<Arc<str>>,
         after: Option<Arc<str>>,
     },
-    /// A value laid over a prop of an instance.
+    /// An override of a prop of an instance.
     Override {
         key: OverrideKey,
         before: Option<Arc<Override>>,
@@ -84,8 +84,8 @@ pub enum Change {
     },
 }
 
-/// As JSON, a property that is not set is `null` and one that is set is a list of its one value, because the value itself
-/// may be null.
+/// Encodes an unset property as `null` and a set property as a list with its value, because the value itself may be
+/// null.
 mod set_or_not {
     use crate::Value;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
@@ -122,7 +122,7 @@ impl Change {
         }
     }
 
-    /// What it is a change of; a file or an override is no element.
+    /// The changed element; `None` for files and overrides, which are not elements.
     pub fn element(&self) -> Option<ElementId> {
         Some(match self {
             Self::Source { .. } | Self::Override { .. } => return None,
@@ -144,17 +144,17 @@ impl Change {
     }
 }
 
-/// The changes that take back `changes`: each inverted, last first.
+/// The changes that undo `changes`: each inverted, in reverse order.
 pub fn inverse(changes: &[Change]) -> Vec<Change> {
     changes.iter().rev().map(Change::inverted).collect()
 }
 
-/// Who asked for a change.
+/// The author of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Actor {
     pub kind: ActorKind,
-    /// The user's or client's name, as far as it is known.
+    /// The name of the user or client, as far as it is known.
     pub name: String,
 }
 
@@ -165,7 +165,7 @@ pub enum ActorKind {
     Window,
     /// A person in a terminal.
     Terminal,
-    /// A file that somebody else changed.
+    /// Another program that changed a file.
     External,
 }
 
@@ -175,7 +175,7 @@ impl Actor {
     }
 }
 
-/// What an operation is in the history.
+/// The kind of an operation in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OperationKind {
@@ -185,17 +185,17 @@ pub enum OperationKind {
     Revert(Revision),
 }
 
-/// One accepted command: one row of the journal, one step of undo.
+/// An accepted command: one row of the journal, one undo step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Operation {
-    /// The revision it leads to; also its identity.
+    /// The revision after this operation; also its identity.
     pub revision: Revision,
     /// Milliseconds since 1970, UTC.
     pub time: u64,
     pub actor: Actor,
     pub kind: OperationKind,
-    /// One line for the log, in the words of the workbench.
+    /// A one-line summary for the log.
     pub summary: String,
     pub changes: Vec<Change>,
 }

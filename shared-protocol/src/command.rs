@@ -1,5 +1,6 @@
-//! Commands: what somebody wants. The authority decides each against one snapshot and turns it into changes or a refusal.
-//! As JSON a command is an object with one key: `{"addNode": {"board": "main", "type": "aws/compute/instance"}}`.
+//! Commands: the requested edits. The authority decides each command against one snapshot and returns changes or a
+//! refusal. As JSON a command is an object with one key: `{"addNode": {"board": "main", "type":
+//! "aws/compute/instance"}}`.
 
 use crate::{
     BoardId, BoardKind, BoardName, Document, EdgeId, Name, NodeId, Placement, Point, PortId, PropKey,
@@ -29,7 +30,7 @@ pub enum Command {
         board: BoardRef,
     },
     AddNode(AddNode),
-    /// Touches only what is given.
+    /// Changes only the fields that are present.
     UpdateNode {
         node: NodeRef,
         #[serde(default)]
@@ -44,7 +45,7 @@ pub enum Command {
         #[serde(default)]
         references: BTreeMap<PropKey, Vec<NodeRef>>,
     },
-    /// Removes nodes with all they contain, edges that lose an end, and references to them.
+    /// Removes the nodes with their content, the edges that lose an end, and the references to them.
     Remove {
         #[serde(default)]
         nodes: Vec<NodeRef>,
@@ -61,11 +62,11 @@ pub enum Command {
         edge: EdgeRef,
         label: String,
     },
-    /// Moves and resizes within the container each node stands in.
+    /// Moves and resizes nodes within their current container.
     Place {
         items: Vec<Placed>,
     },
-    /// Puts nodes into another container (or onto the board), where they were on the screen plus `delta`.
+    /// Moves nodes into another container (or onto the board). Keeps their absolute position plus `delta`.
     Reparent {
         nodes: Vec<NodeRef>,
         parent: Option<NodeRef>,
@@ -82,7 +83,7 @@ pub enum Command {
         #[serde(default)]
         parent: Option<NodeRef>,
         fragment: Fragment,
-        /// Where the top left of what is pasted goes; found without overlap when absent.
+        /// The top left corner of the pasted nodes; a free position when absent.
         #[serde(default)]
         at: Option<Point>,
     },
@@ -94,24 +95,24 @@ pub enum Command {
         nodes: Vec<NodeRef>,
         along: Axis,
     },
-    /// Lays siblings out in layers along their edges.
+    /// Arranges siblings in layers along their edges.
     Tidy {
         nodes: Vec<NodeRef>,
     },
-    /// Says whether the value of a property is given from outside, or is the one that is set. That one stays either way.
+    /// Sets whether the value of a property is a Terraform variable. The set value is kept in both cases.
     SetVariable {
         nodes: Vec<NodeRef>,
         key: PropKey,
         variable: bool,
     },
-    /// Lays values over props of instances.
+    /// Sets overrides of props of instances.
     SetOverrides {
         set: Vec<SetOverride>,
     },
     ClearOverrides(WhichOverrides),
-    /// Makes overrides what the boards and components themselves say, all of them or none.
+    /// Writes overrides into the boards and components themselves, all or none.
     PromoteOverrides(WhichOverrides),
-    /// All or nothing, one operation; later commands see what earlier ones made.
+    /// Applies all commands or none, as one operation. Later commands see the results of earlier ones.
     Batch {
         #[serde(default)]
         summary: Option<String>,
@@ -120,14 +121,16 @@ pub enum Command {
     },
 }
 
-/// Commands are the one thing that could hold itself, and a decoder that follows three bytes a level runs out of stack. A
-/// batch within a batch is refused when it is decided; what is nested deeper is not even read.
+/// Bounds the depth of nested batches while decoding. `Command` is recursive and three bytes encode a level, so an
+/// unbounded decoder would overflow the stack. Batches nested less deeply are refused when the command is decided.
 fn batched<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Command>, D::Error> {
     const DEEPEST: u32 = 4;
     thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
     let depth = DEPTH.get();
     if depth == DEEPEST {
-        return Err(D::Error::custom("a batch within a batch: put all commands into one"));
+        return Err(D::Error::custom(
+            "a batch cannot contain another batch: put all commands into one batch",
+        ));
     }
     DEPTH.set(depth + 1);
     let commands = Vec::deserialize(deserializer);
@@ -147,7 +150,7 @@ pub struct AddNode {
     pub type_id: TypeId,
     #[serde(default)]
     pub parent: Option<NodeRef>,
-    /// Top left, from the container's; found without overlap when absent.
+    /// The top left corner relative to the container; a free position when absent.
     #[serde(default)]
     pub at: Option<Point>,
     /// Derived from the label or the type when absent; made unique.
@@ -176,7 +179,7 @@ impl AddNode {
     }
 }
 
-/// A node with a new place, size or both.
+/// A node with a new position, size or both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Placed {
@@ -195,7 +198,7 @@ impl Placed {
     }
 }
 
-/// One end of a connection. Without a port, the first pair of ports that the rules allow is taken.
+/// One end of a connection. Without a port, the first pair of ports that the connection rules allow is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointRef {
@@ -204,8 +207,8 @@ pub struct EndpointRef {
     pub port: Option<PortId>,
 }
 
-/// A copied part of a graph: what the clipboard holds. References and edges that lead out of it are kept only where
-/// their other end still exists on the board it is pasted to.
+/// A copied part of a graph: the content of the clipboard. References and edges to elements outside the fragment are
+/// kept only when those elements still exist on the target board.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fragment(pub Document);
@@ -228,7 +231,7 @@ pub enum Axis {
     Vertical,
 }
 
-/// Names an element by id, or by a name that people know. As text: the id, or the name.
+/// Defines a reference to an element by id or by name. Its text form is the id or the name.
 macro_rules! by_id_or_name {
     ($(#[$doc:meta])* $reference:ident, $id:ty, $name:ty) => {
         $(#[$doc])*
@@ -296,7 +299,7 @@ impl FromStr for BoardRef {
     }
 }
 
-/// A node's name, with its board where that is needed to tell it apart.
+/// A node's name, with its board where the name alone is ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NodePath {
     pub board: Option<BoardName>,

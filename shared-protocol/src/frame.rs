@@ -1,30 +1,30 @@
-//! Frames: four bytes of length, then the message. The reader takes whatever bytes arrive and gives whole frames, so it
-//! works over any stream and can be tested without one. After an error the stream cannot be trusted any more.
+//! Message framing: a length of four bytes, then the message. The reader accepts bytes in any portions and returns
+//! whole frames, so it works with any stream and can be tested without one. After an error the stream must be closed.
 
 use serde::{Serialize, de::DeserializeOwned};
 
 const HEADER: usize = 4;
 
-/// What a renderer may send in one frame: large enough for a pasted fragment.
+/// The maximum frame size from a renderer: large enough for a pasted fragment.
 pub const MAX_FROM_RENDERER: usize = 8 << 20;
-/// What main may send a renderer: large enough for the largest workspace.
+/// The maximum frame size to a renderer: large enough for the largest workspace.
 pub const MAX_TO_RENDERER: usize = 512 << 20;
-/// What goes either way between main and a terminal.
+/// The maximum frame size between main and a terminal, in both directions.
 pub const MAX_TERMINAL: usize = 64 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    #[error("a frame of {length} bytes is over the limit of {most}")]
+    #[error("the frame has {length} bytes, more than the limit of {most}")]
     TooLarge { length: usize, most: usize },
-    #[error("an empty frame")]
+    #[error("the frame is empty")]
     Empty,
-    #[error("the connection ended inside a frame, {missing} bytes short")]
+    #[error("the connection closed inside a frame, {missing} bytes short")]
     Truncated { missing: usize },
-    #[error("a frame that is not a message of this protocol: {0}")]
+    #[error("the frame is not a valid message: {0}")]
     Malformed(String),
 }
 
-/// A message with its length in front.
+/// Prefixes a payload with its length.
 pub fn frame(payload: &[u8], most: usize) -> Result<Vec<u8>, FrameError> {
     let too_large = FrameError::TooLarge { length: payload.len(), most };
     if payload.len() > most {
@@ -37,7 +37,7 @@ pub fn frame(payload: &[u8], most: usize) -> Result<Vec<u8>, FrameError> {
     Ok(framed)
 }
 
-/// Collects bytes into frames.
+/// Splits a byte stream into frames.
 #[derive(Debug)]
 pub struct FrameReader {
     buffer: Vec<u8>,
@@ -53,7 +53,7 @@ impl FrameReader {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole frame, if it has arrived. Over-large frames are refused from their header alone.
+    /// Returns the next complete frame, if there is one. Refuses an oversized frame as soon as its header arrives.
     pub fn next_frame(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         let Some(length) = self.announced() else { return Ok(None) };
         if length == 0 {
@@ -71,12 +71,12 @@ impl FrameReader {
         Ok(Some(frame))
     }
 
-    /// Part of a frame has arrived and the rest has not.
+    /// Returns true when a frame has arrived only in part.
     pub fn is_mid_frame(&self) -> bool {
         !self.buffer.is_empty()
     }
 
-    /// The stream has ended: fine between frames, an error inside one.
+    /// Handles the end of the stream: returns an error when it is inside a frame.
     pub fn finish(&self) -> Result<(), FrameError> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -91,22 +91,22 @@ impl FrameReader {
     }
 }
 
-/// A message for another role of the same build.
+/// Encodes a message for another process of the same build.
 pub fn encode<T: Serialize>(message: &T, most: usize) -> Result<Vec<u8>, FrameError> {
     let payload = postcard::to_stdvec(message).map_err(|error| FrameError::Malformed(error.to_string()))?;
     frame(&payload, most)
 }
 
-/// Strict: every byte of the frame must belong to the message.
+/// Decodes a message strictly: every byte of the frame must belong to it.
 pub fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, FrameError> {
     match postcard::take_from_bytes(payload) {
         Ok((message, [])) => Ok(message),
-        Ok((_, rest)) => Err(FrameError::Malformed(format!("{} bytes too many", rest.len()))),
+        Ok((_, rest)) => Err(FrameError::Malformed(format!("{} trailing bytes", rest.len()))),
         Err(error) => Err(FrameError::Malformed(error.to_string())),
     }
 }
 
-/// A message for another program, as JSON.
+/// Encodes a message as JSON for another program.
 pub fn encode_json<T: Serialize>(message: &T, most: usize) -> Result<Vec<u8>, FrameError> {
     let payload = serde_json::to_vec(message).map_err(|error| FrameError::Malformed(error.to_string()))?;
     frame(&payload, most)

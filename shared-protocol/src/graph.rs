@@ -1,5 +1,5 @@
-//! The graph: boards hold nodes and edges. What things are (semantic) and where they stand (layout) are kept apart,
-//! so that forty moved boxes never hide one deleted database.
+//! The graph: boards hold nodes and edges. Semantics and layout are stored separately, so that forty moved boxes
+//! never hide one deleted database.
 
 use crate::{
     BoardId, BoardName, EdgeId, ElementId, Name, NodeId, Override, OverrideKey, PortId, PropKey, Revision,
@@ -14,7 +14,7 @@ use std::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BoardKind {
-    /// Cloud resources that become Terraform.
+    /// Cloud resources, generated as Terraform.
     Infrastructure,
     /// Routes and component instances with a live preview.
     Interface,
@@ -51,14 +51,14 @@ pub struct Node {
     #[serde(rename = "type")]
     pub type_id: TypeId,
     pub name: Name,
-    /// What people read on the canvas.
+    /// The text on the canvas.
     pub label: String,
-    /// The container it stands in.
+    /// The container of the node.
     pub parent: Option<NodeId>,
     pub props: BTreeMap<PropKey, Value>,
-    /// Properties that point at other nodes; a key is present only when it has a target.
+    /// Properties that refer to other nodes; a key is present only when it has a target.
     pub references: BTreeMap<PropKey, Vec<NodeId>>,
-    /// Properties whose value is given from outside; what is in `props` is then only the default.
+    /// Properties whose value is a Terraform variable; the value in `props` is then only the default.
     #[serde(default)]
     pub variables: BTreeSet<PropKey>,
 }
@@ -79,15 +79,15 @@ pub struct Edge {
     pub label: String,
 }
 
-/// A place on a board. Whole units: one is a pixel at 100 %.
+/// A position on a board in whole units; one unit is a pixel at 100 % zoom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Point {
     pub x: i32,
     pub y: i32,
 }
 
-/// Where a node stands, from the top left of its container (or of the board). A container that moves takes its content
-/// along without touching it.
+/// The position and size of a node, relative to the top left of its container (or of the board). Moving a container
+/// moves its content without changing the placements inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     pub x: i32,
@@ -119,7 +119,7 @@ impl Placement {
         Self { x: self.x.saturating_add(dx), y: self.y.saturating_add(dy), ..self }
     }
 
-    /// Larger by `margin` on every side.
+    /// Grows the placement by `margin` on every side.
     #[must_use]
     pub const fn grown(self, margin: i32) -> Self {
         Self { x: self.x - margin, y: self.y - margin, w: self.w + 2 * margin, h: self.h + 2 * margin }
@@ -129,7 +129,7 @@ impl Placement {
         self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
     }
 
-    /// The smallest placement that holds both.
+    /// The smallest placement that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
@@ -137,7 +137,7 @@ impl Placement {
     }
 }
 
-/// The whole graph as flat lists, sorted by id: how it travels to a renderer and into a checkpoint.
+/// The whole graph as flat lists, sorted by id. Sent to the renderer and written to checkpoints.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
@@ -149,15 +149,16 @@ pub struct Document {
     /// Text files that are part of the state.
     #[serde(default)]
     pub sources: Vec<(SourcePath, Arc<str>)>,
-    /// Of every element that an operation has touched; what is not listed is as it was at the start.
+    /// The provenance of every element that an operation changed. An element that is not listed is unchanged since
+    /// the start.
     #[serde(default)]
     pub provenance: Vec<(ElementId, Provenance)>,
-    /// Values laid over props of instances.
+    /// Overrides of props of instances.
     #[serde(default)]
     pub overrides: Vec<(OverrideKey, Override)>,
 }
 
-/// Which operations an element comes from. Revision 0 is the start: the files as they were first opened.
+/// The operations that created and last changed an element. Revision 0 is the start: the files as first opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(Revision, Revision)", into = "(Revision, Revision)")]
 pub struct Provenance {

@@ -1,12 +1,12 @@
-//! Identities. Sixty random bits, written as a letter, a hyphen and twelve characters that are easy to read out:
-//! two branches of a repository can both add nodes and still merge. A hyphen never occurs in a [`crate::Name`],
-//! so an id and a name cannot be mistaken for each other.
+//! Ids: 60 random bits, written as a letter, a hyphen and twelve unambiguous characters. Random ids let two branches
+//! of a repository add nodes and still merge. A hyphen never occurs in a [`crate::Name`], so an id and a name cannot
+//! be confused.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
 use std::{fmt, str::FromStr};
 
-/// Crockford's base 32: no i, l, o, u.
+/// Crockford's base 32 alphabet: no i, l, o, u.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 12;
 const MASK: u64 = (1 << 60) - 1;
@@ -50,7 +50,7 @@ macro_rules! id {
             pub const MIN: Self = Self(0);
             pub const MAX: Self = Self(MASK);
 
-            /// The id with these bits; the upper four are dropped.
+            /// Creates an id from these bits; drops the upper four.
             pub const fn from_bits(bits: u64) -> Self {
                 Self(bits & MASK)
             }
@@ -100,25 +100,25 @@ macro_rules! id {
     };
 }
 
-id!(/// A board: one drawing, one file.
+id!(/// The id of a board: one drawing, one file.
     BoardId, "board", 'b');
-id!(/// A node on a board.
+id!(/// The id of a node on a board.
     NodeId, "node", 'n');
-id!(/// An edge between two ports.
+id!(/// The id of an edge between two ports.
     EdgeId, "edge", 'e');
-id!(/// What an agent wants to change, waiting for a person.
+id!(/// The id of a proposal: changes by an agent that need a review.
     ProposalId, "proposal", 'p');
-id!(/// A link between things of different domains.
+id!(/// The id of a trace link between elements of different domains.
     LinkId, "link", 'k');
 
-/// Chance that is had from other chance, and from which that cannot be told: ids of elements are shown to everybody, the
-/// id of a proposal is known to whoever proposed it.
+/// Derives a seed for element ids from the seed of a proposal. The derivation is one-way because element ids are
+/// public, while only the proposer knows the id of a proposal.
 pub fn one_way(seed: u64) -> u64 {
     let hash = Sha256::digest([b"draftboard elements".as_slice(), &seed.to_be_bytes()].concat());
     hash.iter().take(8).fold(0, |bits, byte| (bits << 8) | u64::from(*byte))
 }
 
-/// Anything a person can point at on the canvas.
+/// The id of any element on the canvas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ElementId {
@@ -137,7 +137,7 @@ impl fmt::Display for ElementId {
     }
 }
 
-/// The number of accepted operations; also names the operation that led to it.
+/// The number of accepted operations. It also identifies the operation that led to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Revision(pub u64);

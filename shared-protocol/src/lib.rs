@@ -1,12 +1,12 @@
 //! Every type that crosses a process or a file boundary, and the versions of those boundaries.
 //!
-//! Owns: ids and revisions, the registry's module format, the graph, commands, changes, operations,
-//! refusals, the messages between processes and how they are framed, and the v0 workbench shapes.
-//! Must not know: files, sockets, clocks, threads, egui, MCP. Decoding any bytes never panics.
+//! Owns: ids and revisions, the registry's module format, the graph, commands, changes, operations, refusals, the
+//! messages between processes and their framing, and the v0 workbench shapes. Must not know: files, sockets, clocks,
+//! threads, egui, MCP. Decoding never panics on any input.
 //!
-//! Types that travel between main and renderer go through `postcard`, which is not self-describing:
-//! they have no skipped, flattened or internally tagged fields, and nothing recursive but [`Value`], which
-//! travels as JSON text (its parser bounds the depth), and [`Command::Batch`], which bounds its own.
+//! Types that travel between main and renderer are encoded with `postcard`, which is not self-describing. They have
+//! no skipped, flattened or internally tagged fields. The only recursive types are [`Value`], which travels as JSON
+//! text (the parser bounds its depth), and [`Command::Batch`], which bounds its own depth.
 
 pub mod bundle;
 pub mod change;
@@ -29,6 +29,7 @@ pub mod request;
 pub mod review;
 pub mod secret_names;
 pub mod terraform;
+pub mod text;
 pub mod upstreams;
 pub mod v0;
 pub mod value;

@@ -1,17 +1,18 @@
-//! Links across domains: what specifies, what shows and what runs. A link remembers how its ends looked when somebody last
-//! said that it holds; when one of them changes it is suspect until somebody says so again.
+//! Trace links across domains: from specs to interface and infrastructure. A link stores the fingerprints of its ends
+//! from the last time a person confirmed it. When an end changes, the link is suspect until a person confirms it
+//! again.
 
 use crate::{BoardId, LinkId, NodeId, bundle::EntityRef};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// Links in one workspace.
+/// The maximum number of trace links in a workspace.
 pub const MAX_LINKS: usize = 10_000;
-/// Characters of what a link says.
+/// The maximum length of the relation text of a link.
 pub const MAX_RELATION: usize = 80;
 
-/// What the content of an end comes down to.
+/// A hash of the content of a link end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u64);
 
@@ -53,7 +54,9 @@ impl<'de> Deserialize<'de> for Fingerprint {
         let text = String::deserialize(deserializer)?;
         let digits = Some(text.as_str()).filter(|text| text.len() == 16);
         let bits = digits.and_then(|text| u64::from_str_radix(text, 16).ok());
-        bits.map(Self).ok_or_else(|| D::Error::custom(format!("{text:?} is not sixteen hexadecimal digits")))
+        bits.map(Self).ok_or_else(|| {
+            D::Error::custom(format!("{text:?} is not a fingerprint: expected 16 hexadecimal digits"))
+        })
     }
 }
 
@@ -73,30 +76,30 @@ impl fmt::Display for LinkEnd {
     }
 }
 
-/// As it stands in `links.json`.
+/// A trace link as stored in `links.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     pub id: LinkId,
     pub from: LinkEnd,
     pub to: LinkEnd,
-    /// `is realised by`, `runs on`.
+    /// The relation in words, such as `is realised by` or `runs on`.
     pub relation: String,
-    /// How the two ends looked when somebody last said that it holds.
+    /// The fingerprints of both ends when a person last confirmed the link.
     pub seen: (Fingerprint, Fingerprint),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EndState {
-    /// As it was when somebody last said that the link holds.
+    /// Unchanged since a person last confirmed the link.
     Same,
     Changed,
-    /// There is no such thing (any more).
+    /// The end does not exist (any more).
     Gone,
 }
 
-/// A link with what is known about its ends now.
+/// A trace link with the current state of its ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkView {
@@ -106,12 +109,12 @@ pub struct LinkView {
 }
 
 impl LinkView {
-    /// Somebody should look at it.
+    /// Returns true when an end changed or is missing, so that the link needs review.
     pub fn is_suspect(&self) -> bool {
         self.from.state != EndState::Same || self.to.state != EndState::Same
     }
 
-    /// The end that is not this one, if this is one of its ends.
+    /// Returns the opposite end, or `None` when `end` is not an end of this link.
     pub fn other(&self, end: &LinkEnd) -> Option<(&LinkEnd, &EndView)> {
         if self.link.from == *end {
             Some((&self.link.to, &self.to))
@@ -122,17 +125,17 @@ impl LinkView {
         }
     }
 
-    /// `Deposit in a minute is realised by Deposit flow`
+    /// Describes the link: `Deposit in a minute is realised by Deposit flow`.
     pub fn words(&self) -> String {
         format!("{} {} {}", self.from.title, self.link.relation, self.to.title)
     }
 
-    /// Why somebody should look at it; none when it holds.
+    /// Explains why the link needs review; returns `None` when it holds.
     pub fn trouble(&self) -> Option<String> {
         let said = [&self.from, &self.to].map(|end| match end.state {
             EndState::Same => None,
             EndState::Changed => Some(format!("{} changed", end.title)),
-            EndState::Gone => Some(format!("{} is gone", end.title)),
+            EndState::Gone => Some(format!("{} no longer exists", end.title)),
         });
         let said: Vec<String> = said.into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join(" and "))
@@ -142,27 +145,27 @@ impl LinkView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndView {
-    /// What people call it; its id when it is gone.
+    /// The title of the end; its id when it does not exist.
     pub title: String,
-    /// Where a node stands.
+    /// The board of a node.
     pub board: Option<BoardId>,
     pub state: EndState,
 }
 
-/// Sent when the workspace is opened and whenever something of it changed.
+/// All trace links. Sent when the workspace is opened and after every change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinksView {
-    /// By id.
+    /// Sorted by id.
     pub links: Vec<LinkView>,
-    /// Why the file cannot be read; nothing is changed until it can.
+    /// Why the file cannot be read. Links cannot be changed until it can.
     pub problem: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LinkRequest {
-    /// Answered by [`LinksView`].
+    /// Returns [`LinksView`].
     List,
     Add {
         from: LinkEnd,
@@ -172,7 +175,7 @@ pub enum LinkRequest {
     Remove {
         link: LinkId,
     },
-    /// Somebody looked: it holds as its ends are now.
+    /// A person confirms that the links hold with the current state of their ends.
     Clear {
         links: Vec<LinkId>,
     },

@@ -1,19 +1,19 @@
-//! What window and terminals see of the agents' side, and what they may ask of it. Nothing here speaks MCP itself, and
-//! nothing here carries the token.
+//! The MCP server as seen by the window and terminals, and their requests to it. This module does not implement MCP,
+//! and no type here carries the token.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// What agents may do.
+/// The access that agents have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum McpMode {
-    /// Nobody is let in.
+    /// No agent can connect.
     Off,
-    /// Agents see what the designer sees, and change nothing.
+    /// Agents can read everything that the designer sees, and change nothing.
     #[default]
     Observe,
-    /// Agents may propose; a person decides.
+    /// Agents can propose changes; a person decides.
     Guarded,
 }
 
@@ -44,20 +44,20 @@ impl FromStr for McpMode {
     }
 }
 
-/// The agents' side as a person sees it.
+/// The state of the MCP server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpView {
     pub mode: McpMode,
-    /// Where it listens; none when it does not.
+    /// The URL of the server; `None` when it does not listen.
     pub url: Option<String>,
     pub port: Option<u16>,
-    /// The port that the settings ask for.
+    /// The port from the settings.
     pub configured_port: u16,
     pub bind: String,
-    /// Why it does not listen although it should, and what to do.
+    /// Why the server cannot listen, and how to fix it.
     pub error: Option<String>,
-    /// The settings file.
+    /// The path of the settings file.
     pub config_path: String,
     pub clients: Vec<McpClient>,
 }
@@ -66,7 +66,7 @@ pub struct McpView {
 #[serde(rename_all = "camelCase")]
 pub struct McpClient {
     pub id: u64,
-    /// As it calls itself; nobody has checked that.
+    /// The name that the client reports; not verified.
     pub name: String,
     pub version: String,
     pub transport: McpTransport,
@@ -74,13 +74,13 @@ pub struct McpClient {
     /// Milliseconds since 1970, UTC.
     pub since: u64,
     pub last: u64,
-    /// What it asked for last: a tool, a resource, a prompt.
+    /// The last tool, resource or prompt that the client requested.
     pub reading: String,
     pub calls: u64,
     pub reads: u64,
     pub subscriptions: u64,
     pub paused: bool,
-    /// It has a connection of its own. Without one, all that call themselves the same are shown as one.
+    /// Whether the client has its own connection. Clients without one are grouped by name.
     pub connected: bool,
 }
 
@@ -88,32 +88,32 @@ pub struct McpClient {
 #[serde(rename_all = "camelCase")]
 pub enum McpTransport {
     Http,
-    /// `draftboard mcp`, over the local socket.
+    /// The bridge `draftboard mcp`, over the local socket.
     Bridge,
 }
 
-/// Which kind of protocol revision a client speaks.
+/// The generation of the protocol revision that a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum McpEra {
-    /// Up to 2025-11-25: one handshake, then a session.
+    /// Up to 2025-11-25: a handshake, then a session.
     Legacy,
-    /// From 2026-07-28: every request stands alone.
+    /// From 2026-07-28: every request is independent.
     Modern,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum McpRequest {
-    /// Answered by the view.
+    /// Returns the view.
     View,
     SetMode(McpMode),
     SetPort(u16),
-    /// Listens anew, with what the settings say now.
+    /// Restarts the listener with the current settings.
     Restart,
-    /// Everybody must read the new token.
+    /// Replaces the token. Every client must read the new one.
     RotateToken,
-    /// Its calls are refused until it may go on.
+    /// Refuses the calls of a client until it is resumed.
     Pause {
         client: u64,
     },
@@ -123,9 +123,9 @@ pub enum McpRequest {
     Disconnect {
         client: u64,
     },
-    /// Asks the server for its health, over the network as a client would. Answered by text.
+    /// Requests the health of the server over the network, as a client would. Returns text.
     TestConnection,
-    /// What to put into the configuration of a client program. Answered by text.
+    /// The configuration for a client program. Returns text.
     ClientConfig {
         client: String,
     },

@@ -1,5 +1,5 @@
-//! What the processes say to each other. Main and renderer speak postcard over an inherited socket; terminals speak JSON
-//! over a named one. Nothing is accepted before the hello.
+//! The messages between processes. Main and renderer exchange postcard over an inherited socket; terminals use JSON
+//! over a named socket. No message is accepted before the hello.
 
 use crate::{
     Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Override, OverrideKey,
@@ -19,16 +19,16 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Raised with every change of a message; both ends must have the same.
+/// Incremented with every change of a message; both ends must have the same version.
 pub const PROTOCOL_VERSION: u32 = 7;
 
-/// Given to one child for one connection.
+/// The secret that authenticates one child on one connection.
 pub type Token = [u8; 32];
 
-/// Operations that may be asked for at once.
+/// The maximum number of operations in one request.
 pub const MAX_OPERATIONS: usize = 64;
 
-/// Bytes that a window may ask to have remembered.
+/// The maximum size of the window state and of the settings that a window can store.
 pub const MAX_WINDOW_STATE: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,13 +38,13 @@ pub enum Role {
     Terminal,
 }
 
-/// The first message of a child.
+/// The first message from a child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     pub protocol: u32,
     pub build: String,
     pub role: Role,
-    /// The token of the challenge, given back.
+    /// The token from the challenge.
     pub token: Token,
 }
 
@@ -52,45 +52,45 @@ pub struct Hello {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ToRenderer {
-    /// The first message of all.
+    /// The first message on the connection.
     Challenge {
         protocol: u32,
         token: Token,
     },
-    /// Everything: after the hello, after a resync, and when another workspace is opened.
+    /// The complete state. Sent after the hello, after a resync and when another workspace is opened.
     Workspace(Box<WorkspaceView>),
     Patch(Patch),
-    /// The registry changed with a module or the project file.
+    /// The registry changed because of a module or the project file.
     Registry(RegistryView),
     Status(Status),
-    /// Agents came, went or did something; at most a few times a second.
+    /// The state of the MCP server; sent at most a few times a second.
     Mcp(Box<McpView>),
     Bundles(Box<BundlesView>),
     Links(Box<LinksView>),
     Terraform(Box<TerraformView>),
-    /// The review queue, whenever something in it is other than it was.
+    /// The review queue; sent after every change.
     Review(Box<ReviewView>),
     /// Managed servers and manifests.
     Upstreams(Box<UpstreamsView>),
     Previews(Box<PreviewsView>),
-    /// Comes with the descriptor of a session's frame memory, which replaces the one before.
+    /// Carries the file descriptor of the frame memory of a session, which replaces the previous one.
     PreviewMemory {
         session: SessionId,
         generation: u32,
         screen: Screen,
     },
-    /// A new frame lies in the memory of this generation.
+    /// A new frame is available in the memory of this generation.
     PreviewFrame {
         session: SessionId,
         generation: u32,
         sequence: u64,
     },
-    /// What is where on a session's screen, in the order in which it is drawn.
+    /// The instances on the screen of a session, in drawing order.
     PreviewInstances {
         session: SessionId,
         instances: Vec<ShownInstance>,
     },
-    /// More of what a run says, from that line on.
+    /// More output of a run, starting at line `first`.
     RunLines {
         run: RunId,
         first: u64,
@@ -100,14 +100,14 @@ pub enum ToRenderer {
         request: u64,
         result: Result<Answer, Refusal>,
     },
-    /// Somebody started the workbench again: come to the front.
+    /// The workbench was started again: raise the window.
     Raise,
-    /// A process of Draftboard ended unexpectedly, in this run or before it; told once.
+    /// A process of Draftboard ended unexpectedly, in this run or before it. Sent once.
     CrashReport {
         headline: String,
     },
-    /// The welcome page: at the first start, when the last workspace did not open, and when a folder was named that is no
-    /// workspace.
+    /// Shows the welcome page: at the first start, when the last workspace did not open, and when the given folder is
+    /// not a workspace.
     Welcome {
         folder: Option<PlainFolder>,
     },
@@ -120,29 +120,29 @@ pub enum FromRenderer {
         id: u64,
         request: Request,
     },
-    /// What only the window may ask: decisions among it. Answered as a request is.
+    /// A request that only the window may send, including decisions. Answered like a request.
     Review {
         id: u64,
         request: ReviewRequest,
     },
-    /// What only a person may decide about managed servers. Answered as a request is.
+    /// A decision about managed servers that only a person may make. Answered like a request.
     Upstream {
         id: u64,
         decision: UpstreamDecision,
     },
     Presence(Presence),
-    /// Pointer, keys and values being tried in a preview; not answered.
+    /// Pointer input, keys and transient values for a preview; not answered.
     Preview {
         session: SessionId,
         gesture: PreviewGesture,
     },
-    /// A patch was missed: send everything again.
+    /// The renderer missed a patch: send the complete state again.
     Resync,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkspaceView {
-    /// The folder.
+    /// The path of the workspace folder.
     pub root: String,
     /// The project's name.
     pub name: String,
@@ -159,11 +159,11 @@ pub struct RegistryView {
     pub problems: Vec<RegistryProblem>,
 }
 
-/// One operation, as a replica needs it.
+/// One operation as sent to a replica.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Patch {
-    /// The revision it leads to; it fits only on the one before.
+    /// The revision after this patch; it applies only to the revision before.
     pub revision: Revision,
     pub actor: Actor,
     pub summary: String,
@@ -171,7 +171,7 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// The same revision for a replica that holds the graph and not the files.
+    /// Removes changes of source files, for a replica that holds only the graph.
     #[must_use]
     pub fn without_sources(mut self) -> Self {
         self.changes.retain(|change| !matches!(change, Change::Source { .. }));
@@ -179,31 +179,31 @@ impl Patch {
     }
 }
 
-/// What the window shows about the workspace besides its content.
+/// The state of the workspace besides its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// The revision that the files hold.
+    /// The revision that is saved in the files.
     pub saved: Revision,
-    /// What undo and redo would take back or do again.
+    /// The summaries of the operations that undo and redo would apply to.
     pub undo: Option<String>,
     pub redo: Option<String>,
     /// Boards that cannot be changed now.
     pub held: Vec<HeldBoard>,
-    /// Things a person should know: a failed save, a watcher that stopped, a module with errors.
+    /// Notices for the user: a failed save, a stopped file watcher, a module with errors.
     pub notices: Vec<Notice>,
 }
 
-/// Something a person should know, until it is in order.
+/// A notice for the user, shown until the cause is fixed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
     pub message: String,
-    /// The file to mend, from the workspace's folder.
+    /// The file to fix, relative to the workspace folder.
     pub file: Option<String>,
 }
 
-/// A board that waits for a person's decision.
+/// A board that is blocked until a person decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldBoard {
@@ -218,41 +218,41 @@ pub struct HeldBoard {
 pub enum HeldReason {
     /// The file cannot be read; the last good state is shown.
     Damaged,
-    /// The file was changed by somebody else in the same places as unsaved work.
+    /// Another program changed the file in the same places as unsaved work.
     Conflict,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Keep {
-    /// What the workbench has: the file is replaced at the next save, its content set aside.
+    /// Keeps the state of the workbench: the next save replaces the file and backs up its content.
     Mine,
-    /// What the file says.
+    /// Keeps the content of the file.
     Theirs,
 }
 
-/// What the designer sees; not journaled, not undoable.
+/// The view state of the designer; not journaled, not undoable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Presence {
     pub board: Option<BoardId>,
     pub selection: Vec<ElementId>,
     pub viewports: Vec<(BoardId, Viewport)>,
-    /// Where in the window the board is shown; none until a window has said so.
+    /// The area of the board in the window; `None` until a window reports it.
     #[serde(default)]
     pub area: Option<Area>,
     #[serde(default)]
     pub doing: Doing,
-    /// The panels of the window in this workspace, in its own words; main keeps it and does not look inside.
+    /// The panel layout of the window for this workspace. Main stores it as an opaque string.
     #[serde(default)]
     pub window: String,
-    /// The user's settings of the window (theme, scale) as JSON, for all workspaces; main keeps them in the user's
-    /// `settings.toml`. Empty from a window in which none was changed.
+    /// The window settings of the user (theme, scale) as JSON, for all workspaces. Main stores them in the
+    /// `settings.toml` of the user. Empty when the window changed no setting.
     #[serde(default)]
     pub settings: String,
 }
 
-/// The middle of the view in board units, and how much it is enlarged.
+/// The centre of the view in board units, and the zoom factor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Viewport {
     pub x: f32,
@@ -260,19 +260,19 @@ pub struct Viewport {
     pub zoom: f32,
 }
 
-/// What the designer is in the middle of.
+/// The current activity of the designer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Doing {
     #[default]
     Nothing,
-    /// Something has the keyboard for itself: a list, a dialog, a text field.
+    /// A list, dialog or text field has the keyboard focus.
     Typing,
-    /// Something is being dragged.
+    /// A drag is in progress.
     Dragging,
 }
 
-/// A rectangle of fractions: in a window, or on a board.
+/// A rectangle in floating-point units: in a window, or on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Area {
     pub x: f32,
@@ -287,22 +287,22 @@ impl Area {
     }
 }
 
-/// What the designer has before their eyes.
+/// The board and the region that the designer currently sees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OnScreen {
     pub board: BoardId,
     pub selection: Vec<ElementId>,
     pub viewport: Viewport,
-    /// Where in the window the board is shown, in points.
+    /// The area of the board in the window, in points.
     pub area: Area,
-    /// The part of the board that is in view, in board units.
+    /// The visible part of the board, in board units.
     pub visible: Area,
     pub doing: Doing,
 }
 
 impl Presence {
-    /// What is shown, once a window has told where.
+    /// The visible board and region; `None` until a window reports its area.
     pub fn on_screen(&self) -> Option<OnScreen> {
         let (board, area) = (self.board?, self.area?);
         let viewport = self.viewports.iter().find(|(shown, _)| *shown == board)?.1;
@@ -315,7 +315,8 @@ impl Presence {
         Some(OnScreen { board, selection, viewport, area, visible, doing })
     }
 
-    /// Within bounds and finite; whatever a renderer says is checked before it is kept.
+    /// Returns true when all values are finite and within bounds. Main checks this before it stores a presence from a
+    /// renderer.
     pub fn is_sound(&self) -> bool {
         let finite = |v: &Viewport| v.x.is_finite() && v.y.is_finite() && v.zoom.is_finite() && v.zoom > 0.0;
         self.selection.len() <= MAX_NODES
@@ -327,7 +328,7 @@ impl Presence {
     }
 }
 
-// ---- requests and answers, the same from window and terminal ----------------------------------------------------------
+// ---- requests and responses, shared by window and terminal -------------------------------------------------------------
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -335,87 +336,88 @@ pub enum Request {
     Run(Command),
     Undo,
     Redo,
-    /// Takes back one older operation and keeps later work; `partial` leaves out what is in conflict.
+    /// Reverts an older operation and keeps later work; `partial` skips the conflicting changes.
     Revert {
         revision: Revision,
         partial: bool,
     },
-    /// Writes the files.
+    /// Saves the files.
     Save,
     /// Opens another workspace in place of this one.
     Open(String),
-    /// Makes a workspace in a folder and opens it in place of this one.
+    /// Creates a workspace in a folder and opens it in place of this one.
     New {
         path: String,
         template: Template,
     },
     /// Opens the user's own copy of the example.
     OpenExample,
-    /// Opens a fresh copy of the example in which a scripted agent proposes a change. Answered by [`Answer::Demo`].
+    /// Opens a fresh copy of the example in which a scripted agent proposes a change. Returns [`Answer::Demo`].
     StartDemo,
-    /// Never shows the tour of the demo again.
+    /// Hides the tour of the demo permanently.
     CloseTour,
-    /// Makes a workspace beside a folder of Terraform files with a copy of them as a board, and opens it in place of this one.
+    /// Creates a workspace next to a folder of Terraform files, imports a copy of them as a board, and opens it in
+    /// place of this one.
     ImportFolder(String),
-    /// The boards of the templates, to be drawn small. Answered by [`Answer::Templates`].
+    /// The boards of the templates, for thumbnails. Returns [`Answer::Templates`].
     Templates,
-    /// The workspaces that were opened before, newest first.
+    /// The recently opened workspaces, newest first.
     Recents,
-    /// Takes one off that list; nothing happens to the workspace.
+    /// Removes an entry from the recent list; the workspace itself is not changed.
     ForgetRecent(String),
     Resolve {
         board: BoardId,
         keep: Keep,
     },
-    /// The newest operations first.
+    /// The log, newest operations first.
     Log {
         limit: u32,
     },
-    /// These operations, as the log has them; what is no longer kept is left out.
+    /// The given operations as log entries; operations that are no longer stored are left out.
     Operations(Vec<Revision>),
     ChangesSince(Revision),
     Problems,
     Document,
-    /// Every override with how it stands.
+    /// Every override with its current state.
     Overrides,
     Instance,
-    /// Draws a board into a file; the ending decides the format.
+    /// Exports a board to a file; the file extension selects the format.
     Export {
         board: BoardId,
         path: String,
     },
-    /// About the agents' side.
+    /// A request to the MCP server.
     Mcp(McpRequest),
-    /// About spec bundles.
+    /// A request about spec bundles.
     Bundle(BundleRequest),
-    /// About links across domains.
+    /// A request about trace links.
     Link(LinkRequest),
-    /// About a board's Terraform.
+    /// A request about the Terraform of a board.
     Terraform(TerraformRequest),
-    /// About preview sessions.
+    /// A request about preview sessions.
     Preview(PreviewRequest),
-    /// About managed servers and manifests, as far as it takes no decision.
+    /// A request about managed servers and manifests that needs no decision.
     Upstream(UpstreamRequest),
-    /// Lines of the audit after a number, oldest first.
+    /// Audit lines after a number, oldest first.
     Audit {
         after: u64,
         limit: u32,
     },
-    /// The newest lines of the audit before a number (all when absent), newest first, and whether the whole of it holds
-    /// together. Answered by [`Answer::AuditView`].
+    /// The newest audit lines before a number (the newest of all when absent), newest first, and whether the hash
+    /// chain is intact. Returns [`Answer::AuditView`].
     AuditView {
         before: Option<u64>,
         limit: u32,
     },
-    /// Writes every line of the audit into a file, oldest first, as `draftboard audit export` prints them.
+    /// Exports every audit line to a file, oldest first, as `draftboard audit export` prints them.
     AuditExport {
         path: String,
     },
-    /// Brings the window to the front.
+    /// Raises the window.
     Raise,
-    /// Ends the workbench, journal intact.
+    /// Quits the workbench and keeps the journal.
     Quit,
-    /// What somebody who reports a problem needs: versions, the newest crash report, the end of the log. Answered by
+    /// The content of a problem report: versions, the newest crash report, the end of the log. Returns
     /// [`Answer::ProblemReport`].
     ProblemReport,
 }
@@ -430,7 +432,7 @@ pub enum Answer {
         files: Vec<String>,
     },
     Log(Vec<LogEntry>),
-    /// The patches after a revision, or none when they are no longer kept and everything must be read again.
+    /// The patches after a revision; `None` when they are no longer stored and the complete state must be read again.
     Changes(Option<Vec<Patch>>),
     Problems(Vec<ValidationProblem>),
     Document(Box<Document>),
@@ -441,13 +443,13 @@ pub enum Answer {
         bytes: u64,
     },
     Recents(Vec<Recent>),
-    /// The demo is open; `tour` unless its tour was closed for ever.
+    /// The demo is open; `tour` is false after the user closed the tour permanently.
     Demo {
         tour: bool,
     },
-    /// What a window asked to open is a folder and no workspace, or what it asked to make is there already.
+    /// The folder to open is not a workspace, or the workspace to create already exists.
     PlainFolder(PlainFolder),
-    /// One board of each template that has any.
+    /// One board of each template that has boards.
     Templates(Vec<(Template, Document)>),
     Mcp(Box<McpView>),
     Bundle(BundleAnswer),
@@ -462,7 +464,7 @@ pub enum Answer {
     ProblemReport(String),
 }
 
-/// What a new workspace begins with.
+/// The initial content of a new workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Template {
@@ -482,34 +484,34 @@ impl Template {
     pub const ALL: [Self; 5] = [Self::Blank, Self::ThreeTier, Self::Interface, Self::Spec, Self::Example];
 }
 
-/// A workspace that was opened before.
+/// A recently opened workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recent {
     pub path: String,
     pub name: String,
-    /// Why it cannot be opened, if that is known.
+    /// Why it cannot be opened, if known.
     pub problem: Option<String>,
 }
 
-/// A folder that is no workspace, or is one already where a new one was to be made.
+/// A folder that is not a workspace, or that already is one where a new one was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlainFolder {
     pub path: String,
-    /// It has Terraform files, or a TerraStudio project, that can be imported.
+    /// The folder has Terraform files or a TerraStudio project that can be imported.
     pub has_terraform: bool,
     #[serde(default)]
     pub is_workspace: bool,
 }
 
-/// An accepted command, durable.
+/// An accepted command, written to the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Applied {
     pub revision: Revision,
     pub summary: String,
-    /// What it made, in the order asked for.
+    /// The created elements, in the requested order.
     pub created: Vec<ElementId>,
 }
 
@@ -527,7 +529,7 @@ pub struct LogEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstanceView {
-    /// None when no Draftboard is running and the workspace was only looked at.
+    /// `None` when no Draftboard is running and the workspace was only read.
     pub pid: Option<u32>,
     pub version: String,
     pub workspace: String,
@@ -539,38 +541,38 @@ pub struct InstanceView {
     pub edges: u64,
     pub held: Vec<HeldBoard>,
     pub notices: Vec<Notice>,
-    /// None without a window, and until it shows a board.
+    /// `None` without a window, and until the window shows a board.
     pub on_screen: Option<OnScreen>,
 }
 
-/// Something a person should mend; it never stops them from drawing.
+/// A problem on a board. Problems never block editing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     pub severity: Severity,
     pub element: ElementId,
     pub board: BoardId,
-    /// The property it is about.
+    /// The affected property.
     pub field: Option<String>,
     pub message: String,
 }
 
-/// Something wrong anywhere in a workspace: on a board, in a spec, in a link, or in a file that cannot be read.
+/// A problem anywhere in a workspace: on a board, in a spec, in a trace link, or in an unreadable file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationProblem {
     pub severity: Severity,
     pub element: Option<ElementId>,
     pub board: Option<BoardId>,
-    /// The property it is about.
+    /// The affected property.
     pub field: Option<String>,
-    /// The file to mend, from the workspace's folder.
+    /// The file to fix, relative to the workspace folder.
     pub file: Option<String>,
     pub message: String,
 }
 
 impl ValidationProblem {
-    /// One that is not on a board.
+    /// Creates a problem that is not on a board.
     pub fn of_file(severity: Severity, file: Option<String>, message: impl Into<String>) -> Self {
         Self { severity, element: None, board: None, field: None, file, message: message.into() }
     }
@@ -592,7 +594,7 @@ pub enum Severity {
 
 // ---- terminals --------------------------------------------------------------------------------------------------------
 
-/// A terminal sends its hello, then requests; each is answered in turn.
+/// A message from a terminal: first the hello, then requests. Each is answered in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum FromTerminal {
@@ -601,10 +603,10 @@ pub enum FromTerminal {
         token: String,
     },
     Request(Request),
-    /// Looks at the review queue, and decides with a code that this side does not see.
+    /// Reads the review queue, or decides with a code that the terminal cannot see.
     Review(TerminalReview),
-    /// From the answer `done` on, this connection carries newline-delimited JSON-RPC of the Model Context Protocol both
-    /// ways. Nothing may be sent before that answer.
+    /// Switches the connection to MCP: after the answer `done` it carries newline-delimited JSON-RPC in both
+    /// directions. The terminal must not send anything before that answer.
     Mcp,
 }
 
@@ -623,13 +625,14 @@ impl From<Result<Answer, Refusal>> for ToTerminal {
     }
 }
 
-/// Why a hello is not accepted; `None` when it is.
+/// Explains why a hello is refused; returns `None` when it is accepted.
 pub fn refuse_hello(protocol: u32, token_fits: bool) -> Option<Refusal> {
     if protocol != PROTOCOL_VERSION {
-        let message = format!("protocol {protocol} is not {PROTOCOL_VERSION}, which this build speaks");
+        let message =
+            format!("protocol version {protocol} does not match version {PROTOCOL_VERSION} of this build");
         return Some(
             Refusal::new(Code::BadRequest, message).hint("Use the same version of draftboard on both sides."),
         );
     }
-    (!token_fits).then(|| Refusal::new(Code::BadRequest, "the token is not the one that was given out"))
+    (!token_fits).then(|| Refusal::new(Code::BadRequest, "the token is not valid"))
 }

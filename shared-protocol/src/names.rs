@@ -1,4 +1,5 @@
-//! Names that people, files and Terraform see. Parsed at the edge, so a value of these types is always well formed.
+//! Names that appear in the window, in files and in Terraform. They are parsed at the boundary, so a value of these
+//! types is always well formed.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
@@ -85,34 +86,34 @@ fn made_of(text: &str, most: usize, first: fn(char) -> bool, rest: fn(char) -> b
 }
 
 name!(
-    /// The name of a node: unique on its board, and safe as a Terraform name.
-    Name, "name", "a lower-case letter or underscore, then lower-case letters, digits and underscores, 64 at most",
+    /// The name of a node: unique on its board and valid as a Terraform name.
+    Name, "name", "a lower-case letter or underscore, then lower-case letters, digits and underscores, at most 64 characters",
     |text| made_of(text, 64, |c| c.is_ascii_lowercase() || c == '_', |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 );
 name!(
-    /// The name of a board: unique in its workspace, and the stem of its file.
-    BoardName, "board name", "a lower-case letter or digit, then lower-case letters, digits, hyphens and underscores, 64 at most",
+    /// The name of a board: unique in its workspace and the stem of its file name.
+    BoardName, "board name", "a lower-case letter or digit, then lower-case letters, digits, hyphens and underscores, at most 64 characters",
     |text| made_of(text, 64, |c| c.is_ascii_lowercase() || c.is_ascii_digit(), |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
 );
 name!(
-    /// A type of the registry, such as `aws/compute/instance` or `ui.button`.
-    TypeId, "type id", "letters, digits, `_ - . /`, starting with a letter or underscore, 128 at most",
+    /// The id of a registry type, such as `aws/compute/instance` or `ui.button`.
+    TypeId, "type id", "letters, digits, `_ - . /`, starting with a letter or underscore, at most 128 characters",
     |text| made_of(text, 128, |c| c.is_ascii_alphabetic() || c == '_', |c| c.is_ascii_alphanumeric() || "_-./".contains(c))
 );
 name!(
-    /// A property of a type.
-    PropKey, "property key", "a letter or underscore, then letters, digits and underscores, 64 at most",
+    /// The key of a property of a type.
+    PropKey, "property key", "a letter or underscore, then letters, digits and underscores, at most 64 characters",
     |text| made_of(text, 64, |c| c.is_ascii_alphabetic() || c == '_', |c| c.is_ascii_alphanumeric() || c == '_')
 );
 name!(
-    /// A port of a type.
-    PortId, "port id", "a lower-case letter, then lower-case letters, digits, hyphens and underscores, 64 at most",
+    /// The id of a port of a type.
+    PortId, "port id", "a lower-case letter, then lower-case letters, digits, hyphens and underscores, at most 64 characters",
     |text| made_of(text, 64, |c| c.is_ascii_lowercase(), |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
 );
 name!(
-    /// A text file of the workspace whose content is part of the state, such as an entity of a spec bundle. Relative to the
-    /// root, with `/` between its parts; it can name nothing outside and nothing of the machine's own state.
-    SourcePath, "source path", "a path within the workspace: parts of 255 bytes at most, none of them empty or starting with a dot, 1024 in all",
+    /// The path of a text file whose content is part of the state, such as an entity of a spec bundle. The path is
+    /// relative to the workspace root and uses `/`. It cannot point outside the workspace or at hidden files.
+    SourcePath, "source path", "a path inside the workspace of at most 1024 bytes, each part at most 255 bytes, no part empty or starting with a dot",
     is_source_path
 );
 
@@ -122,19 +123,19 @@ fn is_source_path(text: &str) -> bool {
 }
 
 impl SourcePath {
-    /// The file of the links across domains.
+    /// The file that stores the trace links.
     pub fn links() -> Self {
         Self(Arc::from("links.json"))
     }
 }
 
 impl Name {
-    /// The name of a node that has nothing better.
+    /// The default name of a node.
     pub fn fallback() -> Self {
         Self(Arc::from("node"))
     }
 
-    /// The nearest well-formed name to what a person wrote; `fallback` when nothing of it can be used.
+    /// Converts free text to a well-formed name; returns `fallback` when no character is usable.
     pub fn from_words(words: &str, fallback: &Name) -> Self {
         let folded = fold(words, '_');
         let folded =
@@ -142,7 +143,7 @@ impl Name {
         Self::parse(folded.as_str()).unwrap_or_else(|_| fallback.clone())
     }
 
-    /// This name with a number behind it, shortened so that it still fits.
+    /// Appends a number, shortening the name so that the result still fits.
     pub fn numbered(&self, number: u32) -> Self {
         let suffix = format!("_{number}");
         let stem: String = self.0.chars().take(64 - suffix.len()).collect();
@@ -151,17 +152,17 @@ impl Name {
 }
 
 impl BoardName {
-    /// The name of a board that has nothing better.
+    /// The default name of a board of this kind.
     pub fn of_kind(kind: crate::BoardKind) -> Self {
         Self(Arc::from(kind.word()))
     }
 
-    /// The nearest well-formed board name to what a person wrote.
+    /// Converts free text to a well-formed board name; returns `None` when no character is usable.
     pub fn from_words(words: &str) -> Option<Self> {
         Self::parse(fold(words, '-')).ok()
     }
 
-    /// This name with a number behind it, shortened so that it still fits.
+    /// Appends a number, shortening the name so that the result still fits.
     pub fn numbered(&self, number: u32) -> Self {
         let suffix = format!("-{number}");
         let stem: String = self.0.chars().take(64 - suffix.len()).collect();
@@ -169,7 +170,8 @@ impl BoardName {
     }
 }
 
-/// Lower-cased words joined by `joint`; whatever is neither letter nor digit separates words.
+/// Lower-cases the words and joins them with `joint`. Every character that is neither a letter nor a digit separates
+/// words.
 fn fold(words: &str, joint: char) -> String {
     let mut folded = String::new();
     for c in words.chars() {

@@ -1,5 +1,5 @@
-//! Overrides: values laid over the props of instances, kept apart from what the boards and components say until somebody
-//! promotes them. Which of them find their instance is derived, never stored.
+//! Overrides: values that replace props of instances, stored apart from boards and components until a person promotes
+//! them. Whether an override matches an instance is derived, never stored.
 
 use crate::{
     Value,
@@ -12,36 +12,36 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-/// Overrides in one workspace.
+/// The maximum number of overrides in a workspace.
 pub const MAX_OVERRIDES: usize = 10_000;
-/// Bytes of the id of an instance, and of the name of a component.
+/// The maximum size of an instance id or a component name.
 pub const MAX_INSTANCE_BYTES: usize = 1_024;
-/// Bytes of a path into the props.
+/// The maximum size of a path into the props.
 pub const MAX_PATH_BYTES: usize = 1_024;
-/// Bytes of what tells an instance apart, as JSON.
+/// The maximum size of a locator as JSON.
 pub const MAX_LOCATOR_BYTES: usize = 4 * 1024;
 
 /// The two lists of the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OverrideScope {
-    /// Of pages: the instances are nodes of interface boards, and what components show within them.
+    /// Overrides of pages: the instances are nodes of interface boards and the components nested in them.
     #[default]
     App,
-    /// Of components by themselves, variants among them.
+    /// Overrides of components previewed on their own, including variants.
     Component,
 }
 
-/// Where an override applies; there is one at most for each.
+/// The address of an override; unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OverrideKey {
     #[serde(default)]
     pub scope: OverrideScope,
-    /// The instance as the preview names it: a node's id, a component's, `component@variant`, or one of these and a way into
-    /// it, part by part: `n-000000000011/ui.card:2/ui.badge[0]`.
+    /// The instance as named by the preview: the id of a node or a component, `component@variant`, or one of these
+    /// followed by a path of nested parts: `n-000000000011/ui.card:2/ui.badge[0]`.
     pub instance: Arc<str>,
-    /// Into the props.
+    /// The path into the props.
     pub path: JsonPointer,
 }
 
@@ -50,17 +50,17 @@ impl OverrideKey {
         Self { scope, instance: instance.into(), path }
     }
 
-    /// The smallest key of an instance, for asking for all of its overrides.
+    /// The smallest key of an instance, the start of a range query for all its overrides.
     pub fn first_of(scope: OverrideScope, instance: impl Into<Arc<str>>) -> Self {
         Self::new(scope, instance, JsonPointer::root())
     }
 
-    /// The node, the component or the variant of one that the instance is or is within.
+    /// The node, component or component variant that is or contains the instance.
     pub fn owner(&self) -> &str {
         self.instance.split('/').next().unwrap_or_default()
     }
 
-    /// The component that an override of a component by itself is for, and the variant of it.
+    /// The component, and its variant, of an override in the component scope.
     pub fn component(&self) -> (&str, Option<&str>) {
         match self.owner().split_once('@') {
             Some((component, variant)) => (component, Some(variant)),
@@ -68,12 +68,12 @@ impl OverrideKey {
         }
     }
 
-    /// The way from the owner to the part that it is for.
+    /// The path from the owner to the nested part; `None` for the owner itself.
     pub fn within(&self) -> Option<&str> {
         self.instance.split_once('/').map(|(_, within)| within)
     }
 
-    /// It is something that a component shows within itself, and stands on no board.
+    /// Returns true for a part nested in a component, which is not on a board.
     pub fn is_within(&self) -> bool {
         self.instance.contains('/')
     }
@@ -91,15 +91,15 @@ impl fmt::Display for OverrideKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Override {
-    /// Null is a value.
+    /// The value; null is a valid value.
     pub value: Value,
-    /// What the instance was when this was set.
+    /// The component type of the instance when the override was set.
     pub component: Option<Arc<str>>,
-    /// How whoever set it finds the instance again, in its own words.
+    /// An opaque locator that helps the adapter find the instance again.
     pub locator: Option<Value>,
 }
 
-/// One value to be laid over a prop.
+/// A request to set one override.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SetOverride {
@@ -108,7 +108,7 @@ pub struct SetOverride {
     pub instance: Arc<str>,
     pub path: JsonPointer,
     pub value: Value,
-    /// Found out from the board where it is not given.
+    /// Derived from the board when absent.
     #[serde(default)]
     pub component: Option<Arc<str>>,
     #[serde(default)]
@@ -121,12 +121,12 @@ impl SetOverride {
     }
 }
 
-/// Some of the overrides.
+/// Selects overrides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum WhichOverrides {
     All,
-    /// Those that find nothing to apply to.
+    /// Overrides that match no instance.
     Orphaned,
     Scope(OverrideScope),
     Instance {
@@ -137,29 +137,29 @@ pub enum WhichOverrides {
     These(Vec<OverrideKey>),
 }
 
-/// Why an override applies to nothing at present.
+/// Why an override currently matches nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Orphaned {
-    /// There is no such instance.
+    /// The instance does not exist.
     InstanceMissing,
-    /// The instance is of another type than it was.
+    /// The instance now has a different type.
     OtherType,
-    /// The type has no such prop, or it cannot be set.
+    /// The type has no such prop, or the prop cannot be set.
     PathInvalid,
 }
 
 impl Orphaned {
     pub fn words(self) -> &'static str {
         match self {
-            Self::InstanceMissing => "the instance is not there",
-            Self::OtherType => "the instance is of another type now",
+            Self::InstanceMissing => "the instance does not exist",
+            Self::OtherType => "the instance now has a different type",
             Self::PathInvalid => "the component has no such prop",
         }
     }
 }
 
-/// An override that could not be promoted, and why.
+/// An override that could not be promoted, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotPromoted {
@@ -174,21 +174,21 @@ impl NotPromoted {
     }
 }
 
-/// How an override stands at present.
+/// The current resolution of an override.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Standing {
-    /// To this instance: the one it names, or one that its locator found again.
+    /// Applies to this instance: the named one, or one found by the locator.
     Applies(Arc<str>),
     Orphaned(Orphaned),
 }
 
 // ---- the file ---------------------------------------------------------------------------------------------------------
 
-/// Overrides in their order.
+/// Overrides sorted by key.
 pub type OverrideMap = BTreeMap<OverrideKey, Override>;
 
-/// In the form of the workbench's file, sorted by instance and path, whatever order they come in.
+/// Converts overrides to the file format of the workbench, sorted by instance and path.
 pub fn to_file<'a>(
     overrides: impl IntoIterator<Item = (&'a OverrideKey, &'a Override)>,
     updated: u64,
@@ -216,7 +216,7 @@ pub fn to_file<'a>(
     }
 }
 
-/// What a file says; of two with the same address the later one counts.
+/// Reads the overrides of a file; of two with the same address the later one wins.
 pub fn from_file(file: &PersistedOverridesFile) -> Result<OverrideMap, (OverrideKey, ValueError)> {
     let mut found = OverrideMap::new();
     for (scope, list) in [(OverrideScope::App, &file.app), (OverrideScope::Component, &file.component)] {

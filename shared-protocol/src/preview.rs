@@ -1,8 +1,9 @@
-//! What main and the preview say to each other: JSON, because the preview runs what others wrote and nothing it sends is
-//! believed before it has been decoded strictly and checked.
+//! The messages between main and the preview process. They are JSON because the preview runs untrusted components:
+//! main decodes its messages strictly and checks them before use.
 //!
-//! Owns the messages, their bounds, and [`Conversation`]: what the preview may say at this point of the conversation.
-//! Sizes are in points unless they say pixels. Types hold no recursion but JSON values, whose parser bounds the depth.
+//! Owns the messages, their limits, and [`Conversation`], which checks whether a message is allowed at this point.
+//! Sizes are in points unless they are named pixels. The only recursive types are JSON values; the parser bounds
+//! their depth.
 
 use crate::v0::{JsonPointer, PreviewLogLevel};
 use serde::{Deserialize, Serialize};
@@ -12,31 +13,31 @@ mod conversation;
 
 pub use conversation::{Conversation, Violation};
 
-/// Raised with every change of a message; both ends must have the same.
+/// Incremented with every change of a message; both ends must have the same version.
 pub const PREVIEW_PROTOCOL: u32 = 4;
 
-/// Bytes of one message to the preview: a component file of the largest size, every character escaped.
+/// The maximum size of a message to the preview: the largest component file with every character escaped.
 pub const MAX_TO_PREVIEW: usize = 8 << 20;
-/// Bytes of one message from it.
+/// The maximum size of a message from the preview.
 pub const MAX_FROM_PREVIEW: usize = 4 << 20;
-/// Instances on one screen, those that components show in turn included.
+/// The maximum number of instances on a screen, including nested ones.
 pub const MAX_INSTANCES: usize = 10_000;
-/// Problems told at once.
+/// The maximum number of problems in one message.
 pub const MAX_PROBLEMS_TOLD: usize = 200;
-/// Characters of a text that the preview sends: a log line, a message, a typed value.
+/// The maximum length of a text from the preview: a log line, a message, a typed value.
 pub const MAX_TOLD: usize = 4_000;
-/// Characters of an id.
+/// The maximum length of an id.
 pub const MAX_ID: usize = 256;
-/// Events in one message.
+/// The maximum number of input events in one message.
 pub const MAX_EVENTS: usize = 256;
-/// Characters that the preview may say it has no font for, in one message.
+/// The maximum number of characters that the preview may report as missing in one message.
 pub const MAX_MISSING_CHARS: usize = 512;
-/// Points of a side of the screen.
+/// The maximum side of a screen in points.
 pub const MAX_SCREEN: u32 = 4_096;
-/// Pixels of a screen in all.
+/// The maximum number of pixels of a screen.
 pub const MAX_SCREEN_PIXELS: usize = 4_096 * 4_096;
 
-/// How large the screen of the preview is and how it looks. A frame memory for exactly this many pixels comes with it.
+/// The size and theme of the preview screen. A frame memory for exactly this number of pixels comes with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Screen {
@@ -48,7 +49,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// None for sizes that are not offered.
+    /// Returns `None` for an unsupported size or scale.
     pub fn new(width: u32, height: u32, scale: f32, dark: bool) -> Option<Self> {
         let quarters = (scale * 4.0).round();
         let screen = Self { width, height, quarters: quarters as u8, dark };
@@ -70,13 +71,13 @@ impl Screen {
         f32::from(self.quarters) / 4.0
     }
 
-    /// Columns and rows.
+    /// The size in pixels: columns and rows.
     pub fn pixels(&self) -> [usize; 2] {
         [self.width, self.height].map(|points| points as usize * usize::from(self.quarters) / 4)
     }
 }
 
-/// What a session shows.
+/// The content that a session shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Target {
@@ -103,7 +104,7 @@ pub struct SceneInstance {
     pub slot: Option<String>,
 }
 
-/// A value laid over a prop of an instance.
+/// A value that overrides a prop of an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SceneOverride {
@@ -112,7 +113,7 @@ pub struct SceneOverride {
     pub value: Value,
 }
 
-/// Whether input drives the components or chooses among them.
+/// Whether input goes to the components or selects them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
@@ -124,7 +125,7 @@ pub enum Mode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum InputEvent {
-    /// The pointer is there.
+    /// The pointer moved to this position.
     Move {
         x: f32,
         y: f32,
@@ -164,7 +165,7 @@ pub enum EditKey {
     Down,
     Home,
     End,
-    /// The same, with what lies on the way selected.
+    /// Moves the cursor left and extends the selection; the next three do the same for their keys.
     SelectLeft,
     SelectRight,
     SelectHome,
@@ -175,16 +176,16 @@ pub enum EditKey {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum ToPreview {
-    /// The answer to the hello.
+    /// The response to the hello.
     Welcome {
         session: String,
     },
-    /// Comes with the descriptor of a frame memory. `generation` goes up with each.
+    /// Carries the file descriptor of a frame memory. `generation` increases with each message.
     Screen {
         generation: u32,
         screen: Screen,
     },
-    /// A component file is new or has changed.
+    /// A new or changed component file.
     Component {
         file: String,
         text: String,
@@ -192,18 +193,18 @@ pub enum ToPreview {
     ComponentRemoved {
         file: String,
     },
-    /// A picture of the workspace, as PNG in base64.
+    /// An image of the workspace, as PNG in base64.
     Image {
         path: String,
         png: String,
     },
-    /// A font of the system, for characters that were missing. Comes with the descriptor of its file.
+    /// A system font for missing characters. Carries the file descriptor of the font.
     Font {
         name: String,
-        /// Which face of a collection.
+        /// The index of the face in a font collection.
         index: u32,
     },
-    /// What to show from now on. `revision` goes up with each.
+    /// The scene to show from now on. `revision` increases with each message.
     Scene {
         revision: u64,
         target: Target,
@@ -227,15 +228,15 @@ pub enum ToPreview {
     Input {
         events: Vec<InputEvent>,
     },
-    /// To be answered with a pong; how main knows that the preview is not stuck.
+    /// A health check that the preview answers with a pong.
     Ping {
         number: u64,
     },
-    /// Forget what was typed and ticked, and begin again.
+    /// Discards the input state and starts again.
     Reset,
 }
 
-/// Which layers of the sandbox hold.
+/// The active layers of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SandboxReport {
@@ -251,12 +252,12 @@ pub struct SandboxReport {
 #[serde(rename_all = "camelCase")]
 pub enum LandlockLevel {
     Full,
-    /// The kernel knows some of what was asked for.
+    /// The kernel supports some of the requested restrictions.
     Partial,
     None,
 }
 
-/// Where an instance is on the screen.
+/// The position of an instance on the screen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InstanceBox {
@@ -266,9 +267,9 @@ pub struct InstanceBox {
     pub parent: Option<String>,
     /// Left, top, width, height.
     pub rect: [f32; 4],
-    /// The part of the screen in which it can be seen.
+    /// The visible part of the screen.
     pub clip: [f32; 4],
-    /// The component's file, and in another component's file the line that shows it.
+    /// The component's file, and the line of its view.
     pub file: String,
     pub line: u32,
 }
@@ -280,7 +281,7 @@ pub struct PreviewProblem {
     pub line: u32,
     pub column: u32,
     pub message: String,
-    /// The instance in which it happened, if it is not the file's alone.
+    /// The affected instance, if the problem is not about the file alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
 }
@@ -296,46 +297,46 @@ pub enum OverrideStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum FromPreview {
-    /// The first message, sent when the sandbox is closed.
+    /// The first message, sent after the sandbox is closed.
     Hello {
         protocol: u32,
         build: String,
         sandbox: SandboxReport,
     },
-    /// Characters that no font of the preview has; each is told once.
+    /// Characters that no font of the preview supports; each is reported once.
     Missing {
         characters: String,
     },
-    /// A frame lies in the memory of this generation.
+    /// A frame is available in the memory of this generation.
     Frame {
         generation: u32,
         sequence: u64,
         revision: u64,
         micros: u64,
     },
-    /// What is where in the frame, in the order in which it is drawn.
+    /// The instances in the frame, in drawing order.
     Instances {
         revision: u64,
         instances: Vec<InstanceBox>,
     },
-    /// One for each override, in order.
+    /// One status for each override, in order.
     Overrides {
         revision: u64,
         statuses: Vec<OverrideStatus>,
     },
-    /// Everything that is wrong at present.
+    /// All current problems.
     Problems {
         problems: Vec<PreviewProblem>,
     },
-    /// In inspect mode, under the pointer.
+    /// The instance under the pointer in inspect mode.
     Hovered {
         instance: Option<String>,
     },
-    /// In inspect mode, pressed.
+    /// The instance that was clicked in inspect mode.
     Picked {
         instance: Option<String>,
     },
-    /// In interact mode, something was done: pressed, changed to a value.
+    /// An action of a component in interact mode: a press, or a change to a value.
     Action {
         instance: String,
         action: String,

@@ -1,5 +1,5 @@
-//! Preview sessions as window and terminals know them. What the preview process itself hears and says is in
-//! [`crate::preview`]; nothing of that reaches a window before it was checked.
+//! Preview sessions as seen by the window and terminals. The messages of the preview process itself are in
+//! [`crate::preview`]; main checks them before anything reaches a window.
 
 use crate::{
     NodeId, Value,
@@ -8,12 +8,12 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Sessions at a time.
+/// The maximum number of open sessions.
 pub const MAX_SESSIONS: usize = 8;
-/// Lines of a session's log that are kept.
+/// The maximum number of stored log lines of a session.
 pub const MAX_LOG: usize = 1_000;
 
-/// One session; never used again in the same run.
+/// The id of a session, never reused in the same run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub u32);
@@ -23,7 +23,9 @@ impl std::str::FromStr for SessionId {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = text.strip_prefix("preview-").unwrap_or(text).parse().ok();
-        number.map(Self).ok_or_else(|| format!("{text:?} is no preview such as preview-1"))
+        number
+            .map(Self)
+            .ok_or_else(|| format!("{text:?} is not a preview id: expected an id such as preview-1"))
     }
 }
 
@@ -33,7 +35,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// A picture that a preview drew, as data: rows from the top, four bytes a pixel, colours multiplied by their alpha.
+/// An image rendered by a preview: rows from the top, four bytes a pixel, premultiplied alpha.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pixels {
@@ -43,7 +45,7 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Columns and rows, if there are exactly the bytes for them and no more than a screen has.
+    /// Returns columns and rows, if the number of bytes matches and the size is within the limits of a screen.
     pub fn size(&self) -> Option<[usize; 2]> {
         let side = 1..=MAX_SCREEN;
         let [width, height] = [self.width, self.height].map(|side| side as usize);
@@ -57,15 +59,15 @@ impl Pixels {
 
 impl fmt::Debug for Pixels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pixels({} × {})", self.width, self.height)
+        write!(f, "PreviewImage({} × {})", self.width, self.height)
     }
 }
 
-/// What a session shows.
+/// The content that a session shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shown {
-    /// A page: a route of an interface board with all it contains.
+    /// A page: a route of an interface board with its content.
     Route(NodeId),
     /// One component with its defaults.
     Component { component: String },
@@ -73,21 +75,21 @@ pub enum Shown {
     Variant { component: String, variant: String },
 }
 
-// ---- what may be asked ------------------------------------------------------------------------------------------------
+// ---- requests --------------------------------------------------------------------------------------------------------
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PreviewRequest {
-    /// Answered by [`PreviewAnswer::Started`]; the session shows itself in the next view.
+    /// Starts a session. Returns [`PreviewAnswer::Started`]; the next view contains the session.
     Start {
         shows: Shown,
         screen: Screen,
     },
-    /// Ends the process; the session stays as stopped, with its log.
+    /// Ends the process; the session stays listed as stopped, with its log.
     Stop(SessionId),
-    /// Stops it if need be and forgets it.
+    /// Stops the session if necessary and removes it.
     Close(SessionId),
-    /// Starts the process again, also one that was stopped, crashed or is stuck. Lifts quarantine.
+    /// Restarts the process, also when it stopped, crashed or hangs. Lifts the quarantine.
     Restart(SessionId),
     /// Shows another page in the same session.
     Navigate {
@@ -102,22 +104,22 @@ pub enum PreviewRequest {
         session: SessionId,
         mode: Mode,
     },
-    /// Chooses an instance, as a click on it in inspect mode does; none for nothing.
+    /// Selects an instance, like a click on it in inspect mode; `None` clears the selection.
     Select {
         session: SessionId,
         instance: Option<String>,
     },
-    /// Lines after a number, oldest first. Answered by [`PreviewAnswer::Log`].
+    /// Log lines after a number, oldest first. Returns [`PreviewAnswer::Log`].
     Log {
         session: SessionId,
         after: u64,
     },
-    /// What is on the session's screen as a PNG file, once a frame of the present content is there.
+    /// Saves the screen of the session as a PNG file, once a frame of the current content is available.
     Shot {
         session: SessionId,
         path: String,
     },
-    /// All sessions and components. Answered by [`PreviewAnswer::All`].
+    /// All sessions and components. Returns [`PreviewAnswer::All`].
     List,
 }
 
@@ -135,13 +137,13 @@ pub enum PreviewAnswer {
     Done,
 }
 
-/// What the window does in a session; not answered.
+/// Input from the window to a session; not answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum PreviewGesture {
-    /// To the components. At most [`crate::preview::MAX_EVENTS`] at once; sent in interact and in inspect mode alike.
+    /// Input events for the components, at most [`crate::preview::MAX_EVENTS`] in one message; sent in both modes.
     Input(Vec<InputEvent>),
-    /// Values that are shown and not kept, while a control is being dragged; each message replaces the one before, and an
-    /// empty one ends it. What is kept is set by a command.
+    /// Transient values while a control is dragged. Each message replaces the previous one; an empty message ends the
+    /// drag. A command sets the final value.
     Try(Vec<Tried>),
 }
 
@@ -153,15 +155,15 @@ pub struct Tried {
     pub value: Value,
 }
 
-// ---- what the window is told ------------------------------------------------------------------------------------------
+// ---- notifications ----------------------------------------------------------------------------------------------------
 
-/// All sessions, whenever something about one is other than it was; frames and boxes travel apart.
+/// All sessions; sent after every change. Frames and instance boxes are sent separately.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PreviewsView {
     pub sessions: Vec<SessionView>,
-    /// The components of the workspace, for starting one by itself.
+    /// The components of the workspace that can be previewed on their own.
     pub components: Vec<ComponentView>,
-    /// Why nothing can be shown on this machine.
+    /// Why previews are unavailable on this machine.
     pub unavailable: Option<String>,
 }
 
@@ -169,58 +171,58 @@ pub struct PreviewsView {
 pub struct SessionView {
     pub id: SessionId,
     pub shows: Shown,
-    /// In words: the page's title, the component's.
+    /// The title of the page or of the component.
     pub title: String,
     pub state: SessionState,
     pub screen: Screen,
     pub mode: Mode,
-    /// The page that is shown, where it is one.
+    /// The shown page, if the session shows one.
     pub route: Option<NodeId>,
     pub selected: Option<SelectedInstance>,
-    /// In inspect mode, under the pointer.
+    /// The instance under the pointer in inspect mode.
     pub hovered: Option<String>,
     pub problems: Vec<SessionProblem>,
-    /// Components that ended the process twice and are left out.
+    /// Components that are skipped because they ended the process twice.
     pub quarantined: Vec<String>,
-    /// Lines in the log so far.
+    /// The number of log lines so far.
     pub logged: u64,
-    /// How long the newest frame took to make.
+    /// The render time of the newest frame.
     pub frame_micros: u64,
 }
 
-/// The states of the workbench's contract, each with what belongs to it.
+/// The session states of the workbench contract, each with its own data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SessionState {
-    /// The process is being started.
+    /// The process is starting.
     Creating,
-    /// Locked in; what it is to show is on its way.
+    /// The sandbox is closed; the content is loading.
     Loading,
     Ready,
-    /// Files or the page changed and the next frame is awaited; the last one stays.
+    /// Files or the page changed; the last frame stays visible until the next one arrives.
     Reloading,
     Stopped,
-    /// It crashed, hung, broke a rule or ran out of its budget.
+    /// The process crashed, hung, broke the protocol or exceeded its limits.
     Failed(Failed),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// What happened, in a line.
+    /// A one-line description of the failure.
     pub what: String,
-    /// The last lines that the process wrote.
+    /// The last lines of process output.
     pub detail: Vec<String>,
-    /// It starts again by itself at this moment (milliseconds since 1970, UTC); else it waits for a person.
+    /// The time of the automatic restart (milliseconds since 1970, UTC); `None` when a person must restart it.
     pub again_at: Option<u64>,
 }
 
-/// What is selected in a session, with what the inspector needs.
+/// The selected instance of a session, for the inspector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SelectedInstance {
     pub instance: String,
     pub component: String,
-    /// The node on the board that it is, or is part of.
+    /// The node on the board that is, or contains, the instance.
     pub node: Option<NodeId>,
-    /// The component's file and line, from the workspace's folder.
+    /// The component's file and line, relative to the workspace folder.
     pub file: String,
     pub line: u32,
 }
@@ -261,17 +263,17 @@ pub enum LogLevel {
     Error,
 }
 
-/// Where an instance is on a session's screen, in points.
+/// The position of an instance on the screen of a session, in points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShownInstance {
     pub id: String,
     pub component: String,
     pub parent: Option<String>,
-    /// The node on the board that it is.
+    /// The node on the board.
     pub node: Option<NodeId>,
     /// Left, top, width, height.
     pub rect: [f32; 4],
-    /// The part of the screen in which it can be seen.
+    /// The visible part of the screen.
     pub clip: [f32; 4],
 }
 

@@ -1,4 +1,4 @@
-//! The review queue: what agents want to change, and what people decided about it.
+//! The review queue: proposals of agents and the decisions about them.
 
 use crate::{
     BoardId, Change, Code, EdgeId, NodeId, OverrideKey, ProposalId, Refusal, Revision, SourcePath,
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
 use std::{collections::BTreeSet, fmt};
 
-/// What a reviewer ticks: one element with all that a proposal does to it.
+/// One selectable part of a proposal: an element with everything that the proposal changes about it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Subject {
@@ -19,7 +19,7 @@ pub enum Subject {
     Edge(EdgeId),
     Source(SourcePath),
     Override(OverrideKey),
-    /// What is asked for beside changes of the content.
+    /// The requested action of a proposal that does not change content.
     Act,
 }
 
@@ -50,12 +50,12 @@ impl fmt::Display for Subject {
             Self::Edge(id) => id.fmt(f),
             Self::Source(path) => path.fmt(f),
             Self::Override(key) => write!(f, "the override {key}"),
-            Self::Act => f.write_str("what is asked for"),
+            Self::Act => f.write_str("the requested action"),
         }
     }
 }
 
-/// Who proposed. The key comes from the connection; name and version are what the client says of itself.
+/// The client that created a proposal. The key comes from the connection; the client reports name and version itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposer {
@@ -68,29 +68,29 @@ pub struct Proposer {
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
     pub id: ProposalId,
-    /// What people call it: 1, 2, 3 in the order of their beginning.
+    /// The number shown to people: 1, 2, 3 in order of creation.
     pub number: u64,
-    /// Raised with every change of its content; a decision names the one it is about.
+    /// Incremented with every change of the content; a decision names the version it applies to.
     pub version: u32,
     pub proposer: Proposer,
     pub state: ProposalState,
     pub title: String,
-    /// The agent's words, shown as such.
+    /// The text of the agent, shown as such.
     pub rationale: String,
-    /// The revision that the changes were last fitted to. One that is open fits the queue's own revision.
+    /// The revision that the changes were last rebased to. An open proposal fits the current revision of the queue.
     pub base: Revision,
     pub changes: Vec<Change>,
-    /// What of it was left to the workbench.
+    /// The names and positions that the workbench chose.
     #[serde(default)]
     pub chosen: Chosen,
-    /// What it asks for that is no change of the workspace's content; then there are no changes.
+    /// The requested action, if the proposal does not change content; then `changes` is empty.
     pub act: Option<Act>,
-    /// What was asked for, one line each.
+    /// One summary line for each request of the agent.
     pub steps: Vec<Step>,
     pub comments: Vec<Comment>,
-    /// Parts of it that were accepted, and the standing of those that were.
+    /// The accepted parts, each with its decision.
     pub decisions: Vec<Decided>,
-    /// What came of what was asked for, once it was done.
+    /// The outcome of the requested action, once it ran.
     #[serde(default)]
     pub outcome: Option<String>,
     /// Milliseconds since 1970, UTC.
@@ -98,13 +98,14 @@ pub struct Proposal {
     pub expires: u64,
 }
 
-/// What the workbench chose because whoever asked left it open; where it is taken meanwhile, it is chosen again.
+/// Names and positions that the workbench chose because the request left them open. The workbench chooses again when
+/// one is taken in the meantime.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Chosen {
-    /// Nodes that were given a name.
+    /// Nodes with a generated name.
     pub names: BTreeSet<NodeId>,
-    /// Nodes that were given a place.
+    /// Nodes with a generated position.
     pub places: BTreeSet<NodeId>,
 }
 
@@ -115,22 +116,22 @@ impl Chosen {
     }
 }
 
-/// Something that is done once a person says yes, and that undo does not take back.
+/// An action that runs after approval and that undo does not revert.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Act {
-    /// Writes the files.
+    /// Saves the files.
     Save,
     /// Opens another workspace in place of this one.
     Open {
         path: String,
     },
-    /// Makes a workspace in a folder and opens it in place of this one.
+    /// Creates a workspace in a folder and opens it in place of this one.
     New {
         path: String,
         name: String,
     },
-    /// Replaces the project's file, if it still holds `before`.
+    /// Replaces the project file if its content is still `before`.
     Config {
         before: String,
         after: String,
@@ -147,28 +148,29 @@ pub enum Act {
     StopPreview {
         session: SessionId,
     },
-    /// Shows another page in a preview.
+    /// Navigates a preview to another page.
     NavigatePreview {
         session: SessionId,
         route: NodeId,
     },
     /// Calls a tool of a managed server or of a manifest, once.
     Call {
-        /// The name that agents call.
+        /// The tool name exposed to agents.
         tool: String,
-        /// Whose it is, for people: a server's name, or a manifest's file.
+        /// The owner of the tool for display: the name of a server or the file of a manifest.
         from: String,
-        /// A JSON object, as text: all of it, and exactly what is sent.
+        /// A JSON object as text: the complete arguments, sent unchanged.
         arguments: String,
-        /// It says of itself that it destroys something.
+        /// The tool declares itself destructive.
         destructive: bool,
-        /// Of the tool's definition, or of the manifest, that was shown: another one is not called for it.
+        /// The hash of the reviewed tool definition or manifest. The call is refused when the hash has changed.
         definition: String,
     },
 }
 
 impl Act {
-    /// It changes the real world, or what everybody looks at: a yes must be deliberate.
+    /// Returns true for actions that change real infrastructure, replace the open workspace or are destructive. They
+    /// need an explicit confirmation.
     pub fn is_grave(&self) -> bool {
         match self {
             Self::Run { operation, .. } => operation.needs_confirmation(),
@@ -182,12 +184,12 @@ impl Act {
         }
     }
 
-    /// One line for people.
+    /// A one-line description.
     pub fn words(&self) -> String {
         match self {
-            Self::Save => "writes the files".to_owned(),
+            Self::Save => "saves the files".to_owned(),
             Self::Open { path } => format!("opens the workspace {path}"),
-            Self::New { path, name } => format!("makes the workspace {name} in {path} and opens it"),
+            Self::New { path, name } => format!("creates the workspace {name} in {path} and opens it"),
             Self::Config { .. } => "changes draftboard.toml".to_owned(),
             Self::Run { board, operation } => format!("runs terraform {} on {board}", run_word(*operation)),
             Self::StartPreview { shows: Shown::Route(route), .. } => format!("starts a preview of {route}"),
@@ -199,7 +201,7 @@ impl Act {
             }
             Self::StopPreview { session } => format!("stops {session}"),
             Self::NavigatePreview { session, route } => format!("shows {route} in {session}"),
-            Self::Call { tool, from, .. } => format!("calls {tool} of {from}"),
+            Self::Call { tool, from, .. } => format!("calls {tool} ({from})"),
         }
     }
 }
@@ -211,7 +213,7 @@ fn run_word(operation: RunOperation) -> &'static str {
         RunOperation::Plan => "plan",
         RunOperation::PlanDestroy => "plan -destroy",
         RunOperation::Apply => "apply",
-        RunOperation::ApplyPlan => "apply of the kept plan",
+        RunOperation::ApplyPlan => "apply (saved plan)",
         RunOperation::Destroy => "destroy",
         RunOperation::Drift => "plan -refresh-only",
     }
@@ -221,7 +223,7 @@ fn run_word(operation: RunOperation) -> &'static str {
 #[serde(rename_all = "camelCase")]
 pub struct Step {
     pub summary: String,
-    /// A reviewer's own edit, and not the agent's.
+    /// The reviewer who made this edit; `None` when the agent made it.
     pub by_reviewer: Option<String>,
 }
 
@@ -239,7 +241,7 @@ pub struct Comment {
 pub struct Decided {
     pub version: u32,
     pub hash: ContentHash,
-    /// The operation that it became; none when nothing but an act was taken.
+    /// The resulting operation; `None` when only an action was accepted.
     pub revision: Option<Revision>,
     pub subjects: Vec<Subject>,
     pub by: String,
@@ -249,15 +251,15 @@ pub struct Decided {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProposalState {
-    /// The agent is still at it.
+    /// The agent is still editing it.
     Draft,
-    /// It waits for a person.
+    /// It needs a decision.
     Open,
-    /// What it touches was changed since; a person or the agent looks again.
+    /// The elements it changes have changed since; it needs another look by a person or the agent.
     Stale {
         why: Vec<String>,
     },
-    /// All of it, or what was left of it.
+    /// All of it, or all remaining parts, were accepted.
     Accepted,
     Rejected {
         reason: String,
@@ -271,7 +273,7 @@ pub enum ProposalState {
 }
 
 impl ProposalState {
-    /// Nothing more can happen to it.
+    /// Returns true when the state can no longer change.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Accepted | Self::Withdrawn | Self::Superseded { .. } | Self::Expired)
     }
@@ -290,26 +292,24 @@ impl ProposalState {
     }
 }
 
-/// The gravest first.
+/// Risk labels, most severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Risk {
-    /// Something goes, or becomes something else.
+    /// It removes an element or replaces it with another.
     Destructive,
-    /// Who may reach or read what, and what is run: ingress from everywhere, permissions, secrets, programs and where they
-    /// keep their state.
+    /// It affects access or execution: open ingress, permissions, secrets, programs and the location of their state.
     Security,
-    /// It would cost more; judged by whoever knows prices.
+    /// It increases the cost; labelled by code that knows prices.
     CostUp,
-    /// Many elements, or several boards.
+    /// It changes many elements or several boards.
     Wide,
-    /// Places and labels alone.
+    /// It changes positions and labels only.
     Cosmetic,
 }
 
 impl Risk {
-    /// The place of these labels in a list that begins with the gravest. Nothing but places and labels comes last, after
-    /// what has no label at all.
+    /// Returns the sort key of these labels, most severe first. Cosmetic changes sort last, after unlabelled changes.
     pub fn severity(risks: &[Self]) -> u8 {
         const UNLABELLED: u8 = Risk::Cosmetic as u8;
         match risks.iter().min() {
@@ -330,14 +330,14 @@ impl Risk {
     }
 }
 
-/// One element of a proposal in domain words.
+/// A one-line summary of one element of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
     pub subject: Subject,
     pub kind: Kind,
     pub text: String,
-    /// It takes a deliberate gesture to accept this.
+    /// Accepting it needs an explicit confirmation.
     pub destructive: bool,
 }
 
@@ -347,11 +347,11 @@ pub enum Kind {
     Removed,
     Added,
     Changed,
-    /// Moved or resized and nothing else.
+    /// Moved or resized only.
     Placed,
 }
 
-/// A decision, with all that the person saw when deciding.
+/// A decision to accept, bound to the reviewed content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
@@ -359,16 +359,16 @@ pub struct Verdict {
     pub version: u32,
     pub hash: ContentHash,
     pub base: Revision,
-    /// The elements taken; all of them when absent.
+    /// The accepted elements; all of them when absent.
     pub chosen: Option<BTreeSet<Subject>>,
-    /// Destructive elements that were confirmed by a deliberate gesture.
+    /// Destructive elements that were explicitly confirmed.
     pub confirmed: BTreeSet<Subject>,
-    /// The hash of the saved plan that was shown: a request to apply or destroy runs exactly that file.
+    /// The hash of the reviewed saved plan. A request to apply or destroy runs exactly that file.
     #[serde(default)]
     pub plan: Option<ContentHash>,
 }
 
-/// What a proposal does, as one number: a decision about it names the number that was seen.
+/// The hash of the content of a proposal. A decision names the hash that the reviewer saw.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash([u8; 32]);
 
@@ -407,7 +407,7 @@ impl<'de> Deserialize<'de> for ContentHash {
         }
         let text = String::deserialize(deserializer)?;
         let mut bytes = [0; 32];
-        let wrong = || D::Error::custom("a hash has 64 hexadecimal digits");
+        let wrong = || D::Error::custom("expected a hash of 64 hexadecimal digits");
         if text.len() != 64 || !text.is_ascii() {
             return Err(wrong());
         }
@@ -419,20 +419,20 @@ impl<'de> Deserialize<'de> for ContentHash {
 }
 
 impl Proposal {
-    /// Over the id, the version and the changes, in the one form that they have as JSON.
+    /// Hashes the id, the version, the action and the changes in their canonical JSON form.
     pub fn content_hash(&self) -> Result<ContentHash, Refusal> {
         let mut hash = Sha256::new();
         hash.update(b"draftboard proposal 1\0");
         hash.update(self.id.bits().to_be_bytes());
         hash.update(self.version.to_be_bytes());
         let act = serde_json::to_vec(&self.act).map_err(|error| {
-            Refusal::new(Code::Internal, format!("{} cannot be written down: {error}", self.id))
+            Refusal::new(Code::Internal, format!("{} cannot be serialized: {error}", self.id))
         })?;
         hash.update((act.len() as u64).to_be_bytes());
         hash.update(&act);
         for change in &self.changes {
             let text = serde_json::to_vec(change).map_err(|error| {
-                Refusal::new(Code::Internal, format!("{} cannot be written down: {error}", self.id))
+                Refusal::new(Code::Internal, format!("{} cannot be serialized: {error}", self.id))
             })?;
             hash.update((text.len() as u64).to_be_bytes());
             hash.update(&text);
@@ -440,7 +440,7 @@ impl Proposal {
         Ok(ContentHash(hash.finalize().into()))
     }
 
-    /// All but what it changes.
+    /// A copy without the changes.
     #[must_use]
     pub fn without_changes(&self) -> Self {
         Self {
@@ -464,7 +464,7 @@ impl Proposal {
         }
     }
 
-    /// Each element that it touches, in the order it first does.
+    /// Every changed element, in order of first occurrence.
     pub fn subjects(&self) -> Vec<Subject> {
         let mut seen = BTreeSet::new();
         let act = self.act.iter().map(|_| Subject::Act);

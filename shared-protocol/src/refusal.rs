@@ -1,10 +1,10 @@
-//! A refusal is data: what was refused, why, and what to do next. It never changes anything.
+//! Refusals as data: the refused action, the reason and the next step. A refused request changes nothing.
 
 use crate::{limits::MAX_SUGGESTIONS, overrides::NotPromoted};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The codes that people, scripts and agents meet; the same everywhere.
+/// The error codes, shared by the window, the command line and MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {
@@ -15,20 +15,20 @@ pub enum Code {
     ContainmentError,
     ConnectionError,
     Conflict,
-    /// What was seen or decided upon has moved since.
+    /// The state on which the request or decision is based has changed.
     Stale,
-    /// Nothing happens without a deliberate yes.
+    /// The action needs an explicit confirmation.
     ConfirmationRequired,
-    /// The board cannot be changed now: its file is damaged or its conflict is undecided.
+    /// The board cannot be changed now: its file is damaged or has an unresolved conflict.
     ReadOnly,
     NoWorkspace,
     LimitExceeded,
-    /// The change could not be made durable; nothing was changed.
+    /// The change could not be written to disk; nothing was changed.
     StorageError,
     Timeout,
-    /// Something elsewhere cannot be reached, or did not answer in time.
+    /// A remote host cannot be reached or did not respond before the timeout.
     NetworkError,
-    /// Something that is needed does not run.
+    /// A required service is not running.
     ServiceUnavailable,
     UnsupportedCapability,
     Internal,
@@ -39,16 +39,16 @@ pub enum Code {
 pub struct Refusal {
     pub code: Code,
     pub message: String,
-    /// The argument or property that is wrong.
+    /// The key of the wrong argument or property.
     #[serde(default)]
     pub field: Option<String>,
-    /// What to do next, most useful first.
+    /// The next steps, most useful first.
     #[serde(default)]
     pub hints: Vec<String>,
-    /// Existing ids or values close to what was asked for.
+    /// Existing ids or values similar to the requested one.
     #[serde(default)]
     pub suggestions: Vec<String>,
-    /// Every override that could not be promoted; of all else nothing.
+    /// Every override that could not be promoted; empty for all other refusals.
     #[serde(default)]
     pub failed: Box<[NotPromoted]>,
 }
@@ -71,7 +71,7 @@ impl Refusal {
         self
     }
 
-    /// Nothing of these was promoted, because of these.
+    /// The refusal for a promotion of `of` overrides in which `failed` could not be promoted.
     pub fn not_promoted(failed: Vec<NotPromoted>, of: usize) -> Self {
         let message = match (failed.len(), of) {
             (_, 1) => "the override cannot be promoted".to_owned(),

@@ -1,6 +1,7 @@
-//! What a reviewer sees of the queue, and what only a reviewer may ask for. These requests travel on the private channel
-//! between main and its window; a terminal has [`TerminalReview`], where each decision waits for a code that it cannot see.
-//! [`crate::messages::Request`] carries none of them, so no terminal, bridge or agent can decide by asking.
+//! The review queue as seen by reviewers, and the requests that only reviewers may send. These requests travel on the
+//! private channel between main and its window. A terminal uses [`TerminalReview`], in which each decision needs a
+//! code that the terminal cannot see. [`crate::messages::Request`] contains none of them, so no terminal, bridge or
+//! agent can decide by sending a request.
 
 use crate::{
     BoardId, Change, Command, NodeId, ProposalId, ProposalState, Revision, Subject,
@@ -19,36 +20,37 @@ use std::{
     str::FromStr,
 };
 
-/// Decided proposals that a view holds beside all that wait.
+/// The maximum number of decided proposals in a view, besides all that need a decision.
 pub const MAX_DECIDED: usize = 50;
-/// Entries of the audit in one answer.
+/// The maximum number of audit entries in one response.
 pub const MAX_AUDIT: u32 = 1_000;
-/// Clashes of one proposal that are told.
+/// The maximum number of reported clashes of a proposal.
 pub const MAX_CLASHES: usize = 100;
-/// Elements that one line of the audit names.
+/// The maximum number of elements named in an audit line.
 pub const MAX_AUDITED: usize = 200;
-/// Bytes of one text in [`BoardConsequences`]; what is longer is cut, and says so.
+/// The maximum size of one text in [`BoardConsequences`]; a longer text is truncated and marked.
 pub const MAX_SHOWN_TEXT: usize = 64 << 10;
-/// Commands of one edit of a reviewer.
+/// The maximum number of commands in one edit of a reviewer.
 pub const MAX_EDITS: usize = 200;
-/// Pages that are shown before and after.
+/// The maximum number of pages shown before and after.
 pub const MAX_PAGES: usize = 4;
 
-// ---- what the window is told -----------------------------------------------------------------------------------------
+// ---- notifications ---------------------------------------------------------------------------------------------------
 
-/// The queue in brief; sent whenever something in it is other than it was.
+/// The review queue in brief; sent after every change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewView {
-    /// Drafts and all that waits in the order of [`ProposalBrief::queue_order`], then the decided ones, newest first.
+    /// Drafts and undecided proposals in the order of [`ProposalBrief::queue_order`], then the decided ones, newest
+    /// first.
     pub proposals: Vec<ProposalBrief>,
     pub approvals: Vec<StandingApproval>,
-    /// Codes that a terminal waits for. They are shown here and nowhere else.
+    /// Codes that a terminal must enter. They are shown only here.
     pub codes: Vec<CodeShown>,
 }
 
 impl ReviewView {
-    /// What waits for a person: the badge.
+    /// The number of proposals that need a decision, for the badge.
     pub fn waiting(&self) -> usize {
         self.proposals.iter().filter(|proposal| proposal.waits()).count()
     }
@@ -58,18 +60,18 @@ impl ReviewView {
 #[serde(rename_all = "camelCase")]
 pub struct ProposalBrief {
     pub id: ProposalId,
-    /// What people call it: 1, 2, 3 in the order of their beginning.
+    /// The number shown to people: 1, 2, 3 in order of creation.
     pub number: u64,
-    /// The agent's words; empty for a draft that was not submitted.
+    /// The title by the agent; empty for a draft that was not submitted.
     pub title: String,
     pub proposer: Proposer,
     pub state: ProposalState,
     pub act: Option<Act>,
-    /// The gravest first.
+    /// Most severe first.
     pub risks: Vec<Risk>,
     pub counts: Counts,
     pub version: u32,
-    /// Another one whenever anything about it changed: time to open it again.
+    /// Changes whenever the proposal changes; then it must be opened again.
     pub stamp: u64,
     pub base: Revision,
     pub comments: u64,
@@ -77,73 +79,75 @@ pub struct ProposalBrief {
     pub expires: u64,
     /// The newest decision about a part of it.
     pub decided: Option<Decided>,
-    /// The operations that accepted parts of it became, the oldest first.
+    /// The operations that resulted from accepted parts, oldest first.
     pub revisions: Vec<Revision>,
 }
 
 impl ProposalBrief {
-    /// Orders a review queue wherever it is listed: what waits before drafts, the gravest first, then the oldest.
+    /// Orders the review queue wherever it is listed: undecided proposals before drafts, most severe first, then
+    /// oldest first.
     pub fn queue_order(&self, other: &Self) -> Ordering {
         let key = |brief: &Self| (!brief.waits(), Risk::severity(&brief.risks), brief.number);
         key(self).cmp(&key(other))
     }
 
-    /// A person can decide it, perhaps after another look.
+    /// Returns true when a person can decide it, possibly after another look.
     pub fn waits(&self) -> bool {
         matches!(self.state, ProposalState::Open | ProposalState::Stale { .. })
     }
 
-    /// Some of it is in the workspace, and the rest is not.
+    /// Returns true when some parts were accepted and others were not.
     pub fn is_partly_accepted(&self) -> bool {
         self.decided.is_some() && self.state != ProposalState::Accepted
     }
 
-    /// How it stands, in a word or two.
+    /// A short label of its state.
     pub fn standing(&self) -> String {
         let state = self.state.word();
         if self.is_partly_accepted() { format!("partly accepted, {state}") } else { state.to_owned() }
     }
 }
 
-/// Elements by what happens to them.
+/// The number of elements by kind of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
     pub added: u64,
     pub changed: u64,
     pub removed: u64,
-    /// Moved or resized and nothing else.
+    /// Moved or resized only.
     pub placed: u64,
 }
 
-/// One proposal with all that a decision needs.
+/// A proposal with all details that a decision needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenedProposal {
     pub brief: ProposalBrief,
     pub hash: ContentHash,
-    /// The agent's words: to be shown as such, apart from ours.
+    /// The rationale by the agent; shown separately from text of the workbench.
     pub rationale: String,
     pub steps: Vec<Step>,
     pub comments: Vec<Comment>,
     pub decisions: Vec<Decided>,
-    /// Removals first, then as asked for, places last.
+    /// Removals first, then in the requested order, layout last.
     pub elements: Vec<Element>,
-    /// As they fit on `brief.base`: applied to a copy of that state they give the proposed one. Texts of files are left out.
+    /// The changes based on `brief.base`: applied to a copy of that state they produce the proposed state. File
+    /// contents are left out.
     pub changes: Vec<Change>,
-    /// Problems that it brings.
+    /// New problems that the proposal causes.
     pub checks: Vec<Problem>,
-    /// Why it does not fit any more; empty when it does.
+    /// Why it no longer applies; empty when it does.
     pub conflicts: Vec<String>,
-    /// Fields that it would change and that are others than they were when it was proposed.
+    /// Fields that it changes and that have changed since it was proposed.
     pub clashes: Vec<Clash>,
-    /// The saved plan of a request to apply or destroy, as far as there is one.
+    /// The saved plan of a request to apply or destroy, if one exists.
     #[serde(default)]
     pub plan: Option<Box<RequestPlanView>>,
 }
 
 impl OpenedProposal {
-    /// A yes to what is shown here. Nothing destructive is in it that was not confirmed.
+    /// Creates the verdict that accepts the shown content. Destructive elements need to be in `confirmed`.
     pub fn verdict(&self, chosen: Option<BTreeSet<Subject>>, confirmed: BTreeSet<Subject>) -> Verdict {
         let Self { brief, hash, plan, .. } = self;
         Verdict {
@@ -157,7 +161,7 @@ impl OpenedProposal {
         }
     }
 
-    /// The chosen elements with all that they cannot go without.
+    /// The chosen elements with everything they depend on.
     pub fn with_needs(&self, chosen: impl IntoIterator<Item = Subject>) -> BTreeSet<Subject> {
         let needs: BTreeMap<&Subject, &[Subject]> =
             self.elements.iter().map(|element| (&element.subject, element.needs.as_slice())).collect();
@@ -172,7 +176,7 @@ impl OpenedProposal {
         all
     }
 
-    /// A chosen element that is a side effect of removals none of which is chosen.
+    /// Finds a chosen element that is only a side effect of removals, none of which is chosen.
     pub fn effect_without_cause(&self, chosen: &BTreeSet<Subject>) -> Option<&Element> {
         self.elements.iter().find(|element| {
             chosen.contains(&element.subject)
@@ -181,7 +185,7 @@ impl OpenedProposal {
         })
     }
 
-    /// All that changes because this one goes, also through what goes with it, in the order of the elements.
+    /// All direct and indirect side effects of removing `cause`, in element order.
     pub fn effects_of(&self, cause: &Subject) -> Vec<&Element> {
         let mut effects: BTreeMap<&Subject, Vec<&Subject>> = BTreeMap::new();
         for element in &self.elements {
@@ -200,31 +204,31 @@ impl OpenedProposal {
     }
 }
 
-/// What a reviewer ticks.
+/// A selectable element of a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Element {
     pub subject: Subject,
-    /// [`Kind::Placed`] is layout alone: fold these into one line.
+    /// [`Kind::Placed`] is layout only: group these into one line.
     pub kind: Kind,
-    /// In domain words.
+    /// A description in domain terms.
     pub text: String,
-    /// Where it is drawn.
+    /// The board that shows it.
     pub board: Option<BoardId>,
     pub differences: Vec<Difference>,
-    /// Texts of files that would be others, in full: nobody says yes to what they cannot see.
+    /// The complete differences of changed files, so that a reviewer sees everything they accept.
     pub files: Vec<FileDelta>,
     pub risks: Vec<Risk>,
-    /// It takes a deliberate gesture to accept this; never ticked beforehand.
+    /// Accepting it needs an explicit confirmation; never preselected.
     pub destructive: bool,
-    /// What it directly needs; see [`OpenedProposal::with_needs`].
+    /// Its direct dependencies; see [`OpenedProposal::with_needs`].
     pub needs: Vec<Subject>,
-    /// The removals that it is nothing but a side effect of: it is accepted only together with at least one of them.
-    /// Empty for all that was asked for in its own right.
+    /// The removals that cause this side effect: it can be accepted only with at least one of them. Empty for
+    /// requested changes.
     pub effect_of: Vec<Subject>,
 }
 
-/// One field before and after, in full; sensitive values are masked.
+/// A field before and after, in full; sensitive values are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
@@ -233,42 +237,42 @@ pub struct Difference {
     pub after: Option<String>,
 }
 
-/// One field that a proposal was made for another value of. Sensitive values are masked.
+/// A field that changed after the proposal was made. Sensitive values are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Clash {
     pub subject: Subject,
-    /// What people call the element.
+    /// The display name of the element.
     pub name: String,
     pub field: String,
-    /// When it was proposed.
+    /// The value at the time of the proposal.
     pub before: Option<String>,
-    /// Nothing when it is not there any more.
+    /// The current value; `None` when it no longer exists.
     pub now: Option<String>,
-    /// Nothing when the proposal would take it away.
+    /// The proposed value; `None` when the proposal removes it.
     pub proposed: Option<String>,
-    /// Who changed the element last, where that is known.
+    /// The last author of a change to the element, if known.
     pub by: Option<String>,
 }
 
-/// What follows from a proposal, worked out on request.
+/// The consequences of a proposal, computed on request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Consequences {
     pub proposal: ProposalId,
     pub version: u32,
-    /// Of the content that this follows from.
+    /// The hash of the analysed content.
     pub hash: ContentHash,
-    /// Infrastructure boards that it touches.
+    /// The affected infrastructure boards.
     pub boards: Vec<BoardConsequences>,
-    /// Links whose ends it touches, in words.
+    /// Descriptions of the affected trace links.
     pub links: Vec<String>,
-    /// Pages that would look different, at most [`MAX_PAGES`]. Their pictures are asked for one by one.
+    /// The affected pages, at most [`MAX_PAGES`]. Their pictures are requested one by one.
     pub pages: Vec<TouchedPage>,
     pub more_pages: u64,
 }
 
-/// A page of an interface board that would show something else.
+/// An interface page that the proposal changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TouchedPage {
@@ -276,12 +280,12 @@ pub struct TouchedPage {
     pub title: String,
 }
 
-/// A page as it is and as it would be.
+/// Pictures of a page before and after a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PagePictures {
     pub proposal: ProposalId,
-    /// Of the content that it is a picture of.
+    /// The hash of the rendered content.
     pub hash: ContentHash,
     pub page: NodeId,
     pub now: PageLook,
@@ -291,7 +295,7 @@ pub struct PagePictures {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PageLook {
-    /// There is no such page.
+    /// The page does not exist.
     Absent,
     Drawn(Pixels),
     /// Why there is no picture.
@@ -303,47 +307,47 @@ pub enum PageLook {
 pub struct BoardConsequences {
     pub board: BoardId,
     pub name: String,
-    /// Terraform files that would be others.
+    /// The changed Terraform files.
     pub files: Vec<FileDelta>,
     pub more_files: u64,
     pub cost: Option<CostDelta>,
-    /// Why something of it is not known.
+    /// Why the consequences are incomplete.
     pub problem: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileDelta {
-    /// Within the board's folder, or within the workspace for a file of its own.
+    /// The path in the board folder, or in the workspace for its own files.
     pub path: String,
-    /// Lines.
+    /// The number of added and removed lines.
     pub added: u64,
     pub removed: u64,
-    /// As version control shows it.
+    /// The unified diff.
     pub text: String,
 }
 
 impl FileDelta {
-    /// Of a difference as version control shows it, with its two lines of heading.
+    /// Creates a delta from a unified diff with its two header lines.
     pub fn of(path: &str, text: String) -> Self {
         let count = |sign: char| text.lines().skip(2).filter(|line| line.starts_with(sign)).count() as u64;
         Self { path: path.to_owned(), added: count('+'), removed: count('-'), text }
     }
 }
 
-/// A month, as far as prices are known.
+/// The monthly cost before and after, as far as prices are known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CostDelta {
     pub currency: Option<String>,
     pub before: Option<f64>,
     pub after: Option<f64>,
-    /// Resources without a price.
+    /// The number of resources without a price.
     pub unpriced_before: u64,
     pub unpriced_after: u64,
 }
 
-/// A code that a terminal waits for, with what it is for.
+/// A code that a terminal must enter, and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CodeShown {
@@ -352,26 +356,27 @@ pub struct CodeShown {
     pub expires: u64,
 }
 
-// ---- what the window may ask -----------------------------------------------------------------------------------------
+// ---- requests of the window ------------------------------------------------------------------------------------------
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReviewRequest {
-    /// Also drafts, to look at. Answered by [`ReviewAnswer::Opened`].
+    /// Opens a proposal; drafts can be opened too. Returns [`ReviewAnswer::Opened`].
     Open(ProposalId),
-    /// Answered by [`ReviewAnswer::Decided`].
+    /// Returns [`ReviewAnswer::Decided`].
     Accept(Verdict),
     Reject {
         proposal: ProposalId,
         version: u32,
         reason: String,
     },
-    /// Fits a stale one to what is there now, as a new version. Answered by [`ReviewAnswer::Opened`].
+    /// Rebases a stale proposal to the current state, as a new version. Returns [`ReviewAnswer::Opened`].
     LookAgain {
         proposal: ProposalId,
         version: u32,
     },
-    /// The reviewer's own edit of what is proposed, as a new version; then accept that. Answered by [`ReviewAnswer::Opened`].
+    /// Applies an edit of the reviewer to the proposal, as a new version that can then be accepted. Returns
+    /// [`ReviewAnswer::Opened`].
     Edit {
         proposal: ProposalId,
         version: u32,
@@ -383,38 +388,38 @@ pub enum ReviewRequest {
         about: Option<Subject>,
         text: String,
     },
-    /// Takes back all that was accepted of one, in one operation, and keeps later work; `partial` leaves out what is in
-    /// conflict. Answered by [`crate::messages::Answer::Applied`].
+    /// Reverts everything accepted from a proposal in one operation and keeps later work; `partial` skips the
+    /// conflicting changes. Returns [`crate::messages::Answer::Applied`].
     Revert {
         proposal: ProposalId,
         partial: bool,
     },
     Grant(Grant),
     Revoke(u64),
-    /// The newest decided ones first. Answered by [`ReviewAnswer::History`].
+    /// The decided proposals, newest first. Returns [`ReviewAnswer::History`].
     History {
         limit: u32,
     },
-    /// Which proposals these operations came from. Answered by [`ReviewAnswer::Origins`].
+    /// The proposals that these operations came from. Returns [`ReviewAnswer::Origins`].
     Origins(Vec<Revision>),
-    /// Takes back a code before it is used.
+    /// Cancels a code before it is used.
     DropCode(String),
-    /// What follows from one beside what it says. Answered by [`ReviewAnswer::Consequences`].
+    /// The consequences of a proposal. Returns [`ReviewAnswer::Consequences`].
     Consequences(ProposalId),
-    /// One of the pages that would look different. Answered by [`ReviewAnswer::PagePictures`].
+    /// The pictures of an affected page. Returns [`ReviewAnswer::PagePictures`].
     PagePictures {
         proposal: ProposalId,
         hash: ContentHash,
         page: NodeId,
         screen: Screen,
     },
-    /// Plans a board as it would be, beside the board's own folder and state; nothing of it can be applied. What comes of
-    /// it is in [`crate::terraform::TerraformView::trials`]. Answered by [`ReviewAnswer::Planning`].
+    /// Plans a board as proposed, apart from the folder and state of the board; this plan cannot be applied. The
+    /// result appears in [`crate::terraform::TerraformView::trials`]. Returns [`ReviewAnswer::Planning`].
     Plan {
         proposal: ProposalId,
         hash: ContentHash,
         board: BoardId,
-        /// Values of sensitive variables; kept in memory for later runs and written nowhere.
+        /// Values of sensitive variables; kept in memory for later runs and never written to disk.
         secrets: Vec<(String, String)>,
     },
 }
@@ -425,9 +430,9 @@ pub enum ReviewAnswer {
     Opened(Box<OpenedProposal>),
     Decided {
         proposal: Box<ProposalBrief>,
-        /// The operation that it became; one undo takes it back.
+        /// The resulting operation; one undo reverts it.
         applied: Option<Applied>,
-        /// What else follows, in words: a file was saved, a run begins.
+        /// Further effects as text: a file was saved, a run starts.
         notice: Option<String>,
     },
     Approval(StandingApproval),
@@ -438,7 +443,7 @@ pub enum ReviewAnswer {
     Planning {
         run: RunId,
     },
-    /// Nothing runs: these variables need a value from a person first.
+    /// The plan did not start: these variables need a value from a person first.
     PlanNeeds {
         proposal: ProposalId,
         board: BoardId,
@@ -454,23 +459,23 @@ pub struct Origin {
     pub proposal: ProposalId,
     pub number: u64,
     pub title: String,
-    /// As it called itself.
+    /// The name that the client reported.
     pub client: String,
-    /// Who said yes.
+    /// The reviewer who accepted it.
     pub reviewer: String,
     pub time: u64,
 }
 
 // ---- standing approvals -----------------------------------------------------------------------------------------------
 
-/// What a person lets a client do without being asked each time.
+/// The permission for a client to apply changes without a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Grant {
-    /// As the client calls itself; all clients when absent. Nobody checks what a client calls itself.
+    /// The name that the client reports; all clients when absent. The name is not verified.
     pub client: Option<String>,
     pub scope: Scope,
-    /// Boards by id; all when empty.
+    /// The boards by id; all boards when empty.
     pub boards: Vec<BoardId>,
     /// Milliseconds since 1970, UTC.
     pub expires: Option<u64>,
@@ -483,13 +488,13 @@ pub struct StandingApproval {
     pub grant: Grant,
     pub by: String,
     pub granted: u64,
-    /// Given on the command line: it ends with this run.
+    /// Granted on the command line: it ends with this run.
     pub for_this_run: bool,
-    /// How often it was used.
+    /// The number of uses.
     pub used: u64,
 }
 
-/// A part of the workbench that a standing approval can cover. Terraform apply and destroy are in none.
+/// An area of the workbench that a standing approval can cover. No area includes Terraform apply and destroy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Area {
@@ -512,24 +517,25 @@ impl Area {
     }
 }
 
-/// Areas, each with the gravest risk that is covered. Destructive changes are covered only where that is written.
+/// Areas, each with the most severe risk that is covered. Destructive changes are covered only when listed
+/// explicitly.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scope(pub BTreeMap<Area, Risk>);
 
 impl Scope {
-    /// Whether changes with these risks in this area are covered.
+    /// Returns true when changes with these risks in this area are covered.
     pub fn covers(&self, area: Area, risks: &BTreeSet<Risk>) -> bool {
         match self.0.get(&area) {
             None => false,
-            // What has no label at all is more than cosmetic.
+            // An unlabelled change is more than cosmetic.
             Some(Risk::Cosmetic) => risks.iter().eq([&Risk::Cosmetic]),
             Some(most) => risks.iter().all(|risk| risk >= most),
         }
     }
 }
 
-/// `all`, or a list of areas with commas between; each may end in `:destructive`.
+/// Parses `all` or a comma-separated list of areas; each may end in `:destructive`.
 impl FromStr for Scope {
     type Err = String;
 
@@ -546,7 +552,7 @@ impl FromStr for Scope {
             };
             if areas.is_empty() {
                 return Err(format!(
-                    "{part:?} is no scope: expected all, diagram, bundles, interface or terraform-plan, each alone or with :destructive"
+                    "{part:?} is not a scope: expected all, diagram, bundles, interface or terraform-plan, optionally followed by :destructive"
                 ));
             }
             for area in areas {
@@ -573,18 +579,18 @@ impl fmt::Display for Scope {
 
 // ---- terminals ----------------------------------------------------------------------------------------------------------
 
-/// Reviewing from a terminal. A decision is asked for first; main then shows a code in its own window or terminal, and
-/// carries the decision out when it is given back on the same connection.
+/// A review request from a terminal. The terminal requests a decision; main then shows a code in its own window or
+/// terminal and executes the decision when the terminal sends the code on the same connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum TerminalReview {
-    /// Answered by [`TerminalReviewAnswer::Queue`].
+    /// Returns [`TerminalReviewAnswer::Queue`].
     List,
-    /// By number or id.
+    /// Opens a proposal by number or id.
     Show(String),
-    /// Answered by [`TerminalReviewAnswer::CodeIsShown`].
+    /// Requests a decision. Returns [`TerminalReviewAnswer::CodeIsShown`].
     Ask(AskedDecision),
-    /// The code for what was asked last on this connection.
+    /// Confirms the last requested decision on this connection.
     Confirm { code: String },
 }
 
@@ -597,7 +603,7 @@ pub enum AskedDecision {
         version: u32,
         reason: String,
     },
-    /// About a managed server or a manifest.
+    /// A decision about a managed server or a manifest.
     Upstream(UpstreamDecision),
 }
 
@@ -606,7 +612,7 @@ pub enum AskedDecision {
 pub enum TerminalReviewAnswer {
     Queue(Vec<ProposalBrief>),
     Opened(Box<OpenedProposal>),
-    /// Where the person finds the code, in words.
+    /// The place where the person finds the code, as text.
     CodeIsShown {
         place: String,
     },
@@ -620,52 +626,52 @@ pub enum TerminalReviewAnswer {
 
 // ---- audit ---------------------------------------------------------------------------------------------------------------
 
-/// One line of the audit, as it stands in the journal. `hash` is SHA-256 over the hash before and `text`.
+/// An audit line as stored in the journal. `hash` is SHA-256 over the previous hash and `text`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AuditLine {
     pub number: u64,
     pub previous: String,
     pub hash: String,
-    /// An [`AuditEntry`] as JSON, byte for byte as it was written.
+    /// An [`AuditEntry`] as JSON, byte for byte as written.
     pub text: String,
 }
 
-/// The audit as somebody reads it.
+/// A page of the audit log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditView {
     /// Newest first.
     pub lines: Vec<AuditLine>,
-    /// How many lines there are, of which `lines` is a part.
+    /// The total number of lines.
     pub total: u64,
-    /// The first line that does not follow, and why; absent when every one of them does.
+    /// The first line that breaks the hash chain, and the reason; absent when the chain is intact.
     pub broken: Option<(u64, String)>,
 }
 
-/// What happened around the queue.
+/// An event of the review queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// Milliseconds since 1970, UTC.
     pub time: u64,
     pub event: AuditEvent,
-    /// The person, where one acted.
+    /// The person, if a person acted.
     #[serde(default)]
     pub by: Option<String>,
-    /// Which way it came: `window`, `terminal`, `agent`, `standing approval`, `clock`.
+    /// The channel: `window`, `terminal`, `agent`, `standing approval`, `clock`.
     pub way: String,
     #[serde(default)]
     pub proposal: Option<AuditedProposal>,
     #[serde(default)]
     pub reason: Option<String>,
-    /// The operation that it became.
+    /// The resulting operation.
     #[serde(default)]
     pub revision: Option<Revision>,
-    /// The standing approval that it is about.
+    /// The affected standing approval.
     #[serde(default)]
     pub approval: Option<u64>,
-    /// What was accepted, by id or path; of very many, the first [`MAX_AUDITED`] and how many more.
+    /// The accepted elements by id or path; at most [`MAX_AUDITED`], then the number of the remaining ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elements: Vec<String>,
 }
@@ -676,40 +682,40 @@ pub struct AuditedProposal {
     pub id: ProposalId,
     pub number: u64,
     pub version: u32,
-    /// Of the whole content, where the event is about one.
+    /// The hash of the whole content, if the event refers to a proposal version.
     pub hash: Option<ContentHash>,
-    /// The client's key, and what it calls itself.
+    /// The client's key and its self-reported name.
     pub proposer: Proposer,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AuditEvent {
-    /// A draft was begun.
+    /// An agent started a draft.
     Begin,
     Submit,
     Revise,
     Withdraw,
     Supersede,
     Expire,
-    /// What it touches was changed by somebody.
+    /// An element that it changes was changed by another author.
     Stale,
     LookAgain,
     Edit,
     Comment,
     Accept,
     Reject,
-    /// A decision that was not carried out, with the reason.
+    /// A decision that was refused, with the reason.
     Refused,
     Grant,
     Revoke,
-    /// A tool of a managed server or of a manifest was called, with what came of it.
+    /// An agent or a person called a tool of a managed server or of a manifest, with the outcome.
     Call,
-    /// A person decided something about a managed server or a manifest.
+    /// A person made a decision about a managed server or a manifest.
     Upstream,
     CodeShown,
     WrongCode,
-    /// What was accepted of a proposal was taken back.
+    /// The accepted changes of a proposal were reverted.
     Revert,
 }
 

@@ -1,21 +1,22 @@
-//! What window and terminals see of a board's Terraform, and what they may ask for. Agents do not speak this.
+//! The Terraform state of boards as seen by the window and terminals, and their requests. Agents cannot use this
+//! protocol.
 
 use crate::{
     Actor, BoardId, NodeId, PropKey, ProposalId, Revision, messages::Severity, proposal::ContentHash,
 };
 use serde::{Deserialize, Serialize};
 
-/// Lines of a run that are sent or asked for at once.
+/// The maximum number of run lines in one message.
 pub const MAX_RUN_LINES: usize = 2_000;
 
-/// Resources told of a plan of what is proposed, and attributes told of each.
+/// The maximum number of resources in a trial plan of a proposal, and of attributes of each.
 pub const MAX_TRIAL_CHANGES: usize = 500;
 pub const MAX_TRIAL_ATTRIBUTES: usize = 40;
 
-/// Resources that one request to apply may change: all of them are shown.
+/// The maximum number of resources that one request to apply may change, because all of them are shown.
 pub const MAX_REQUEST_CHANGES: usize = 500;
 
-/// Numbered from one, over all boards of a workspace since it was opened.
+/// The number of a run: counted from one over all boards of a workspace since it was opened.
 pub type RunId = u64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,15 +24,15 @@ pub type RunId = u64;
 pub enum RunOperation {
     Init,
     Validate,
-    /// Keeps the plan, to be looked at and applied.
+    /// Creates and saves a plan for review and apply.
     Plan,
-    /// A plan of how to remove everything; also kept.
+    /// Creates and saves a plan that destroys everything.
     PlanDestroy,
     Apply,
-    /// Applies the plan that was kept, and nothing else.
+    /// Applies exactly the saved plan.
     ApplyPlan,
     Destroy,
-    /// Looks how the real world differs from the state.
+    /// Detects drift between the real infrastructure and the state.
     Drift,
 }
 
@@ -60,7 +61,7 @@ impl RunOperation {
         }
     }
 
-    /// Changes the real world, so a person must have said so.
+    /// Returns true for operations that change real infrastructure and need a confirmation.
     pub fn needs_confirmation(self) -> bool {
         matches!(self, Self::Apply | Self::ApplyPlan | Self::Destroy)
     }
@@ -69,50 +70,50 @@ impl RunOperation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TerraformRequest {
-    /// The files as they would be written, with what they differ from what is there. Answered by [`TerraformAnswer::Hcl`].
+    /// The generated files and their differences from the files on disk. Returns [`TerraformAnswer::Hcl`].
     Hcl {
         board: BoardId,
     },
-    /// Writes what differs, removes what is no longer needed. Answered by the paths as [`TerraformAnswer::Written`].
+    /// Writes changed files and removes obsolete ones. Returns their paths as [`TerraformAnswer::Written`].
     Write {
         board: BoardId,
     },
     Cost {
         board: BoardId,
     },
-    /// A template of the price book's missing lines. Answered by text.
+    /// A template for the missing lines of the price book. Returns text.
     MissingPrices {
         board: BoardId,
     },
-    /// Writes the files and starts a run. Answered by [`TerraformAnswer::Started`].
+    /// Writes the files and starts a run. Returns [`TerraformAnswer::Started`].
     Run {
         board: BoardId,
         operation: RunOperation,
-        /// A person agreed to what changes the real world.
+        /// A person confirmed the change of real infrastructure.
         confirmed: bool,
-        /// Values of sensitive variables; kept in memory for later runs and written nowhere.
+        /// Values of sensitive variables; kept in memory for later runs and never written to disk.
         secrets: Vec<(String, String)>,
     },
     Cancel {
         run: RunId,
     },
-    /// The runs that are remembered, newest first.
+    /// The stored runs, newest first.
     History {
         board: BoardId,
     },
-    /// Lines from a number on, of this run or one before. Waits a moment for the first of them while the run goes on.
+    /// Lines of a current or earlier run from a number on. Waits briefly for the first one while the run is active.
     Lines {
         run: RunId,
         from: u64,
     },
-    /// What the kept plan would do, attribute by attribute.
+    /// The changes of the saved plan, attribute by attribute.
     Plan {
         board: BoardId,
     },
-    /// A folder of Terraform files or of a TerraStudio project becomes a board, as one operation.
+    /// Imports a folder of Terraform files or a TerraStudio project as a board, in one operation.
     Import {
         path: String,
-        /// The name of the new board; the folder's name when absent.
+        /// The name of the new board; the folder name when absent.
         name: Option<String>,
     },
 }
@@ -135,7 +136,7 @@ pub enum TerraformAnswer {
         run: RunView,
         lines: Vec<RunLine>,
     },
-    /// None when nothing was planned since the files last changed.
+    /// `None` when there is no plan for the current files.
     Plan(Option<Box<PlanView>>),
     Imported {
         board: BoardId,
@@ -144,35 +145,35 @@ pub enum TerraformAnswer {
     },
 }
 
-/// A board as files.
+/// The generated files of a board.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HclView {
     pub board: BoardId,
     pub revision: Revision,
     pub files: Vec<HclFile>,
-    /// Where each node's blocks stand, in the order of the files.
+    /// The location of the blocks of each node, in file order.
     pub spans: Vec<HclSpan>,
     pub findings: Vec<Finding>,
-    /// Variables that need a value from a person before anything can run.
+    /// Variables that need a value from a person before a run can start.
     pub secrets: Vec<String>,
-    /// Paths of files of others that have the name of one of ours; they are left alone.
+    /// Paths of foreign files that have the name of a generated file; they are left unchanged.
     pub in_the_way: Vec<String>,
-    /// Files of ours in the folder that are no longer needed.
+    /// Generated files in the folder that are obsolete.
     pub removed: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HclFile {
-    /// Within the board's folder.
+    /// The path in the board folder.
     pub path: String,
     pub text: String,
-    /// What the file in the workspace says now, where that differs; empty when there is none.
+    /// The file content on disk, if it differs; empty when the file does not exist.
     pub on_disk: Option<String>,
 }
 
-/// From line to line, counted from one.
+/// The block lines of a node in a file: first and last line, counted from one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HclSpan {
@@ -182,7 +183,7 @@ pub struct HclSpan {
     pub node: NodeId,
 }
 
-/// Something to know about a board's files, an import or a run, where it belongs.
+/// A finding about the files, an import or a run of a board, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -190,25 +191,26 @@ pub struct Finding {
     pub node: Option<NodeId>,
     pub prop: Option<PropKey>,
     pub message: String,
-    /// More of it, in the words of Terraform.
+    /// The details reported by Terraform.
     pub detail: String,
 }
 
-/// Sent when something of it changed, at most some twenty times a second.
+/// The Terraform state of all boards. Sent after changes, at most about twenty times a second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TerraformView {
-    /// `Terraform 1.11.0`, or why there is none and what to do.
+    /// The program version, such as `Terraform 1.11.0`, or why it is missing and how to fix it.
     pub program: Option<Result<String, String>>,
-    /// Boards that something is known about.
+    /// The boards with a known Terraform state.
     pub boards: Vec<BoardTerraform>,
-    /// Plans of what is only proposed, oldest first; a few of them.
+    /// Trial plans of proposals, oldest first; only the newest few.
     pub trials: Vec<TrialView>,
     /// Saved plans of agents' requests to apply or destroy.
     pub requests: Vec<RequestPlanView>,
 }
 
-/// The saved plan that main makes for an agent's request to apply or destroy. A yes names its hash and runs exactly this file.
+/// The saved plan that main creates for an agent's request to apply or destroy. Accepting names its hash and runs
+/// exactly this file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestPlanView {
@@ -219,7 +221,7 @@ pub struct RequestPlanView {
 }
 
 impl RequestPlanView {
-    /// What a yes has to name; none while there is nothing to say yes to.
+    /// The hash that an acceptance must name; `None` until the plan is ready.
     pub fn hash(&self) -> Option<ContentHash> {
         match &self.state {
             RequestPlanState::Ready { hash, .. } => Some(*hash),
@@ -227,7 +229,7 @@ impl RequestPlanView {
         }
     }
 
-    /// Why the request cannot be accepted; none when it can.
+    /// Why the request cannot be accepted; `None` when it can.
     pub fn obstacle(&self) -> Option<String> {
         match &self.state {
             RequestPlanState::Needed { reason } => Some(reason.clone()),
@@ -241,18 +243,18 @@ impl RequestPlanView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RequestPlanState {
-    /// A person has to press *Plan*, for this reason.
+    /// A person must press *Plan*, for this reason.
     Needed {
         reason: String,
     },
     Planning {
-        /// Once it has begun.
+        /// The run, once it has started.
         run: Option<RunId>,
     },
     Ready {
         hash: ContentHash,
         counts: Counts,
-        /// All of them, deletes and replaces first.
+        /// All changes, deletes and replacements first.
         changes: Vec<PlanChange>,
         /// Milliseconds since 1970, UTC.
         expires: u64,
@@ -262,19 +264,19 @@ pub enum RequestPlanState {
     },
 }
 
-/// A plan of a board as a proposal would leave it, made in a folder of its own. Nothing of it can be applied.
+/// A trial plan of a board as proposed, created in a separate folder. It cannot be applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialView {
-    /// Gets ready first ([`RunOperation::Init`]), then plans.
+    /// The run: initializes first ([`RunOperation::Init`]), then plans.
     pub run: RunView,
     pub proposal: ProposalId,
     pub version: u32,
-    /// Of the content that was planned.
+    /// The hash of the planned content.
     pub hash: ContentHash,
-    /// The state of the workspace that the proposal was laid over.
+    /// The workspace revision that the proposal was applied to.
     pub over: Revision,
-    /// What would change, once that is known; at most [`MAX_TRIAL_CHANGES`].
+    /// The planned changes, once known; at most [`MAX_TRIAL_CHANGES`].
     pub changes: Option<Vec<PlanChange>>,
     pub more_changes: u64,
     pub findings: Vec<Finding>,
@@ -284,16 +286,16 @@ pub struct TrialView {
 #[serde(rename_all = "camelCase")]
 pub struct BoardTerraform {
     pub board: BoardId,
-    /// The one that goes on, or the last one.
+    /// The active run, or the last one.
     pub run: Option<RunView>,
     pub statuses: Vec<(NodeId, Deployment)>,
-    /// Of the plan that is kept, while it fits the files.
+    /// The actions of the saved plan, while it matches the files.
     pub planned: Vec<(NodeId, PlannedAction)>,
     pub drifted: Vec<(NodeId, PlannedAction)>,
-    /// What the last run complained about.
+    /// The findings of the last run.
     pub findings: Vec<Finding>,
     pub plan: PlanState,
-    /// What a run that was cut off before the workspace was opened was at, told once.
+    /// The operation of a run that was interrupted before the workspace was opened; reported once.
     pub interrupted: Option<String>,
 }
 
@@ -303,7 +305,7 @@ pub enum PlanState {
     #[default]
     None,
     Ready(Counts),
-    /// The board changed since.
+    /// The board changed after planning.
     Outdated(Counts),
 }
 
@@ -315,7 +317,7 @@ pub struct Counts {
     pub remove: u64,
 }
 
-/// The state of a node's resources in the real world; what is least far comes first.
+/// The deployment state of a node's resources, in order of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Deployment {
@@ -357,18 +359,18 @@ pub struct RunView {
     pub board: BoardId,
     pub operation: RunOperation,
     pub by: Actor,
-    /// The client that requested it, as it calls itself; then `by` is who approved it.
+    /// The self-reported name of the client that requested it; then `by` is the approver.
     #[serde(default)]
     pub requested_by: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub started: u64,
     pub state: RunState,
     pub summary: Option<Counts>,
-    /// Resources done and to do, while it applies.
+    /// The finished and total number of resources while it applies.
     pub progress: Option<(u64, u64)>,
-    /// How many lines there are.
+    /// The number of lines.
     pub lines: u64,
-    /// Its log, from the workspace's folder.
+    /// The log file, relative to the workspace folder.
     pub log: String,
 }
 
@@ -376,7 +378,7 @@ pub struct RunView {
 #[serde(rename_all = "camelCase")]
 pub enum RunState {
     Running,
-    /// Asked to stop.
+    /// A stop was requested.
     Cancelling,
     Succeeded {
         ended: u64,
@@ -388,7 +390,7 @@ pub enum RunState {
     Cancelled {
         ended: u64,
     },
-    /// The process that followed it ended first; how far it came is not known.
+    /// Draftboard ended before the run did; its progress is unknown.
     Interrupted,
 }
 
@@ -411,16 +413,16 @@ pub struct PlanView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanChange {
-    /// As Terraform names it.
+    /// The Terraform address.
     pub address: String,
     pub node: Option<NodeId>,
     pub action: PlannedAction,
-    /// Why it is replaced and the like.
+    /// The reason, for example for a replacement.
     pub reason: Option<String>,
     pub attributes: Vec<PlanAttribute>,
 }
 
-/// One attribute; what is secret says so instead of its value.
+/// One attribute; a sensitive value is replaced by a marker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanAttribute {
@@ -430,7 +432,7 @@ pub struct PlanAttribute {
     pub forces_replacement: bool,
 }
 
-/// What a board costs a month.
+/// The monthly cost of a board.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CostView {
@@ -438,7 +440,7 @@ pub struct CostView {
     pub revision: Revision,
     /// Absent while no price is known.
     pub currency: Option<String>,
-    /// The sum of what is known; absent when nothing is.
+    /// The sum of the known costs; absent when none is known.
     pub monthly: Option<f64>,
     pub priced: u64,
     pub free: u64,
@@ -452,7 +454,7 @@ pub struct CostView {
 pub struct NodeCost {
     pub node: NodeId,
     pub basis: CostBasis,
-    /// What is known of it; absent where nothing is.
+    /// The known cost; absent when none is known.
     pub monthly: Option<f64>,
     pub components: Vec<CostPart>,
 }
@@ -472,6 +474,6 @@ pub struct CostPart {
     pub label: String,
     pub basis: CostBasis,
     pub monthly: Option<f64>,
-    /// Where the price is from and when it was read.
+    /// The source and date of the price.
     pub source: Option<String>,
 }

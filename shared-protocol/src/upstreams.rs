@@ -1,19 +1,19 @@
-//! What window and terminals see of the MCP servers that Draftboard manages for its user and of tool manifests, what they
-//! may ask, and what only a person may decide. Agents do not speak this, and no value of a secret ever stands in an answer.
+//! Managed MCP servers and tool manifests as seen by the window and terminals, their requests, and the decisions that
+//! only a person may make. Agents cannot use this protocol, and no response contains the value of a secret.
 //!
-//! [`UpstreamRequest`] takes nothing out of a person's hands: it looks, stops, starts what is switched on, and adds what is
-//! switched off. Everything that lets a program run or an agent call is an [`UpstreamDecision`]: it comes over the window's
-//! own channel, or from a terminal with a code that only the person at Draftboard's window or terminal sees.
+//! [`UpstreamRequest`] needs no decision: it reads, stops, starts enabled servers, and adds disabled ones. Everything
+//! that lets a program run or an agent call a tool is an [`UpstreamDecision`]. It arrives over the private channel of
+//! the window, or from a terminal with a code that only the person at the window or terminal of Draftboard can see.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Lines of a log that are sent at once.
+/// The maximum number of log lines in one message.
 pub const MAX_LOG_LINES: usize = 400;
-/// Bytes of pasted configurations, arguments of a call and the like.
+/// The maximum size of pasted configurations and call arguments.
 pub const MAX_TEXT: usize = 4 << 20;
 
-/// A server's id. Its slug is understood as well.
+/// A server's id. Requests also accept the slug.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ServerId(pub String);
@@ -24,7 +24,7 @@ impl fmt::Display for ServerId {
     }
 }
 
-/// A secret on its way into the store. It goes one way, and does not show itself.
+/// A secret on its way into the secret store. It is never sent back, and `Debug` redacts it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TypedSecret(pub String);
@@ -35,26 +35,26 @@ impl fmt::Debug for TypedSecret {
     }
 }
 
-// ---- what is told unasked ---------------------------------------------------------------------------------------------
+// ---- notifications ----------------------------------------------------------------------------------------------------
 
-/// All servers and manifests in brief; sent when something of it changed, at most some ten times a second.
+/// A summary of all servers and manifests. Sent after changes, at most about ten times a second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpstreamsView {
-    /// Why there are no servers at all, and what to do.
+    /// Why no servers are available, and how to fix it.
     pub problem: Option<String>,
-    /// By name.
+    /// Sorted by name.
     pub servers: Vec<ServerBrief>,
-    /// Entries of the configuration file that could not be understood. They stay in it.
+    /// Entries of the configuration file that could not be parsed. They stay in the file.
     pub unreadable: Vec<UnreadableServer>,
     pub manifests: Vec<ManifestBrief>,
-    /// Where manifests are looked for.
+    /// The folders that are searched for manifests.
     pub manifest_folders: Vec<ManifestFolderBrief>,
-    /// Where configurations are kept.
+    /// The configuration file.
     pub config_file: String,
-    /// Where secrets are kept, in words.
+    /// The location of the secret store, as text.
     pub secrets_place: String,
-    /// Where a search looks when no other registry is named.
+    /// The default registry for searches.
     pub registry: String,
 }
 
@@ -62,30 +62,30 @@ pub struct UpstreamsView {
 #[serde(rename_all = "camelCase")]
 pub struct ServerBrief {
     pub id: ServerId,
-    /// First half of the names of its tools; stays when the server is renamed.
+    /// The prefix of its tool names; unchanged when the server is renamed.
     pub slug: String,
     pub name: String,
     pub enabled: bool,
     pub kind: PackageKind,
-    /// What is run with its arguments, or the address: what a person should look at before switching it on.
+    /// The command line or the address. A person should check it before enabling the server.
     pub runs: String,
     pub state: ServerState,
-    /// Why it does not run, or did not the last time; until it does.
+    /// Why it is not running, or why the last start failed; kept until it runs.
     pub reason: Option<String>,
-    /// How its process ended the last time.
+    /// The exit status of its last process.
     pub exit: Option<ServerExit>,
-    /// The last lines of its log while it starts, waits or has failed: what is being fetched, what it said in the end.
+    /// The last log lines while it starts, retries or has failed.
     pub last_lines: Vec<String>,
-    /// Tools that agents may call now.
+    /// The number of tools that agents can call now.
     pub offered: u64,
     pub tools: u64,
-    /// Tools that a person has not looked at, or that have changed since.
+    /// The number of tools that need approval because they are new or changed.
     pub waiting: u64,
-    /// Of the protocol, while it runs.
+    /// The protocol version, while it runs.
     pub protocol: Option<String>,
-    /// What it calls itself. Nothing is decided by it.
+    /// The name that the server reports. No decision depends on it.
     pub calls_itself: Option<String>,
-    /// Another one whenever anything about it changed: time to ask for its details again.
+    /// Changes whenever the server changes; then its details must be requested again.
     pub stamp: u64,
 }
 
@@ -116,25 +116,25 @@ impl PackageKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ServerState {
-    /// Switched off by a person.
+    /// Disabled by a person.
     Disabled,
     Stopped,
     Starting(StartPhase),
     Running,
     Stopping,
-    /// It failed and is tried again by itself.
+    /// It failed and is retried automatically.
     Backoff {
         attempt: u32,
         /// Milliseconds since 1970, UTC.
         retry_at: u64,
     },
-    /// It runs, and none of its tools may be used before a person has looked at them.
+    /// It runs, but agents cannot use any tool before a person approves it.
     NeedsApproval,
-    /// Set these first; `auth` is what the address asks for.
+    /// These secrets must be set first; `auth` is the credential of the address.
     NeedsCredentials {
         missing: Vec<String>,
     },
-    /// It waits for a person.
+    /// It failed and needs a person.
     Error,
 }
 
@@ -153,18 +153,18 @@ impl ServerState {
         }
     }
 
-    /// Whether there is a connection.
+    /// Returns true when a connection exists.
     pub fn is_connected(&self) -> bool {
         matches!(self, Self::Running | Self::NeedsApproval)
     }
 }
 
-/// Steps of a start, in their order.
+/// The steps of a start, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StartPhase {
     Credentials,
-    /// The package is being fetched.
+    /// Downloads the package.
     Installing,
     Connecting,
 }
@@ -199,7 +199,7 @@ impl fmt::Display for ServerExit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnreadableServer {
-    /// Its name, as far as it has one.
+    /// Its name, if it has one.
     pub name: String,
     pub reason: String,
 }
@@ -216,7 +216,7 @@ pub struct ManifestFolderBrief {
 pub enum ManifestOrigin {
     /// The user's own folder.
     User,
-    /// It came with the workspace, perhaps from somebody else.
+    /// The workspace folder; its author may be someone else.
     Workspace,
 }
 
@@ -229,20 +229,20 @@ impl ManifestOrigin {
     }
 }
 
-/// One file, and what became of it.
+/// A manifest file and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestBrief {
     pub path: String,
     pub origin: ManifestOrigin,
     pub id: Option<String>,
-    /// Of the file and of the program that it runs. A person approves this.
+    /// The hash of the file and of the program that it runs. A person approves this hash.
     pub hash: Option<String>,
-    /// Why none of it is used.
+    /// Why the manifest is not used.
     pub problem: Option<String>,
-    /// It came with the workspace, and nobody has looked at it in this form.
+    /// It came with the workspace and this version is not approved.
     pub needs_approval: bool,
-    /// What it would offer, or offers.
+    /// The tools that it offers, or would offer after approval.
     pub tools: Vec<ManifestToolBrief>,
     pub credentials: Vec<ManifestCredential>,
 }
@@ -250,13 +250,13 @@ pub struct ManifestBrief {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestToolBrief {
-    /// What agents call; the file's own name for what is hidden.
+    /// The tool name exposed to agents; the name in the file for a hidden tool.
     pub name: String,
-    /// What a call of it does, in words.
+    /// A description of the effect of a call.
     pub does: String,
-    /// Why agents do not see it.
+    /// Why agents cannot see it.
     pub hidden: Option<String>,
-    /// It was meant to be offered, and cannot be: the file has to be corrected.
+    /// The tool should be offered but is invalid: the file must be fixed.
     pub is_mistake: bool,
     pub policy: Policy,
 }
@@ -266,19 +266,19 @@ pub struct ManifestToolBrief {
 pub struct ManifestCredential {
     pub id: String,
     pub optional: bool,
-    /// Whether the store has a value for it.
+    /// Whether the secret store has a value for it.
     pub set: bool,
 }
 
-/// What happens when an agent calls a tool.
+/// The policy for calls by agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Policy {
-    /// Each call waits in the review queue.
+    /// Each call needs a review.
     #[default]
     Ask,
     Allow,
-    /// Agents do not see it.
+    /// Agents cannot see the tool.
     Deny,
 }
 
@@ -300,37 +300,37 @@ impl Policy {
 #[serde(rename_all = "camelCase")]
 pub struct ServerDetails {
     pub brief: ServerBrief,
-    /// As it is kept; a secret is [`VariableValue::Secret`] and nothing more.
+    /// The stored configuration; a secret is only [`VariableValue::Secret`].
     pub form: ServerForm,
-    /// In the order of their names; all of them, also those that nobody may call. Empty while it does not run.
+    /// All tools sorted by name, including those that cannot be called. Empty while the server is not running.
     pub tools: Vec<ToolView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolView {
-    /// The server's own name for it; decisions are about this one.
+    /// The tool name on the server; decisions refer to it.
     pub name: String,
-    /// What agents call.
+    /// The tool name exposed to agents.
     pub exposed: String,
     pub title: Option<String>,
-    /// The server's own words, as they are.
+    /// The description from the server, unchanged.
     pub description: String,
-    /// JSON text, set in lines.
+    /// JSON text, pretty-printed.
     pub input_schema: String,
     pub output_schema: Option<String>,
-    /// What it says about itself, as words such as `readOnlyHint`.
+    /// The annotations of the tool, such as `readOnlyHint`.
     pub hints: Vec<String>,
-    /// A person has said that this server's hints may be believed, and it says that this tool only reads.
+    /// A person trusts this server's tool annotations, and they mark this tool as read-only.
     pub read_only: bool,
-    /// Of the definition; an approval is of exactly this one.
+    /// The hash of the definition; an approval applies to exactly this hash.
     pub hash: String,
     pub approval: ToolApproval,
     pub enabled: bool,
     pub policy: Policy,
-    /// Milliseconds without a word after which a call is given up, where it is not the server's.
+    /// The idle timeout of a call, if it differs from the server's.
     pub idle_ms: Option<u64>,
-    /// Milliseconds that a call may take in all, where it is not the server's.
+    /// The total timeout of a call, if it differs from the server's.
     pub total_ms: Option<u64>,
 }
 
@@ -338,13 +338,13 @@ pub struct ToolView {
 #[serde(rename_all = "camelCase")]
 pub enum ToolApproval {
     Approved,
-    /// Nobody has looked at it yet.
+    /// Not reviewed yet.
     New,
-    /// It is not what was approved.
+    /// The definition differs from the approved one.
     Changed(Vec<DefinitionChange>),
 }
 
-/// One part of a definition before and after, as text; none where it was not there.
+/// One part of a definition before and after, as text; `None` when it did not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DefinitionChange {
@@ -354,7 +354,7 @@ pub struct DefinitionChange {
     pub after: Option<String>,
 }
 
-/// What a person fills in.
+/// The configuration form of a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerForm {
@@ -362,26 +362,26 @@ pub struct ServerForm {
     pub kind: PackageKind,
     /// `@scope/package@1.2.3`, `package==1.2.3`, `image:tag`, a program, or an address.
     pub identifier: String,
-    /// `npx`; `uvx` or `venv`; `docker` or `podman`. What is there when absent.
+    /// `npx`; `uvx` or `venv`; `docker` or `podman`. The first one installed when absent.
     pub runtime: Option<String>,
-    /// The program inside a PyPI package, when it is not named like the package.
+    /// The program inside a PyPI package, if its name differs from the package.
     pub command: Option<String>,
-    /// How an address learns who asks; not for programs.
+    /// The authentication for an address; not for programs.
     pub auth: AuthForm,
-    /// Handed over one by one, never through a shell.
+    /// The arguments, passed individually and never through a shell.
     pub args: Vec<String>,
     pub variables: Vec<VariableForm>,
-    /// Where it runs; the home folder when absent.
+    /// The working directory; the home folder when absent.
     pub folder: Option<String>,
-    /// What the server says about its own tools may be believed.
+    /// Trusts this server's tool annotations.
     pub trusted: bool,
     pub limits: LimitsForm,
-    /// Where the configuration comes from, when a registry filled it in: its name there, and the version.
+    /// The name and version in the registry, if a registry filled in the form.
     pub registry: Option<(String, String)>,
 }
 
 impl ServerForm {
-    /// An empty one.
+    /// Creates an empty form.
     pub fn new(kind: PackageKind) -> Self {
         Self {
             name: String::new(),
@@ -417,7 +417,7 @@ pub enum AuthForm {
 pub struct VariableForm {
     pub name: String,
     pub value: VariableValue,
-    /// It cannot do without.
+    /// The server cannot run without it.
     pub required: bool,
     pub description: Option<String>,
 }
@@ -425,15 +425,15 @@ pub struct VariableForm {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VariableValue {
-    /// To be given.
+    /// Not set yet.
     #[default]
     Missing,
     Plain(String),
-    /// In the secret store, or to be put there. In an update it stays as it is.
+    /// In the secret store, or to be stored there. An update keeps the stored value.
     Secret {
         set: bool,
     },
-    /// Just typed: goes to the secret store.
+    /// Newly typed: moved to the secret store.
     Typed(TypedSecret),
 }
 
@@ -443,14 +443,14 @@ pub struct LimitsForm {
     pub install_ms: u64,
     pub connect_ms: u64,
     pub handshake_ms: u64,
-    /// A call during which nothing is heard; progress starts it anew.
+    /// The idle timeout of a call; progress messages restart it.
     pub idle_ms: u64,
-    /// A call, whatever is heard.
+    /// The total timeout of a call.
     pub total_ms: u64,
-    /// From being asked to end to being killed.
+    /// The grace period before a forced stop.
     pub grace_ms: u64,
     pub result_bytes: u64,
-    /// Calls under way at once.
+    /// The maximum number of concurrent calls.
     pub calls: u64,
 }
 
@@ -469,135 +469,138 @@ impl Default for LimitsForm {
     }
 }
 
-// ---- requests and answers, the same from window and terminal ----------------------------------------------------------
+// ---- requests and responses, shared by window and terminal -------------------------------------------------------------
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UpstreamRequest {
-    /// Answered by [`UpstreamAnswer::View`].
+    /// Returns [`UpstreamAnswer::View`].
     List,
-    /// Answered by [`UpstreamAnswer::Server`].
+    /// Returns [`UpstreamAnswer::Server`].
     Show {
         server: ServerId,
     },
-    /// Lines from a number on; waits a moment for the first of them. Answered by [`UpstreamAnswer::Log`].
+    /// Log lines from a number on; waits briefly for the first one. Returns [`UpstreamAnswer::Log`].
     Log {
         server: ServerId,
         from: u64,
     },
-    /// Answered by [`UpstreamAnswer::Server`] when it runs, or by why it does not. It must be switched on.
+    /// Starts an enabled server. Returns [`UpstreamAnswer::Server`] once it runs, or the reason why it does not.
     Start {
         server: ServerId,
     },
-    /// Answered by [`UpstreamAnswer::Server`] when its process and all that it has started are gone.
+    /// Stops a server. Returns [`UpstreamAnswer::Server`] once its process and all child processes have ended.
     Stop {
         server: ServerId,
     },
     Restart {
         server: ServerId,
     },
-    /// Switches it off, and stops it. Answered like a stop.
+    /// Disables and stops a server. Answered like a stop.
     Disable {
         server: ServerId,
     },
-    /// Keeps a new server, switched off and trusted in nothing. Answered by [`UpstreamAnswer::Server`].
+    /// Adds a server, disabled and untrusted. Returns [`UpstreamAnswer::Server`].
     Add {
         form: Box<ServerForm>,
     },
-    /// What other programs' configurations there are. Answered by [`UpstreamAnswer::Sources`].
+    /// The configurations of other programs. Returns [`UpstreamAnswer::Sources`].
     Sources,
-    /// What would be taken over. Nothing is kept yet. Answered by [`UpstreamAnswer::Import`].
+    /// A preview of an import; stores nothing. Returns [`UpstreamAnswer::Import`].
     PreviewImport {
         source: ImportFrom,
     },
-    /// Keeps the servers of these names, switched off, their secrets in the store. Answered by [`UpstreamAnswer::Imported`].
+    /// Imports the servers with these names, disabled, with their secrets in the store. Returns
+    /// [`UpstreamAnswer::Imported`].
     Import {
         source: ImportFrom,
         names: Vec<String>,
     },
-    /// `registry` is a file or an address; the usual one when absent. Answered by [`UpstreamAnswer::Registry`].
+    /// Searches a registry, given as a file or an address; the default registry when absent. Returns
+    /// [`UpstreamAnswer::Registry`].
     SearchRegistry {
         registry: Option<String>,
         query: String,
     },
-    /// Takes an approval back; agents do not see the tool any more. Answered by [`UpstreamAnswer::Server`].
+    /// Withdraws an approval and hides the tool from agents. Returns [`UpstreamAnswer::Server`].
     Withdraw {
         server: ServerId,
         tool: String,
     },
-    /// Calls a tool that is allowed without asking. Any other needs [`UpstreamDecision::Call`].
+    /// Calls a tool whose policy is `allow`. Any other tool needs [`UpstreamDecision::Call`].
     Call(ToolCall),
-    /// Reads the manifests anew, without waiting for a change of a file. Answered by [`UpstreamAnswer::View`].
+    /// Reloads the manifests without waiting for a file change. Returns [`UpstreamAnswer::View`].
     ReloadManifests,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
-    /// The name that agents call, of a server's tool or of a manifest's.
+    /// The exposed tool name of a server or a manifest.
     pub tool: String,
-    /// A JSON object, as text.
+    /// A JSON object as text.
     pub arguments: String,
-    /// Of the definition, or of the manifest, that was shown: when it is another one now, nothing is called. None calls whatever a
-    /// person has approved.
+    /// The hash of the reviewed definition or manifest; the call is refused when the hash has changed. `None` calls
+    /// the approved definition.
     pub definition: Option<String>,
 }
 
-/// Where servers are taken over from.
+/// The input of a server import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ImportFrom {
-    /// Pasted JSON, with comments and all.
+    /// Pasted JSON; comments are allowed.
     Text(TypedSecret),
-    /// A file of another program, by its path; see [`UpstreamRequest::Sources`].
+    /// The path of a configuration file of another program; see [`UpstreamRequest::Sources`].
     File(String),
 }
 
-/// What only a person may decide.
+/// A decision that only a person may make.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UpstreamDecision {
-    /// Switches it on and starts it. When it does not start, it is switched off again and the reason is the answer.
+    /// Enables and starts a server. If the start fails, the server is disabled again and the response holds the
+    /// reason.
     Enable {
         server: ServerId,
     },
-    /// Approves tools as they were shown: each with the hash of the definition that the person has seen.
+    /// Approves tools as shown: each with the hash of the definition that the person saw.
     Approve {
         server: ServerId,
         tools: Vec<(String, String)>,
     },
-    /// Whether agents may see a tool at all, what happens when they call it, and how long a call may take.
+    /// Sets the visibility, the policy and the timeouts of a tool.
     SetTool {
         server: ServerId,
         tool: String,
         enabled: bool,
         policy: Policy,
-        /// Milliseconds without a word after which a call is given up; the server's when absent.
+        /// The idle timeout of a call; the server's when absent.
         idle_ms: Option<u64>,
-        /// Milliseconds that a call may take in all; the server's when absent.
+        /// The total timeout of a call; the server's when absent.
         total_ms: Option<u64>,
     },
-    /// Replaces its configuration. It is started anew when what it runs with has changed.
+    /// Replaces the configuration. The server restarts when its launch settings changed.
     Update {
         server: ServerId,
         form: Box<ServerForm>,
     },
-    /// Forgets it, what was approved of it and its secrets, and ends it.
+    /// Deletes the server, its approvals and its secrets, and stops it.
     Delete {
         server: ServerId,
     },
-    /// Of a variable, or of the address as `auth`.
+    /// Sets the secret of a variable, or of the address as `auth`.
     SetSecret {
         server: ServerId,
         part: String,
         secret: TypedSecret,
     },
-    /// Approves a manifest of the workspace in exactly this form.
+    /// Approves exactly this version of a workspace manifest.
     ApproveManifest {
         hash: String,
     },
     SetManifestPolicy {
-        /// The name that agents call.
+        /// The tool name exposed to agents.
         tool: String,
         policy: Policy,
     },
@@ -606,7 +609,7 @@ pub enum UpstreamDecision {
         credential: String,
         secret: TypedSecret,
     },
-    /// A person's own call. The tool must be approved. Answered by [`UpstreamAnswer::Called`].
+    /// A call by a person. The tool must be approved. Returns [`UpstreamAnswer::Called`].
     Call(ToolCall),
 }
 
@@ -615,14 +618,14 @@ pub enum UpstreamDecision {
 pub enum UpstreamAnswer {
     View(Box<UpstreamsView>),
     Server(Box<ServerDetails>),
-    /// Nothing more to say: it is gone, or kept.
+    /// Success without further content.
     Done,
     Log(LogPart),
     Sources(Vec<ImportSource>),
     Import(Box<ImportView>),
     Imported {
         servers: Vec<ServerBrief>,
-        /// Names that could not be taken over, and why.
+        /// Servers that could not be imported: name and reason.
         refused: Vec<(String, String)>,
     },
     Registry(Vec<RegistryFound>),
@@ -635,24 +638,24 @@ pub struct LogPart {
     /// The number of the first line.
     pub first: u64,
     pub lines: Vec<String>,
-    /// Lines before the first that are no longer kept.
+    /// The number of earlier lines that are no longer stored.
     pub dropped: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
-    /// The protocol's result (`content`, `structuredContent`, `isError`) as JSON text, without secrets.
+    /// The MCP result (`content`, `structuredContent`, `isError`) as JSON text, without secrets.
     pub json: String,
-    /// The tool itself says that it failed.
+    /// The tool reported a failure.
     pub is_error: bool,
 }
 
-/// A configuration of another program.
+/// A configuration file of another program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportSource {
-    /// Such as `Claude Desktop`.
+    /// The name of the program, such as `Claude Desktop`.
     pub program: String,
     pub path: String,
 }
@@ -661,37 +664,37 @@ pub struct ImportSource {
 #[serde(rename_all = "camelCase")]
 pub struct ImportView {
     pub servers: Vec<ImportedServer>,
-    /// Names that cannot be taken over, and why.
+    /// Servers that cannot be imported: name and reason.
     pub refused: Vec<(String, String)>,
-    /// Names that nobody wants taken over, such as Draftboard's own entry, and why.
+    /// Servers that are skipped, such as Draftboard's own entry: name and reason.
     pub skipped: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedServer {
-    /// As it would be kept; secrets that were found are [`VariableValue::Secret`] with `set`.
+    /// The resulting configuration; secrets that were found are [`VariableValue::Secret`] with `set`.
     pub form: ServerForm,
-    /// What is run, or the address.
+    /// The command line or the address.
     pub runs: String,
-    /// What a person should know before switching it on.
+    /// Notes to read before enabling it.
     pub notes: Vec<String>,
-    /// There is one of this name already; another would be added beside it.
+    /// A server with this name exists; the import adds another one.
     pub known: bool,
 }
 
-/// A server that a registry knows.
+/// A server listed in a registry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RegistryFound {
     pub name: String,
     pub description: String,
     pub version: String,
-    /// Its author says that nobody should begin to use it.
+    /// The author marked it as deprecated.
     pub deprecated: bool,
-    /// Ways to run it, to fill the form with.
+    /// Ways to run it, as prefilled forms.
     pub offers: Vec<RegistryOffer>,
-    /// Ways that Draftboard does not know.
+    /// Ways to run it that Draftboard does not support.
     pub unsupported: Vec<String>,
 }
 
@@ -700,7 +703,7 @@ pub struct RegistryFound {
 pub struct RegistryOffer {
     pub form: ServerForm,
     pub runs: String,
-    /// What a person must give before it can be kept: variables, `auth`, or `args.NAME`.
+    /// The values to fill in before saving: variables, `auth`, or `args.NAME`.
     pub required: Vec<String>,
 }
 

@@ -1,11 +1,11 @@
-//! Property values: JSON without surprises. Numbers are finite and exact, objects are sorted, depth is bounded, so that
-//! equal values have equal bytes.
+//! Property values: a deterministic subset of JSON. Numbers are finite and exact, objects are sorted and depth is
+//! bounded, so equal values have equal bytes.
 
 use crate::limits::MAX_VALUE_DEPTH;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-/// The key that tells an expression from an object.
+/// The key that distinguishes an expression from an object.
 pub const EXPRESSION: &str = "$hcl";
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,7 +31,7 @@ const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl Number {
     pub fn new(number: f64) -> Option<Self> {
-        // Adding zero turns -0.0 into 0.0: one number, one text.
+        // Adding zero turns -0.0 into 0.0, so that equal numbers have equal texts.
         (number.is_finite() && number.abs() <= 1e300).then_some(Self(number + 0.0))
     }
 
@@ -55,11 +55,11 @@ impl fmt::Display for Number {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
-    #[error("lists and objects are nested deeper than {MAX_VALUE_DEPTH}: flatten the value")]
+    #[error("lists and objects are nested deeper than {MAX_VALUE_DEPTH} levels: flatten the value")]
     TooDeep,
-    #[error("{0} cannot be kept exactly as a number: write it as text")]
+    #[error("{0} cannot be stored exactly as a number: write it as text")]
     Inexact(String),
-    #[error("not JSON: {0}")]
+    #[error("invalid JSON: {0}")]
     NotJson(String),
 }
 
@@ -93,7 +93,7 @@ impl Value {
         }
     }
 
-    /// An expression of Terraform's language in place of a plain value: an object with [`EXPRESSION`] as its only key.
+    /// Returns the Terraform expression, if this value is one: an object with [`EXPRESSION`] as its only key.
     pub fn expression(&self) -> Option<&str> {
         match self {
             Self::Object(fields) if fields.len() == 1 => fields.get(EXPRESSION)?.as_text(),
@@ -101,12 +101,12 @@ impl Value {
         }
     }
 
-    /// A value that is an expression of Terraform's language.
+    /// Creates a value that holds a Terraform expression.
     pub fn of_expression(text: impl Into<Arc<str>>) -> Self {
         Self::Object(BTreeMap::from([(Arc::from(EXPRESSION), Self::text(text))]))
     }
 
-    /// Null, false, zero and everything empty count as "no".
+    /// Returns false for null, false, zero and empty values.
     pub fn is_truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -118,7 +118,7 @@ impl Value {
         }
     }
 
-    /// What a person would call it in an error.
+    /// The kind of the value, as named in errors.
     pub fn kind_name(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -161,9 +161,9 @@ impl Value {
         Self::from_json(&json)
     }
 
-    /// The canonical text: sorted keys, no spaces.
+    /// The canonical JSON text: sorted keys, no spaces.
     pub fn to_json(&self) -> String {
-        // Values hold only what JSON can say, so this cannot fail; the fallback keeps the function total.
+        // Every value is valid JSON, so this cannot fail; the fallback keeps the function total.
         serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
     }
 }

@@ -1,4 +1,4 @@
-//! Runs the recorded verdicts of the v0 workbench schemas against our decoders.
+//! Runs the recorded verdicts of the v0 workbench schemas against the decoders.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use shared_protocol::v0;
 
-/// Where we refuse on purpose what v0 accepted: (shape, vector, why).
+/// Vectors that v0 accepted and that are refused on purpose: (shape, vector, reason).
 const DEVIATIONS: &[(&str, &str, &str)] = &[
     ("PropExposure", "editable min>max accepted", "no value can be both at least 9 and at most 1"),
     ("OverrideOp", "set path without slash accepted", "a JSON Pointer is empty or starts with a slash"),
@@ -19,7 +19,7 @@ type Roundtrip = fn(&str) -> Result<Value, String>;
 
 fn roundtrip<T: DeserializeOwned + Serialize>(json: &str) -> Result<Value, String> {
     let decoded: T = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    // A failure to write shows up as a `null` that no vector expects.
+    // A failed write produces a `null` that no vector expects.
     Ok(serde_json::to_value(&decoded).unwrap_or_default())
 }
 
@@ -102,7 +102,7 @@ fn verdicts_match_except_where_listed() {
     assert_eq!(accepted + rejected + deviating.len(), vectors.len());
 }
 
-/// Shapes and cases the vectors leave out.
+/// Shapes and cases that the vectors do not cover.
 #[test]
 fn more_that_is_accepted() {
     let same = |decode: Roundtrip, json: Value| assert_eq!(decode(&json.to_string()), Ok(json));
@@ -157,7 +157,7 @@ fn more_that_is_accepted() {
     }
 }
 
-/// What plain serde derives, or v0 itself, would let through.
+/// Inputs that plain serde derives or v0 would accept.
 #[test]
 fn more_that_is_refused() {
     let refused = |decode: Roundtrip, json: &str| assert!(decode(json).is_err(), "accepted {json}");

@@ -81,7 +81,7 @@ fn a_workspace_s_manifest_is_approved_given_its_credential_and_allowed_from_a_te
     fs::write(home.path("config/draftboard/manifests/tell.sh"), "echo ${#KEY}").unwrap();
     let list = || desk.run(&["upstream", "list"]).out;
     let listed = crate::wait_for("both are read", || {
-        Some(list()).filter(|out| out.contains("has the id teller already"))
+        Some(list()).filter(|out| out.contains("already uses the id teller"))
     });
     assert!(listed.contains("workspace/manifests/teller.json"), "{listed}");
 }

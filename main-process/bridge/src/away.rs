@@ -1,12 +1,12 @@
-//! What a call is told that Draftboard did not answer.
+//! The responses to calls that Draftboard did not answer.
 
 use crate::message::{Request, result};
 use serde_json::{Value, json};
 
-/// JSON-RPC's code for "the server could not"; what happened is in `data`, as for every other refusal.
+/// The JSON-RPC code for an internal error; `data` holds the reason, as in every other refusal.
 const INTERNAL_ERROR: i64 = -32603;
 
-/// Why there is no answer, and what to do.
+/// The reason why a call got no answer, and a hint for the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     code: &'static str,
@@ -15,21 +15,21 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// The connection ended while the call was under way: nobody knows whether it was done.
+    /// The connection was lost during the call, so its outcome is unknown.
     pub(crate) fn lost() -> Self {
         Self {
             code: "BRIDGE_DISCONNECTED",
-            message: "the connection to Draftboard ended before it answered; the call may or may not have been done"
+            message: "lost the connection to Draftboard before it answered; the call may or may not have taken effect"
                 .to_owned(),
-            hint: "The bridge reconnects by itself. Look at the current state before calling again.".to_owned(),
+            hint: "The bridge reconnects automatically. Check the current state before you call again.".to_owned(),
         }
     }
 
-    /// It was never sent, because there is nobody to send it to.
+    /// The call was not sent, because Draftboard is unreachable.
     pub(crate) fn away(reason: &str, how_to_start: &str) -> Self {
         Self {
             code: "BRIDGE_DISCONNECTED",
-            message: format!("Draftboard cannot be reached, nothing was done: {reason}"),
+            message: format!("Draftboard is not reachable, so the call was not sent: {reason}"),
             hint: how_to_start.to_owned(),
         }
     }
@@ -37,12 +37,12 @@ impl Refusal {
     pub(crate) fn too_many(limit: usize) -> Self {
         Self {
             code: "LIMIT_EXCEEDED",
-            message: format!("{limit} calls wait for an answer already; nothing was done"),
-            hint: "Wait for some of them, then call again.".to_owned(),
+            message: format!("{limit} calls are already waiting for an answer; this call was not sent"),
+            hint: "Wait until some of them finish, then call again.".to_owned(),
         }
     }
 
-    /// Tools answer the envelope that they always answer; everything else is an error of the protocol.
+    /// Builds the response: the usual envelope for tools, a protocol error for every other method.
     pub(crate) fn answer(&self, request: &Request) -> Value {
         if request.method != "tools/call" {
             let data = json!({ "code": self.code, "hints": [self.hint] });

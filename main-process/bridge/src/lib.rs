@@ -1,9 +1,9 @@
-//! The stdio bridge: an agent's client talks to this process over standard input and output, and this process passes every
-//! line on to the running Draftboard and back.
+//! The stdio bridge: connects an agent's client on standard input and output to the running Draftboard, and forwards
+//! every line in both directions.
 //!
-//! Owns: what a client is told while Draftboard is away, and how a session goes on when it comes back. It understands just
-//! enough JSON-RPC for that; what it can pass on unread, it passes on unread.
-//! Must not know: what a tool does, where Draftboard listens, how it is started.
+//! Owns: the responses to a client while Draftboard is unreachable, and the resumption of a session after a reconnect.
+//! Parses only the JSON-RPC that this needs, and forwards all other lines unparsed. Must not know: the effect of a
+//! tool, the address of Draftboard, the way to start it.
 
 mod away;
 mod core;

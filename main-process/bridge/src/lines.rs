@@ -1,16 +1,16 @@
-//! Lines of bounded length.
+//! Reads lines of bounded length.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Bytes of one message. A managed server's result has 8 MiB at most, and its structured part may follow once more as text,
-/// which escaping at most doubles.
+/// The maximum bytes of one message. The result of a managed server has at most 8 MiB, and its structured part can be
+/// repeated as text, which escaping at most doubles.
 pub const MAX_LINE: usize = 32 << 20;
 const BUFFER: usize = 64 << 10;
 
 pub(crate) enum Line {
-    /// Without its end.
+    /// The line without its line break.
     Whole(Vec<u8>),
-    /// Longer than allowed; it was read and thrown away.
+    /// The line exceeded the limit and was discarded.
     TooLong,
 }
 
@@ -24,7 +24,7 @@ impl<R: Read> Lines<R> {
         Self { reader: BufReader::with_capacity(BUFFER, reader), limit }
     }
 
-    /// The next line that is not empty; none at the end. What follows the last line's end is no line.
+    /// Returns the next non-empty line, or `None` at the end of the stream. Ignores an unterminated last line.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let mut line = Vec::new();
@@ -46,7 +46,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// To the end of the line, if it has one.
+    /// Skips to the end of the line. Returns `false` when the stream ends first.
     fn skip_line(&mut self) -> io::Result<bool> {
         loop {
             let mut part = Vec::new();

@@ -1,11 +1,11 @@
-//! JSON-RPC messages, read only as far as the bridge must understand them.
+//! JSON-RPC messages, parsed only as far as the bridge needs them.
 
 use serde_json::{Map, Value, json};
 
 pub(crate) const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 pub(crate) const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// An id as JSON text: what tells `1` from `"1"`, and can be compared and ordered.
+/// A request id as JSON text. It distinguishes `1` from `"1"` and can be compared and ordered.
 pub(crate) type Key = String;
 
 pub(crate) fn key(id: &Value) -> Key {
@@ -28,12 +28,12 @@ impl Request {
         self.params.get("_meta")
     }
 
-    /// Whether it belongs to the protocol without a handshake, where every request says which version it speaks.
+    /// Returns whether the request uses the protocol without a handshake, where every request names its protocol version.
     pub(crate) fn is_stateless(&self) -> bool {
         self.meta().is_some_and(|meta| meta.get(PROTOCOL_VERSION_KEY).is_some())
     }
 
-    /// Without what may be large and is not needed to refuse it.
+    /// Drops parameters that can be large and are not needed to refuse the request.
     fn slim(mut self) -> Self {
         if let Some(params) = self.params.as_object_mut() {
             for large in ["arguments", "inputResponses", "requestState"] {
@@ -44,7 +44,7 @@ impl Request {
     }
 }
 
-/// A message of either side.
+/// A message from the client or the server.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
     Request(Request),
@@ -52,14 +52,14 @@ pub(crate) enum Message {
         method: String,
         params: Value,
     },
-    /// To a request of the other side.
+    /// A response to a request from the other side.
     Reply {
         id: Value,
         result: Option<Value>,
     },
 }
 
-/// Why a line is no message: the answer that JSON-RPC has for it.
+/// The reason why a line is not a JSON-RPC message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     NotJson,
@@ -90,8 +90,8 @@ impl Message {
     }
 }
 
-/// The id of a successful answer, if the line begins the way the server writes it. Answers are most of the traffic and
-/// can be large: this looks at a few bytes instead of reading them.
+/// Returns the id of a successful response if the line starts exactly as the server writes it. Responses are most of the
+/// traffic and can be large, so this inspects a few bytes instead of parsing the line.
 pub(crate) fn id_of_result(line: &[u8]) -> Option<&str> {
     let rest = line.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     let end = match rest.first()? {
@@ -99,7 +99,7 @@ pub(crate) fn id_of_result(line: &[u8]) -> Option<&str> {
         _ => rest.iter().position(|byte| !byte.is_ascii_digit())?,
     };
     let (id, rest) = rest.split_at_checked(end)?;
-    // A string that ends in a backslash has an escape in it: to be read properly.
+    // The string contains an escape and needs the full parser.
     let plain = !id.is_empty() && !id.ends_with(b"\\");
     (plain && rest.starts_with(br#","result":"#)).then(|| std::str::from_utf8(id).ok()).flatten()
 }
@@ -108,7 +108,7 @@ pub(crate) fn result(request: &Request, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": request.id, "result": result })
 }
 
-/// The answer to an empty request: nothing, in the words of its version.
+/// Returns an empty result in the form of the request's protocol version.
 pub(crate) fn done(request: &Request) -> Value {
     let nothing = if request.is_stateless() { json!({ "resultType": "complete" }) } else { json!({}) };
     result(request, nothing)
@@ -124,8 +124,8 @@ pub(crate) fn notice(method: &str, params: Value) -> Value {
 impl Unreadable {
     pub(crate) fn answer(self) -> Value {
         let (code, message) = match self {
-            Self::NotJson => (-32700, "this line is not JSON; send one message a line"),
-            Self::NotAMessage => (-32600, "this line is not a JSON-RPC request, notification or response"),
+            Self::NotJson => (-32700, "the line is not valid JSON; send one message per line"),
+            Self::NotAMessage => (-32600, "the line is not a JSON-RPC request, notification or response"),
         };
         json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } })
     }

@@ -1,4 +1,4 @@
-//! Carries out what the core decides: three threads (the client's lines, Draftboard's lines, the decisions), bounded queues.
+//! Executes the core's actions on three threads (client input, Draftboard input, decisions) with bounded queues.
 
 use crate::{
     core::{Action, Core, Habits, Input},
@@ -14,34 +14,34 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Lines on their way to a decision; readers wait when there are more.
+/// The maximum number of queued lines; readers block when the queue is full.
 const QUEUE: usize = 32;
-/// A Draftboard that takes no byte for this long is stuck.
+/// The write timeout. A Draftboard that accepts no byte for this long is considered stuck.
 const WRITE_LIMIT: Duration = Duration::from_secs(10);
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// How Draftboard is reached, in words that a client can be told when it is not.
+/// Connects to Draftboard or starts it. Errors are texts that the bridge passes on to the client.
 pub trait Reach: Send + Sync + 'static {
-    /// A connection that carries lines from now on.
+    /// Opens a connection that carries lines.
     fn connect(&self) -> Result<UnixStream, String>;
 
-    /// Starts Draftboard, if that is allowed; returns before it is ready.
+    /// Starts Draftboard if that is allowed. Returns before it is ready.
     fn launch(&self) -> Result<(), String>;
 
     fn may_launch(&self) -> bool;
 
-    /// What a person does to start it.
+    /// The instruction for a person to start Draftboard.
     fn how_to_start(&self) -> String;
 }
 
 enum Event {
     Input(Input),
     Connected(UnixStream),
-    /// From the connection of this number; an older one has nothing to say any more.
+    /// An event from the connection with this number. Events from earlier connections are ignored.
     Server(u64, Input),
 }
 
-/// Runs until the client ends, or takes no more answers.
+/// Runs until the client closes its input or its output.
 pub fn run(
     reach: impl Reach,
     surface: Surface,
@@ -96,7 +96,7 @@ impl<R: Reach, W: Write> Pump<R, W> {
         }
     }
 
-    /// What happens next; nothing if it concerns nobody.
+    /// Waits for the next event. Returns `None` when the event needs no action.
     fn next(&mut self, queue: &Receiver<Event>) -> Option<Input> {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
@@ -119,7 +119,7 @@ impl<R: Reach, W: Write> Pump<R, W> {
                 Some(input)
             }
             Ok(Event::Server(..)) | Err(RecvTimeoutError::Timeout) => None,
-            // The pump holds a sender itself.
+            // Unreachable: the pump holds a sender itself.
             Err(RecvTimeoutError::Disconnected) => Some(Input::EndDue),
         }
     }
@@ -168,10 +168,10 @@ impl<R: Reach, W: Write> Pump<R, W> {
             Action::ConnectAfter(wait) => self.retry_at = Some(Instant::now() + wait),
             Action::Launch => {
                 if let Err(reason) = self.reach.launch() {
-                    tracing::error!(reason, "Draftboard could not be started");
+                    tracing::error!(reason, "could not start Draftboard");
                 }
             }
-            Action::Disconnect => return Ok(self.hang_up("it was not understood")),
+            Action::Disconnect => return Ok(self.hang_up("Draftboard sent an unexpected message")),
             Action::EndAfter(wait) => self.end_at = Some(Instant::now() + wait),
             Action::End => {}
         }
@@ -180,7 +180,7 @@ impl<R: Reach, W: Write> Pump<R, W> {
 
     fn hang_up(&mut self, reason: &str) -> Option<Input> {
         let server = self.server.take()?;
-        // Its reader's last word is about a connection that is no longer the one.
+        // The last event of its reader belongs to a connection that is no longer current.
         self.connections += 1;
         drop(server.shutdown(Shutdown::Both));
         Some(Input::Lost(reason.to_owned()))
@@ -199,7 +199,7 @@ fn read_client(input: impl Read, events: &Sender<Event>) {
             Ok(Some(Line::TooLong)) => Input::ClientTooLong,
             Ok(None) => Input::ClientEnded,
             Err(error) => {
-                tracing::warn!(%error, "standard input cannot be read");
+                tracing::warn!(%error, "could not read standard input");
                 Input::ClientEnded
             }
         };
@@ -215,8 +215,8 @@ fn read_server(stream: UnixStream, connection: u64, events: &Sender<Event>) {
     loop {
         let input = match lines.next() {
             Ok(Some(Line::Whole(line))) => Input::Server(line),
-            Ok(Some(Line::TooLong)) => Input::Lost("it sent a message that is too long".to_owned()),
-            Ok(None) => Input::Lost("it was closed".to_owned()),
+            Ok(Some(Line::TooLong)) => Input::Lost("Draftboard sent a message that is too long".to_owned()),
+            Ok(None) => Input::Lost("Draftboard closed the connection".to_owned()),
             Err(error) => Input::Lost(error.to_string()),
         };
         let last = matches!(input, Input::Lost(_));

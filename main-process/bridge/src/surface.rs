@@ -1,17 +1,17 @@
-//! What Draftboard offers, as far as it is known without asking it: the bridge answers with it while there is nobody to ask.
+//! The static MCP surface of Draftboard. The bridge answers from it while Draftboard is unreachable.
 
 use crate::message::{Request, result};
 use serde_json::{Value, json};
 
-/// The parts of the server's own answers. Every list is complete and in the server's order.
+/// The parts of the server's own responses. Every list is complete and in the server's order.
 #[derive(Debug, Clone, Default)]
 pub struct Surface {
     pub server_info: Value,
     pub capabilities: Value,
     pub instructions: String,
-    /// Versions of the protocol that open with `initialize`, newest last.
+    /// Protocol versions that start with `initialize`, newest last.
     pub handshake_versions: Vec<String>,
-    /// Versions without it, newest last.
+    /// Protocol versions without a handshake, newest last.
     pub stateless_versions: Vec<String>,
     pub tools: Value,
     pub resources: Value,
@@ -19,7 +19,7 @@ pub struct Surface {
     pub prompts: Value,
 }
 
-/// The lists that a client keeps and wants to be told about.
+/// The lists that a client caches and receives change notifications for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum List {
     Tools,
@@ -48,7 +48,7 @@ impl List {
         }
     }
 
-    /// Where its items are in an answer.
+    /// The key of the items in a response.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -66,7 +66,7 @@ impl List {
         }
     }
 
-    /// What a `subscriptions/listen` says when it wants to hear of changes.
+    /// The key in the filter of `subscriptions/listen` that requests change notifications.
     pub(crate) fn filter_key(self) -> &'static str {
         match self {
             Self::Tools => "toolsListChanged",
@@ -86,7 +86,7 @@ impl Surface {
         }
     }
 
-    /// The answer to `initialize`: the version asked for if it is one of ours, else the newest.
+    /// Returns the response to `initialize`: the requested version if it is supported, otherwise the newest.
     pub(crate) fn welcome(&self, request: &Request) -> Value {
         let asked = request.params.get("protocolVersion").and_then(Value::as_str);
         let known = asked.filter(|asked| self.handshake_versions.iter().any(|version| version == asked));
@@ -102,7 +102,7 @@ impl Surface {
         )
     }
 
-    /// The answer to `server/discover`.
+    /// Returns the response to `server/discover`.
     pub(crate) fn discovery(&self, request: &Request) -> Value {
         let versions: Vec<&String> = self.handshake_versions.iter().chain(&self.stateless_versions).collect();
         result(
@@ -119,7 +119,7 @@ impl Surface {
         )
     }
 
-    /// The answer to a request for a list, with these items.
+    /// Returns the response to a list request with these items.
     pub(crate) fn listing(request: &Request, list: List, items: &Value) -> Value {
         let mut answer = json!({ list.key(): items });
         if request.is_stateless() {

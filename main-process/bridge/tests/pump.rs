@@ -1,4 +1,4 @@
-//! The bridge between a client and a server that are both here: real streams, real threads.
+//! The bridge between a client and a server in the same process, over real streams and threads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use bridge::{Reach, Surface, run};
@@ -17,7 +17,7 @@ use std::{
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Hands out the connections that a test prepares; nobody is there when there is none.
+/// Returns the connections that a test prepared; fails when there is none.
 #[derive(Clone)]
 struct Door {
     waiting: Arc<Mutex<Receiver<UnixStream>>>,
@@ -79,7 +79,7 @@ impl Bench {
         Self { client: End::new(ours), door, bridge }
     }
 
-    /// A server that is there for the next attempt.
+    /// Prepares a server for the next connection attempt.
     fn open(&self) -> End {
         let (ours, theirs) = UnixStream::pair().unwrap();
         self.door.send(theirs).unwrap();

@@ -1,10 +1,10 @@
-//! A bundle of 10,000 entities (5.5 MB of YAML, 30,000 references): how long everything takes, beside the goals.
+//! Measures operations on a bundle of 10,000 entities (5.5 MB of YAML, 30,000 references) against their targets.
 //!
 //! `cargo run --release -p bundles --example bundle_scale`
 //!
-//! The second column is the CPU time of all threads, which on a busy machine tells more than the clock.
+//! The second column is the CPU time of all threads, which is more reliable than the clock on a busy machine.
 
-#![expect(clippy::print_stdout, clippy::expect_used, reason = "it is a program that prints")]
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "this program prints its results")]
 
 use bundles::{BundleSource, Bundles, call, call_writing};
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ fn main() {
     let mut number = 0;
     let write = median(30, || {
         number += 1;
-        // As a server does it: others go on reading the state before.
+        // Like a server, keeps the previous state for concurrent readers.
         let _before = bundles.clone();
         let change = json!({"operation": "update", "entityType": "Task", "entityId": "TASK-00010", "fieldPath": "title", "value": format!("Title {number}")});
         let answer =
@@ -126,10 +126,10 @@ fn main() {
     println!("\n{edges} references, {findings} findings, {after} after the edit; goal for memory: 150 MB");
 }
 
-/// A moment by the clock and by the CPU time that was spent.
+/// A point in time: clock and consumed CPU time.
 struct Moment(Instant, Duration);
 
-/// What passed between two moments.
+/// The time between two points.
 #[derive(Clone, Copy)]
 struct Passed {
     clock: Duration,
@@ -175,7 +175,7 @@ fn show_memory(name: &str, key: &str) {
     println!("{name:<52} {:>9.0} MB {:>12} {:>8}", kilobytes / 1024.0, "", "150 MB");
 }
 
-/// Writes the bundle and tells how many bytes its entities take.
+/// Writes the bundle and returns the bytes of its entities.
 fn generate(folder: &Path) -> usize {
     let write = |path: &str, text: &str| fs::write(folder.join(path), text).expect("written");
     let mut manifest = "metadata: {name: scale, bundleType: scale}\nspec:\n  bundleTypeDefinition: types.json\n  lintConfig: {path: lint.json}\n  schemas:\n    documents:\n".to_owned();
@@ -221,7 +221,7 @@ fn generate(folder: &Path) -> usize {
         let word = |at: usize| WORDS[(index * 7 + at * 13 + at * at) % WORDS.len()];
         let sentence =
             |from: usize, count: usize| (from..from + count).map(word).collect::<Vec<_>>().join(" ");
-        // Some entities are hubs that many refer to.
+        // Some entities are hubs with many references to them.
         let hub =
             |target: usize, at: usize| if at.is_multiple_of(20) { target % TYPES.len() } else { target };
         let related = hub((index + TYPES.len() * (1 + index % 50)) % ENTITIES, index);

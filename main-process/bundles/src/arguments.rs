@@ -1,5 +1,5 @@
-//! Reading the arguments of a tool or prompt. What has the wrong type or is out of bounds is refused by name; what is not
-//! known is left aside, as the contract has it.
+//! Reads the arguments of a tool or prompt. A wrong type or an exceeded limit is refused by argument name; unknown
+//! arguments are ignored, as the contract requires.
 
 use crate::envelope::{Code, Refusal};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ fn wrong(field: &str, message: String) -> Refusal {
 }
 
 impl<'a> Arguments<'a> {
-    /// No arguments at all are as good as none given.
+    /// Reads the arguments; `null` means no arguments.
     pub(crate) fn of(arguments: &'a Value) -> Read<Self> {
         match arguments {
             Value::Null => Ok(Self { members: None }),
@@ -28,7 +28,7 @@ impl<'a> Arguments<'a> {
         self.members?.get(name)
     }
 
-    /// Refuses what is not in a list, for a tool without arguments.
+    /// Refuses arguments that are not in `known`, for tools without arguments.
     pub(crate) fn expect_only(&self, known: &[&str]) -> Read<()> {
         match self.members.into_iter().flat_map(Map::keys).find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(wrong(key, format!("Unrecognized argument: {key}"))),
@@ -70,7 +70,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A whole number from zero on; above `most` it is refused.
+    /// Returns a non-negative integer; refuses values above `most`.
     pub(crate) fn count(&self, name: &str, usual: usize, most: usize) -> Read<usize> {
         match self.count_of_any_size(name, usual)? {
             count if count <= most => Ok(count),
@@ -78,7 +78,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A whole number from zero on; `most` is taken for anything above it.
+    /// Returns a non-negative integer, clamped to `most`.
     pub(crate) fn clamped(&self, name: &str, usual: usize, most: usize) -> Read<usize> {
         Ok(self.count_of_any_size(name, usual)?.min(most))
     }

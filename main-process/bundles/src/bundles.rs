@@ -1,4 +1,4 @@
-//! The bundles that are loaded, and how one of them is meant.
+//! The loaded bundles, and the selection of one by id.
 
 use crate::{
     Bundle, Data, Entity, LoadError,
@@ -12,11 +12,11 @@ use std::{
     sync::Arc,
 };
 
-/// The largest `bundles.yaml` that is read, and how many bundles it may name.
+/// The maximum size of `bundles.yaml`, and the maximum number of bundles in it.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 const MOST_BUNDLES: usize = 200;
 
-/// Where a bundle is, and what it is called.
+/// The location and name of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleSource {
     pub id: String,
@@ -32,7 +32,7 @@ pub enum ConfigError {
 }
 
 impl BundleSource {
-    /// Folders without names: each is called like its folder; a second one of the same name gets `-2`.
+    /// Names each bundle after its folder; a second one with the same name gets the suffix `-2`.
     pub fn of_folders(folders: &[PathBuf]) -> Vec<Self> {
         let mut taken = BTreeSet::new();
         folders
@@ -52,7 +52,7 @@ impl BundleSource {
             .collect()
     }
 
-    /// The bundles that a `bundles.yaml` names; its relative paths are seen from where it is.
+    /// Reads the bundles from a `bundles.yaml`; relative paths are resolved against its folder.
     pub fn of_config(path: &Path) -> Result<Vec<Self>, ConfigError> {
         let wrong = |problem: String| ConfigError::Unreadable { path: path.display().to_string(), problem };
         let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
@@ -80,7 +80,7 @@ impl BundleSource {
             let tags = tags.iter().filter_map(Data::as_text).map(str::to_owned).collect();
             let description = entry.text("description").map(str::to_owned);
             if sources.iter().any(|known| known.id == id) {
-                return Err(wrong(format!("the id {id:?} is there twice: give each bundle its own")));
+                return Err(wrong(format!("duplicate id {id:?}: give each bundle its own id")));
             }
             sources.push(Self { id, folder, tags, description });
         }
@@ -88,7 +88,7 @@ impl BundleSource {
     }
 }
 
-/// All loaded bundles, in the order in which they were named. A clone shares them; one that is changed is copied first.
+/// All loaded bundles, in the order of their sources. Clones share them; a changed bundle is copied first.
 #[derive(Debug, Clone, Default)]
 pub struct Bundles {
     list: Vec<Arc<Bundle>>,
@@ -96,7 +96,8 @@ pub struct Bundles {
 }
 
 impl Bundles {
-    /// Loads bundles side by side. One that cannot be loaded is kept in [`Bundles::failed`] and harms no other.
+    /// Loads bundles in parallel. A bundle that cannot be loaded is listed in [`Bundles::failed`] and does not affect
+    /// the others.
     pub fn load(sources: &[BundleSource]) -> Self {
         let loaded: Vec<_> = sources
             .par_iter()
@@ -117,7 +118,7 @@ impl Bundles {
         bundles
     }
 
-    /// Adds a bundle, or puts it in place of the one with its id.
+    /// Adds a bundle, or replaces the one with the same id.
     pub fn insert(&mut self, bundle: Arc<Bundle>) {
         match self.list.iter_mut().find(|known| known.id() == bundle.id()) {
             Some(known) => *known = bundle,
@@ -133,12 +134,12 @@ impl Bundles {
         self.list.iter().map(|bundle| &**bundle)
     }
 
-    /// The bundles as they are shared between clones.
+    /// The bundles as shared pointers.
     pub fn shared(&self) -> &[Arc<Bundle>] {
         &self.list
     }
 
-    /// What could not be loaded, and why.
+    /// The bundles that could not be loaded, with the reason.
     pub fn failed(&self) -> &[(BundleSource, LoadError)] {
         &self.failed
     }
@@ -151,7 +152,7 @@ impl Bundles {
         self.list.iter_mut().find(|bundle| bundle.id() == id).map(Arc::make_mut)
     }
 
-    /// Follows a change on disk, wherever it is. Tells whether it was anything of ours.
+    /// Reloads a file that changed on disk. Returns whether it belongs to a loaded bundle.
     pub fn reload_file(&mut self, path: &Path) -> Result<bool, LoadError> {
         let mut any = false;
         for bundle in self.list.iter_mut().filter(|bundle| path.starts_with(bundle.root())) {
@@ -160,12 +161,12 @@ impl Bundles {
         Ok(any)
     }
 
-    /// Looks at every file of every bundle and reads again what changed. Tells how many files that were.
+    /// Checks every file of every bundle and reloads those that changed. Returns their number.
     pub fn refresh(&mut self) -> Result<usize, LoadError> {
         self.list.iter_mut().try_fold(0, |count, bundle| Ok(count + Arc::make_mut(bundle).refresh()?))
     }
 
-    /// What a query finds in one bundle or in all, best first.
+    /// Searches one bundle or all, best match first.
     pub fn search(&self, bundle_id: Option<&str>, query: &str) -> Result<Vec<(&Bundle, &Entity)>, Refusal> {
         let hits = self.ranked(bundle_id, query, None)?;
         Ok(hits.into_iter().map(|(bundle, hit)| (bundle, hit.entity)).collect())
@@ -185,7 +186,7 @@ impl Bundles {
         for bundle in searched {
             hits.extend(search::search(bundle, query, entity_type).into_iter().map(|hit| (bundle, hit)));
         }
-        // Stable, so within a rank the order of each bundle stays.
+        // A stable sort keeps the order of each bundle within a rank.
         hits.sort_by(|(a, hit_a), (b, hit_b)| hit_a.rank.cmp(&hit_b.rank).then_with(|| a.id().cmp(b.id())));
         Ok(hits)
     }
@@ -194,7 +195,7 @@ impl Bundles {
         Data::texts(self.iter().map(Bundle::id))
     }
 
-    /// The bundle that is meant: the one of that id, or the only one.
+    /// Returns the bundle with the id, or the only bundle when no id is given.
     pub(crate) fn resolve(&self, id: Option<&str>) -> Result<&Bundle, Refusal> {
         match (id, self.list.as_slice()) {
             (Some(id), _) => self.get(id).ok_or_else(|| {

@@ -1,6 +1,6 @@
-//! Sorting names as people do: signs before digits before letters, upper and lower case together.
+//! Sort keys for names in natural order: symbols before digits before letters, ignoring case.
 
-/// A key that sorts as its text should. Texts that differ only in case are told apart last, lower case first.
+/// Returns the sort key of a text. Texts that differ only in case sort lower case first.
 pub(crate) fn key(text: &str) -> Vec<u32> {
     let mut key: Vec<u32> = text.chars().flat_map(char::to_lowercase).map(weight).collect();
     key.push(1);
@@ -8,7 +8,7 @@ pub(crate) fn key(text: &str) -> Vec<u32> {
     key
 }
 
-/// Above the marks of [`key`], in three classes.
+/// Returns the weight of a character, above the separators that [`key`] adds, in three classes.
 fn weight(c: char) -> u32 {
     let class = if c.is_alphabetic() {
         3

@@ -1,9 +1,9 @@
-//! How far each relation of a bundle covers its targets, for a report.
+//! Computes how many targets each relation of a bundle covers, for reports.
 
 use crate::{Bundle, Data, Entity};
 use std::collections::BTreeSet;
 
-/// How many targets that nothing refers to are named.
+/// The maximum number of uncovered targets that are listed.
 const MOST_UNCOVERED: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,19 +12,19 @@ pub struct RelationCoverage {
     pub relation: String,
     pub from: String,
     pub to: String,
-    /// The targets that nothing refers to, by id; the first hundred.
+    /// The ids of targets without a reference; the first hundred.
     pub uncovered: Vec<String>,
     pub covered: usize,
     pub total: usize,
 }
 
 impl RelationCoverage {
-    /// Rounded to a whole number; nothing to cover is covered.
+    /// Returns the covered percentage, rounded; 100 when there are no targets.
     pub fn percent(&self) -> usize {
         (self.covered * 200 + self.total).checked_div(self.total * 2).unwrap_or(100)
     }
 
-    /// One line for a terminal.
+    /// Returns one line for a terminal.
     pub fn to_line(&self) -> String {
         format!("{}: {}/{} targets covered ({}%)", self.relation, self.covered, self.total, self.percent())
     }
@@ -35,7 +35,7 @@ impl RelationCoverage {
 }
 
 impl Bundle {
-    /// For each relation, how many of its possible targets something refers to.
+    /// Returns the coverage of each relation: the number of possible targets that have a reference.
     pub fn coverage(&self) -> Vec<RelationCoverage> {
         self.relations()
             .iter()

@@ -1,7 +1,7 @@
-//! `critique_bundle`, apart from asking: what is sent to the client's model, and what is made of its reply.
+//! `critique_bundle`: builds the request for the client's model and evaluates its reply. Does not send the request.
 //!
-//! No entity's content is sent; the model can read it with the other tools. The reply comes from outside and is checked
-//! like any other input.
+//! The request contains no entity content; the model can read it with the other tools. The reply is untrusted input and
+//! is validated.
 
 use crate::{
     Bundle, Bundles, Data,
@@ -13,13 +13,13 @@ use std::fmt::Write as _;
 
 const TOOL: &str = "critique_bundle";
 const MAX_TOKENS: usize = 2000;
-/// The largest reply that is looked at, and how many findings it may hold.
+/// The maximum size of a reply, and the maximum number of findings in it.
 const MAX_REPLY_BYTES: usize = 256 * 1024;
 const MOST_FINDINGS: usize = 500;
 const VERDICTS: [&str; 3] = ["APPROVED", "NEEDS_WORK", "REJECTED"];
 const CATEGORIES: [&str; 5] = ["completeness", "clarity", "connectivity", "consistency", "consumability"];
 
-/// A critique that was asked for and waits for the model's reply.
+/// A critique that waits for the reply of the client's model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Critique {
     bundle_id: String,
@@ -28,7 +28,7 @@ pub struct Critique {
     pub request: Data,
 }
 
-/// Begins a critique: the request for the client's model, or the answer if there can be none.
+/// Starts a critique. Returns the request for the client's model, or the error envelope.
 pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<Critique, Box<Envelope>> {
     begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
 }
@@ -43,7 +43,7 @@ fn begin(bundles: &Bundles, arguments: &Value) -> Result<Critique, Refusal> {
     Ok(Critique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
 }
 
-/// The answer where the client cannot be asked.
+/// Returns the refusal for clients without sampling.
 pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<Answer, Refusal> {
     let critique = begin(bundles, arguments)?;
     let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
@@ -55,7 +55,7 @@ pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<Answer
 }
 
 impl Critique {
-    /// The answer to what the model replied.
+    /// Evaluates the model's reply.
     pub fn answer(&self, reply: &str, model: &str) -> Envelope {
         let result = self.judge(reply).map(|data| {
             let meta = [("samplingUsed", true.into()), ("model", model.into())];
@@ -70,7 +70,7 @@ impl Critique {
         }))
     }
 
-    /// The answer when the client could not or did not reply.
+    /// Returns the error envelope when the client did not reply.
     pub fn failed(&self, problem: &str) -> Envelope {
         let details = Data::map([("bundleId", self.bundle_id.as_str().into())]);
         let message = format!("Sampling request failed: {problem}");
@@ -109,7 +109,7 @@ impl Critique {
     }
 }
 
-/// Without a fraction where there is none.
+/// Writes whole numbers without a fraction.
 fn number(number: serde_json::Number) -> Data {
     let whole = number.as_f64().filter(|value| value.fract() == 0.0);
     whole.and_then(|value| format!("{value}").parse::<usize>().ok()).map_or(Data::Number(number), Data::from)
@@ -123,7 +123,7 @@ fn score(data: &Data, key: &str) -> Result<f64, String> {
     score.filter(|score| (1.0..=10.0).contains(score)).ok_or_else(|| format!("{key} must be from 1 to 10"))
 }
 
-/// A finding with what it must have and nothing else.
+/// Validates a finding and drops unknown members.
 fn checked(finding: &Data) -> Result<Data, String> {
     let text = |key: &str| finding.text(key).map(Data::from);
     let category = finding.text("category").filter(|category| CATEGORIES.contains(category));

@@ -1,6 +1,6 @@
-//! A value read from a bundle: JSON's shapes, with the members of a mapping in the order they are written.
+//! A value from a bundle: a JSON value whose mappings keep the order of their members.
 //!
-//! The order is kept because a person chose it: it shows in prompts, exports and in the files that are written.
+//! The author chose the order, so prompts, exports and written files keep it.
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -21,17 +21,17 @@ pub enum Data {
     Map(Members),
 }
 
-/// The members of a mapping. Keys are unique; lookups are linear, since mappings written by people are short.
+/// The members of a mapping. Keys are unique; lookups are linear, because hand-written mappings are short.
 #[derive(Debug, Clone, Default)]
 pub struct Members(Vec<(Box<str>, Data)>);
 
 impl Data {
-    /// A mapping of these members.
+    /// Creates a mapping of these members.
     pub fn map<const N: usize>(members: [(&str, Data); N]) -> Self {
         Self::Map(Members(members.into_iter().map(|(key, value)| (key.into(), value)).collect()))
     }
 
-    /// A mapping of those members that there are.
+    /// Creates a mapping of the members that have a value.
     pub fn map_of_some<const N: usize>(members: [(&str, Option<Data>); N]) -> Self {
         Self::Map(Members(
             members.into_iter().filter_map(|(key, value)| Some((key.into(), value?))).collect(),
@@ -67,17 +67,17 @@ impl Data {
         matches!(self, Self::Null)
     }
 
-    /// The member of a mapping; nothing for any other shape.
+    /// Returns a member of a mapping, or `None` for any other kind of value.
     pub fn get(&self, key: &str) -> Option<&Data> {
         self.as_map()?.get(key)
     }
 
-    /// The text of a member.
+    /// Returns the text of a member.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_text()
     }
 
-    /// The same in JSON's own type, which does not keep the order.
+    /// Converts to [`Value`], which does not keep the order.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -91,7 +91,7 @@ impl Data {
         }
     }
 
-    /// JSON text with two spaces of indentation.
+    /// Returns JSON text with an indentation of two spaces.
     pub fn to_pretty_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
@@ -118,7 +118,7 @@ impl Members {
         self.0.iter_mut().find(|(found, _)| &**found == key).map(|(_, value)| value)
     }
 
-    /// Replaces a member in its place, or adds it at the end.
+    /// Replaces a member in place, or appends it.
     pub fn set(&mut self, key: &str, value: Data) {
         match self.get_mut(key) {
             Some(place) => *place = value,
@@ -130,24 +130,24 @@ impl Members {
         self.0.retain(|(found, _)| &**found != key);
     }
 
-    /// Puts the members that `order` ranks first, in that order; the others follow as they stood.
+    /// Sorts the members by rank; members of equal rank keep their order.
     pub(crate) fn sort_by_rank(&mut self, rank: impl Fn(&str) -> usize) {
         self.0.sort_by_key(|(key, _)| rank(key));
     }
 
-    /// Adds a member that is known not to be there.
+    /// Appends a member whose key must not exist yet.
     pub(crate) fn push(&mut self, key: Box<str>, value: Data) {
         self.0.push((key, value));
     }
 }
 
-/// Two mappings with the same members are equal whatever their order.
+/// Mappings with the same members are equal regardless of their order.
 impl PartialEq for Members {
     fn eq(&self, other: &Self) -> bool {
         if self.len() != other.len() {
             return false;
         }
-        // Most often the order is the same too; otherwise both are sorted, so that a hostile mapping stays cheap.
+        // Usually the order is the same too; otherwise both are sorted, which stays cheap for hostile mappings.
         if self.iter().map(|(key, _)| key).eq(other.iter().map(|(key, _)| key)) {
             return self.0 == other.0;
         }
@@ -231,7 +231,7 @@ impl<'de> Deserialize<'de> for Data {
     }
 }
 
-/// JSON text is read with its order; how deep it may be nested is bounded by the parser.
+/// Reads JSON text and keeps the order of members; the parser bounds the nesting depth.
 struct DataVisitor;
 
 impl<'de> Visitor<'de> for DataVisitor {
@@ -278,7 +278,7 @@ impl<'de> Visitor<'de> for DataVisitor {
         let mut seen = HashSet::new();
         while let Some((key, value)) = entries.next_entry::<Box<str>, Data>()? {
             if !seen.insert(key.clone()) {
-                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format!("duplicate key {key:?}")));
             }
             members.push((key, value));
         }

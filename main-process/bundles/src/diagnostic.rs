@@ -1,4 +1,4 @@
-//! A finding about a bundle, in the words and with the codes of the bundle format's contract.
+//! Findings about a bundle, with the texts and codes of the bundle format's contract.
 
 use crate::{Data, data::Members};
 
@@ -17,7 +17,7 @@ impl Severity {
     }
 }
 
-/// Who found it.
+/// The check that reported a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     Schema,
@@ -41,9 +41,9 @@ pub struct Diagnostic {
     pub message: String,
     pub entity_id: Option<String>,
     pub entity_type: Option<String>,
-    /// Relative to the bundle for entities.
+    /// The file; relative to the bundle for entities.
     pub file_path: Option<String>,
-    /// A JSON pointer for what a schema found, the field's name otherwise.
+    /// A JSON pointer for schema findings, otherwise the name of the field.
     pub path: Option<String>,
     pub source: Option<Source>,
     pub code: Option<String>,
@@ -115,7 +115,7 @@ impl Diagnostic {
         ])
     }
 
-    /// As [`Diagnostic::to_data`], for an answer about several bundles.
+    /// Like [`Diagnostic::to_data`], with the bundle id, for answers about several bundles.
     pub(crate) fn to_data_of(&self, bundle_id: &str) -> Data {
         let mut named = Members::default();
         named.set("bundleId", bundle_id.into());
@@ -126,7 +126,7 @@ impl Diagnostic {
         Data::Map(named)
     }
 
-    /// One line for a terminal: `ERROR: message [file Type(ID) path]`.
+    /// Returns one line for a terminal: `ERROR: message [file Type(ID) path]`.
     pub fn to_line(&self) -> String {
         let entity = match (&self.entity_type, &self.entity_id) {
             (Some(entity_type), Some(id)) => Some(format!("{entity_type}({id})")),

@@ -1,4 +1,4 @@
-//! What every tool answers: one shape for success and failure.
+//! The response format of all tools, for success and failure.
 
 use crate::{Data, data::Members};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
@@ -11,10 +11,10 @@ pub enum Code {
     ValidationError,
     ReferenceError,
     DeleteBlocked,
-    /// A file changed since it was read.
+    /// A file changed after it was read.
     Stale,
     LimitExceeded,
-    /// Writing is not allowed here.
+    /// Writing is not allowed.
     ActuationDisabled,
     UnsupportedCapability,
     Internal,
@@ -37,12 +37,12 @@ impl Code {
     }
 }
 
-/// Why something was not done, in words that say what to do next.
+/// The reason why a request failed, with a next step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     pub code: Code,
     pub message: String,
-    /// The argument that is wrong.
+    /// The invalid argument.
     pub field: Option<String>,
     pub details: Option<Data>,
 }
@@ -80,11 +80,11 @@ impl Refusal {
     }
 }
 
-/// A tool's result.
+/// The successful result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub data: Data,
-    /// The bundle it is about, if it is about one.
+    /// The bundle of the result, if it concerns a single one.
     pub bundle_id: Option<String>,
     pub meta: Data,
     pub diagnostics: Vec<Data>,
@@ -111,7 +111,7 @@ impl Answer {
     }
 }
 
-/// The answer of a tool, as it is sent.
+/// The response of a tool in its transmitted form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Envelope {
     pub tool: String,
@@ -123,12 +123,12 @@ impl Envelope {
         self.result.is_ok()
     }
 
-    /// The envelope for `structuredContent`.
+    /// Returns the envelope for `structuredContent`.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The envelope as compact JSON text, its members in order.
+    /// Returns the envelope as compact JSON text with its members in order.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

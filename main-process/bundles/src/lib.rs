@@ -1,9 +1,9 @@
 //! Spec bundles: folders of YAML entities with JSON Schemas, a type definition and lint rules. Loading, validating,
 //! searching, traversing, exporting and changing them.
 //!
-//! Owns: the bundle format, the model with its reference graph and search index, the tools, prompts and resources as plain
-//! functions, and the writing of changes. Must not know: MCP, sockets, async, windows, the workspace. It reads and writes
-//! beneath the folders it is given and nowhere else; whoever holds [`Bundles`] decides who may call what.
+//! Owns: the bundle format, the model with its reference graph and search index, the tools, prompts and resources as
+//! plain functions, and writing changes. Must not know: MCP, sockets, async, windows, the workspace. It reads and
+//! writes only below the folders it is given; the owner of [`Bundles`] decides about permissions.
 //!
 //! ```no_run
 //! use bundles::{BundleSource, Bundles, TOOLS, call, commit, plan};
@@ -18,17 +18,17 @@
 //! for tool in TOOLS {
 //!     println!("{} {} {}", tool.name, tool.is_read_only, tool.input_schema());
 //! }
-//! // Call one. Whatever goes wrong is in the envelope.
+//! // Call one. The envelope holds the result or the error.
 //! let envelope = call(&bundles, "search_entities", &json!({ "query": "door" }));
 //! println!("{} {}", envelope.is_ok(), envelope.to_text());
-//! // Change something: decide first, let somebody look at it, then write.
+//! // Change an entity: plan it, have it reviewed, then write it.
 //! let change = json!({ "operation": "delete", "entityType": "Threat", "entityId": "THR-jam" });
 //! match plan(&bundles, &json!({ "changes": [change], "dryRun": false })) {
 //!     Ok(plan) if plan.is_possible() => commit(&mut bundles, &plan).expect("written"),
 //!     Ok(plan) => println!("{:?}", plan.answer()),
 //!     Err(refusal) => println!("{}", refusal.message),
 //! }
-//! // Follow the disk: the watcher names a path, one file is read again.
+//! // Follow the disk: the watcher reports a path, and one file is read again.
 //! let _ = bundles.reload_file("specs/lockers/bundle/threats/THR-jam.yaml".as_ref());
 //! ```
 

@@ -1,11 +1,11 @@
-//! Resources: bundles to read by address. Two fixed ones, and templates for the parts of each bundle.
+//! MCP resources: two fixed ones, and templates for the parts of each bundle.
 
 use crate::{
     Bundle, Bundles, Data,
     envelope::{Code, Refusal},
 };
 
-/// A resource that is there, or a family of them.
+/// A resource or a resource template.
 pub struct ResourceInfo {
     pub uri: &'static str,
     pub name: &'static str,
@@ -58,7 +58,7 @@ pub struct ResourceContent {
     pub mime_type: &'static str,
 }
 
-/// The addresses of what there is to read: the fixed ones, then each bundle's manifest and schemas.
+/// Lists the resource URIs: the fixed ones, then the manifest and schemas of each bundle.
 pub fn list_resources(bundles: &Bundles) -> Vec<String> {
     let fixed = RESOURCES.iter().map(|resource| resource.uri.to_owned());
     let parts = bundles.iter().flat_map(|bundle| {
@@ -71,7 +71,7 @@ pub fn list_resources(bundles: &Bundles) -> Vec<String> {
     fixed.chain(parts).collect()
 }
 
-/// The content of a resource.
+/// Returns the content of a resource.
 pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<ResourceContent, Refusal> {
     let unknown = || Refusal::new(Code::NotFound, format!("Resource {uri} not found"));
     let path = uri.strip_prefix("bundle://").ok_or_else(unknown)?;
@@ -127,7 +127,7 @@ fn domain_knowledge(bundles: &Bundles) -> ResourceContent {
     ResourceContent { text: sections.join("\n\n---\n\n"), mime_type: MARKDOWN }
 }
 
-/// A part of an address with what would be mistaken for something else escaped.
+/// Percent-encodes a segment of a URI.
 fn escaped(part: &str) -> String {
     let mut text = String::new();
     for byte in part.bytes() {
@@ -140,7 +140,7 @@ fn escaped(part: &str) -> String {
     text
 }
 
-/// The reverse; nothing if it is malformed.
+/// Decodes a percent-encoded segment. Returns `None` if it is malformed.
 fn unescaped(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();

@@ -1,4 +1,4 @@
-//! Changes and what follows from them: batches, files that changed meanwhile, files edited by others.
+//! Batches of changes, concurrent edits of files, and reloading.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 mod support;
@@ -71,11 +71,11 @@ fn what_changed_meanwhile_is_not_overwritten() {
     let error = commit(&mut bundles, &planned).unwrap_err();
     assert!(error.to_string().contains("notes/a.yaml changed"), "{error}");
     assert_eq!(text(folder.path(), "b"), "id: b\ntitle: Second\n");
-    // Refused once; it knows now what is there.
+    // The refusal reloaded the file, so the second attempt succeeds.
     let answer = call_writing(&mut bundles, "apply_changes", &arguments).to_json();
     assert_eq!(answer["ok"], true, "{answer}");
     assert_eq!(text(folder.path(), "a"), "id: a\ntitle: Mine\n");
-    // A file that came where a new one would go.
+    // A file appeared at the path of a new entity.
     support::note(folder.path(), "n", "id: n\n");
     assert_eq!(apply(&mut bundles, json!([change("create", "n")]))["error"]["code"], "STALE");
 }
@@ -140,7 +140,7 @@ fn edits_by_others_are_followed_file_by_file() {
     assert!(bundles.reload_file(&folder.path().canonicalize().unwrap().join("notes/b.yaml")).unwrap());
     assert_eq!(found(&bundles), ["broken-ref"]);
     assert_eq!(hits(&bundles, "second"), 0);
-    // A copy takes the id over when the first one goes, and gives it back.
+    // A duplicate takes over the id when the first file disappears, and gives it back.
     support::note(folder.path(), "z", "id: a\ntitle: Copy\n");
     bundles.refresh().unwrap();
     assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(0), json!(1)));
@@ -152,7 +152,7 @@ fn edits_by_others_are_followed_file_by_file() {
     assert_eq!((hits(&bundles, "copy"), hits(&bundles, "first")), (json!(0), json!(1)));
     let watched = bundles.iter().next().unwrap().watched_folders();
     assert!(watched.iter().any(|folder| folder.ends_with("notes")) && watched.len() == 2, "{watched:?}");
-    // The bundle's own files change everything.
+    // Configuration files affect the whole bundle.
     fs::write(folder.path().join("note.json"), r#"{"properties":{"title":{"maxLength":3}}}"#).unwrap();
     bundles.refresh().unwrap();
     assert!(found(&bundles).contains(&"maxLength".to_owned()), "{:?}", found(&bundles));
@@ -204,9 +204,9 @@ fn texts_that_somebody_else_keeps() {
     let arguments =
         json!({"changes": [update("a", "title", json!("Planned")), change("create", "c")], "dryRun": false});
     let planned = plan(&bundles, &arguments).unwrap();
-    assert!(commit(&mut bundles, &planned).unwrap_err().to_string().contains("kept elsewhere"));
+    assert!(commit(&mut bundles, &planned).unwrap_err().to_string().contains("stored elsewhere"));
     assert!(bundles.get("kept").unwrap().entity("Note", "c").is_none());
-    // Whoever keeps them writes them, and the bundle follows.
+    // The caller writes the texts, and the bundle is updated.
     let edits = planned.edits().iter();
     let edits = edits.map(|edit| (edit.path().to_owned(), edit.after.as_deref().map(Arc::from)));
     assert!(bundles.get_mut("kept").unwrap().set_texts(edits).unwrap());

@@ -1,4 +1,4 @@
-//! What is offered is there, and what is there is bounded: tools, prompts, resources, both vocabularies.
+//! Tools, prompts and resources work as declared and are bounded, in both schema vocabularies.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod support;
@@ -19,7 +19,7 @@ fn recorded(names: &[&str]) -> Bundles {
     Bundles::load(&BundleSource::of_folders(&folders))
 }
 
-/// Arguments that fit any tool or prompt.
+/// Arguments that are valid for any tool or prompt.
 fn arguments(bundle: &str) -> Value {
     json!({
         "bundleId": bundle, "bundleA": bundle, "bundleB": bundle, "entityType": "Requirement", "id": "REQ-deposit-001",
@@ -41,7 +41,7 @@ fn every_tool_answers_as_it_says() {
         assert!(answer.is_ok() || tool.name == "critique_bundle", "{}", answer.to_text());
         assert!(output.is_valid(&answer.to_json()), "{}", answer.to_text());
         assert_eq!(serde_json::from_str::<Value>(&answer.to_text()).unwrap(), answer.to_json());
-        // Anything in place of an argument is refused or taken, never a panic.
+        // An invalid argument is refused or accepted, and never causes a panic.
         let names: Vec<String> = given.as_object().unwrap().keys().cloned().collect();
         for name in names {
             let good = given[&name].take();
@@ -178,7 +178,7 @@ fn a_broken_part_disables_only_itself() {
         found.iter().map(|finding| finding.code.clone().unwrap_or_else(|| "-".to_owned())).collect()
     };
     assert_eq!(codes(), ["minLength", "orphan-entity"]);
-    // Unions, formats and keywords of others are ordinary.
+    // Unions, unknown formats and foreign keywords are valid.
     fs::write(
         folder.path().join("note.json"),
         r#"{"properties":{"title":{"type":["string","null"],"minLength":2,"format":"odd","x-any":1,"anyOf":[{"minLength":3},{"maxLength":0}]}}}"#,
@@ -235,7 +235,7 @@ fn the_best_match_comes_first() {
     };
     let together = ["a4 title", "a3 name", "a2 statement", "a1 description"];
     assert_eq!(found("front door")[..4], together);
-    // Then what has both words apart.
+    // Entities that contain both words separately follow.
     assert_eq!(found("front door")[4..], ["front-door id", "a5 description"]);
     assert_eq!(
         found("FRONT-door"),

@@ -1,4 +1,4 @@
-//! A batch of fifty changes is killed at a hundred moments: afterwards all of it is there, or nothing.
+//! Kills the writing of fifty changes at a hundred points in time. Afterwards all changes are present, or none.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 mod support;
@@ -29,7 +29,7 @@ fn changes(value: &str) -> Value {
     json!({"changes": changes.collect::<Vec<_>>(), "dryRun": false})
 }
 
-/// What the test below starts as a process of its own, and kills.
+/// The child process that the test below starts and kills.
 #[test]
 #[ignore = "run by the test that kills it"]
 fn child() {
@@ -40,15 +40,15 @@ fn child() {
     assert!(answer.is_ok(), "{}", answer.to_text());
 }
 
-/// When the change is killed.
+/// The time at which the child is killed.
 enum Kill {
     Never,
     After(Duration),
-    /// So long after its record is there, in the middle of the writing.
+    /// After this delay from the creation of the record, during the writing.
     AfterRecord(Duration),
 }
 
-/// Starts the change and kills it, or lets it end. Tells how long it took.
+/// Starts the batch and kills it or lets it finish. Returns the duration.
 fn run(folder: &Path, value: &str, kill: &Kill) -> Duration {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "child", "--nocapture"])

@@ -1,4 +1,4 @@
-//! Bundles that mean harm: each gets a finding, the rest of the bundle stays usable, and nothing outside it is touched.
+//! Hostile bundles: each produces a finding, the rest of the bundle stays usable, and nothing outside it is accessed.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 mod support;
@@ -144,7 +144,7 @@ fn ids_stay_ids() {
     }
     let entries: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(entries.len(), 1, "nothing outside the bundle: {entries:?}");
-    // A name that means something elsewhere means nothing here.
+    // Names with a special meaning in other languages have none here.
     let mut bundles = support::load(&folder.path().join("bundle"));
     let set = |path: &str| {
         json!({"changes": [{"operation": "update", "entityType": "Note", "entityId": "good", "fieldPath": path, "value": 1}],
@@ -221,7 +221,7 @@ fn records_of_changes_that_are_not_ours() {
         assert!(found.len() == 1 && found[0].contains("interrupted"), "{found:?}");
         assert!(!folder.path().join(touched).exists());
     }
-    // Where we would write is elsewhere.
+    // The local folder is a link to another folder.
     let folder = bundle();
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();

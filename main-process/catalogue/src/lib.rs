@@ -1,8 +1,8 @@
-//! The built-in modules: node types as data files, not code.
+//! The built-in modules: node types as data files.
 //!
-//! Owns: the files under `modules/`, baked into the executable, and those under `schemas/`. What the format means is
-//! `shared_protocol::registry`; how modules become the effective registry is `authority::Registry`. All three kinds of
-//! board draw from here, which is why it is not part of the infrastructure crate.
+//! Owns: the files under `modules/` and `schemas/`, embedded in the executable. `shared_protocol::registry` defines
+//! their format; `authority::Registry` composes modules into the effective registry. All three kinds of boards use
+//! them, so they are not part of the `terraform` crate.
 
 use authority::Module;
 use include_dir::{Dir, include_dir};
@@ -11,16 +11,16 @@ use std::sync::Arc;
 static MODULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/modules");
 static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/schemas");
 
-/// What the providers themselves say about the Terraform types in use: arguments, nested blocks, attributes. One JSON
-/// text a provider, cut down to those types. They are facts about the providers and settle what the modules leave open,
-/// such as whether an argument is a number or a block.
+/// Returns the provider schemas of the Terraform types in use: arguments, nested blocks, attributes. One JSON text
+/// per provider, reduced to those types. They define what the modules leave open, such as whether an argument is a
+/// number or a block.
 pub fn provider_schemas() -> impl Iterator<Item = &'static str> {
     let mut files: Vec<_> = SCHEMAS.files().collect();
     files.sort_by_key(|file| file.path());
     files.into_iter().filter_map(|file| file.contents_utf8())
 }
 
-/// The built-in modules in the order in which they are composed: by file name.
+/// Returns the built-in modules in composition order: by file name.
 pub fn built_in() -> Vec<Module> {
     let mut files: Vec<_> = MODULES.files().collect();
     files.sort_by_key(|file| file.path());
@@ -39,7 +39,7 @@ mod tests {
     use authority::Registry;
     use std::collections::BTreeMap;
 
-    /// Words the canvas has a drawing for.
+    /// The icon names that the canvas can draw.
     const ICONS: &str = "server database network subnet gateway firewall shield key lock globe cloud bucket disk queue \
         bell function container cluster registry loadbalancer route dns monitor identity folder layers code data page \
         button text input checkbox select card image list badge tabs dialog row column grid form note arrow frame \

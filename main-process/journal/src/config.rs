@@ -1,7 +1,7 @@
-//! `draftboard.toml`: the project's own file, written by people. Draftboard reads it and creates it, and changes it only when
-//! a person accepted that, leaving the rest as it is.
+//! `draftboard.toml`: the project file, written by people. Draftboard reads and creates it, and changes only the
+//! fields of an accepted change.
 
-use crate::{FileError, Position, WorkspacePath};
+use crate::{FileError, TextPosition, WorkspacePath};
 use serde::Deserialize;
 use shared_protocol::{SourcePath, TypeId, limits::MAX_LABEL, registry::TypeOverride};
 use std::{collections::BTreeMap, ops::Range};
@@ -10,28 +10,28 @@ use toml::{
     de::{DeArray, DeTable, DeValue},
 };
 
-/// The version of the format that this build writes and the newest it reads.
+/// The format version that this build writes, and the newest that it reads.
 pub const CONFIG_FORMAT: u32 = 1;
 
-const MOST_BYTES: usize = 1024 * 1024;
-const MOST_MODULES: usize = 200;
-const MOST_BUNDLES: usize = 50;
-const KNOWN: [&str; 6] = ["format", "name", "description", "modules", "bundles", "types"];
+const MAX_CONFIG_BYTES: usize = 1024 * 1024;
+const MAX_MODULE_PATTERNS: usize = 200;
+const MAX_BUNDLE_PATTERNS: usize = 50;
+const KNOWN_KEYS: [&str; 6] = ["format", "name", "description", "modules", "bundles", "types"];
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ProjectConfig {
     pub format: u32,
-    /// What people call the project.
+    /// The display name of the project.
     pub name: String,
     #[serde(default)]
     pub description: String,
-    /// Module files of the workspace; `*` in the last part stands for any run of characters.
+    /// Patterns of module files; `*` in the last part matches any characters.
     #[serde(default = "all_modules")]
     pub modules: Vec<String>,
-    /// Folders of spec bundles; `*` in the last part stands for any run of characters.
+    /// Patterns of bundle folders; `*` in the last part matches any characters.
     #[serde(default = "all_bundles")]
     pub bundles: Vec<String>,
-    /// What the project changes about types, by type id.
+    /// Overrides of node types, by type id.
     #[serde(default)]
     pub types: BTreeMap<String, TypeOverride>,
 }
@@ -45,7 +45,7 @@ fn all_bundles() -> Vec<String> {
 }
 
 impl ProjectConfig {
-    /// What holds while the project's file cannot be read.
+    /// The configuration used while the project file cannot be read.
     pub fn fallback(name: String) -> Self {
         let (modules, bundles) = (all_modules(), all_bundles());
         Self {
@@ -59,15 +59,15 @@ impl ProjectConfig {
     }
 }
 
-/// Reads the project's file. Tables at the top that this version does not know are left for a later one that does; a key
-/// that is unknown anywhere else is an error, because it is most likely misspelt.
+/// Reads the project file. Ignores unknown top-level tables, which belong to a later version. Any other unknown key
+/// is an error, because it is most likely a typo.
 pub fn read_config(text: &str) -> Result<ProjectConfig, FileError> {
     let path = WorkspacePath::config();
-    if text.len() > MOST_BYTES {
-        return Err(FileError::TooLarge { path: path.to_string(), most: MOST_BYTES as u64 });
+    if text.len() > MAX_CONFIG_BYTES {
+        return Err(FileError::TooLarge { path: path.to_string(), most: MAX_CONFIG_BYTES as u64 });
     }
     let wrong = |at: Option<Range<usize>>, problem: &str| {
-        FileError::malformed(&path, at.map(|at| Position::of_offset(text, at.start)), problem)
+        FileError::malformed(&path, at.map(|at| TextPosition::of_offset(text, at.start)), problem)
     };
     let parsed = DeTable::parse(text).map_err(|error| wrong(error.span(), error.message()))?;
     let table = parsed.get_ref();
@@ -83,48 +83,52 @@ pub fn read_config(text: &str) -> Result<ProjectConfig, FileError> {
     Ok(config)
 }
 
-/// A newer format explains any surprise, so it is looked for before anything else.
+/// Returns the format when it is newer than this build. Checked first, because a newer format explains every other
+/// problem.
 fn newer_format(table: &DeTable<'_>) -> Option<u64> {
     let number = table.get("format")?.get_ref().as_integer()?;
     let format = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
     (format > u64::from(CONFIG_FORMAT)).then_some(format)
 }
 
-/// Unknown keys at the top, and kinds of values that JSON has no words for.
+/// Checks for unknown top-level keys and for values without a JSON equivalent.
 fn check_top(table: &DeTable<'_>) -> Result<(), (Range<usize>, String)> {
     for (key, value) in table {
         let name: &str = key.get_ref();
-        if KNOWN.contains(&name) {
-            check_json_can_say(value)?;
+        if KNOWN_KEYS.contains(&name) {
+            check_json_representable(value)?;
         } else if !is_section(value.get_ref()) {
-            return Err((key.span(), format!("unknown key `{name}`: expected one of {}", KNOWN.join(", "))));
+            return Err((
+                key.span(),
+                format!("unknown key `{name}`: expected one of {}", KNOWN_KEYS.join(", ")),
+            ));
         }
     }
     Ok(())
 }
 
-/// `[section]` or `[[section]]`.
+/// Returns whether the value is a `[section]` or `[[section]]`.
 fn is_section(value: &DeValue<'_>) -> bool {
     let all_tables =
         |items: &DeArray<'_>| !items.is_empty() && items.iter().all(|item| item.get_ref().is_table());
     value.is_table() || value.as_array().is_some_and(all_tables)
 }
 
-fn check_json_can_say(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>, String)> {
+fn check_json_representable(value: &Spanned<DeValue<'_>>) -> Result<(), (Range<usize>, String)> {
     match value.get_ref() {
         DeValue::Datetime(_) => {
-            Err((value.span(), "a date cannot be kept: write it as text, in quotes".to_owned()))
+            Err((value.span(), "a date is not supported: write it as text, in quotes".to_owned()))
         }
         DeValue::Float(number) if number.as_str().parse::<f64>().is_ok_and(|number| !number.is_finite()) => {
-            Err((value.span(), "not a finite number: write one".to_owned()))
+            Err((value.span(), "not a finite number: use a finite number".to_owned()))
         }
-        DeValue::Array(items) => items.iter().try_for_each(check_json_can_say),
-        DeValue::Table(entries) => entries.iter().try_for_each(|(_, value)| check_json_can_say(value)),
+        DeValue::Array(items) => items.iter().try_for_each(check_json_representable),
+        DeValue::Table(entries) => entries.iter().try_for_each(|(_, value)| check_json_representable(value)),
         _ => Ok(()),
     }
 }
 
-/// What the types alone do not say; the key tells where.
+/// Checks the values beyond their types. The error names the key.
 fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     if config.format != CONFIG_FORMAT {
         return Err(("format", format!("expected `format = {CONFIG_FORMAT}`")));
@@ -132,14 +136,14 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     if config.name.trim().is_empty() || config.name.chars().count() > MAX_LABEL {
         return Err(("name", format!("expected a name of 1 to {MAX_LABEL} characters")));
     }
-    if config.modules.len() > MOST_MODULES {
-        return Err(("modules", format!("expected {MOST_MODULES} entries at most")));
+    if config.modules.len() > MAX_MODULE_PATTERNS {
+        return Err(("modules", format!("expected {MAX_MODULE_PATTERNS} entries at most")));
     }
     for pattern in &config.modules {
         WorkspacePath::parse(pattern.as_str()).map_err(|error| ("modules", error.to_string()))?;
     }
-    if config.bundles.len() > MOST_BUNDLES {
-        return Err(("bundles", format!("expected {MOST_BUNDLES} entries at most")));
+    if config.bundles.len() > MAX_BUNDLE_PATTERNS {
+        return Err(("bundles", format!("expected {MAX_BUNDLE_PATTERNS} entries at most")));
     }
     for pattern in &config.bundles {
         SourcePath::parse(pattern.as_str()).map_err(|error| ("bundles", error.to_string()))?;
@@ -150,7 +154,7 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     Ok(())
 }
 
-/// The text of a new workspace's file.
+/// Returns the text of the project file for a new workspace.
 pub fn new_project(name: &str) -> String {
     let name = toml::Value::String(name.to_owned());
     format!(
@@ -166,7 +170,7 @@ modules = ["modules/*.json"]
 # Folders of spec bundles; `*` stands for any name.
 bundles = ["specs/*"]
 
-# What this project changes about a type, for example:
+# Overrides of node types, for example:
 #
 # [types."aws/compute/instance"]
 # title = "Server"
@@ -178,40 +182,41 @@ bundles = ["specs/*"]
     )
 }
 
-/// Why fields cannot be merged into the project's file.
+/// The reason why fields cannot be merged into the project file.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    #[error("draftboard.toml cannot be read as it is: {0}")]
+pub enum ProjectConfigError {
+    #[error("draftboard.toml has a syntax error: {0}")]
     Unreadable(String),
-    #[error("`{0}` holds something that TOML cannot: null within a list, or a number out of range")]
+    #[error("`{0}` contains a value that TOML cannot represent: null in a list, or a number out of range")]
     Value(String),
-    #[error("`format` is not for agents or people to change")]
+    #[error("`format` cannot be changed")]
     Format,
-    #[error("the file would not be one of a project any more: {0}")]
+    #[error("draftboard.toml would no longer be valid: {0}")]
     Result(String),
 }
 
-/// The project's file with these fields in it: tables are merged, null takes a field away, everything else, comments
-/// included, stays as it is.
+/// Returns the project file with these fields merged: merges tables, removes fields that are null, and keeps
+/// everything else, including comments.
 pub fn merge_config(
     text: &str,
     fields: &serde_json::Map<String, serde_json::Value>,
-) -> Result<String, ConfigError> {
+) -> Result<String, ProjectConfigError> {
     if fields.contains_key("format") {
-        return Err(ConfigError::Format);
+        return Err(ProjectConfigError::Format);
     }
-    let mut document: toml_edit::DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| ConfigError::Unreadable(error.to_string()))?;
+    let mut document: toml_edit::DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| ProjectConfigError::Unreadable(error.to_string()))?;
     merge_table(document.as_table_mut(), fields)?;
     let merged = document.to_string();
-    read_config(&merged).map_err(|error| ConfigError::Result(error.to_string()))?;
+    read_config(&merged).map_err(|error| ProjectConfigError::Result(error.to_string()))?;
     Ok(merged)
 }
 
 fn merge_table(
     table: &mut dyn toml_edit::TableLike,
     fields: &serde_json::Map<String, serde_json::Value>,
-) -> Result<(), ConfigError> {
+) -> Result<(), ProjectConfigError> {
     for (key, value) in fields {
         if value.is_null() {
             table.remove(key);
@@ -222,7 +227,7 @@ fn merge_table(
             merge_table(known, inner)?;
             continue;
         }
-        let value = toml_value(value).ok_or_else(|| ConfigError::Value(key.clone()))?;
+        let value = toml_value(value).ok_or_else(|| ProjectConfigError::Value(key.clone()))?;
         table.insert(key, toml_edit::Item::Value(value));
     }
     Ok(())

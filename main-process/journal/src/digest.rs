@@ -1,4 +1,4 @@
-//! SHA-256, as a type: what files and operations are recognised by.
+//! SHA-256 hashes, used to identify the content of files and operations.
 
 use sha2::{Digest as _, Sha256};
 use std::fmt;
@@ -8,14 +8,14 @@ use std::fmt;
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Where every chain of operations begins.
+    /// The hash before the first operation of every chain.
     pub(crate) const ZERO: Self = Self([0; 32]);
 
     pub fn of(bytes: &[u8]) -> Self {
         Self::of_parts([bytes])
     }
 
-    /// The hash of the parts, one after the other.
+    /// Hashes the concatenation of the parts.
     pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {

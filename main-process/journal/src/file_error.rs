@@ -1,17 +1,17 @@
-//! What can go wrong with a file, in words that say what to do next.
+//! Errors of workspace files. Each message names the problem and the next step.
 
 use rustix::io::Errno;
 use std::fmt;
 
-/// A place in a text, both counted from one.
+/// A position in a text. Line and column count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct TextPosition {
     pub line: usize,
     pub column: usize,
 }
 
-impl Position {
-    /// The place of a byte in a text.
+impl TextPosition {
+    /// Returns the position of the byte at `offset`.
     pub(crate) fn of_offset(text: &str, offset: usize) -> Self {
         let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
@@ -21,7 +21,7 @@ impl Position {
     }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
@@ -30,25 +30,25 @@ impl fmt::Display for Position {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     #[error("{path}{}: {problem}", .position.map(|position| format!(", {position}")).unwrap_or_default())]
-    Malformed { path: String, position: Option<Position>, problem: String },
+    Malformed { path: String, position: Option<TextPosition>, problem: String },
     #[error(
-        "{path} was written by a newer Draftboard (format {found}; this one reads up to {known}): update Draftboard to open it"
+        "{path} was written by a newer Draftboard (format {found}; this version reads up to {known}): update Draftboard to open it"
     )]
     Newer { path: String, found: u64, known: u32 },
-    #[error("{path} is larger than {most} bytes: split it, or remove what does not belong there")]
+    #[error("{path} is larger than {most} bytes: split the file, or remove content")]
     TooLarge { path: String, most: u64 },
     #[error(
-        "The workspace folder {path} was deleted, moved or replaced while it was open: put it back, or close Draftboard and open the workspace where it is now"
+        "The workspace folder {path} was deleted, moved or replaced while it was open: put it back, or close Draftboard and open the workspace at its new location"
     )]
     Gone { path: String },
     #[error(
-        "The workspace is read-only: {path} was not written because you may not write to the folder. Make the folder writable, or open a copy"
+        "The workspace is read-only: {path} was not written because you do not have write permission for the folder. Make the folder writable, or open a copy"
     )]
     ReadOnlyWorkspace { path: String },
     #[error("{path} does not exist")]
     Missing { path: String },
     #[error(
-        "{path} is, or stands behind, a symbolic link, and Draftboard follows none so that it never leaves the workspace: put the file itself there"
+        "{path} is a symbolic link, or is reached through one. Draftboard does not follow links, so that it never leaves the workspace: replace the link with the file"
     )]
     Link { path: String },
     #[error("{path:?} is not a path inside the workspace: expected a relative path without `..`")]
@@ -59,24 +59,22 @@ pub enum FileError {
     Protected { path: String },
     #[error("{path} could not be written, the disk is full: free some space, then try again")]
     DiskFull { path: String },
-    #[error("{path} could not be written, your disk quota is used up: free some space, then try again")]
+    #[error("{path} could not be written, your disk quota is exceeded: free some space, then try again")]
     QuotaUsedUp { path: String },
     #[error("{path} could not be written, the disk is mounted read-only: make it writable, then try again")]
     ReadOnlyDisk { path: String },
-    #[error(
-        "{path} may not be opened by you: correct the permissions of the file and its folder, then try again"
-    )]
+    #[error("{path}: permission denied. Fix the permissions of the file and its folder, then try again")]
     Denied { path: String },
     #[error("{path}: {problem}; check the disk, then try again")]
     Failed { path: String, problem: String },
-    #[error("a board file holds one board and what is on it: {problem}")]
+    #[error("a board file holds exactly one board with its nodes and edges: {problem}")]
     NotOneBoard { problem: String },
 }
 
 impl FileError {
     pub(crate) fn malformed(
         path: impl fmt::Display,
-        position: Option<Position>,
+        position: Option<TextPosition>,
         problem: impl Into<String>,
     ) -> Self {
         Self::Malformed { path: path.to_string(), position, problem: problem.into() }
@@ -122,10 +120,10 @@ mod tests {
     #[test]
     fn positions_count_characters() {
         let text = "ab\nüx\n";
-        assert_eq!(Position::of_offset(text, 0), Position { line: 1, column: 1 });
-        assert_eq!(Position::of_offset(text, 3), Position { line: 2, column: 1 });
-        assert_eq!(Position::of_offset(text, 5), Position { line: 2, column: 2 });
-        assert_eq!(Position::of_offset(text, 999), Position { line: 3, column: 1 });
+        assert_eq!(TextPosition::of_offset(text, 0), TextPosition { line: 1, column: 1 });
+        assert_eq!(TextPosition::of_offset(text, 3), TextPosition { line: 2, column: 1 });
+        assert_eq!(TextPosition::of_offset(text, 5), TextPosition { line: 2, column: 2 });
+        assert_eq!(TextPosition::of_offset(text, 999), TextPosition { line: 3, column: 1 });
     }
 
     #[test]
@@ -140,7 +138,7 @@ mod tests {
             let text = FileError::of_errno("boards/a.board.json", errno).to_string();
             assert!(text.starts_with("boards/a.board.json") && text.contains(words), "{text}");
         }
-        let error = FileError::malformed("x", Some(Position { line: 3, column: 9 }), "expected a colon");
+        let error = FileError::malformed("x", Some(TextPosition { line: 3, column: 9 }), "expected a colon");
         assert_eq!(error.to_string(), "x, line 3, column 9: expected a colon");
     }
 }

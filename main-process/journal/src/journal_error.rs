@@ -1,4 +1,4 @@
-//! What can go wrong with the journal, in words that say what to do next.
+//! Errors of the journal. Each message names the problem and the next step.
 
 use crate::Recovered;
 use rusqlite::ErrorCode;
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     #[error(
-        "this workspace's journal was written by a newer Draftboard (format {found}; this one knows {known}): update Draftboard to open it"
+        "this workspace's journal was written by a newer Draftboard (format {found}; this version supports {known}): update Draftboard to open it"
     )]
     Newer { found: i64, known: i64 },
-    #[error("another Draftboard has this workspace open: close that one, or use it")]
+    #[error("this workspace is open in another Draftboard: close that one, or use it")]
     InUse,
     #[error("the disk is full: free some space, then try again")]
     DiskFull,
@@ -26,25 +26,27 @@ pub enum JournalError {
         path.display()
     )]
     Unreadable { path: PathBuf, problem: String },
-    /// The files are not those that were opened: see [`crate::Journal::renew`].
-    #[error("{problem}: the journal has to be made anew before anything is acknowledged")]
+    /// The files at the journal's path are not the files that were opened: see [`crate::Journal::renew`].
+    #[error("{problem}: the journal must be rebuilt before changes are accepted")]
     Displaced { problem: String },
-    /// What could be read before the damage is `readable`; it is complete up to the revision before.
+    /// `readable` holds the history up to the revision before the damage.
     #[error(
-        "the journal is damaged at revision {revision} ({problem}): everything before it can be recovered; set the journal aside to go on from there"
+        "the journal is damaged at revision {revision} ({problem}): everything before it can be recovered; set the journal aside to continue from there"
     )]
     Damaged { revision: Revision, problem: String, readable: Box<Recovered> },
-    #[error("{proposal} in the journal is not the one that was looked at: nothing was written")]
+    #[error(
+        "{proposal} changed in the journal since it was read: nothing was written; reload it, then try again"
+    )]
     AnotherProposal { proposal: ProposalId },
     #[error("operations must follow each other: expected revision {expected}, got {found}")]
     Gap { expected: Revision, found: Revision },
     #[error(
-        "revision {revision} is not one the journal holds: take the checkpoint at a revision of its operations"
+        "the journal does not contain revision {revision}: take the checkpoint at a revision that it contains"
     )]
     NotKept { revision: Revision },
     #[error("{what} cannot be stored in the journal: {problem}")]
     Unstorable { what: &'static str, problem: String },
-    #[error("the journal failed unexpectedly ({problem}): restart Draftboard; what was acknowledged is safe")]
+    #[error("the journal failed unexpectedly ({problem}): restart Draftboard; accepted changes are safe")]
     Unexpected { problem: String },
 }
 
@@ -75,7 +77,7 @@ impl JournalError {
         }
     }
 
-    /// SQLite says that the file itself is broken, as opposed to the disk or the caller.
+    /// Returns whether SQLite reports a corrupt file, as opposed to a disk error or a misuse.
     pub(crate) fn is_corruption(error: &rusqlite::Error) -> bool {
         matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
     }

@@ -1,41 +1,41 @@
-//! What must survive: the journal of operations, the workspace's files, and the news that somebody else edited them.
+//! Durable state: the journal of operations, the files of the workspace, and a watcher for edits by other programs.
 //!
 //! Owns: `.draftboard/journal.db` (SQLite), the text of `boards/*.board.json` and `draftboard.toml`, reading and
-//! writing inside the workspace folder and nowhere else, the watcher. Must not know: MCP, egui, messages between
-//! processes, the registry's rules; it decides nothing about the graph. It is called by one writer, synchronously; only
-//! the watcher has a thread.
+//! writing inside the workspace folder only, the watchers. Must not know: MCP, egui, messages between processes,
+//! the rules of the registry; it decides nothing about the graph. One writer calls it synchronously; only the
+//! watchers have threads.
 //!
-//! A save is safe against a crash at any point when done in this order:
+//! A save survives a crash at any point when its steps run in this order:
 //!
 //! ```text
-//! Journal::record_pending(path, new hash)     durable: from here both contents are known as ours
-//! WorkspaceFiles::write_atomic(path, bytes)   the old file or the new one, never a part
-//! Journal::confirm(path)                      the new content is the one on record
+//! Journal::record_pending(path, new hash)     durable: the old and the new content are on record
+//! WorkspaceFiles::write_atomic(path, bytes)   the file holds the old or the new content, never a part
+//! Journal::confirm(path)                      only the new content is on record
 //! ```
 
 mod board_file;
 mod config;
 mod digest;
 mod file_error;
-mod folder_watch;
+mod folder_watcher;
 mod journal;
 mod journal_error;
-mod watcher;
 mod workspace_files;
 mod workspace_path;
+mod workspace_watcher;
 
 pub use board_file::{BOARD_FORMAT, MAX_FILE_BYTES, read_board, write_board};
-pub use config::{CONFIG_FORMAT, ConfigError, ProjectConfig, merge_config, new_project, read_config};
+pub use config::{CONFIG_FORMAT, ProjectConfig, ProjectConfigError, merge_config, new_project, read_config};
 pub use digest::Digest;
-pub use file_error::{FileError, Position};
-pub use folder_watch::{FolderNews, FolderWatch};
+pub use file_error::{FileError, TextPosition};
+pub use folder_watcher::{FolderNews, FolderWatch};
 pub use journal::{
-    AuditBreak, JOURNAL_FORMAT, Journal, KeptReview, Known, LogEntry, Recovered, RenewedJournal, ReviewWrite,
-    Stored, VerifiedChain, WrittenProposal, check_audit,
+    AuditBreak, JOURNAL_FORMAT, Journal, Known, LogEntry, Recovered, RenewedJournal, ReviewWrite,
+    StoredProposal, StoredReview, VerifiedChain, WrittenProposal, check_audit,
 };
 pub use journal_error::JournalError;
-pub use watcher::{FileChanged, WatchError, Watcher};
 pub use workspace_files::{
-    BoardList, FolderContent, NotABoard, SourceList, WorkspaceFiles, folder_in_pattern,
+    BoardList, FolderContent, IgnoredBoardFile, SourceList, WorkspaceFiles, folder_in_pattern,
 };
 pub use workspace_path::WorkspacePath;
+pub use workspace_watcher::{FileChanged, WatchError, Watcher};

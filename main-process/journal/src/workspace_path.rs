@@ -1,13 +1,13 @@
-//! Paths inside the workspace. A value of this type cannot name anything outside, whatever it was parsed from.
+//! Paths inside the workspace. No value of this type can name a file outside it.
 
 use crate::FileError;
 use shared_protocol::{BoardName, SourcePath};
 use std::{fmt, path::Path};
 
-const LONGEST: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 pub(crate) const BOARD_SUFFIX: &str = ".board.json";
 
-/// A path relative to the workspace's root, with `/` between its parts: no `..`, no absolute path, no empty part.
+/// A path relative to the workspace root, separated by `/`: no `..`, no absolute path, no empty part.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(String);
 
@@ -15,24 +15,24 @@ impl WorkspacePath {
     pub fn parse(text: impl Into<String>) -> Result<Self, FileError> {
         let text = text.into();
         let fits = |part: &str| !part.is_empty() && part != "." && part != ".." && part.len() <= 255;
-        if text.len() <= LONGEST && !text.contains('\0') && text.split('/').all(fits) {
+        if text.len() <= MAX_PATH_BYTES && !text.contains('\0') && text.split('/').all(fits) {
             Ok(Self(text))
         } else {
             Err(FileError::NotInWorkspace { path: text.chars().take(120).collect() })
         }
     }
 
-    /// The file of a board.
+    /// The path of a board file.
     pub fn board(name: &BoardName) -> Self {
         Self(format!("boards/{name}{BOARD_SUFFIX}"))
     }
 
-    /// The project's own file.
+    /// The path of `draftboard.toml`.
     pub fn config() -> Self {
         Self("draftboard.toml".to_owned())
     }
 
-    /// The board whose file this is.
+    /// Returns the board name when this is the path of a board file.
     pub fn as_board(&self) -> Option<BoardName> {
         BoardName::parse(self.0.strip_prefix("boards/")?.strip_suffix(BOARD_SUFFIX)?).ok()
     }
@@ -41,7 +41,7 @@ impl WorkspacePath {
         &self.0
     }
 
-    /// The folders on the way, and the name in the last of them.
+    /// Splits the path into its folders and the file name.
     pub(crate) fn split(&self) -> (Vec<&str>, &str) {
         match self.0.rsplit_once('/') {
             Some((folders, name)) => (folders.split('/').collect(), name),

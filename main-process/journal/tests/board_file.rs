@@ -1,4 +1,4 @@
-//! Board files: what is written reads back, and what is not a board file is refused with a place and a reason.
+//! Board files: a written board reads back unchanged, and an invalid file is refused with a position and a reason.
 #![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 mod common;
@@ -106,8 +106,8 @@ fn refusals_say_where_and_what() {
             "\"parent\":\"n-000000000000\"}",
             "line 7, column 5: n-00000000011j: its parent",
         ),
-        ("\"parent\":\"n-0000000000z8\"}", "\"parent\":\"n-00000000011j\"}", "inside itself"),
-        ("[\"n-0000000000z8\",\"n-0000000000z8\"]", "[]", "leave the key out"),
+        ("\"parent\":\"n-0000000000z8\"}", "\"parent\":\"n-00000000011j\"}", "nested in itself"),
+        ("[\"n-0000000000z8\",\"n-0000000000z8\"]", "[]", "omit the key"),
         ("[\"n-0000000000z8\",\"n-0000000000z8\"]", "[\"n-000000000000\"]", "it refers to n-000000000000"),
         (
             "n-00000000011j:in",
@@ -116,7 +116,7 @@ fn refusals_say_where_and_what() {
         ),
         ("n-00000000011j:in", "n-00000000011j", "node, colon, port"),
         ("n-00000000011j:in", "n-00000000011j:In", "is not a port id"),
-        ("\"n-00000000011j\": [", "\"n-000000000000\": [", "it has a place but is not among the nodes"),
+        ("\"n-00000000011j\": [", "\"n-000000000000\": [", "it has a `layout` entry but is not in `nodes`"),
         ("[300,20,184,64]", "[300,20,184]", "invalid length 3"),
         ("[300,20,184,64]", "[300,20,184,64,1]", "trailing characters"),
         ("[300,20,184,64]", "[300,20,184,6]", "w and h from 16"),
@@ -162,7 +162,7 @@ fn a_merge_conflict_is_called_by_its_name() {
     let edges = "  \"edges\": {\n";
     let conflict = format!("<<<<<<< HEAD\n{edges}=======\n  \"edges\": {{ \n>>>>>>> theirs\n");
     let error = read_board(&text.replace(edges, &conflict), &main_board()).unwrap_err().to_string();
-    assert!(error.contains("line 9, column 1: a merge left both versions here"), "{error}");
+    assert!(error.contains("line 9, column 1: unresolved merge conflict"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A disk that is full or read-only, on a real one: a tiny file system in memory. Needs to be root, and says so when not.
+//! Full and read-only disks, tested on a small tmpfs. Needs root, and reports a skip without it.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may unwrap and print")]
 
 mod common;
@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-/// A file system of its own, gone when dropped.
+/// A mounted tmpfs, unmounted on drop.
 struct TinyDisk {
     folder: tempfile::TempDir,
 }
@@ -39,7 +39,7 @@ impl TinyDisk {
         assert!(done.unwrap().success());
     }
 
-    /// Takes all space that is left, to the last page.
+    /// Fills all remaining space.
     fn fill(&self) -> PathBuf {
         let filler = self.path().join("filler");
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&filler).unwrap();
@@ -62,7 +62,7 @@ fn a_full_disk_refuses_keeps_everything_and_recovers() {
     let filler = disk.fill();
     let mut acknowledged = 5;
     let error = loop {
-        // The log may have some room left in the file it has.
+        // The log may have room left in its file.
         match journal.append(&[operation(acknowledged + 1, 20_000)]) {
             Ok(()) => acknowledged += 1,
             Err(error) => break error,
@@ -108,7 +108,7 @@ fn a_journal_left_by_a_crash_on_a_full_disk_can_be_read_once_there_is_room() {
     let files = ["journal.db", "journal.db-wal"].map(|name| original.path().join(name));
     assert!(Command::new("cp").args(files).arg(&crashed).status().unwrap().success());
     let filler = disk.fill();
-    // Reading needs no space, or says that the disk is full; it never says that the journal is damaged.
+    // Reading needs no space, or reports a full disk; it never reports a damaged journal.
     match Journal::open(&crashed) {
         Ok(journal) => assert_eq!(journal.recover().unwrap().operations.len(), 9),
         Err(error) => assert!(matches!(error, JournalError::DiskFull), "{error:?}"),

@@ -1,4 +1,4 @@
-//! The journal through its public face.
+//! The journal through its public API.
 #![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 mod common;
@@ -30,7 +30,7 @@ fn at(revision: u64) -> Document {
     Document { revision: Revision(revision), ..small_board() }
 }
 
-/// Meddles with a closed journal.
+/// Modifies a closed journal.
 fn meddle(folder: &Path, sql: &str) {
     Connection::open(folder.join("journal.db")).unwrap().execute_batch(sql).unwrap();
 }
@@ -73,7 +73,7 @@ proptest! {
         let journal = Journal::open(folder.path()).unwrap();
         let expected = Recovered { checkpoint: Some(document), operations: operations[at..].to_vec() };
         prop_assert_eq!(journal.recover().unwrap(), expected);
-        prop_assert_eq!(journal.newest(100).unwrap(), operations[kept_from..].to_vec());
+        prop_assert_eq!(journal.newest_operations(100).unwrap(), operations[kept_from..].to_vec());
         let verified = journal.verify().unwrap();
         prop_assert_eq!(verified.count as usize, count - kept_from);
         prop_assert_eq!(verified.last, Revision(count as u64));
@@ -116,7 +116,7 @@ fn any_changed_byte_shows_and_names_the_revision() {
         drop(journal_with(folder.path(), 6));
         meddle(folder.path(), sql);
         let journal = Journal::open(folder.path());
-        // The end of the chain is read at once; damage there cannot be opened, and is still no panic.
+        // Opening reads the end of the chain; damage there prevents opening, without a panic.
         let journal = journal.unwrap_or_else(|error| panic!("{sql}: {error}"));
         match journal.recover() {
             Err(JournalError::Damaged { revision, readable: found, .. }) => {
@@ -173,7 +173,7 @@ fn compaction_keeps_what_can_be_undone_and_goes_on() {
     let folder = folder();
     let mut journal = journal_with(folder.path(), 10);
     journal.checkpoint(&at(10), 4).unwrap();
-    assert_eq!(revisions(&journal.newest(99).unwrap()), [7, 8, 9, 10]);
+    assert_eq!(revisions(&journal.newest_operations(99).unwrap()), [7, 8, 9, 10]);
     assert_eq!(journal.recover().unwrap(), Recovered { checkpoint: Some(at(10)), operations: vec![] });
     journal.append(&plain_operations(11..=12)).unwrap();
     journal.checkpoint(&at(11), 0).unwrap();
@@ -332,7 +332,8 @@ fn a_copy_taken_at_any_moment_has_all_that_was_acknowledged() {
     let mut journal = Journal::open(folder.path()).unwrap();
     for revision in 1..=20 {
         journal.append(&[operation(revision, 3_000)]).unwrap();
-        // What a crash at this moment would leave; read by name, since opening the database here would unlock it.
+        // Copies the files as a crash at this moment would leave them. Read by name, because opening the database
+        // here would unlock it.
         let crashed = tempfile::tempdir().unwrap();
         let copied = std::process::Command::new("cp")
             .args([folder.path().join("journal.db"), folder.path().join("journal.db-wal")])
@@ -427,7 +428,7 @@ fn a_proposal_is_written_over_the_one_that_was_looked_at_and_over_no_other() {
         matches!(refused, JournalError::AnotherProposal { proposal } if proposal == first.id),
         "{refused}"
     );
-    // Nothing of it was written, the operation of the yes included.
+    // Nothing was written, including the operation of the approval.
     assert_eq!((journal.revision(), journal.review_stamp()), (Revision(1), 1));
     assert_eq!(journal.review().unwrap().proposals[0].proposal, first);
     write(&mut journal, &accepted, 9, Some(1)).unwrap();
@@ -458,7 +459,7 @@ fn a_deleted_journal_is_written_no_more_and_made_anew_with_all_that_was_in_it() 
 #[test]
 fn a_journal_that_cannot_be_read_any_more_starts_from_the_document() {
     let folder = folder();
-    // More than SQLite keeps in memory, and closed once, so that it is not in the log either.
+    // More data than SQLite keeps in memory; closed once, so that it is not in the log either.
     let mut operations = plain_operations(1..=500);
     operations.iter_mut().for_each(|operation| operation.summary = "x".repeat(10_000));
     let mut journal = Journal::open(folder.path()).unwrap();
@@ -473,7 +474,7 @@ fn a_journal_that_cannot_be_read_any_more_starts_from_the_document() {
     assert!(matches!(journal.check(), Err(JournalError::Displaced { .. })));
     let renewed = journal.renew(folder.path(), &at(500)).unwrap();
     assert!(!renewed.is_complete);
-    // Nothing is acknowledged before the review queue is in it as well.
+    // Nothing is acknowledged before the review queue is restored.
     assert!(matches!(journal.append(&plain_operations(501..=501)), Err(JournalError::Displaced { .. })));
     journal.take_back(&ReviewWrite::default()).unwrap();
     journal.append(&plain_operations(501..=501)).unwrap();

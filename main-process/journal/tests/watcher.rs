@@ -1,4 +1,4 @@
-//! The watcher on a real folder. Bounds are generous: they say that something arrives, not how fast.
+//! The watcher on a real folder. Time limits are generous: the tests check that events arrive, not how fast.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may unwrap and panic")]
 
 use crossbeam_channel::{Receiver, bounded};
@@ -37,7 +37,7 @@ fn changed(path: &str) -> FileChanged {
     FileChanged::Path(WorkspacePath::parse(path).unwrap())
 }
 
-/// Everything that arrives until this file, written last, does.
+/// Returns every change that arrives before that of a file written last.
 fn all_before(root: &Path, receiver: &Receiver<FileChanged>) -> Vec<FileChanged> {
     fs::write(root.join("modules/zzz-last.json"), "").unwrap();
     let last = changed("modules/zzz-last.json");
@@ -117,7 +117,7 @@ fn too_much_at_once_is_everything_and_a_full_channel_blocks_nobody() {
     for number in 0..50 {
         fs::write(root.path().join(format!("boards/c{number}.board.json")), "").unwrap();
     }
-    // Nobody receives, the channel is full: stopping must not wait for it.
+    // The channel is full and has no receiver: stopping must not block.
     std::thread::sleep(Duration::from_millis(300));
     let started = Instant::now();
     drop(watcher);
@@ -151,7 +151,7 @@ fn folders_of_sources_are_watched_once_they_are_named() {
     fs::create_dir_all(root.path().join("specs/shop/features")).unwrap();
     let folder = |text: &str| SourcePath::parse(text).unwrap();
     watcher.watch_sources([folder("specs"), folder("specs/shop"), folder("specs/shop/features")]);
-    // What was there before is worth a look.
+    // Existing files of a new folder are reported.
     wait_for(&receiver, &changed("specs/shop/features"));
     fs::write(root.path().join("specs/shop/features/F-1.yaml"), "1").unwrap();
     wait_for(&receiver, &changed("specs/shop/features/F-1.yaml"));

@@ -1,4 +1,4 @@
-//! Files of a workspace: nothing leads outside, nothing is written by halves.
+//! Workspace files: no path leads outside, no write is partial.
 #![allow(clippy::unwrap_used, reason = "a test may unwrap")]
 
 use journal::{Digest, FileError, Journal, WorkspaceFiles, WorkspacePath};
@@ -102,7 +102,7 @@ fn a_linked_board_is_reported_and_never_read_or_written_through() {
     symlink("/etc/passwd", folder.path().join("boards/x.board.json")).unwrap();
     let list = files.list_boards().unwrap();
     assert!(list.boards.is_empty());
-    assert!(list.others[0].to_string().contains("boards/x.board.json is left out: it is a symbolic link"));
+    assert!(list.others[0].to_string().contains("boards/x.board.json is ignored: it is a symbolic link"));
     let before = fs::read("/etc/passwd").unwrap();
     assert!(matches!(files.read(&path("boards/x.board.json")), Err(FileError::Link { .. })));
     assert!(matches!(files.write_atomic(&path("boards/x.board.json"), b"x"), Err(FileError::Link { .. })));

@@ -1,5 +1,5 @@
-//! Asking for something that a person decides, and waiting for what comes of it. The call reports progress meanwhile; a
-//! client that gives up takes its wish back.
+//! Requests an action that a person decides about and waits for its result. The call reports progress; cancelling it
+//! withdraws the request.
 
 use crate::{Call, Code, Failure, Said, doings::Done, shown};
 use authority::proposals::{AgentAsk, AgentOutcome, Submission};
@@ -18,17 +18,17 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// While nothing happens, the client hears that often that its call is alive.
+/// The interval of progress notifications while nothing happens.
 const STILL_HERE: Duration = Duration::from_secs(5);
-/// How long what is done is followed; it goes on, and can be asked about.
+/// The maximum time a call follows a running action. The action continues and can be queried later.
 const FOLLOW_LIMIT: Duration = Duration::from_secs(60 * 60);
-/// Lines taken at once.
+/// The maximum number of lines read at once.
 const MOST_LINES: usize = 500;
-/// The longest and the usual time that a call waits for a decision. Clients give up after a minute of their own accord.
+/// The maximum and default seconds a call waits for a decision. Clients give up after a minute by default.
 const MOST_WAIT: u64 = 600;
 const USUAL_WAIT: u64 = 45;
 
-/// Tells a client how far its call is, if it wants to know.
+/// Sends progress notifications to a client that requested them.
 #[derive(Clone, Default)]
 pub struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
@@ -40,7 +40,7 @@ impl Progress {
         Self { to: token.map(|token| (peer, token)), count: Arc::default() }
     }
 
-    /// One notification. A client that does not take it is not waited for longer than its connection is.
+    /// Sends one notification. Waits for a slow client only as long as its connection lives.
     pub async fn tell(&self, message: impl Into<String>, meta: Option<NotificationMetaObject>) {
         let Some((peer, token)) = &self.to else { return };
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
@@ -48,11 +48,11 @@ impl Progress {
             ProgressNotificationParam::new(token.clone(), count as f64).with_message(message.into());
         progress.meta = meta;
         if let Err(error) = peer.notify_progress(progress).await {
-            tracing::debug!(%error, "progress was not told");
+            tracing::debug!(%error, "sending progress failed");
         }
     }
 
-    /// A line as the contract has it: the text as the message, the text and its stream beside it.
+    /// Sends an output line as the contract defines it: the text as message, the text and its stream in `_meta`.
     async fn line(&self, said: &Said) {
         let text = shown(&said.text);
         let stream = if said.error { "stderr" } else { "stdout" };
@@ -63,54 +63,56 @@ impl Progress {
     }
 }
 
-/// What is asked for, and how long the call waits for a person.
+/// A requested action and the time the call waits for a person.
 #[derive(Debug, Clone)]
 pub struct Asking {
     pub act: Act,
     pub submission: Submission,
     pub wait: Duration,
-    /// Giving the call up also stops what was begun. Not for what changes the real world: a lost connection looks the same.
+    /// Cancelling the call also stops the running action. Not used for actions that change real resources, because a
+    /// lost connection looks like a cancellation.
     pub stops: bool,
 }
 
-/// It was allowed and done.
+/// An action that was accepted and completed.
 #[derive(Debug, Clone)]
 pub struct Acted {
     pub proposal: Arc<Proposal>,
-    /// The standing approval that allowed it.
+    /// The standing approval that accepted it.
     pub approval: Option<u64>,
     pub done: Arc<Done>,
 }
 
-/// The seconds that an argument `waitSeconds` asks for.
+/// Parses the argument `waitSeconds`.
 pub fn wait_of(seconds: Option<f64>) -> Result<Duration, Failure> {
     let seconds = seconds.unwrap_or(USUAL_WAIT as f64);
     if (0.0..=MOST_WAIT as f64).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }
-    Err(Failure::new(Code::BadRequest, format!("waitSeconds is 0 to {MOST_WAIT}")).field("waitSeconds"))
+    Err(Failure::new(Code::BadRequest, format!("waitSeconds must be between 0 and {MOST_WAIT}"))
+        .field("waitSeconds"))
 }
 
-/// How far something that was asked for is, as far as the queue tells.
+/// The state of a requested action in the review queue.
 enum Standing {
     Waits,
     Allowed,
-    /// It will not be done.
+    /// The action will not run.
     Over(Failure),
 }
 
 impl Call {
-    /// Has it proposed, and waits: for a decision as long as `asking` says, for what comes of it until it is done.
+    /// Proposes the action and waits: for a decision as long as `asking` allows, then for the result.
     pub async fn act(&self, asking: Asking) -> Result<Acted, Failure> {
         let Asking { act, submission, wait, stops } = asking;
-        // Before it is asked: nothing that happens from then on is missed.
+        // Subscribes before the request is submitted, so that no change is missed.
         let (mut queue, mut doings) = (self.workbench.changed(), self.workbench.doings().changed());
         let AgentOutcome { done, accepted } = self.ask(AgentAsk::Act { act, submission }).await?;
         let (mut proposal, approval) = (done.proposal, accepted.map(|granted| granted.approval));
         let (id, began) = (proposal.id, Instant::now());
         let (mut told, mut is_allowed, mut is_given_up) = (0, false, false);
         loop {
-            // Marked as seen before it is looked at, so that what comes meanwhile wakes us.
+            // Marks the channels before reading, so that a change during the read wakes the loop.
             queue.mark_unchanged();
             doings.mark_unchanged();
             let seen = self.workbench.doings().look(id, told, MOST_LINES);
@@ -130,7 +132,7 @@ impl Call {
             }
             match standing(&proposal) {
                 Standing::Over(failure) => return Err(failure),
-                // So much was done since that only the proposal's own words are left.
+                // The run was evicted from memory; only the proposal's outcome text remains.
                 Standing::Allowed if !seen.begun && proposal.outcome.is_some() => {
                     let words = proposal.outcome.clone().unwrap_or_default();
                     let done = Arc::new(Done::well(words, Value::Null));
@@ -138,7 +140,7 @@ impl Call {
                 }
                 Standing::Allowed if !is_allowed => {
                     is_allowed = true;
-                    self.progress.tell("allowed; it is being done", None).await;
+                    self.progress.tell("Accepted; running", None).await;
                 }
                 Standing::Allowed => {}
                 Standing::Waits if is_given_up => return Err(given_up(id)),
@@ -154,12 +156,12 @@ impl Call {
                 _ = queue.changed() => {}
                 _ = doings.changed() => {}
                 () = tokio::time::sleep(left.min(STILL_HERE)) => {
-                    let what = if is_allowed { "it is being done" } else { "waiting for a person's decision" };
+                    let what = if is_allowed { "Running" } else { "Waiting for review" };
                     self.progress.tell(what, None).await;
                 }
                 () = self.cancelled.cancelled(), if !is_given_up => {
                     is_given_up = true;
-                    // Refused when it was decided meanwhile; then it is on its way.
+                    // Withdrawing fails when the request was decided meanwhile; then the action runs.
                     if !is_allowed && self.ask(AgentAsk::Withdraw(id)).await.is_ok() {
                         return Err(given_up(id));
                     }
@@ -182,11 +184,13 @@ fn standing(proposal: &Proposal) -> Standing {
         ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. } => Standing::Waits,
         ProposalState::Accepted => Standing::Allowed,
         ProposalState::Rejected { reason, .. } if reason.trim().is_empty() => {
-            over("a person said no".to_owned())
+            over("The reviewer rejected the request".to_owned())
         }
-        ProposalState::Rejected { reason, .. } => over(format!("a person said no: {}", shown(reason))),
+        ProposalState::Rejected { reason, .. } => {
+            over(format!("The reviewer rejected the request: {}", shown(reason)))
+        }
         ProposalState::Withdrawn | ProposalState::Superseded { .. } | ProposalState::Expired => {
-            over(format!("nobody decided: the request is {}", proposal.state.word()))
+            over(format!("The request was closed without a decision: {}", proposal.state.word()))
         }
     }
 }
@@ -195,25 +199,25 @@ fn state(proposal: &Proposal) -> Value {
     json!(proposal.state.word())
 }
 
-/// What to name later to learn what came of it.
+/// Adds the ids that a later call needs to query the result.
 fn named(failure: Failure, id: ProposalId) -> Failure {
     failure.detail("runId", json!(id)).detail("proposal", json!(id))
 }
 
 fn awaiting(proposal: &Proposal) -> Failure {
-    let message = format!("request {} waits for a person's decision", proposal.number);
+    let message = format!("Request {} is waiting for review", proposal.number);
     let failure = Failure::new(Code::AwaitingReview, message).hint(
-        "Nothing is done before a person decides. get_run or get_proposal tells what came of it; do not ask for it again.",
+        "Nothing runs before a person accepts the request. Call get_run or get_proposal for the result. Do not submit the request again.",
     );
     named(failure, proposal.id)
 }
 
 fn still_going_on(id: ProposalId) -> Failure {
-    let failure =
-        Failure::new(Code::Timeout, "it is still being done").hint("get_run or get_proposal tells more.");
+    let failure = Failure::new(Code::Timeout, "The action is still running")
+        .hint("Call get_run or get_proposal for its state.");
     named(failure, id)
 }
 
 fn given_up(id: ProposalId) -> Failure {
-    named(Failure::new(Code::Timeout, "the call was cancelled, and the request withdrawn"), id)
+    named(Failure::new(Code::Timeout, "The call was cancelled and the request withdrawn"), id)
 }

@@ -1,4 +1,4 @@
-//! Answers that depend on nothing but the generation of the view and the arguments, kept until the next generation.
+//! Caches answers that depend only on the generation of the view and the arguments, until the next generation.
 
 use crate::envelope::EncodedAnswer;
 use std::{
@@ -18,7 +18,7 @@ pub(crate) struct Cache {
 struct Inner {
     generation: u64,
     bytes: usize,
-    /// Looked up, never listed.
+    /// Only looked up; never iterated.
     kept: HashMap<String, EncodedAnswer>,
 }
 
@@ -28,7 +28,7 @@ impl Cache {
         (inner.generation == generation).then(|| inner.kept.get(question).cloned()).flatten()
     }
 
-    /// An answer of an older generation is not kept: somebody was slow.
+    /// Ignores an answer of an older generation, which a slow call produced.
     pub(crate) fn put(&self, generation: u64, question: String, kept: EncodedAnswer) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if generation < inner.generation {

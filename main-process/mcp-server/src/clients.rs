@@ -1,5 +1,5 @@
-//! Who is there. A client says its own name, and nobody checks that; what is known for certain is the connection. Over HTTP
-//! the modern protocol has none, so there all that call themselves the same count as one.
+//! Connected clients. A client reports its own name, which nobody verifies; only the connection is certain. The
+//! modern protocol over HTTP has no connection, so clients with the same name and version count as one.
 
 use crate::shown;
 use shared_protocol::mcp::{McpClient, McpEra, McpTransport};
@@ -10,26 +10,27 @@ use std::{
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
-/// More than these are not told apart: the one that was quiet longest is forgotten.
+/// The maximum number of clients. At the limit, the client that was idle longest is removed.
 const MOST_CLIENTS: usize = 128;
 const MOST_NAME: usize = 80;
 const UNNAMED: &str = "unnamed";
-/// A client without a connection that says nothing for this long is taken for gone.
+/// A client without a connection is removed after this idle time.
 const QUIET_LIMIT_MS: u64 = 15 * 60 * 1000;
 
-/// What tells clients apart.
+/// The identity of a client.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
-    /// A session of the older protocol over HTTP.
+    /// A legacy session over HTTP.
     Session(String),
     /// One connection to the local socket.
     Bridge(u64),
-    /// What it calls itself.
+    /// The name and version that the client reports.
     Claimed { name: String, version: String },
 }
 
 impl Key {
-    /// How it stands in the review queue, which outlives the process: numbers of connections begin anew with each run.
+    /// The form stored in the review queue, which outlives the process. `run` is part of it because connection
+    /// numbers restart with each run.
     pub(crate) fn text(&self, run: &str) -> String {
         match self {
             Self::Session(id) => {
@@ -41,7 +42,7 @@ impl Key {
         }
     }
 
-    /// A connection that only its client has, as opposed to a name that anybody may use.
+    /// Returns whether the key is a real connection and not a self-reported name.
     pub(crate) fn is_connection(&self) -> bool {
         !matches!(self, Self::Claimed { .. })
     }
@@ -71,10 +72,10 @@ impl Who {
     }
 }
 
-/// What a client does.
+/// An activity of a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act<'a> {
-    /// Came, or asked what there is.
+    /// Connected, or listed tools, resources or prompts.
     Look(&'a str),
     Call(&'a str),
     Read(&'a str),
@@ -92,7 +93,7 @@ struct Entry {
 pub struct Clients {
     inner: Mutex<Inner>,
     changed: watch::Sender<u64>,
-    /// Sessions that a person has ended.
+    /// Sessions that a person has disconnected.
     ended: broadcast::Sender<String>,
 }
 
@@ -117,7 +118,7 @@ impl Clients {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Marked whenever a client came, went or did something.
+    /// Notified when a client connects, disconnects or acts.
     pub fn changed(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
@@ -126,7 +127,7 @@ impl Clients {
         self.ended.subscribe()
     }
 
-    /// Notes what a client does. False when it is paused and must wait.
+    /// Records an activity. Returns false when the client is paused.
     pub(crate) fn note(&self, who: &Who, act: Act<'_>, now: u64) -> bool {
         let mut inner = self.lock();
         if !inner.known.contains_key(&who.key) {
@@ -138,7 +139,7 @@ impl Clients {
         let Some(Entry { view, .. }) = inner.known.get_mut(&who.key) else { return true };
         view.last = now;
         if view.name == UNNAMED && who.name != UNNAMED {
-            // A connection is there before its client has said who it is.
+            // A connection exists before its client reports its name.
             (view.name, view.version, view.era) = (who.name.clone(), who.version.clone(), who.era);
         }
         match act {
@@ -163,17 +164,17 @@ impl Clients {
         goes_on
     }
 
-    /// Whether the connection of this text is there.
+    /// Returns whether a connection with this key text exists.
     pub(crate) fn has_connection(&self, text: &str, run: &str) -> bool {
         self.lock().known.keys().any(|key| key.is_connection() && key.text(run) == text)
     }
 
-    /// Fires when a person ends this client.
+    /// Fires when a person disconnects this client.
     pub(crate) fn end_of(&self, key: &Key) -> Option<CancellationToken> {
         self.lock().known.get(key).map(|entry| entry.end.clone())
     }
 
-    /// It is gone by itself.
+    /// Removes a client that disconnected by itself.
     pub(crate) fn gone(&self, key: &Key) {
         if self.lock().known.remove(key).is_some() {
             self.tell();
@@ -193,7 +194,7 @@ impl Clients {
         clients
     }
 
-    /// False when there is no such client.
+    /// Returns false when the client does not exist.
     pub fn pause(&self, id: u64, paused: bool) -> bool {
         let mut inner = self.lock();
         let found = inner.known.values_mut().find(|entry| entry.view.id == id);
@@ -203,7 +204,7 @@ impl Clients {
         is_there
     }
 
-    /// Ends a client's connection and streams. It may come back; pausing keeps it out.
+    /// Closes a client's connection and streams. The client may reconnect; pause it to keep it out.
     pub fn disconnect(&self, id: u64) -> bool {
         let mut inner = self.lock();
         let Some(key) = inner.known.iter().find(|(_, entry)| entry.view.id == id).map(|(key, _)| key.clone())
@@ -215,14 +216,14 @@ impl Clients {
         }
         drop(inner);
         if let Key::Session(session) = key {
-            // Nobody hears it when HTTP is not served.
+            // Sending fails only when HTTP is not served.
             let _ = self.ended.send(session);
         }
         self.tell();
         true
     }
 
-    /// Everybody's, when all ends.
+    /// Disconnects all clients at shutdown.
     pub(crate) fn disconnect_all(&self) {
         let ids: Vec<u64> = self.lock().known.values().map(|entry| entry.view.id).collect();
         for id in ids {
@@ -230,7 +231,7 @@ impl Clients {
         }
     }
 
-    /// Sessions of the older protocol: the beginning of each id and who has it.
+    /// Legacy sessions: the first characters of each id, and the client.
     pub(crate) fn sessions(&self) -> Vec<(String, McpClient)> {
         let inner = self.lock();
         let session = |(key, entry): (&Key, &Entry)| match key {

@@ -1,6 +1,5 @@
-//! What comes of the things that agents ask for and people allow: what is said while it is done, and what it came to. Whoever
-//! does it tells it here; the call that asked waits here. Kept in memory and bounded: after a restart the proposal's own
-//! words are what is left.
+//! Runs of accepted actions: their output lines and results. The executor records them here, and the requesting call
+//! waits here. Kept in memory with limits; after a restart only the outcome text of the proposal remains.
 
 use serde_json::Value;
 use shared_protocol::{Code, ProposalId, Refusal};
@@ -11,48 +10,49 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Things remembered; of those that are done, the oldest goes first.
+/// The maximum number of runs kept. The oldest finished run is evicted first.
 const MOST_KEPT: usize = 64;
-/// Lines of one that are remembered, and their bytes.
+/// The maximum number of lines kept per run, and their bytes.
 const MOST_LINES: usize = 5_000;
 const MOST_LINE_BYTES: usize = 1 << 20;
 const LONGEST_LINE: usize = 16 << 10;
-/// Bytes of what one came to, as JSON; clients take a mebibyte in one message.
+/// The maximum size of a result as JSON; clients accept one mebibyte per message.
 const MOST_RESULT: usize = 700 << 10;
 
-/// One line that was said on the way.
+/// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub text: String,
-    /// It went to standard error, where there is such a thing.
+    /// The line was written to standard error, where that exists.
     pub error: bool,
 }
 
-/// How it ended.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
-    /// For people and for the proposal's record.
+    /// A summary for people and for the proposal's record.
     pub words: String,
-    /// For the agent.
+    /// The result for the agent.
     pub result: Result<Value, Refusal>,
 }
 
 impl Done {
-    /// It was done, with data for whoever asked.
+    /// A successful result with data for the requesting agent.
     pub fn well(words: impl Into<String>, result: Value) -> Self {
         Self { words: words.into(), result: Ok(result) }
     }
 
-    /// It was allowed and could not be done.
+    /// An accepted action that could not run.
     pub fn refused(refusal: Refusal) -> Self {
-        Self { words: format!("it could not be done: {}", refusal.message), result: Err(refusal) }
+        Self { words: format!("Failed: {}", refusal.message), result: Err(refusal) }
     }
 
     fn bounded(self) -> Self {
         let is_too_large = |value: &Value| value.to_string().len() > MOST_RESULT;
         match &self.result {
             Ok(value) if is_too_large(value) => {
-                let message = format!("it was done, and its answer has more than {MOST_RESULT} bytes");
+                let message =
+                    format!("The action succeeded, but its result is larger than {MOST_RESULT} bytes");
                 Self { words: self.words, result: Err(Refusal::new(Code::LimitExceeded, message)) }
             }
             _ => self,
@@ -60,12 +60,12 @@ impl Done {
     }
 }
 
-/// A look at one of them.
+/// The state of a run and a range of its lines.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    /// Somebody does it, or did.
+    /// The run has started.
     pub begun: bool,
-    /// The number of the first line given here: more than was asked for where older ones are gone.
+    /// The number of the first returned line: higher than requested when older lines were dropped.
     pub first: u64,
     pub lines: Vec<Said>,
     pub done: Option<Arc<Done>>,
@@ -80,7 +80,7 @@ struct Doing {
     bytes: usize,
     count: u64,
     done: Option<Arc<Done>>,
-    /// Asks whoever does it to stop.
+    /// Asks the executor to stop.
     stop: Option<Stop>,
     is_unwanted: bool,
 }
@@ -117,18 +117,18 @@ impl Doings {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Marked after each line and each end.
+    /// Notified after each line and each end.
     pub fn changed(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// It is being done from now on.
+    /// Records the start of a run.
     pub fn begin(&self, id: ProposalId) {
         self.lock().of(id);
         self.tell();
     }
 
-    /// How to ask for it to stop; called at once if somebody has wanted that already.
+    /// Registers the stop function. Calls it at once when a stop was already requested.
     pub fn stops_with(&self, id: ProposalId, stop: impl FnOnce() + Send + 'static) {
         let mut kept = self.lock();
         let doing = kept.of(id);
@@ -139,7 +139,7 @@ impl Doings {
         doing.stop = Some(Box::new(stop));
     }
 
-    /// Asks whoever does it to stop. It may go on for a while, and ends like any other.
+    /// Requests a stop. The run may continue for a while and ends like any other.
     pub fn stop(&self, id: ProposalId) {
         let stop = {
             let mut kept = self.lock();
@@ -171,7 +171,7 @@ impl Doings {
         self.tell();
     }
 
-    /// The lines from a number on, at most so many, and how it ended if it has.
+    /// Returns at most `most` lines starting at line `from`, and the result when the run has ended.
     pub fn look(&self, id: ProposalId, from: u64, most: usize) -> Seen {
         let kept = self.lock();
         let Some(doing) = kept.doings.get(&id) else { return Seen::default() };
@@ -186,7 +186,7 @@ impl Doings {
 impl Kept {
     fn of(&mut self, id: ProposalId) -> &mut Doing {
         if !self.doings.contains_key(&id) && self.doings.len() >= MOST_KEPT {
-            // What goes on is let go of last.
+            // Running entries are evicted last.
             let oldest = self.doings.iter().min_by_key(|(_, doing)| (doing.done.is_none(), doing.order));
             if let Some(oldest) = oldest.map(|(id, _)| *id) {
                 self.doings.remove(&oldest);

@@ -1,12 +1,12 @@
-//! Reading a draft: the same tools, on a view in which the workspace is as the draft would have it.
+//! Read tools on a draft: the same tools run on a view of the workspace with the draft applied.
 
 use crate::{Call, Code, Failure, View, WorkspaceView};
 use serde_json::Value;
 use shared_protocol::{Proposal, ProposalId};
 use std::sync::Arc;
 
-/// The call as it is meant: with `view: "draft"` it sees the client's draft, or the proposal of its own that it names.
-/// Also tells whether it does.
+/// Resolves `view` and `proposal`. With `view: "draft"` the call sees the client's draft, or the named proposal of
+/// its own. Also returns whether it does.
 pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
     let view = call.arguments.remove("view").unwrap_or_default();
     let named = call.arguments.remove("proposal").unwrap_or_default();
@@ -17,9 +17,9 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
         (Value::Null, _) => {}
         (Value::String(view), _) if view == "draft" => {}
         (Value::String(view), _) if view == "current" => {
-            return Err(wrong("proposal", "a proposal is seen with view: \"draft\""));
+            return Err(wrong("proposal", "proposal requires view: \"draft\""));
         }
-        _ => return Err(wrong("view", "view is \"current\" or \"draft\"")),
+        _ => return Err(wrong("view", "view must be \"current\" or \"draft\"")),
     }
     let workspace = call.workspace()?;
     let (review, proposal) = (&call.view.review, self::named(&call, Some(&named))?);
@@ -35,7 +35,7 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
         deployments: Arc::clone(&workspace.deployments),
         previews: Arc::clone(&workspace.previews),
     };
-    // Cursors belong to one state of one draft.
+    // A cursor is valid for one state of one draft.
     let state = (call.view.review_stamp << 20) ^ proposal.id.bits() ^ (1 << 63);
     let specs = call.view.specs.as_ref();
     call.view = Arc::new(View {
@@ -49,17 +49,17 @@ pub(crate) fn resolve(mut call: Call) -> Result<(Call, bool), Failure> {
     Ok((call, true))
 }
 
-/// The proposal that an argument names, or the client's draft; never one of somebody else.
+/// Returns the named proposal or the client's draft, and never a proposal of another client.
 pub(crate) fn named<'a>(call: &'a Call, named: Option<&Value>) -> Result<&'a Arc<Proposal>, Failure> {
     let review = &call.view.review;
     let id = match named {
         None | Some(Value::Null) => {
-            let failure = Failure::new(Code::NotFound, "there is no draft of yours").field("view");
-            let hint = "A tool that changes something begins one; name it with proposal if you have its id.";
+            let failure = Failure::new(Code::NotFound, "You have no draft").field("view");
+            let hint = "Call a tool that proposes a change to start a draft. If you have the id of a draft, pass it as proposal.";
             return review.draft(None, &call.client)?.ok_or_else(|| failure.hint(hint));
         }
         Some(named) => named.as_str().and_then(|text| text.parse::<ProposalId>().ok()),
     };
-    let wrong = || Failure::new(Code::BadRequest, "this is not the id of a proposal").field("proposal");
+    let wrong = || Failure::new(Code::BadRequest, "proposal must be a proposal id").field("proposal");
     Ok(review.own(id.ok_or_else(wrong)?, &call.client)?)
 }

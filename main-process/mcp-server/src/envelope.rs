@@ -1,5 +1,5 @@
-//! The one shape that every tool answers with. Data may be large, so an envelope is encoded once and goes onto the wire as it
-//! is: as `structuredContent`, and as a JSON text in `content` for clients and frameworks that show the model nothing else.
+//! The envelope that every tool answers with. Data may be large, so an envelope is encoded once and sent as it is: as
+//! `structuredContent`, and as JSON text in `content` for clients and frameworks that show the model nothing else.
 
 use crate::{Failure, shown::shown};
 use bytes::Bytes;
@@ -8,23 +8,23 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Bytes of one message to a client; several clients refuse a larger one.
+/// The maximum bytes of one message to a client; several clients refuse larger ones.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
-/// Bytes that the protocol may add around an envelope.
+/// The maximum bytes that the protocol adds around an envelope.
 const MAX_FRAME_BYTES: usize = 16 * 1024;
-/// Bytes of one envelope. A message carries it twice, and escaping JSON as a text at most doubles it.
+/// The maximum bytes of one envelope. A message carries it twice, and escaping JSON as text at most doubles it.
 pub const MAX_ENVELOPE_BYTES: usize = (MAX_MESSAGE_BYTES - MAX_FRAME_BYTES) / 3;
-/// Bytes of the diagnostics beside the data.
+/// The maximum bytes of the diagnostics.
 const MAX_DIAGNOSTICS_BYTES: usize = 48 * 1024;
 
-/// What a tool answers when it did what was asked.
+/// A successful answer of a tool.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     /// Compact JSON.
     pub data: String,
     pub meta: Meta,
     pub diagnostics: Vec<Diagnostic>,
-    /// Pictures and the like.
+    /// Further content, such as images.
     pub content: Vec<ContentBlock>,
 }
 
@@ -42,14 +42,14 @@ pub struct Meta {
     pub has_more: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Why a page is shorter than asked for.
+    /// The reason a page is shorter than requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewport: Option<Value>,
-    /// Over all pages.
+    /// Totals over all pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub totals: Option<Value>,
 }
@@ -72,29 +72,28 @@ impl Reply {
 }
 
 pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(data).map_err(|error| {
-        Failure::new(crate::Code::Internal, format!("an answer could not be written: {error}"))
-    })
+    serde_json::to_string(data)
+        .map_err(|error| Failure::new(crate::Code::Internal, format!("Encoding the answer failed: {error}")))
 }
 
-/// An envelope as it goes onto the wire, in both of its forms.
+/// An encoded envelope in both of its wire forms.
 #[derive(Debug, Clone)]
 pub(crate) struct EncodedAnswer {
     /// The JSON itself.
     pub(crate) json: Bytes,
-    /// The same bytes as a JSON text, with its quotes.
+    /// The same bytes as a JSON string with its quotes.
     pub(crate) text: Bytes,
 }
 
 impl EncodedAnswer {
     pub(crate) fn new(json: String) -> Self {
-        // Writing a text into memory cannot fail.
+        // Encoding a string into memory cannot fail.
         let text = serde_json::to_vec(&json).unwrap_or_default();
         Self { json: json.into(), text: text.into() }
     }
 }
 
-/// An answer ready to be sent.
+/// A sealed answer that is ready to send.
 #[derive(Debug, Clone)]
 pub(crate) struct Sealed {
     pub(crate) answer: EncodedAnswer,
@@ -112,12 +111,12 @@ pub(crate) fn seal(tool: &str, result: Result<Reply, Failure>) -> Sealed {
 fn seal_reply(tool: &str, reply: Reply) -> Sealed {
     let Reply { data, mut meta, mut diagnostics, content } = reply;
     if let Some(left_out) = bound_diagnostics(&mut diagnostics) {
-        meta.cut = Some("the byte budget of one answer is used up");
+        meta.cut = Some("the answer reached its byte limit");
         diagnostics.push(left_out);
     }
     let (Ok(tool_text), Ok(meta), Ok(diagnostics)) = (to_json(&tool), to_json(&meta), to_json(&diagnostics))
     else {
-        return seal_failure(tool, &Failure::new(crate::Code::Internal, "the answer could not be written"));
+        return seal_failure(tool, &Failure::new(crate::Code::Internal, "Encoding the answer failed"));
     };
     let mut structured = String::with_capacity(data.len() + meta.len() + diagnostics.len() + 64);
     // Writing to a string cannot fail.
@@ -131,7 +130,7 @@ fn seal_reply(tool: &str, reply: Reply) -> Sealed {
     Sealed { answer: EncodedAnswer::new(structured), content, is_error: false }
 }
 
-/// Keeps the first diagnostics that fit; returns one that counts the others.
+/// Keeps the first diagnostics that fit and returns one that counts the rest.
 fn bound_diagnostics(diagnostics: &mut Vec<Diagnostic>) -> Option<Diagnostic> {
     let mut bytes = 0;
     let fits = |diagnostic: &&Diagnostic| {
@@ -143,7 +142,7 @@ fn bound_diagnostics(diagnostics: &mut Vec<Diagnostic>) -> Option<Diagnostic> {
     (fitting < total).then(|| Diagnostic {
         severity: "info",
         message: format!(
-            "{} more diagnostics are left out; validate_diagram lists them in pages",
+            "{} more diagnostics are omitted; call validate_diagram to list them in pages",
             total - fitting
         ),
         element: None,
@@ -153,10 +152,10 @@ fn bound_diagnostics(diagnostics: &mut Vec<Diagnostic>) -> Option<Diagnostic> {
 
 fn too_large(bytes: usize) -> Failure {
     let message = format!(
-        "the answer has {bytes} bytes and one message carries {MAX_ENVELOPE_BYTES}, so nothing of it was sent"
+        "The answer has {bytes} bytes, more than the {MAX_ENVELOPE_BYTES} that fit into one message, and was not sent"
     );
     Failure::new(crate::Code::LimitExceeded, message)
-        .hint("Ask for less: a smaller limit, detail \"summary\" or \"ids\", one board, one file.")
+        .hint("Request less: a smaller limit, detail \"summary\" or \"ids\", one board, one file.")
 }
 
 fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
@@ -166,12 +165,13 @@ fn seal_failure(tool: &str, failure: &Failure) -> Sealed {
         tool: &'a str,
         error: &'a Failure,
     }
-    // Messages may quote what was asked for or what a document says.
+    // Messages may quote arguments or document text.
     let mut failure = failure.clone();
     failure.message = shown(&failure.message).into_owned();
     let structured =
         serde_json::to_string(&Failed { ok: false, tool, error: &failure }).unwrap_or_else(|_| {
-            r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"unwritable"}}"#.to_owned()
+            r#"{"ok":false,"tool":"","error":{"code":"INTERNAL","message":"Encoding the error failed"}}"#
+                .to_owned()
         });
     Sealed { answer: EncodedAnswer::new(structured), content: Vec::new(), is_error: true }
 }

@@ -1,4 +1,4 @@
-//! Why a tool did not do what was asked: the codes that agents meet, and what to do next.
+//! Errors returned to agents: their codes and hints for the next step.
 
 use serde::Serialize;
 use shared_protocol::Refusal;
@@ -55,7 +55,7 @@ impl Code {
     ];
 }
 
-/// The core's codes are the agents' codes; two that only people's own machines have become the nearest.
+/// Maps the core's codes to the agents' codes. Two codes that agents do not have map to the nearest one.
 impl From<shared_protocol::Code> for Code {
     fn from(code: shared_protocol::Code) -> Self {
         use shared_protocol::Code as Core;
@@ -88,7 +88,7 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     #[serde(skip_serializing_if = "Details::is_empty")]
-    /// Boxed: a failure is what almost every function of this crate may give back.
+    /// Boxed, because almost every function of this crate returns a `Failure`.
     pub details: Box<Details>,
 }
 
@@ -98,7 +98,7 @@ pub struct Details {
     pub suggestions: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
-    /// What to name later, and the like.
+    /// Further fields, such as an id to use in a later call.
     #[serde(flatten)]
     pub more: serde_json::Map<String, serde_json::Value>,
 }
@@ -115,7 +115,7 @@ impl Failure {
     }
 
     pub fn no_workspace() -> Self {
-        Self::new(Code::NoWorkspace, "no workspace is open").hint("Ask the designer to open one.")
+        Self::new(Code::NoWorkspace, "No workspace is open").hint("Ask the designer to open a workspace.")
     }
 
     #[must_use]

@@ -1,5 +1,5 @@
-//! Tools of others that are passed on: those of managed servers and of manifests. They come and go while the server runs, so
-//! they are a part of the view and not of the tables. What they are and how they are called is given by the process around.
+//! Tools of managed servers and manifests, forwarded to agents. They come and go while the server runs, so they
+//! belong to the view and not to the tables. The hosting process provides their definitions and calls.
 
 use crate::{Call, Failure, Tool, shown, surface::Run};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as ToolDefinition, ToolAnnotations};
@@ -7,10 +7,11 @@ use serde_json::Value;
 use shared_protocol::{mcp::McpMode, upstreams::UpstreamsView};
 use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 
-/// What a passed-on tool answered: the protocol's result as JSON text, already bounded, checked and free of secrets.
+/// The result of a forwarded tool: the protocol's result as JSON text, already bounded, validated and free of
+/// secrets.
 pub type Passing = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
 
-/// A tool of somebody else's as agents see it.
+/// A forwarded tool as agents see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guest {
     pub name: String,
@@ -23,11 +24,11 @@ pub struct Guest {
     pub idempotent: bool,
 }
 
-/// All of them at one moment.
+/// The forwarded tools at one point in time.
 #[derive(Clone, Default)]
 pub struct Guests {
     tools: Arc<BTreeMap<String, Arc<Tool>>>,
-    /// Whose they are and how those are.
+    /// The servers and manifests that provide the tools, with their states.
     pub upstreams: Arc<UpstreamsView>,
 }
 
@@ -43,18 +44,18 @@ impl Guests {
         Self { tools: Arc::new(tools), upstreams }
     }
 
-    /// The same tools, of servers that are otherwise now.
+    /// Returns the same tools with a new state of their servers.
     #[must_use]
     pub fn with_upstreams(&self, upstreams: Arc<UpstreamsView>) -> Self {
         Self { tools: Arc::clone(&self.tools), upstreams }
     }
 
-    /// Nothing is news between the two.
+    /// Returns whether tools and server states are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         self.has_same_tools(other) && self.upstreams == other.upstreams
     }
 
-    /// Whether the tools are the very same.
+    /// Returns whether the tools are identical.
     pub(crate) fn has_same_tools(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tools, &other.tools)
     }
@@ -73,7 +74,7 @@ impl Guests {
 }
 
 impl Tool {
-    /// A tool that is passed on. It reaches out of the workbench, and nobody here vouches for it.
+    /// A forwarded tool. It is open-world, and its annotations are not verified.
     pub fn guest(guest: &Guest, run: impl Fn(Call) -> Passing + Send + Sync + 'static) -> Self {
         let object = |value: &Value| value.as_object().cloned().unwrap_or_else(JsonObject::new);
         let annotations = ToolAnnotations::new()
@@ -81,7 +82,7 @@ impl Tool {
             .destructive(guest.destructive)
             .idempotent(guest.idempotent)
             .open_world(true);
-        // Its words are a document's words: nothing in them may hide.
+        // Treats the description as untrusted text: hidden characters are escaped.
         let description = shown(&guest.description).into_owned();
         let mut definition =
             ToolDefinition::new(guest.name.clone(), description, object(&guest.input_schema))
@@ -97,16 +98,16 @@ impl Tool {
     }
 }
 
-/// The result as it came, with `structuredContent` also as text where the server did not say it in its `content`: clients that
-/// forward `content` alone would show the model half of the answer. A failure is text alone: what is structured must fit the
-/// tool's own schema.
+/// Returns the result unchanged, with `structuredContent` also as text unless `content` already holds it: clients
+/// that forward only `content` would otherwise show the model half of the answer. A failure is text only, because
+/// structured content must match the tool's own schema.
 pub(crate) fn result(
     tool: &str,
     passed: Result<String, Failure>,
     knows_structured_content: bool,
 ) -> CallToolResult {
     let unreadable = |error: serde_json::Error| {
-        Failure::new(crate::Code::ServiceUnavailable, format!("the answer cannot be passed on: {error}"))
+        Failure::new(crate::Code::ServiceUnavailable, format!("The tool returned an invalid result: {error}"))
     };
     match passed.and_then(|json| serde_json::from_str::<CallToolResult>(&json).map_err(unreadable)) {
         Ok(mut result) => {
@@ -127,8 +128,8 @@ pub(crate) fn result(
     }
 }
 
-/// Whether a text block holds the same value. Several servers wrap a plain value in `{"result": …}` and write it without the
-/// wrapper in the text.
+/// Returns whether a text block holds the same value. Several servers wrap a plain value in `{"result": …}` and write
+/// the text without the wrapper.
 fn is_in_text(structured: &Value, content: &[ContentBlock]) -> bool {
     let wrapped =
         structured.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("result"));

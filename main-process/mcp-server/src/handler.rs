@@ -1,7 +1,7 @@
-//! What the protocol asks, answered from the tables and one view. The protocol's own faults are JSON-RPC errors; everything
-//! that an agent should read is an answer.
+//! Answers protocol requests from the tables and one view. Protocol faults are JSON-RPC errors; everything that an
+//! agent should read is an answer.
 
-// The older revisions are served as well, with the methods that the newest one dropped.
+// Serves the legacy revisions as well, with methods that the newest one dropped.
 #![allow(deprecated)]
 
 use crate::{
@@ -35,21 +35,21 @@ use shared_protocol::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How long a list may be taken as it was; whoever subscribes hears sooner.
+/// The cache lifetime of lists; subscribers are notified sooner.
 const LIST_TTL_MS: u64 = 5_000;
 const SLOW_LIMIT: Duration = Duration::from_secs(60);
-/// How long the client's model may take.
+/// The time limit for the client's model.
 const SAMPLE_LIMIT: Duration = Duration::from_secs(60);
 const MOST_TYPED: usize = 200;
 
-/// How a client came.
+/// The channel a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Via {
     Http,
     Bridge(u64),
 }
 
-/// Answers one client. Cheap to clone: HTTP makes one for each request.
+/// Handles the requests of one client. Cheap to clone: HTTP creates one per request.
 #[derive(Clone)]
 pub struct Agent {
     service: Service,
@@ -65,7 +65,7 @@ impl Agent {
         &self.service.inner
     }
 
-    /// One of ours, or one that is passed on; ours first.
+    /// Returns a tool of the surface or a forwarded tool; the surface takes precedence.
     fn tool(&self, name: &str) -> Option<Arc<Tool>> {
         let inner = self.inner();
         let own = inner.surface.tool(name, inner.mode()).cloned();
@@ -91,8 +91,8 @@ impl Agent {
         }
     }
 
-    /// The caller as the review queue knows it. A proposal is its connection's. When that is over, whoever calls itself the
-    /// same and knows the proposal's id, which is chance, goes on with it.
+    /// Returns the caller as the review queue knows it. A proposal belongs to its connection. After that connection
+    /// closes, a client with the same name that knows the random proposal id takes the proposal over.
     fn client(&self, who: &Who, view: &View, arguments: &JsonObject) -> Client {
         let Inner { clients, run, .. } = &**self.inner();
         let key = who.key.text(run);
@@ -121,28 +121,28 @@ impl Agent {
         self.who(&cx.extensions, cx.client_info().as_ref(), is_modern(cx))
     }
 
-    /// Notes what is asked; a paused client hears that it must wait.
+    /// Records the activity. Refuses a paused client.
     fn admit(&self, cx: &RequestContext<RoleServer>, act: Act<'_>) -> Result<(), Failure> {
         let inner = self.inner();
         if inner.mode() == McpMode::Off {
-            return Err(Failure::new(Code::ServiceUnavailable, "the designer has switched agents off")
-                .hint("Ask the designer to switch them on in the status bar."));
+            return Err(Failure::new(Code::ServiceUnavailable, "The designer has turned agent access off")
+                .hint("Ask the designer to turn it on in the status bar."));
         }
         if inner.clients.note(&self.who_asks(cx), act, inner.workbench.now()) {
             return Ok(());
         }
-        Err(Failure::new(Code::ServiceUnavailable, "the designer has paused this client")
-            .hint("Wait until it may go on, or ask the designer."))
+        Err(Failure::new(Code::ServiceUnavailable, "The designer has paused this client")
+            .hint("Wait until the designer resumes it, or ask the designer to resume it."))
     }
 
     async fn run(&self, tool: &Tool, call: Call) -> Result<Reply, Failure> {
         match &tool.run {
             Run::Quick(run) => run(&call),
-            // Answered apart, with its own envelope or none.
+            // Handled in `call_tool`, because the tool writes its own envelope or none.
             Run::Own(_) | Run::Passed(_) => {
-                Err(Failure::new(Code::Internal, "this tool writes its own answer"))
+                Err(Failure::new(Code::Internal, "This tool writes its own envelope"))
             }
-            // Never given up on: whatever is asked of the writer is done.
+            // Has no timeout: the writer completes every request.
             Run::Asked(run) => run(call).await,
             Run::Slow(run) => {
                 let cancelled = call.cancelled.clone();
@@ -151,18 +151,18 @@ impl Agent {
                     run(call).await
                 };
                 tokio::select! {
-                    () = cancelled.cancelled() => Err(Failure::new(Code::Timeout, "the call was cancelled")),
+                    () = cancelled.cancelled() => Err(Failure::new(Code::Timeout, "The call was cancelled")),
                     done = tokio::time::timeout(SLOW_LIMIT, work) => done.unwrap_or_else(|_| {
-                        Err(Failure::new(Code::Timeout, format!("no answer within {SLOW_LIMIT:?}"))
-                            .hint("Ask for less: one board, a selection, a smaller picture."))
+                        Err(Failure::new(Code::Timeout, format!("The tool did not finish within {SLOW_LIMIT:?}"))
+                            .hint("Request less: one board, a selection, a smaller image."))
                     }),
                 }
             }
         }
     }
 
-    /// Runs a tool with an envelope of its own. It may ask the client's model: in the older protocol that is a request of
-    /// ours, in the newer one the client calls again with the reply.
+    /// Runs a tool that writes its own envelope. The tool may use the client's model: in the legacy protocol the
+    /// server sends a request, in the modern one the client calls again with the reply.
     async fn own(
         &self,
         run: impl Fn(Call) -> Stepping,
@@ -185,7 +185,7 @@ impl Agent {
         call.sampled = Some(ask_model(parameters, cx).await);
         match in_time(&call, run(call.clone())).await? {
             Step::Answer(written) => Ok(self.written(written, cx).into()),
-            Step::Sample(_) => Err(ErrorData::internal_error("the model was asked already", None)),
+            Step::Sample(_) => Err(ErrorData::internal_error("The tool requested sampling twice", None)),
         }
     }
 
@@ -214,7 +214,7 @@ impl Agent {
         self.result(answer, content, is_error, cx)
     }
 
-    /// The whole envelope as text, which every version of the protocol shows, and as `structuredContent` beside it for those
+    /// Sends the whole envelope as text, which every protocol version shows, and as `structuredContent` for versions
     /// that know it.
     fn result(
         &self,
@@ -236,7 +236,7 @@ impl Agent {
         result
     }
 
-    /// A placeholder for JSON that is written already; the JSON itself when there is no room for another placeholder.
+    /// Returns a placeholder for encoded JSON, or the JSON itself when no placeholder is free.
     fn spliced(&self, json: Bytes) -> Value {
         match self.inner().splices.leave(json.clone()) {
             Some(placeholder) => Value::String(placeholder),
@@ -249,7 +249,7 @@ impl Agent {
         self.result(answer, Vec::new(), true, cx)
     }
 
-    /// The text of a resource as a JSON text, placeholder or not.
+    /// Reads a resource. Returns its text or a placeholder for it.
     fn document(
         &self,
         uri: &str,
@@ -258,7 +258,7 @@ impl Agent {
         let inner = self.inner();
         let Some((resource, parts)) = inner.surface.resource(uri) else {
             let known = inner.surface.resources().map(|resource| resource.uri);
-            return Err(Failure::new(Code::NotFound, format!("there is no resource {uri}"))
+            return Err(Failure::new(Code::NotFound, format!("Resource {uri} does not exist"))
                 .suggest(authority::similar(uri, known)));
         };
         let call = self.call(Some(parts), cx);
@@ -272,48 +272,48 @@ impl Agent {
     }
 }
 
-/// A tool that would change something, in a mode or version in which none does.
+/// The error for a tool that the current mode or version does not offer.
 fn not_now(name: &str, mode: McpMode) -> Failure {
     let failure = |message: String| Failure::new(Code::ActuationDisabled, message);
     match mode {
-        McpMode::Guarded => failure(format!("`{name}` is not a part of this version"))
+        McpMode::Guarded => failure(format!("`{name}` is not available in this version"))
             .hint("Describe the change to the designer instead."),
         McpMode::Off | McpMode::Observe => {
-            failure(format!("`{name}` changes something, and agents only observe now")).hint(
-                "The designer can let agents propose changes: mode guarded, in the status bar or with `draftboard serve --mode guarded`.",
+            failure(format!("`{name}` proposes changes, and agents can only read in mode observe")).hint(
+                "Ask the designer to switch to mode guarded in the status bar or with `draftboard serve --mode guarded`.",
             )
         }
     }
 }
 
 fn question(tool: &str, arguments: &JsonObject) -> String {
-    // Keys are sorted, so equal arguments are equal text.
+    // Keys are sorted, so equal arguments give equal text.
     format!("{tool} {}", serde_json::to_string(arguments).unwrap_or_default())
 }
 
-/// The session that a request over HTTP belongs to, in the older protocol.
+/// Returns the legacy session of an HTTP request.
 fn session_of(extensions: &Extensions) -> Option<String> {
     let parts = extensions.get::<http::request::Parts>()?;
     parts.headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
 }
 
-/// What the client's model is asked under, in the newer protocol.
+/// The key of the sampling request in the modern protocol.
 const MODEL: &str = "model";
 
 fn is_modern(cx: &RequestContext<RoleServer>) -> bool {
     cx.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-/// `structuredContent` came with 2025-06-18.
+/// Protocol versions since 2025-06-18 know `structuredContent`.
 fn knows_structured_content(cx: &RequestContext<RoleServer>) -> bool {
     cx.protocol_version().is_none_or(|version| version >= ProtocolVersion::V_2025_06_18)
 }
 
 async fn in_time(call: &Call, step: Stepping) -> Result<Step, ErrorData> {
     tokio::select! {
-        () = call.cancelled.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
+        () = call.cancelled.cancelled() => Err(ErrorData::internal_error("The call was cancelled", None)),
         done = tokio::time::timeout(SLOW_LIMIT, step) => {
-            done.map_err(|_| ErrorData::internal_error(format!("no answer within {SLOW_LIMIT:?}"), None))
+            done.map_err(|_| ErrorData::internal_error(format!("The tool did not finish within {SLOW_LIMIT:?}"), None))
         }
     }
 }
@@ -326,7 +326,7 @@ async fn ask_model(parameters: Value, cx: &RequestContext<RoleServer>) -> Result
     sampled(&serde_json::to_value(&reply).unwrap_or_default())
 }
 
-/// The text of a model's reply, which may be one piece of content or several.
+/// Returns the text of a model's reply, which has one or several pieces of content.
 fn sampled(reply: &Value) -> Result<Sampled, String> {
     let content = &reply["content"];
     let pieces = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
@@ -336,10 +336,10 @@ fn sampled(reply: &Value) -> Result<Sampled, String> {
 }
 
 fn unwritable(error: serde_json::Error) -> ErrorData {
-    ErrorData::internal_error(format!("a request to the client could not be written: {error}"), None)
+    ErrorData::internal_error(format!("Encoding a request to the client failed: {error}"), None)
 }
 
-/// What a resource or prompt cannot say in an envelope.
+/// The JSON-RPC error for a resource or prompt, which have no envelope.
 fn protocol_error(failure: &Failure, uri: &str) -> ErrorData {
     let data = Some(json!({ "uri": uri, "code": failure.code, "details": failure.details }));
     match failure.code {
@@ -351,7 +351,7 @@ fn protocol_error(failure: &Failure, uri: &str) -> ErrorData {
 
 fn no_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor.as_ref()) {
-        Some(_) => Err(ErrorData::invalid_params("this list has one page: leave the cursor out", None)),
+        Some(_) => Err(ErrorData::invalid_params("This list has one page: omit cursor", None)),
         None => Ok(()),
     }
 }
@@ -377,7 +377,7 @@ impl ServerHandler for Agent {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         no_cursor(request.as_ref())?;
-        // A paused client may still look at what there is.
+        // A paused client may still list tools.
         let _ = self.admit(&cx, Act::Look("tools"));
         let inner = self.inner();
         let mut tools = inner.surface.listed_tools(inner.mode());
@@ -410,7 +410,7 @@ impl ServerHandler for Agent {
             }
             let known = inner.surface.tools(inner.mode()).map(|tool| tool.name());
             let similar = authority::similar(&name, known);
-            let message = format!("unknown tool `{}`", crate::shown(&name));
+            let message = format!("Unknown tool `{}`", crate::shown(&name));
             return Err(ErrorData::invalid_params(message, Some(json!({ "suggestions": similar }))));
         };
         let call = self.call(arguments, &cx);
@@ -470,7 +470,7 @@ impl ServerHandler for Agent {
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let inner = self.inner();
-        let unknown = || Failure::new(Code::NotFound, format!("there is no resource {}", request.uri));
+        let unknown = || Failure::new(Code::NotFound, format!("Resource {} does not exist", request.uri));
         inner.surface.resource(&request.uri).ok_or_else(|| protocol_error(&unknown(), &request.uri))?;
         let who = self.who_asks(&cx);
         inner.clients.note(&who, Act::Subscribe(&request.uri), inner.workbench.now());
@@ -544,7 +544,7 @@ impl ServerHandler for Agent {
         let Some(prompt) = self.inner().surface.prompt(&request.name) else {
             let known = self.inner().surface.prompts().map(|prompt| prompt.definition.name.as_str());
             let similar = authority::similar(&request.name, known);
-            let failure = Failure::new(Code::NotFound, "there is no such prompt").suggest(similar);
+            let failure = Failure::new(Code::NotFound, "Unknown prompt").suggest(similar);
             return Err(invalid(&failure));
         };
         let call = self.call(request.arguments, &cx);
@@ -571,12 +571,12 @@ impl ServerHandler for Agent {
         let completed = match &request.r#ref {
             Reference::Prompt(prompt) => match inner.surface.prompt(&prompt.name) {
                 Some(prompt) => (prompt.complete)(&asked),
-                None => return Err(ErrorData::invalid_params("there is no such prompt", None)),
+                None => return Err(ErrorData::invalid_params("Unknown prompt", None)),
             },
             Reference::Resource(template) => {
                 let known = inner.surface.resources().find(|resource| resource.uri == template.uri);
                 let Some(known) = known else {
-                    return Err(ErrorData::invalid_params("there is no such resource", None));
+                    return Err(ErrorData::invalid_params("Unknown resource template", None));
                 };
                 known.complete.as_ref().map(|complete| complete(&asked)).unwrap_or_default()
             }

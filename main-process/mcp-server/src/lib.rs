@@ -1,11 +1,11 @@
-//! The Model Context Protocol, server side: agents see what the designer sees.
+//! The server side of the Model Context Protocol: agents see the same state as the designer.
 //!
-//! Owns: the surface (tools, resources, prompts), the envelope, paging, who is connected, subscriptions, the HTTP edge and
-//! the conversation on a local socket. It keeps no state of the workspace: every answer is computed from one [`View`].
-//! Must not know: files, the journal, egui, where the token is kept, the command line.
+//! Owns: the surface (tools, resources, prompts), the envelope, paging, connected clients, subscriptions, the HTTP
+//! edge and bridge connections. Keeps no workspace state: every answer is computed from one [`View`].
+//! Must not know: files, the journal, egui, token storage, the command line.
 //!
 //! ```text
-//! Service::new(workbench, surface)      one for the process
+//! Service::new(workbench, surface)      one per process
 //!   ├─ http::Edge::start(…)             loopback, bearer token, limits
 //!   └─ Service::converse(stream)        one bridge, newline-delimited JSON-RPC
 //! ```

@@ -1,5 +1,5 @@
-//! Who wants to hear of changes, in both eras of the protocol, and telling them. Changes gather for a moment first, so that
-//! a drag is one notice and not hundreds; the last state is always told.
+//! Subscriptions of both protocol eras and their notifications. Changes are debounced, so that a drag causes one
+//! notification; the final state is always notified.
 
 use crate::{Code, Depends, Failure, View, clients::Key, service::Inner};
 use rmcp::{
@@ -15,14 +15,14 @@ use std::{
     time::Duration,
 };
 
-/// Changes within this time are one notice.
+/// The debounce interval of change notifications.
 const GATHER: Duration = Duration::from_millis(150);
-/// A client that does not take a notice by then is not told again.
+/// A client that does not accept a notification within this time is unsubscribed.
 const TELL_LIMIT: Duration = Duration::from_secs(2);
-/// Resources that one client may subscribe to.
+/// The maximum number of resource subscriptions per client.
 pub(crate) const MOST_SUBSCRIPTIONS: usize = 64;
 const MOST_LISTENERS: usize = 256;
-/// How often connections are looked at that may have ended without a word.
+/// The interval between checks for connections that closed silently.
 const SWEEP: Duration = Duration::from_secs(20);
 
 #[derive(Default)]
@@ -30,13 +30,13 @@ pub(crate) struct Notices {
     inner: Mutex<Listeners>,
 }
 
-/// A client of the older protocol and the addresses it subscribed to.
+/// A legacy client with its subscribed URIs.
 type Session = (Key, Peer<RoleServer>, BTreeSet<String>);
 
 #[derive(Default)]
 struct Listeners {
     next: u64,
-    /// Clients of the older protocol, each with the addresses it subscribed to.
+    /// Legacy clients with their subscribed URIs.
     sessions: BTreeMap<Key, (Peer<RoleServer>, BTreeSet<String>)>,
     streams: BTreeMap<u64, SubscriptionSink>,
 }
@@ -46,7 +46,7 @@ impl Notices {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A client of the older protocol is there.
+    /// Registers a client of the legacy protocol.
     pub(crate) fn know(&self, key: Key, peer: Peer<RoleServer>) {
         let mut listeners = self.lock();
         if listeners.sessions.len() < MOST_LISTENERS {
@@ -57,8 +57,12 @@ impl Notices {
     pub(crate) fn subscribe(&self, key: Key, peer: Peer<RoleServer>, uri: String) -> Result<(), Failure> {
         self.know(key.clone(), peer);
         let mut listeners = self.lock();
-        let too_many =
-            || Failure::new(Code::LimitExceeded, format!("{MOST_SUBSCRIPTIONS} subscriptions at most"));
+        let too_many = || {
+            Failure::new(
+                Code::LimitExceeded,
+                format!("A client can have at most {MOST_SUBSCRIPTIONS} subscriptions"),
+            )
+        };
         let (_, uris) = listeners.sessions.get_mut(&key).ok_or_else(too_many)?;
         if uris.len() >= MOST_SUBSCRIPTIONS && !uris.contains(&uri) {
             return Err(too_many());
@@ -67,7 +71,7 @@ impl Notices {
         Ok(())
     }
 
-    /// False when it was not subscribed.
+    /// Returns false when the client was not subscribed.
     pub(crate) fn unsubscribe(&self, key: &Key, uri: &str) -> bool {
         self.lock().sessions.get_mut(key).is_some_and(|(_, uris)| uris.remove(uri))
     }
@@ -98,7 +102,7 @@ impl Notices {
     }
 }
 
-/// Tells subscribers what changed, until the service is stopped.
+/// Notifies subscribers of changes until the service stops.
 pub(crate) async fn watch(inner: &Arc<Inner>) {
     let mut changed = inner.workbench.changed();
     let mut mode_changed = inner.mode_changed.subscribe();
@@ -115,7 +119,7 @@ pub(crate) async fn watch(inner: &Arc<Inner>) {
             heard = mode_changed.changed() => if heard.is_err() { return },
         }
         tokio::time::sleep(GATHER).await;
-        // What came meanwhile is told with this.
+        // This pass also covers changes that arrived during the sleep.
         changed.mark_unchanged();
         mode_changed.mark_unchanged();
         let now = (inner.workbench.view(), inner.mode());
@@ -137,7 +141,7 @@ fn drop_ended(inner: &Inner) {
     }
 }
 
-/// What is not as it was.
+/// Returns the inputs that differ between two views.
 fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     let mut differs = BTreeSet::new();
     if mode {
@@ -185,7 +189,7 @@ fn difference(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
     differs
 }
 
-/// Which lists are others now.
+/// The lists that changed.
 #[derive(Clone, Copy)]
 struct Lists {
     tools: bool,
@@ -220,7 +224,7 @@ async fn tell(inner: &Arc<Inner>, differs: &BTreeSet<Depends>, before: &View, af
     for (number, sink) in streams {
         let uris = sink.accepted().resource_subscriptions.clone().unwrap_or_default();
         let told = async {
-            // Those that were not asked for are refused, which is as it should be.
+            // The sink rejects notifications that the client did not request.
             if lists.tools {
                 let _ = sink.notify_tool_list_changed().await;
             }

@@ -1,4 +1,5 @@
-//! The lists as clients get them. The server answers with them; whoever must answer while no server runs has them as JSON.
+//! The lists that clients receive. The server answers with them; the bridge holds them as JSON to answer while no
+//! server runs.
 
 use crate::{Resource, Surface};
 use rmcp::model::{
@@ -56,13 +57,13 @@ pub(crate) fn implementation(version: &str) -> Implementation {
     Implementation::new("draftboard", version).with_title("Draftboard")
 }
 
-/// What a server of this version says about itself, as JSON.
+/// The self-description of a server of this version, as JSON.
 #[derive(Debug, Clone)]
 pub struct Offline {
     pub server_info: Value,
     pub capabilities: Value,
     pub instructions: &'static str,
-    /// Revisions of the protocol with a handshake and without one, each with the newest last.
+    /// Protocol revisions with and without a handshake, each with the newest last.
     pub handshake_versions: Vec<String>,
     pub stateless_versions: Vec<String>,
     pub tools: Value,

@@ -1,29 +1,30 @@
-//! Lists in pages. A cursor says where the next page starts, of which state and for which arguments; with any other state or
-//! arguments it is refused, so that a client never reads half of one list and half of another.
+//! Pagination. A cursor encodes the start of the next page, the state and the arguments; the server refuses it for
+//! any other state or arguments, so that a client never mixes two lists.
 
 use crate::{Code, Failure, Meta};
 use serde::Serialize;
 
-/// Bytes of data in one answer. With its envelope it stays below `MAX_ENVELOPE_BYTES`, also in a message that carries it twice.
+/// The maximum number of data bytes per answer. An envelope of this size stays below `MAX_ENVELOPE_BYTES`, also in a
+/// message that carries it twice.
 pub(crate) const BYTE_BUDGET: usize = 256 * 1024;
 pub(crate) const DEFAULT_LIMIT: usize = 100;
 pub(crate) const MOST_LIMIT: usize = 1_000;
 
-/// What a list tool was asked for.
+/// A page request to a list tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) limit: Option<u64>,
-    /// The limit when none is asked for.
+    /// The default limit.
     pub(crate) usual: usize,
     pub(crate) cursor: Option<String>,
     pub(crate) offset: Option<u64>,
-    /// Names the list: the tool and all arguments but limit and cursor.
+    /// Identifies the list: the tool and all arguments except limit and cursor.
     pub(crate) list: String,
-    /// Names the state; a cursor of another one is stale.
+    /// Identifies the state; a cursor of another state is stale.
     pub(crate) state: u64,
 }
 
-/// A page: the JSON of each of its items.
+/// A page: the encoded JSON of each item.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) items: Vec<String>,
@@ -41,25 +42,25 @@ impl Asked {
         let wrong = |message: &str| {
             Failure::new(Code::BadRequest, message)
                 .field("cursor")
-                .hint("Pass meta.cursor of the answer before, with the same arguments.")
+                .hint("Pass meta.cursor of the previous answer with the same arguments.")
         };
         if self.offset.is_some() {
-            return Err(wrong("a cursor and an offset exclude each other"));
+            return Err(wrong("Give either cursor or offset, not both"));
         }
         let mut parts = cursor.split('.');
         let mut part = || parts.next().and_then(|part| u64::from_str_radix(part, 16).ok());
         let (Some(start), Some(state), Some(list), None) = (part(), part(), part(), part()) else {
-            return Err(wrong("this is not a cursor of this server"));
+            return Err(wrong("cursor is not a cursor of this server"));
         };
         if list != fingerprint(&self.list) {
-            return Err(wrong("this cursor belongs to another list or other arguments"));
+            return Err(wrong("cursor belongs to another list or to other arguments"));
         }
         if state != self.state {
-            return Err(Failure::new(Code::Stale, "the list has changed since this cursor was given out")
+            return Err(Failure::new(Code::Stale, "The list has changed since this cursor was issued")
                 .field("cursor")
-                .hint("Start again without a cursor, or ask get_changes_since for what changed."));
+                .hint("Start again without a cursor, or call get_changes_since to read only the changes."));
         }
-        usize::try_from(start).map_err(|_| wrong("this is not a cursor of this server"))
+        usize::try_from(start).map_err(|_| wrong("cursor is not a cursor of this server"))
     }
 
     fn limit(&self) -> Result<usize, Failure> {
@@ -67,14 +68,14 @@ impl Asked {
             None => Ok(self.usual),
             Some(limit) if (1..=MOST_LIMIT as u64).contains(&limit) => Ok(limit as usize),
             Some(_) => {
-                Err(Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}"))
+                Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MOST_LIMIT}"))
                     .field("limit"))
             }
         }
     }
 }
 
-/// Takes one page. Items beyond it are counted and not written.
+/// Encodes one page. Items outside the page are counted and not encoded.
 pub(crate) fn take<T, S: Serialize>(
     asked: Asked,
     items: impl ExactSizeIterator<Item = T>,
@@ -108,23 +109,23 @@ impl Page {
         meta.has_more = Some(has_more);
         meta.cursor =
             has_more.then(|| format!("{next:x}.{:x}.{:x}", self.asked.state, fingerprint(&self.asked.list)));
-        meta.cut = self.cut.then_some("the byte budget of one answer is used up");
+        meta.cut = self.cut.then_some("the answer reached its byte limit");
     }
 }
 
-/// A list of JSON texts as one.
+/// Joins encoded items into a JSON array.
 pub(crate) fn array(items: &[String]) -> String {
     format!("[{}]", items.join(","))
 }
 
-/// An object that ends with a list which is written already.
+/// Encodes an object and appends an already encoded list as its last field.
 pub(crate) fn with_list(object: &impl Serialize, key: &str, list: &str) -> Result<String, Failure> {
     let text = crate::envelope::to_json(object)?;
     let open = text.strip_suffix('}').unwrap_or(&text);
     Ok(format!(r#"{open},"{key}":{list}}}"#))
 }
 
-/// FNV-1a: only tells lists apart, nothing depends on it being hard to forge.
+/// FNV-1a. It only distinguishes lists; nothing depends on its resistance to forgery.
 fn fingerprint(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

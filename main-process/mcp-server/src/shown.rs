@@ -1,9 +1,9 @@
-//! Text from a document, made safe to look at: what cannot be seen, or changes how its surroundings are read, is written out.
+//! Makes document text safe to display: escapes characters that are invisible or change how their surroundings read.
 
 use std::borrow::Cow;
 
-/// Control, bidirectional, zero-width and tag characters as `\u{…}`; line breaks and tabs stay. A backslash stays as it is,
-/// so the form is for reading, not for decoding.
+/// Escapes control, bidirectional, zero-width and tag characters as `\u{…}`; keeps line breaks and tabs. A backslash
+/// stays as it is, so the form is for reading and not for decoding.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -15,7 +15,8 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same on one line: line breaks and tabs become spaces, so that a title cannot pass for lines of its surroundings.
+/// Like [`shown`], on one line: line breaks and tabs become spaces, so that a title cannot pass for lines of its
+/// surroundings.
 pub fn shown_line(text: &str) -> String {
     shown(text).replace(['\n', '\t'], " ")
 }
@@ -33,7 +34,7 @@ fn is_hidden(c: char) -> bool {
     }
 }
 
-/// All texts within a value, keys included.
+/// Escapes all strings within a value, keys included.
 pub(crate) fn shown_json(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {

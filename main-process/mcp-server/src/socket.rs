@@ -1,4 +1,4 @@
-//! A conversation with one bridge: newline-delimited JSON-RPC on a stream that somebody else has opened and checked.
+//! One bridge connection: newline-delimited JSON-RPC on a stream that the caller has opened and authenticated.
 
 use crate::{
     Agent, Service,
@@ -19,11 +19,11 @@ use tokio::{
     sync::Mutex,
 };
 
-/// Bytes of one message; a longer one is refused and the conversation goes on.
+/// The maximum number of bytes per message. A longer message is refused and the connection stays open.
 const MOST_LINE: usize = 4 << 20;
-/// The first message must come by then.
+/// The time limit for the first message.
 const FIRST_LIMIT: Duration = Duration::from_secs(60);
-/// A bridge that does not take an answer by then is let go.
+/// The time limit for sending one message; a slower bridge is disconnected.
 const SEND_LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) async fn converse(
@@ -48,8 +48,8 @@ pub(crate) async fn converse(
                 () = end.cancelled() => ending.cancel(),
             }
         }
-        Ok(Err(error)) => tracing::debug!(%error, "a bridge's conversation did not begin"),
-        Err(_) => tracing::debug!("a bridge said nothing"),
+        Ok(Err(error)) => tracing::debug!(%error, "a bridge failed to start its session"),
+        Err(_) => tracing::debug!("a bridge sent no first message in time"),
     }
     stop.cancel();
     inner.notices.forget(&key);
@@ -58,9 +58,9 @@ pub(crate) async fn converse(
 
 struct Lines<S> {
     read: BufReader<ReadHalf<S>>,
-    /// Kept between calls: a read may be given up half-way and taken up again.
+    /// Kept between calls, because a read can be cancelled and resumed.
     line: Vec<u8>,
-    /// The rest of a line that was too long is still to come.
+    /// Skips the rest of an overlong line.
     skipping: bool,
     write: Arc<Mutex<Option<WriteHalf<S>>>>,
     splices: Arc<Splices>,
@@ -84,7 +84,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Lines<S> {
         }
     }
 
-    /// Nothing is lost when this is given up: bytes are taken from the reader and kept in one step.
+    /// Cancel-safe: bytes are consumed from the reader and stored in one step.
     async fn next_line(&mut self) -> io::Result<Line> {
         loop {
             let available = self.read.fill_buf().await?;
@@ -138,7 +138,7 @@ async fn send<S: AsyncRead + AsyncWrite + Send + Unpin>(
     match tokio::time::timeout(SEND_LIMIT, all).await {
         Ok(sent) => sent,
         Err(_) => {
-            // Half a message may be out: nothing more can be said here.
+            // Part of the message may be sent, so the stream is unusable.
             *write = None;
             Err(io::ErrorKind::TimedOut.into())
         }
@@ -160,14 +160,14 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> f
             match self.next_line().await {
                 Ok(Line::Whole) => {}
                 Ok(Line::TooLong) => {
-                    if !self.refuse(format!("a message has {MOST_LINE} bytes at most")).await {
+                    if !self.refuse(format!("The message is larger than {MOST_LINE} bytes")).await {
                         return None;
                     }
                     continue;
                 }
                 Ok(Line::End) => return None,
                 Err(error) => {
-                    tracing::debug!(%error, "a bridge's connection ended");
+                    tracing::debug!(%error, "a bridge connection failed");
                     return None;
                 }
             }
@@ -177,12 +177,12 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> f
             match parsed {
                 Ok(message) => return Some(message),
                 Err(_) if is_blank => {}
-                // Not JSON at all: answering could set off an echo without end.
+                // Not JSON. Not answered, because an answer could start an endless echo.
                 Err(error) if error.is_syntax() || error.is_eof() => {
-                    tracing::debug!(%error, "a line that is no JSON was ignored");
+                    tracing::debug!(%error, "ignored a line that is not JSON");
                 }
                 Err(_) => {
-                    if !self.refuse("not a request of this protocol".to_owned()).await {
+                    if !self.refuse("The message is not an MCP message".to_owned()).await {
                         return None;
                     }
                 }

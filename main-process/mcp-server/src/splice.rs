@@ -1,7 +1,7 @@
-//! Large answers are written once and go onto the wire as they are. The protocol library only carries a placeholder, which
-//! is replaced by the bytes on the way out: encoding a tree of values again for each call would cost more than all the rest.
+//! Large answers are encoded once and sent as they are. The protocol library carries a placeholder that is replaced
+//! by the bytes on the way out, because re-encoding a value tree for each call would dominate its cost.
 //!
-//! A placeholder holds a secret of this process that never leaves it, so no text of a document can be mistaken for one.
+//! A placeholder contains a secret of this process that never leaves it, so no document text can be mistaken for one.
 
 use bytes::Bytes;
 use memchr::memmem::Finder;
@@ -11,9 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Answers between the handler and the wire.
+/// The maximum number of answers between the handler and the wire.
 const MOST_WAITING: usize = 1_024;
-/// One that was not collected by then belonged to somebody who is gone.
+/// Entries older than this belong to closed connections.
 const WAITING_LIMIT: Duration = Duration::from_secs(60);
 const DIGITS: usize = 16;
 
@@ -36,7 +36,8 @@ impl Splices {
         Self { prefix, finder, waiting: Mutex::default() }
     }
 
-    /// A text to put where `json` belongs; none when too many wait, and the caller takes the slow way.
+    /// Stores `json` and returns its placeholder. Returns `None` when too many entries are pending; the caller then
+    /// encodes inline.
     pub(crate) fn leave(&self, json: Bytes) -> Option<String> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.parts.len() >= MOST_WAITING {
@@ -56,7 +57,7 @@ impl Splices {
         waiting.parts.remove(&id).map(|(_, json)| json)
     }
 
-    /// The message in the pieces that go out one after the other.
+    /// Splits the message at its placeholders and returns the pieces in sending order.
     pub(crate) fn fill(&self, message: Bytes) -> Vec<Bytes> {
         let mut pieces = Vec::new();
         let mut rest = message;
@@ -70,7 +71,7 @@ impl Splices {
             let Some(json) = id.and_then(|id| self.take(id)) else { break };
             pieces.push(rest.split_to(at));
             pieces.push(json);
-            // What is split off is the placeholder with both its quotes.
+            // Drops the placeholder with both quotes.
             let _ = rest.split_to((end - at).min(rest.len()));
         }
         pieces.push(rest);

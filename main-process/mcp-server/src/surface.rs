@@ -1,5 +1,5 @@
-//! The tables: every tool, resource and prompt that there is. What other parts of the workbench offer is added here by
-//! whoever starts the server; the server itself does not change for it.
+//! The tables of all tools, resources and prompts. The code that starts the server adds the entries of other parts of
+//! the workbench; the server does not change for them.
 
 use crate::{Code, Failure, Progress, Reply, View, Workbench, WorkspaceView};
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
@@ -12,26 +12,26 @@ use shared_protocol::mcp::McpMode;
 use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
-/// One call of a tool. All it reads comes from `view`.
+/// One call of a tool. The tool reads all its data from `view`.
 #[derive(Clone)]
 pub struct Call {
     pub view: Arc<View>,
     pub mode: McpMode,
     pub workbench: Arc<dyn Workbench>,
     pub arguments: JsonObject,
-    /// Who calls. A named proposal of a connection that is over is in `inherits`.
+    /// The caller. `inherits` holds the key of the closed connection that owns the proposal named in the arguments.
     pub client: Client,
-    /// Fires when the client does not want the answer any more.
+    /// Fires when the client cancels the call.
     pub cancelled: CancellationToken,
-    /// Tells the client how far the call is.
+    /// Sends progress notifications to the client.
     pub progress: Progress,
-    /// Whether the client's model can be asked.
+    /// Whether the client supports sampling.
     pub can_sample: bool,
-    /// What it said, or why it said nothing, once a tool has asked it.
+    /// The reply of the client's model or the reason it failed, set after a tool requested sampling.
     pub sampled: Option<Result<Sampled, String>>,
 }
 
-/// What the client's model replied.
+/// A reply of the client's model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sampled {
     pub text: String,
@@ -43,12 +43,12 @@ impl Call {
         self.view.workspace.as_ref().ok_or_else(Failure::no_workspace)
     }
 
-    /// The arguments as a type that knows all of them.
+    /// Parses the arguments and rejects unknown keys.
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         parsed(&self.arguments)
     }
 
-    /// Asks the review queue, and waits until that is durable.
+    /// Submits a request to the review queue and waits until the result is durable.
     pub async fn ask(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
         let (done, answered) = tokio::sync::oneshot::channel();
         let reply = Box::new(move |result| drop(done.send(result)));
@@ -61,7 +61,7 @@ impl Call {
 }
 
 impl Call {
-    /// As [`Call::ask`], on a thread that may wait.
+    /// Like [`Call::ask`], for a thread that may block.
     pub fn ask_and_wait(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
         let (done, answered) = std::sync::mpsc::channel();
         let reply = Box::new(move |result| drop(done.send(result)));
@@ -74,13 +74,13 @@ impl Call {
 }
 
 fn ended() -> Failure {
-    Failure::new(Code::ServiceUnavailable, "Draftboard ended before it answered")
-        .hint("list_proposals shows whether this was done.")
+    Failure::new(Code::ServiceUnavailable, "Draftboard quit before it answered")
+        .hint("Call list_proposals to see whether the request was recorded.")
 }
 
-/// Arguments as a type that knows all of them.
+/// Parses arguments and rejects unknown keys.
 pub(crate) fn parsed<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Failure> {
-    // A client may say that it leaves something out.
+    // Clients may pass null for an omitted argument.
     let given: JsonObject =
         arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
     serde_json::from_value(Value::Object(given)).map_err(|error| wrong_arguments(&error))
@@ -88,8 +88,8 @@ pub(crate) fn parsed<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, F
 
 fn wrong_arguments(error: &serde_json::Error) -> Failure {
     let message = error.to_string();
-    let failure = Failure::new(Code::BadRequest, format!("wrong arguments: {message}"))
-        .hint("The tool's inputSchema lists every argument.");
+    let failure = Failure::new(Code::BadRequest, format!("Invalid arguments: {message}"))
+        .hint("See the tool's inputSchema for every argument.");
     // "unknown field `x`", "missing field `x`"
     match message.split('`').nth(1).filter(|_| message.contains("field `")) {
         Some(field) => failure.field(field.to_owned()),
@@ -101,7 +101,7 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>
 type Quick = Arc<dyn Fn(&Call) -> Result<Reply, Failure> + Send + Sync>;
 type Slow = Arc<dyn Fn(Call) -> Answering + Send + Sync>;
 
-/// An answer whose envelope the tool wrote itself.
+/// An envelope that the tool wrote itself.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// Compact JSON.
@@ -109,11 +109,11 @@ pub struct Written {
     pub is_error: bool,
 }
 
-/// How far a tool with an envelope of its own has come.
+/// The next step of a tool that writes its own envelope.
 #[derive(Debug, Clone)]
 pub enum Step {
     Answer(Written),
-    /// The client's model is asked with these parameters of `sampling/createMessage`; then the tool is called again.
+    /// Sends these `sampling/createMessage` parameters to the client's model, then calls the tool again.
     Sample(Value),
 }
 
@@ -123,18 +123,18 @@ type Passed = Arc<dyn Fn(Call) -> crate::Passing + Send + Sync>;
 
 #[derive(Clone)]
 pub(crate) enum Run {
-    /// Computed at once from the view.
+    /// Computed synchronously from the view.
     Quick(Quick),
     Slow(Slow),
-    /// Waits for the workbench's one writer, and for nothing else.
+    /// Waits only for the workbench's writer.
     Asked(Slow),
-    /// With an envelope of its own.
+    /// The tool writes its own envelope.
     Own(Own),
-    /// Somebody else's, who also bounds how long it takes.
+    /// Forwarded to a managed server or a manifest, which also enforces its own timeout.
     Passed(Passed),
 }
 
-/// What a client is told about calling a tool.
+/// Annotations that tell a client how a tool behaves.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
     pub read_only: bool,
@@ -147,15 +147,15 @@ pub struct Tool {
     pub definition: ToolDefinition,
     /// Listed in guarded mode only.
     pub guarded: bool,
-    /// The answer depends on content, types and arguments alone, so it is computed once for each generation.
+    /// The answer depends only on content, types and arguments, so it is computed once per generation.
     pub lasting: bool,
-    /// It can be asked about a draft as well: `view: "draft"`.
+    /// The tool accepts `view: "draft"`.
     pub of_drafts: bool,
     pub(crate) run: Run,
 }
 
 impl Tool {
-    /// A tool that reads. `data` is the schema of what it answers, inside the envelope.
+    /// A read-only tool. `data` is the schema of the `data` field of its envelope.
     pub fn read(
         group: &'static str,
         name: &'static str,
@@ -168,7 +168,7 @@ impl Tool {
         Self::new(group, name, title, description, input, data, Run::Quick(Arc::new(run)))
     }
 
-    /// A tool that reads and takes its time.
+    /// A read-only tool that runs asynchronously because it takes long.
     pub fn slow(
         group: &'static str,
         name: &'static str,
@@ -199,7 +199,7 @@ impl Tool {
         Self { group, definition, guarded: false, lasting: false, of_drafts: false, run }
     }
 
-    /// A tool that proposes something. `required` are the arguments that must be given.
+    /// A tool that proposes a change. `required` lists the required arguments.
     pub fn guarded(
         group: &'static str,
         name: &'static str,
@@ -215,7 +215,7 @@ impl Tool {
             schema.insert("required".to_owned(), json!(required));
         }
         tool.definition.input_schema = Arc::new(schema);
-        // Nothing is destroyed by proposing it.
+        // A proposal destroys nothing.
         let annotations =
             ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false);
         tool.definition = tool.definition.with_annotations(annotations);
@@ -223,7 +223,7 @@ impl Tool {
         tool
     }
 
-    /// A tool of guarded mode that only tells.
+    /// Marks a guarded tool as read-only.
     #[must_use]
     pub fn reads_only(mut self) -> Self {
         let annotations =
@@ -232,7 +232,7 @@ impl Tool {
         self
     }
 
-    /// The tool reads the workspace as a draft would have it, too, when it is asked to.
+    /// Adds the arguments `view` and `proposal`, so that the tool can read the workspace with a draft applied.
     #[must_use]
     pub fn of_drafts(mut self) -> Self {
         let mut schema = JsonObject::clone(&self.definition.input_schema);
@@ -245,8 +245,8 @@ impl Tool {
         self
     }
 
-    /// A tool of another contract, with its own envelope. `input` is the whole schema of its arguments; what is wrong with
-    /// them is for the tool to say.
+    /// A tool of another contract that writes its own envelope. `input` is the complete input schema; the tool
+    /// validates its arguments itself.
     pub fn own(
         group: &'static str,
         [name, title, description]: [&'static str; 3],
@@ -284,12 +284,12 @@ impl Tool {
     }
 }
 
-/// `input` is the map of properties, each with its schema.
+/// `properties` maps each argument to its schema.
 fn input_schema(properties: Value) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// The envelope around `data`; what the fields mean is said once, in the server's instructions.
+/// The envelope around `data`. The server instructions explain its fields once for all tools.
 fn output_schema(data: Value) -> Value {
     json!({
         "type": "object",
@@ -298,7 +298,7 @@ fn output_schema(data: Value) -> Value {
     })
 }
 
-/// What an envelope of another contract has in common with ours.
+/// The fields that envelopes of all contracts share.
 fn own_output_schema() -> Value {
     json!({ "type": "object", "required": ["ok", "tool"] })
 }
@@ -310,7 +310,7 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// What a resource is computed from; a change of that is a change of the resource.
+/// An input of a resource; when it changes, the resource changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Depends {
     Content,
@@ -321,7 +321,7 @@ pub enum Depends {
     Config,
     /// The spec bundles.
     Specs,
-    /// What is deployed.
+    /// The deployment state.
     Deployment,
     /// Preview sessions.
     Previews,
@@ -329,33 +329,34 @@ pub enum Depends {
     Review,
 }
 
-/// The text of a resource at one moment.
+/// The text of a resource as read once.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub mime: &'static str,
     pub text: String,
 }
 
-/// Gets the address too, as it was asked for.
+/// Receives the URI as the client requested it.
 type Read = Arc<dyn Fn(&Call, &str) -> Result<Document, Failure> + Send + Sync>;
-/// Whether what is at an address differs between two views.
+/// Returns whether the resource at a URI differs between two views.
 type Differs = Arc<dyn Fn(&View, &View, &str) -> bool + Send + Sync>;
 
-/// A resource, or a template when its address has parts in braces; these are in the call's arguments under their names.
+/// A resource, or a template when its URI has parts in braces; the call's arguments hold these parts under their
+/// names.
 #[derive(Clone)]
 pub struct Resource {
     pub uri: &'static str,
-    /// Older addresses that are understood and not listed.
+    /// Legacy URIs that are accepted and not listed.
     pub aliases: Vec<&'static str>,
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
     pub mime: &'static str,
     pub depends: &'static [Depends],
-    /// Looked at when something that it depends on changed; without it, that is a change of the resource.
+    /// Refines a change of `depends`. Without it, every such change is a change of the resource.
     pub differs: Option<Differs>,
     pub read: Read,
-    /// Completes the parts in braces.
+    /// Completes the template parts.
     pub complete: Option<Completion>,
 }
 
@@ -364,13 +365,13 @@ impl Resource {
         self.uri.contains('{')
     }
 
-    /// The parts in braces, when the address is one of this resource.
+    /// Returns the template parts when the URI matches this resource.
     pub(crate) fn matches(&self, uri: &str) -> Option<JsonObject> {
         std::iter::once(&self.uri).chain(&self.aliases).find_map(|pattern| match_uri(pattern, uri))
     }
 }
 
-/// Compared between slashes; each piece may have one part in braces.
+/// Compares segment by segment; each segment may have one part in braces.
 fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
     let (mut pieces, mut parts) = (uri.split('/'), JsonObject::default());
     for wanted in pattern.split('/') {
@@ -392,16 +393,16 @@ fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
 }
 
 type Words = Arc<dyn Fn(&Call) -> Result<String, Failure> + Send + Sync>;
-/// An argument that somebody types.
+/// A partly typed argument to complete.
 pub struct Completing<'a> {
     pub view: &'a View,
     pub argument: &'a str,
     pub typed: &'a str,
-    /// The arguments that are filled in already.
+    /// The arguments already filled in.
     pub given: &'a BTreeMap<String, String>,
 }
 
-/// Values that fit what is typed, best first, and how many there are in all.
+/// Matching values, best first, and the total number of matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completed {
     pub values: Vec<String>,
@@ -409,7 +410,7 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// What begins with the typed text first, then what contains it.
+    /// Sorts values that start with the typed text before values that contain it.
     pub fn fitting(all: Vec<String>, typed: &str) -> Self {
         let typed = typed.to_lowercase();
         let mut values: Vec<String> =
@@ -425,13 +426,13 @@ pub type Completion = Arc<dyn Fn(&Completing<'_>) -> Completed + Send + Sync>;
 #[derive(Clone)]
 pub struct Prompt {
     pub definition: PromptDefinition,
-    /// What the agent is told, as the user's words.
+    /// The prompt text, sent as a user message.
     pub words: Words,
     pub complete: Completion,
 }
 
 impl Prompt {
-    /// Arguments are (name, what it is, whether it must be given).
+    /// Arguments are `(name, description, required)`.
     pub fn new(
         name: &str,
         title: &str,
@@ -449,7 +450,7 @@ impl Prompt {
     }
 }
 
-/// Everything that is offered.
+/// All tools, resources and prompts that the server offers.
 #[derive(Clone, Default)]
 pub struct Surface {
     pub(crate) instructions: &'static str,
@@ -459,12 +460,12 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Nothing yet, with what an agent is told before anything else.
+    /// An empty surface with these server instructions.
     pub fn new(instructions: &'static str) -> Self {
         Self { instructions, ..Self::default() }
     }
 
-    /// What the workbench itself offers.
+    /// The entries of the workbench itself.
     pub fn core() -> Self {
         let mut surface = Self::new(crate::INSTRUCTIONS);
         for tool in crate::tools::all() {
@@ -479,7 +480,7 @@ impl Surface {
         surface
     }
 
-    /// One of the same name is replaced.
+    /// Replaces a tool of the same name.
     pub fn add_tool(&mut self, tool: Tool) {
         self.tools.insert(tool.name().to_owned(), Arc::new(tool));
     }
@@ -493,7 +494,7 @@ impl Surface {
         self.prompts.insert(prompt.definition.name.clone(), Arc::new(prompt));
     }
 
-    /// In the order of their names, so that the list is the same each time.
+    /// Sorted by name, so that the list is stable.
     pub fn tools(&self, mode: McpMode) -> impl Iterator<Item = &Arc<Tool>> {
         self.tools.values().filter(move |tool| is_offered(tool, mode))
     }
@@ -502,12 +503,12 @@ impl Surface {
         self.tools.get(name).filter(|tool| is_offered(tool, mode))
     }
 
-    /// Whether there is one of ours by this name, in any mode.
+    /// Returns whether the surface has a tool of this name in any mode.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.contains_key(name)
     }
 
-    /// A tool that there is, but not in this mode.
+    /// Returns whether the tool exists only in guarded mode.
     pub(crate) fn needs_guarded(&self, name: &str) -> bool {
         self.tools.get(name).is_some_and(|tool| tool.guarded)
     }
@@ -516,7 +517,7 @@ impl Surface {
         self.resources.iter()
     }
 
-    /// The resource at an address, with what the address names.
+    /// Returns the resource that matches a URI, with its template parts.
     pub(crate) fn resource(&self, uri: &str) -> Option<(&Arc<Resource>, JsonObject)> {
         self.resources.iter().find_map(|resource| Some((resource, resource.matches(uri)?)))
     }

@@ -1,4 +1,4 @@
-//! What the server sees of the workbench: one immutable view at a time, and the few questions that a view cannot answer.
+//! The server's access to the workbench: an immutable view, and the few requests that a view cannot answer.
 
 use crate::{Doings, Guests};
 use authority::{
@@ -21,33 +21,33 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Everything at one moment.
+/// The state of the workbench at one point in time.
 #[derive(Debug, Clone, Default)]
 pub struct View {
-    /// Differs whenever content, types or workspace differ: what was computed for one generation is good for all of it.
+    /// Changes whenever content, types or workspace change. Results computed for one generation stay valid within it.
     pub generation: u64,
     pub workspace: Option<Arc<WorkspaceView>>,
     pub specs: Option<Arc<dyn Specs>>,
-    /// The review queue; tools show a client its own.
+    /// The review queue; tools show each client only its own proposals.
     pub review: Queue,
-    /// Differs whenever the queue does.
+    /// Changes whenever the queue changes.
     pub review_stamp: u64,
-    /// Tools of others that are passed on.
+    /// Tools of managed servers and manifests.
     pub guests: Guests,
 }
 
-/// The spec bundles, as the process around the server knows them. The tools that it adds for them see their own type.
+/// The spec bundles of the hosting process. The spec tools of that process downcast to their own type.
 pub trait Specs: Any + fmt::Debug + Send + Sync {
-    /// Each bundle in a few words.
+    /// Returns a summary of each bundle.
     fn bundles(&self) -> Vec<serde_json::Value>;
 
-    /// A change of a file in the words of those who wrote what is in it; nothing for one that is none of theirs.
+    /// Describes a change of a file in terms of the entity it holds. Returns `None` for a file that no bundle owns.
     fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
 
-    /// The same as these changes would have them; nothing when they leave all of them as they are.
+    /// Returns the bundles with these changes applied. Returns `None` when the changes touch no bundle.
     fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn Specs>>;
 
-    /// Entities that a query finds, best first.
+    /// Returns the entities that match a query, best first.
     fn find(&self, query: &str, most: usize) -> Vec<FoundEntity>;
 }
 
@@ -69,13 +69,13 @@ pub struct WorkspaceView {
     pub snapshot: Snapshot,
     pub presence: Presence,
     pub status: Status,
-    /// The project's file as JSON, as it stands there; the server redacts it.
+    /// The project file as JSON, not redacted; the server redacts it.
     pub config: Arc<serde_json::Value>,
-    /// Computed when first asked for, shared by the views of one generation.
+    /// Computed on first use and shared by the views of one generation.
     pub problems: Arc<OnceLock<Problems>>,
-    /// How nodes stand in the real world, as far as that is known.
+    /// The known deployment state of each node.
     pub deployments: Arc<BTreeMap<NodeId, Deployment>>,
-    /// Preview sessions, as they are now.
+    /// The current preview sessions.
     pub previews: Arc<PreviewsView>,
 }
 
@@ -88,13 +88,13 @@ impl WorkspaceView {
         self.snapshot.revision()
     }
 
-    /// The board that the designer looks at; none when there is no window.
+    /// Returns the board open in the window, or `None` when there is no window.
     pub fn looked_at(&self) -> Option<BoardId> {
         self.presence.board.filter(|board| self.snapshot.board(*board).is_some())
     }
 
-    /// The board that is meant when none is named: the one the designer looks at, else the first that describes resources,
-    /// else the first.
+    /// Returns the default board: the one open in the window, else the first infrastructure board, else the first
+    /// board.
     pub fn active_board(&self) -> Option<BoardId> {
         let of_resources = || self.snapshot.boards().find(|board| board.kind == BoardKind::Infrastructure);
         let first = || of_resources().or_else(|| self.snapshot.boards().next());
@@ -103,7 +103,7 @@ impl WorkspaceView {
 }
 
 impl View {
-    /// The spec bundles, if they are of this type.
+    /// Returns the spec bundles when they have this type.
     pub fn specs<T: Specs>(&self) -> Option<&T> {
         let specs: &dyn Any = self.specs.as_deref()?;
         specs.downcast_ref()
@@ -114,12 +114,12 @@ impl View {
     }
 }
 
-/// A picture of a board, drawn without a window.
+/// A request to draw a board without a window.
 #[derive(Debug, Clone)]
 pub struct Picture {
     pub board: BoardId,
     pub of: PictureOf,
-    /// Elements shown as selected.
+    /// Elements drawn as selected.
     pub selection: Vec<ElementId>,
     /// The longest side in pixels.
     pub longest: u32,
@@ -129,51 +129,51 @@ pub struct Picture {
 #[derive(Debug, Clone)]
 pub enum PictureOf {
     Board,
-    /// Only the part of the board around these.
+    /// Only the area around these elements.
     Elements(Vec<ElementId>),
-    /// A page of an interface board as it really looks.
+    /// A page of an interface board rendered with its components.
     Page(NodeId),
-    /// What a proposal would change, over the board as it is and around what it touches.
+    /// The diff of a proposal drawn over the current board, cropped to the touched elements.
     Proposal {
         after: Box<Snapshot>,
         elements: Vec<Element>,
     },
 }
 
-/// A board's Terraform files as they would be written, and what is wrong with them.
+/// The generated Terraform files of a board and their problems.
 #[derive(Debug, Clone, Default)]
 pub struct Hcl {
-    /// By path within the board's folder.
+    /// Keyed by path within the board's folder.
     pub files: BTreeMap<String, Arc<str>>,
     pub findings: Vec<Finding>,
 }
 pub type AskReply = Box<dyn FnOnce(Result<AgentOutcome, Refusal>) + Send>;
 
-/// The workbench, as the process around the server gives it. `changes_since` and `picture` may block; they are called on
-/// threads made for that.
+/// The workbench, implemented by the hosting process. `changes_since` and `picture` may block; the server calls them
+/// on blocking threads.
 pub trait Workbench: Send + Sync + 'static {
     fn view(&self) -> Arc<View>;
 
-    /// Marked as changed after each new view.
+    /// Notified after each new view.
     fn changed(&self) -> watch::Receiver<u64>;
 
-    /// The patches after a revision, or none when they are no longer kept.
+    /// Returns the patches after a revision, or `None` when the journal no longer holds them.
     fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
 
-    /// Carries out what an agent asks of the review queue. `reply` is called once, when it is durable or refused; this does
-    /// not wait for it.
+    /// Runs a request of an agent to the review queue and returns immediately. Calls `reply` once, after the result
+    /// is durable or refused.
     fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply);
 
-    /// What comes of what was allowed.
+    /// The runs of accepted actions.
     fn doings(&self) -> &Doings;
 
-    /// The change of the project's file that merging these fields would be.
+    /// Returns the project file change that merging these fields requires.
     fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal>;
 
-    /// A PNG.
+    /// Returns a PNG.
     fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal>;
 
-    /// Only what changed is made anew; the first time takes a moment for a large board.
+    /// Regenerates only changed blocks; the first call for a large board takes longer.
     fn hcl(&self, workspace: &WorkspaceView, board: BoardId) -> Result<Hcl, Refusal>;
 
     fn cost(&self, workspace: &WorkspaceView, board: BoardId) -> Result<CostView, Refusal>;

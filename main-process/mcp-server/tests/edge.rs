@@ -1,4 +1,5 @@
-//! The HTTP edge over real connections: who is let in, who is not and how they are told, and that the server stays up.
+//! Tests of the HTTP edge over real connections: accepted and refused requests, their statuses, and that the server
+//! stays up.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -138,7 +139,7 @@ async fn too_much_or_too_slow_is_refused_and_the_server_stays_up() {
     slow.write_all(format!("{head}content-length: 100\r\n\r\n{{").as_bytes()).await.unwrap();
     assert_eq!(read_answer(&mut slow).await.status, 408);
 
-    // Half a head is closed without waiting for the rest.
+    // The server closes a connection with half a request head.
     let mut half = TcpStream::connect(address).await.unwrap();
     half.write_all(b"POST /mcp HTTP/1.1\r\nhost: x").await.unwrap();
     let answer = read_answer(&mut half).await;
@@ -159,18 +160,18 @@ async fn a_thousand_connections_do_not_keep_the_server_from_its_work() {
     let address = edge.address();
     let mut open = Vec::new();
     for _ in 0..1_000 {
-        // The system may refuse some of them itself.
+        // The operating system may refuse some of them.
         if let Ok(stream) = TcpStream::connect(address).await {
             open.push(stream);
         }
     }
     assert!(open.len() > 300, "{}", open.len());
-    // Those over the limit are told so.
+    // Connections over the limit receive an answer.
     let told = read_answer(&mut open[280]).await;
     assert_eq!(told.status, 503, "{}", told.head);
     assert!(told.body.contains("LIMIT_EXCEEDED"));
     drop(open);
-    // Places come back as the connections go.
+    // Slots become free as the connections close.
     for _ in 0..50 {
         let token = bearer();
         let call = tool_call(address, "get_workbench_context", &[("authorization", &token)]);
@@ -197,7 +198,7 @@ async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
     assert!(answer.head.contains("retry-after") && answer.body.contains("LIMIT_EXCEEDED"), "{}", answer.body);
 }
 
-/// Clients warn their users of any other status.
+/// Clients warn their users about any other status.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_ends_without_content_and_is_gone() {
     let bench = Bench::new();
@@ -226,7 +227,7 @@ async fn a_session_ends_without_content_and_is_gone() {
     assert_eq!(after.status, 404, "{} {}", after.head, after.body);
 }
 
-/// A body that came in chunks, in one piece.
+/// Joins a chunked body.
 fn unchunked(body: &str) -> String {
     let (mut rest, mut whole) = (body, String::new());
     while let Some((size, chunks)) = rest.split_once("\r\n") {
@@ -239,7 +240,7 @@ fn unchunked(body: &str) -> String {
     whole
 }
 
-/// As over the bridge: the text is the whole answer in a session of every version.
+/// Over HTTP as over the bridge, the text is the whole answer in a session of every version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_whole_answer_is_text_in_sessions_of_every_version() {
     let bench = Bench::new();
@@ -263,7 +264,7 @@ async fn the_whole_answer_is_text_in_sessions_of_every_version() {
         let session = begun.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
         let mut of_session = headers.to_vec();
         of_session.push(("mcp-session-id", session));
-        // Versions before 2025-06-18 have no such header.
+        // Versions before 2025-06-18 do not have this header.
         if knows_structured {
             of_session.push(("mcp-protocol-version", version));
         }

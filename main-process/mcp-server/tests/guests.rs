@@ -1,4 +1,4 @@
-//! Tools of others on our surface: listed in mode guarded alone, passed on as they are, and told when they come or go.
+//! Tests of forwarded tools: listed only in mode guarded, forwarded unchanged, and notified when they change.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -30,7 +30,7 @@ fn echo(name: &str) -> Tool {
                     "content": [{ "type": "text", "text": text }], "structuredContent": { "said": text }, "isError": false
                 })
                 .to_string()),
-                None => Err(Failure::new(Code::ValidationError, "The arguments do not fit").field("arguments")),
+                None => Err(Failure::new(Code::ValidationError, "Invalid arguments").field("arguments")),
             }
         })
     })
@@ -67,7 +67,7 @@ async fn names(talk: &mut Talk) -> Vec<String> {
 #[tokio::test]
 async fn a_dynamic_example_of_the_surface() {
     let bench = Bench::new();
-    // One that takes the name of ours is not offered.
+    // A forwarded tool with the name of an own tool is not offered.
     bench.show_guests(Guests::new([echo("files__echo"), echo("search")], server()));
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::legacy(&service).await;
@@ -96,7 +96,7 @@ async fn it_is_passed_on_as_it_is_in_mode_guarded_alone() {
     let answered = old.ask("tools/call", call(json!({ "text": "hello" }))).await;
     assert_eq!(answered["result"]["content"][1]["text"], json!(r#"{"said":"hello"}"#), "{answered}");
     assert!(answered["result"].get("structuredContent").is_none(), "{answered}");
-    // A server that says it in its own text is not said twice.
+    // A result that already has the structured content as text is not duplicated.
     let answered = talk.ask("tools/call", call(json!({ "text": "{\"said\": \"x\"}" }))).await;
     assert_eq!(answered["result"]["content"].as_array().unwrap().len(), 2, "{answered}");
     let failed = talk.ask("tools/call", call(json!({}))).await;
@@ -123,7 +123,7 @@ async fn tools_that_come_and_go_are_told_once_for_a_moment() {
     }
     talk.notice("notifications/tools/list_changed").await;
     assert!(names(&mut talk).await.contains(&"files__echo_18".to_owned()));
-    // The same tools of a server that is otherwise now are no news.
+    // The same tools of a server with a new state cause no notification.
     let guests = Guests::new([echo("files__echo")], server());
     bench.show_guests(guests.clone());
     talk.notice("notifications/tools/list_changed").await;

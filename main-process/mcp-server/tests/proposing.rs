@@ -1,5 +1,5 @@
-//! Agents propose: the tools of guarded mode with the arguments and answers of their contract, who sees what, and that
-//! nothing that an agent can say decides anything.
+//! Tests of proposals by agents: the guarded tools with the arguments and answers of their contract, visibility
+//! between clients, and that no agent request decides a proposal.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -62,7 +62,7 @@ async fn a_node_is_proposed_with_the_contracts_arguments_and_answer() {
     assert_eq!(changes["operations"], json!([]));
     assert!(changes["draft"]["changes"].as_array().unwrap().len() >= 4, "{changes}");
 
-    // Only the keys given are touched; null takes one away.
+    // Only the given keys change; null removes a value.
     let id = &subnet["instanceId"];
     ok(
         &mut talk,
@@ -225,13 +225,13 @@ async fn submitting_at_once_is_a_proposal_of_one_and_errors_never_reach_the_queu
     one["title"] = json!("One bucket");
     let alone = ok(&mut talk, "add_resource", one).await;
     assert_eq!((&alone["status"], &alone["proposal"]["number"]), (&json!("submitted"), &json!(2)));
-    // Without what its type requires nothing is kept.
+    // Without a required property nothing is stored.
     let faulty = json!({ "typeId": "aws/storage/s3_bucket", "submit": true, "title": "Faulty" });
     let error = refused(&mut talk, "add_resource", faulty).await;
     assert_eq!(error["code"], json!("VALIDATION_ERROR"), "{error}");
     assert!(!error["details"]["hints"].as_array().unwrap().is_empty());
     assert_eq!(bench.view().review.iter().count(), 2);
-    // It goes on: withdrawn, revised, replaced.
+    // The proposal is then revised, submitted again and superseded.
     let id = &alone["proposal"]["id"];
     let revised = ok(&mut talk, "revise_proposal", json!({ "id": id })).await;
     assert_eq!(
@@ -295,7 +295,7 @@ async fn a_second_client_reads_and_touches_only_its_own() {
         .ask("resources/read", json!({ "uri": format!("draftboard://proposals/{}", id.as_str().unwrap()) }))
         .await;
     assert!(read["error"].is_object(), "{read}");
-    // Its own draft is another, also under the same name.
+    // Its own draft is separate, also under the same name.
     let mut three = Talk::modern(&service);
     for talk in [&mut two, &mut three] {
         let own = ok(talk, "add_resource", bucket("own")).await;
@@ -307,7 +307,7 @@ async fn a_second_client_reads_and_touches_only_its_own() {
     assert_eq!(others["othersWaiting"], json!(1), "that something waits is no secret");
 }
 
-/// Over HTTP without a session a draft is known by its id alone: whoever calls itself the same does not come upon it.
+/// Over HTTP without a session only its id identifies a draft: another client with the same name does not see it.
 #[tokio::test]
 async fn without_a_connection_the_id_is_what_leads_to_a_draft() {
     let bench = Bench::new();
@@ -381,8 +381,8 @@ async fn in_observe_every_tool_that_proposes_says_so() {
     assert!(bench.view().review.iter().next().is_none());
 }
 
-/// Every tool with every form of a decision in its arguments, every method of the protocol and some that look like one: the
-/// proposal waits on, and the workspace is as it was.
+/// Calls every tool with every form of a decision in its arguments, and every protocol method and some made-up ones:
+/// the proposal stays open and the workspace unchanged.
 #[tokio::test]
 async fn nothing_that_an_agent_can_say_decides() {
     let bench = Bench::new();
@@ -421,7 +421,7 @@ async fn nothing_that_an_agent_can_say_decides() {
             assert!(name.split('_').all(|part| part != word), "{name}");
         }
         for form in &forms {
-            // What belongs to the agent it may do; these forms never do.
+            // The agent may use its own tools; these forms never decide anything.
             talk.call(name, form.clone()).await;
             waits(&bench, name);
         }

@@ -1,4 +1,4 @@
-//! Asking for something that a person decides, and waiting for what comes of it: Terraform for agents.
+//! Tests of actions that a person decides about and of waiting for their results: Terraform runs of agents.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -23,13 +23,13 @@ fn talk() -> (Arc<Bench>, Talk) {
     (bench, talk)
 }
 
-/// Begins a call that wants to hear how far it is.
+/// Begins a call with a progress token.
 async fn begin(talk: &mut Talk, arguments: Value) -> u64 {
     let call = json!({ "name": "run_terraform", "arguments": arguments, "_meta": { "progressToken": "p" } });
     talk.begin("tools/call", call).await
 }
 
-/// The newest proposal, once there is one.
+/// Waits for the newest proposal and returns it.
 async fn asked(bench: &Bench) -> (ProposalId, Act) {
     let mut changed = bench.changed();
     loop {
@@ -151,7 +151,7 @@ async fn a_call_that_nobody_decides_gives_a_run_id_and_the_run_can_be_asked_abou
         (&json!("failed"), &json!("NOT_FOUND"))
     );
 
-    // After a restart there is the proposal, and nothing else.
+    // After a restart only the proposal remains.
     let fresh = Bench::new();
     fresh.review(|queue, _| *queue = bench.view().review.clone());
     fresh.review(|queue, _| drop(queue.came_of(id, "run 1 (plan) succeeded")));
@@ -170,7 +170,11 @@ async fn a_no_is_told_with_its_reason() {
     let (id, _) = asked(&bench).await;
     bench.review(|queue, _| drop(queue.reject((id, 1), "not on a Friday", "ada").unwrap()));
     let answer = envelope(&mut talk, call).await;
-    assert_eq!(answer["error"]["message"], json!("a person said no: not on a Friday"), "{answer}");
+    assert_eq!(
+        answer["error"]["message"],
+        json!("The reviewer rejected the request: not on a Friday"),
+        "{answer}"
+    );
     assert_eq!(answer["error"]["details"]["state"], json!("rejected"));
     let run = talk.call("get_run", json!({ "runId": id })).await;
     assert_eq!(
@@ -197,15 +201,14 @@ async fn giving_up_withdraws_what_nobody_has_decided_and_stops_what_changes_noth
         let flag = Arc::clone(&stopped);
         bench.doings().stops_with(id, move || flag.store(true, Ordering::SeqCst));
         bench.accept(id);
-        // The call knows that it was allowed once it says so.
-        while talk.notice("notifications/progress").await["params"]["message"]
-            != json!("allowed; it is being done")
-        {}
+        // The call has noticed the acceptance once it reports it.
+        while talk.notice("notifications/progress").await["params"]["message"] != json!("Accepted; running") {
+        }
         talk.say(&cancel(call)).await;
         if stops {
             wait_for(&bench, |_| stopped.load(Ordering::SeqCst)).await;
         } else {
-            // Answered after the cancellation was taken in.
+            // This call is answered after the cancellation was handled.
             talk.call("get_run", json!({ "runId": id })).await;
             assert!(!stopped.load(Ordering::SeqCst), "a lost connection does not cut off an apply");
         }

@@ -1,4 +1,4 @@
-//! The whole of what agents are offered, pinned: any change of it, and of its weight, shows in a diff.
+//! A snapshot of the whole agent surface: any change of it, and of its size, shows in a diff.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod common;
@@ -7,7 +7,7 @@ use common::{Bench, Talk, service, service_in};
 use serde_json::{Value, json};
 use shared_protocol::mcp::McpMode;
 
-/// Bytes of compact JSON for one token, on the safe side: for text of this kind tokenizers take four to five.
+/// Bytes of compact JSON per token, a conservative value: tokenizers need four to five for such text.
 const BYTES_A_TOKEN: usize = 4;
 const MOST_TOKENS: usize = 6_000;
 
@@ -43,7 +43,7 @@ async fn the_surface_is_as_it_was_and_light() {
     insta::assert_snapshot!("surface", pretty(&surface));
 }
 
-/// What is offered besides once agents may propose.
+/// The tools that guarded mode adds.
 #[tokio::test]
 async fn what_guarded_mode_adds_is_as_it_was() {
     let bench = Bench::new();
@@ -57,7 +57,7 @@ async fn what_guarded_mode_adds_is_as_it_was() {
     insta::assert_snapshot!("guarded", pretty(&json!({ "tools": added })));
 }
 
-/// One line for each entry of a list: a change shows where it is.
+/// Formats one line per entry, so that a change shows where it is.
 fn pretty(surface: &Value) -> String {
     let mut text = String::new();
     for (key, value) in surface.as_object().unwrap() {

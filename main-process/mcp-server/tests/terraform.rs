@@ -1,4 +1,4 @@
-//! What agents see of a board's Terraform.
+//! Tests of the Terraform data that agents see.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
@@ -47,7 +47,7 @@ async fn a_large_board_is_told_in_parts_that_hold_everything() {
     let mut talk = Talk::modern(&service);
     let all = talk.call("generate_hcl", json!({})).await;
     assert!(all["data"].get("main.tf").is_none() && all["meta"]["cut"].is_string(), "{}", all["meta"]);
-    assert!(all["diagnostics"].to_string().contains("main.tf is left out"));
+    assert!(all["diagnostics"].to_string().contains("main.tf is omitted"));
     let (mut whole, mut offset) = (String::new(), 0);
     loop {
         let part = talk.call("generate_hcl", json!({ "file": "main.tf", "offset": offset })).await;
@@ -87,7 +87,7 @@ async fn what_is_deployed_is_told_everywhere_and_to_subscribers() {
     let entry =
         listed["data"].as_array().unwrap().iter().find(|entry| entry["instanceId"] == json!(id)).unwrap();
     assert_eq!(entry["deploymentStatus"], json!("failed"));
-    // The file did not change with that; with a node it does.
+    // The deployment did not change the file; a new node does.
     bench.add_buckets(1);
     let mut uris = Vec::<Value>::new();
     while !uris.contains(&json!("draftboard://hcl/main.tf")) {

@@ -1,4 +1,4 @@
-//! What the tools and resources answer, through a conversation as a client has it.
+//! Tests of the answers of tools and resources, through a client connection.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -189,7 +189,7 @@ async fn sensitive_values_are_shown_nowhere() {
     assert!(shown[0].to_string().contains("[redacted]"), "{properties}");
     assert_eq!(shown[5]["data"], json!([]), "a secret cannot be found by searching for it");
     assert_eq!(shown[4]["data"]["variables"], json!({ "db_password": "[redacted]", "region": "eu" }));
-    // Also after the node is gone.
+    // Also after the node was removed.
     bench.run(json!({ "updateNode": { "node": "main/db", "set": { "administrator_login_password": "other-Secret-77" } } }));
     bench.run(json!({ "remove": { "nodes": ["main/db"] } }));
     let changes = talk.call("get_changes_since", json!({ "revision": 0 })).await.to_string();
@@ -255,7 +255,7 @@ async fn wrong_arguments_say_what_to_do_instead() {
     let unknown = talk.ask("tools/call", json!({ "name": "get_diagrm", "arguments": {} })).await;
     assert_eq!(unknown["error"]["code"], json!(-32602));
     assert_eq!(unknown["error"]["data"]["suggestions"][0], json!("get_diagram"));
-    // What is left out on purpose is left out.
+    // Null means that the argument is omitted.
     assert_eq!(talk.call("get_diagram", json!({ "board": null })).await["ok"], json!(true));
 }
 
@@ -339,7 +339,7 @@ async fn a_picture_is_an_image_beside_the_envelope_and_fits() {
         (&content[0]["type"], &content[1]["type"], &content[1]["mimeType"]),
         (&json!("text"), &json!("image"), &json!("image/png"))
     );
-    // The bench draws a thousand bytes for each pixel of the longest side.
+    // The test workbench returns a thousand bytes per pixel of the longest side.
     assert!(answer["result"]["structuredContent"]["data"]["longestSide"].as_u64().unwrap() <= 716);
 }
 

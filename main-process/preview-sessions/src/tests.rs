@@ -285,9 +285,9 @@ fn a_session_comes_up_and_is_told_only_what_changed() {
 type Junk = (&'static str, fn(&mut Fake));
 
 const JUNK: [Junk; 12] = [
-    ("spoke before its hello", |fake| fake.say(&FromPreview::Pong { number: 1 })),
-    ("of another build", |fake| fake.greet("another build")),
-    ("said hello twice", |fake| {
+    ("sent a message before its hello", |fake| fake.say(&FromPreview::Pong { number: 1 })),
+    ("has a different build", |fake| fake.greet("another build")),
+    ("sent a second hello", |fake| {
         fake.greet("test");
         fake.greet("test");
     }),
@@ -308,11 +308,11 @@ const JUNK: [Junk; 12] = [
         fake.greet("test");
         write(&fake.stream, b"\0\0\0\x13{\"type\":\"runShell\"}");
     }),
-    ("told of a frame", |fake| {
+    ("reported a frame", |fake| {
         fake.greet("test");
         fake.say(&FromPreview::Frame { generation: 99, sequence: 1, revision: 0, micros: 1 });
     }),
-    ("told of a frame", |fake| {
+    ("reported a frame", |fake| {
         fake.greet("test");
         while fake.generation == 0 {
             fake.next();
@@ -321,18 +321,18 @@ const JUNK: [Junk; 12] = [
         fake.sequence -= 1;
         fake.frame();
     }),
-    ("which it was not given", |fake| {
+    ("that it was not given", |fake| {
         fake.greet("test");
         fake.say(&FromPreview::Instances { revision: 77, instances: Vec::new() });
     }),
-    ("more than anybody asked for", |fake| {
+    ("sent too many messages", |fake| {
         fake.greet("test");
         let message = "x".repeat(3_000);
         for _ in 0..2_000 {
             fake.say(&FromPreview::Log { level: PreviewLogLevel::Info, message: message.clone() });
         }
     }),
-    ("too large or not a number", |fake| {
+    ("too large or invalid", |fake| {
         fake.greet("test");
         let (instance, action) = ("a".to_owned(), "b".to_owned());
         fake.say(&FromPreview::Action { instance, action, value: serde_json::json!([[1]]) });

@@ -1,6 +1,7 @@
-//! Files beneath a folder: opened without following a link, regular ones only, read up to a bound, replaced at once.
+//! Files in a folder: opens regular files only and follows no links, limits the bytes read, replaces files
+//! atomically.
 
-use crate::{Entry, create_folder, list, open_folder};
+use crate::{FolderEntry, create_folder, list, open_folder};
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},
     fs::{AtFlags, FileType, Mode, OFlags},
@@ -14,16 +15,16 @@ use std::{
 };
 
 const TEMPORARY_PREFIX: &str = ".draftboard-saving-";
-/// The owner alone reads and writes.
-const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
-/// `NONBLOCK`, because opening a pipe or a device would otherwise wait for somebody at its other end.
-const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+/// Read and write access for the owner only.
+const PRIVATE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// `NONBLOCK` keeps the open of a pipe or a device from blocking until its other end is opened.
+const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// Why a path was refused. Callers add the path.
+/// The reason why a path was refused. Callers add the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathProblem {
     #[error(
-        "it is, or is behind, a symbolic link, and Draftboard follows none inside a workspace: put the file itself there"
+        "it is a symbolic link, or is reached through one. Draftboard does not follow links inside a workspace: replace the link with the file"
     )]
     Link,
     #[error("it is not a regular file: move it away")]
@@ -46,7 +47,7 @@ impl From<Errno> for PathProblem {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::LOOP | Errno::XDEV => Self::Link,
-            // A pipe without a reader, a socket, or a folder, opened for writing.
+            // Opening a pipe without a reader, a socket or a folder for writing fails with these.
             Errno::NXIO | Errno::ISDIR | Errno::NOTDIR => Self::NotAFile,
             other => Self::System(other),
         }
@@ -70,7 +71,7 @@ impl From<PathProblem> for io::Error {
     }
 }
 
-/// A path that was refused, and why.
+/// A refused path with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
 pub struct PathError {
@@ -87,7 +88,7 @@ impl From<PathError> for io::Error {
     }
 }
 
-/// A folder by its descriptor. Names given to its functions are relative, without `..`, and may have folders before the file.
+/// A folder, held open by its descriptor. The names passed to its methods are relative paths without `..`.
 #[derive(Debug)]
 pub struct SafeFolder {
     path: PathBuf,
@@ -95,11 +96,11 @@ pub struct SafeFolder {
 }
 
 impl SafeFolder {
-    /// Opens a folder by a path that has no link anywhere in it, as every path beneath a canonical root is. `..` is taken as
-    /// text: links are refused, so that both mean the same.
+    /// Opens a folder by a path without symbolic links, such as any path under a canonical root. `..` is resolved
+    /// textually; this is equivalent because links are refused.
     pub fn open(path: &Path) -> Result<Self, PathError> {
         let refused = |problem| PathError { path: path.to_owned(), problem };
-        let path = &lexical(&std::path::absolute(path).map_err(|error| refused(PathProblem::from(error)))?);
+        let path = &normalize(&std::path::absolute(path).map_err(|error| refused(PathProblem::from(error)))?);
         let parts = parts_of(path.strip_prefix("/").unwrap_or(path)).map_err(refused)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root =
@@ -108,13 +109,13 @@ impl SafeFolder {
         Ok(Self { path: path.to_owned(), fd })
     }
 
-    /// As [`Self::open`], making the last folder of the path where it is missing.
+    /// As [`Self::open`], and creates the last folder of the path when it is missing.
     pub fn create(path: &Path) -> Result<Self, PathError> {
         let (folder, name) = Self::of_file(path)?;
         folder.create_folder(name)
     }
 
-    /// Opens the folder that a file is in, and gives the file's name.
+    /// Opens the parent folder of a file and returns it with the file name.
     pub fn of_file(path: &Path) -> Result<(Self, String), PathError> {
         let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         match (path.parent(), name) {
@@ -131,17 +132,17 @@ impl SafeFolder {
         self.fd.as_fd()
     }
 
-    /// Opens a folder beneath this one.
+    /// Opens a subfolder.
     pub fn folder(&self, name: impl AsRef<Path>) -> Result<Self, PathError> {
-        self.reach(name.as_ref(), open_folder)
+        self.open_with(name.as_ref(), open_folder)
     }
 
-    /// Opens a folder beneath this one, making what is missing of it.
+    /// Opens a subfolder and creates its missing parts.
     pub fn create_folder(&self, name: impl AsRef<Path>) -> Result<Self, PathError> {
-        self.reach(name.as_ref(), create_folder)
+        self.open_with(name.as_ref(), create_folder)
     }
 
-    fn reach(
+    fn open_with(
         &self,
         name: &Path,
         open: fn(BorrowedFd<'_>, &[&str]) -> Result<OwnedFd, Errno>,
@@ -154,47 +155,48 @@ impl SafeFolder {
         }
     }
 
-    /// The names in this folder, sorted.
-    pub fn list(&self) -> Result<Vec<Entry>, PathError> {
+    /// Returns the entries of this folder, sorted by name.
+    pub fn list(&self) -> Result<Vec<FolderEntry>, PathError> {
         list(self.fd.as_fd())
             .map_err(|errno| PathError { path: self.path.clone(), problem: PathProblem::from(errno) })
     }
 
     /// Opens a regular file for reading.
     pub fn open_file(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
-        self.at(name.as_ref(), open_folder, open_regular)
+        self.with_parent(name.as_ref(), open_folder, open_regular)
     }
 
     /// Reads a regular file of at most `max_bytes`.
     pub fn read(&self, name: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>, PathError> {
-        self.at(name.as_ref(), open_folder, |folder, name| {
+        self.with_parent(name.as_ref(), open_folder, |folder, name| {
             read_bounded(open_regular(folder, name)?, max_bytes)
         })
     }
 
-    /// Makes a file that must not be there, for its owner alone, and the folders it needs.
+    /// Creates a file, readable by the owner only, and its missing folders. Fails when the file exists.
     pub fn create_new(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
-        self.at(name.as_ref(), create_folder, |folder, name| create_new(folder, name, PRIVATE))
+        self.with_parent(name.as_ref(), create_folder, |folder, name| create_new(folder, name, PRIVATE_MODE))
     }
 
-    /// Opens a regular file for reading and writing as it is, or makes an empty one for its owner alone: for a lock.
+    /// Opens a regular file for reading and writing without truncating it, or creates an empty one readable by the
+    /// owner only. Used for lock files.
     pub fn open_or_create(&self, name: impl AsRef<Path>) -> Result<File, PathError> {
-        self.at(name.as_ref(), create_folder, |folder, name| {
-            open_checked(folder, name, OFlags::RDWR | OFlags::CREATE, PRIVATE)
+        self.with_parent(name.as_ref(), create_folder, |folder, name| {
+            open_checked(folder, name, OFlags::RDWR | OFlags::CREATE, PRIVATE_MODE)
         })
     }
 
-    /// Puts `bytes` in place of a file, or makes a new one and the folders it needs; durable when it returns.
+    /// Replaces the content of a file with `bytes`, or creates the file and its missing folders. Durable on return.
     pub fn write_atomic(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<(), PathError> {
-        self.at(name.as_ref(), create_folder, |folder, name| {
+        self.with_parent(name.as_ref(), create_folder, |folder, name| {
             replace(folder, name, bytes)?;
             Ok(rustix::fs::fsync(folder)?)
         })
     }
 
-    /// Removes a file or a link, not what it points to; one that is not there is fine.
+    /// Removes a file or a link, never the target of a link. Succeeds when nothing exists under the name.
     pub fn remove(&self, name: impl AsRef<Path>) -> Result<(), PathError> {
-        let removed = self.at(name.as_ref(), open_folder, |folder, name| {
+        let removed = self.with_parent(name.as_ref(), open_folder, |folder, name| {
             Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
         });
         match removed {
@@ -203,30 +205,31 @@ impl SafeFolder {
         }
     }
 
-    /// Moves what stands under a name, itself and not what it links to, into another folder under a name that is free.
+    /// Moves an entry into another folder under a free name. A link is moved itself, not its target.
     pub fn rename_new(&self, name: &str, folder: &Self, to: &str) -> Result<(), PathError> {
         let flags = rustix::fs::RenameFlags::NOREPLACE;
         rustix::fs::renameat_with(&self.fd, name, &folder.fd, to, flags)
             .map_err(|errno| PathError { path: self.path.join(name), problem: PathProblem::from(errno) })
     }
 
-    /// What stands under a name, itself and not what it links to.
+    /// Returns the type of an entry without following links; `None` when it does not exist.
     pub fn kind(&self, name: impl AsRef<Path>) -> Result<Option<FileType>, PathError> {
-        let found =
-            self.at(name.as_ref(), open_folder, |folder, name| Ok(crate::kind_of(folder, name)?)).map(Some);
+        let found = self
+            .with_parent(name.as_ref(), open_folder, |folder, name| Ok(crate::kind_of(folder, name)?))
+            .map(Some);
         match found {
             Err(error) if error.problem.is_missing() => Ok(None),
             other => other,
         }
     }
 
-    /// Makes the names in this folder durable.
+    /// Syncs the folder so that its entries are durable.
     pub fn sync(&self) -> Result<(), PathError> {
         rustix::fs::fsync(&self.fd)
             .map_err(|errno| PathError { path: self.path.clone(), problem: PathProblem::from(errno) })
     }
 
-    fn at<T>(
+    fn with_parent<T>(
         &self,
         path: &Path,
         open: fn(BorrowedFd<'_>, &[&str]) -> Result<OwnedFd, Errno>,
@@ -243,7 +246,7 @@ impl SafeFolder {
     }
 }
 
-fn lexical(path: &Path) -> PathBuf {
+fn normalize(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut path, part| {
         match part {
             Component::ParentDir => drop(path.pop()),
@@ -254,7 +257,7 @@ fn lexical(path: &Path) -> PathBuf {
     })
 }
 
-/// The parts of a relative path. One that leaves the folder, or is no text, is refused.
+/// Returns the parts of a relative path. Refuses a path that leaves the folder or is not UTF-8.
 fn parts_of(path: &Path) -> Result<Vec<&str>, PathProblem> {
     let part = |component| match component {
         Component::Normal(part) => Some(part.to_str().ok_or(PathProblem::System(Errno::ILSEQ))),
@@ -270,7 +273,7 @@ pub fn open_regular(folder: BorrowedFd<'_>, name: &str) -> Result<File, PathProb
 }
 
 fn open_checked(folder: BorrowedFd<'_>, name: &str, flags: OFlags, mode: Mode) -> Result<File, PathProblem> {
-    let fd = rustix::fs::openat(folder, name, flags | SAFE, mode)?;
+    let fd = rustix::fs::openat(folder, name, flags | SAFE_FLAGS, mode)?;
     let stat = rustix::fs::fstat(&fd)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(File::from(fd)),
@@ -278,25 +281,25 @@ fn open_checked(folder: BorrowedFd<'_>, name: &str, flags: OFlags, mode: Mode) -
     }
 }
 
-/// Reads all of a file of at most `max_bytes`.
+/// Reads a whole file of at most `max_bytes`.
 pub fn read_bounded(file: File, max_bytes: u64) -> Result<Vec<u8>, PathProblem> {
     let size = file.metadata()?.len();
     if size > max_bytes {
         return Err(PathProblem::TooLarge { max_bytes });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    // The file may grow while it is read.
+    // The file can grow while it is read.
     file.take(max_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes { Err(PathProblem::TooLarge { max_bytes }) } else { Ok(bytes) }
 }
 
-/// Makes a file that must not be there.
+/// Creates a file. Fails when it exists.
 pub fn create_new(folder: BorrowedFd<'_>, name: &str, mode: Mode) -> Result<File, PathProblem> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | SAFE;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | SAFE_FLAGS;
     Ok(File::from(rustix::fs::openat(folder, name, flags, mode)?))
 }
 
-/// Whether a name is one of those that [`replace`] uses on the way; such a file was left by a crash.
+/// Returns whether [`replace`] generated this name. Such a file was left by a crash.
 pub fn is_temporary(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     name.strip_prefix(TEMPORARY_PREFIX)
@@ -304,14 +307,15 @@ pub fn is_temporary(name: &str) -> bool {
         .is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
-/// A name for a file on the way to its place. It carries the process, so that two processes never share one.
+/// Returns a name for a temporary file. It contains the process id, so that two processes never share a name.
 pub fn temporary_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     format!("{TEMPORARY_PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Puts `bytes` in place of a regular file, or makes a new one: a temporary file beside it is synced and renamed over it.
-/// Whatever happens, the file holds what it held or all of `bytes`; its owner and mode are kept. The caller syncs the folder.
+/// Replaces the content of a regular file, or creates it: writes and syncs a temporary file in the same folder,
+/// then renames it over the target. After a crash the file holds either its old content or all of `bytes`. Keeps
+/// owner and mode. The caller syncs the folder.
 pub fn replace(folder: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> Result<(), PathProblem> {
     let existing = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
@@ -322,7 +326,7 @@ pub fn replace(folder: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> Result<(), P
         Err(Errno::NOENT) => None,
         Err(errno) => return Err(errno.into()),
     };
-    // Nobody may write it. A rename would go over that, so it is refused.
+    // The file is write-protected. A rename would bypass the protection, so the write is refused.
     let writable = Mode::WUSR | Mode::WGRP | Mode::WOTH;
     if existing.as_ref().is_some_and(|stat| !Mode::from_raw_mode(stat.st_mode).intersects(writable)) {
         return Err(PathProblem::Protected);
@@ -342,8 +346,8 @@ fn write_synced(
     bytes: &[u8],
     existing: Option<&rustix::fs::Stat>,
 ) -> Result<(), PathProblem> {
-    // A new file gets what the user's umask says; one that replaces another is closed until it has that one's mode.
-    let mode = if existing.is_some() { PRIVATE } else { Mode::from_raw_mode(0o666) };
+    // A new file gets its mode from the umask. A replacement stays private until it has the mode of the original.
+    let mode = if existing.is_some() { PRIVATE_MODE } else { Mode::from_raw_mode(0o666) };
     let mut file = create_new(folder, name, mode)?;
     file.write_all(bytes)?;
     if let Some(existing) = existing {
@@ -351,7 +355,8 @@ fn write_synced(
         if (stat.st_uid, stat.st_gid) != (existing.st_uid, existing.st_gid) {
             use rustix::fs::{Gid, Uid};
             let owner = (Uid::from_raw(existing.st_uid), Gid::from_raw(existing.st_gid));
-            // Only root can give a file away; for others it becomes theirs, as in any editor that saves by renaming.
+            // Only root can change the owner. For other users the file becomes theirs, as in any editor that saves
+            // by renaming.
             let _ = rustix::fs::fchown(&file, Some(owner.0), Some(owner.1));
         }
         rustix::fs::fchmod(&file, Mode::from_raw_mode(existing.st_mode))?;
@@ -374,7 +379,7 @@ mod tests {
         fs::create_dir(&place).unwrap();
         symlink(&canary, place.join("link")).unwrap();
         symlink(&root, place.join("out")).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, place.join("pipe"), PRIVATE).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, place.join("pipe"), PRIVATE_MODE).unwrap();
         let folder = SafeFolder::open(&place).unwrap();
         for (name, expected) in
             [("link", PathProblem::Link), ("out/canary", PathProblem::Link), ("pipe", PathProblem::NotAFile)]

@@ -1,7 +1,7 @@
-//! Folders and files beneath a descriptor, reached without following a link.
+//! Access to folders and files under an open root folder, without following symbolic links.
 //!
-//! Owns: the one way in which files of a workspace, of bundles and of imported folders are found, opened, made and replaced.
-//! Must not know: whose files they are.
+//! Owns: finding, opening, creating and replacing the files of workspaces, bundles and imported folders. Must not
+//! know: the owner or the meaning of those files.
 
 mod files;
 
@@ -16,21 +16,23 @@ use rustix::{
     io::Errno,
 };
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// How many names of a folder are looked at.
-const MOST_ENTRIES: usize = 200_000;
+const FOLDER_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// The maximum number of names read from one folder.
+const MAX_FOLDER_ENTRIES: usize = 200_000;
 
 /// One name in a folder.
-pub struct Entry {
-    /// With replacement characters where it is not UTF-8: such a file is then not found when it is read.
+pub struct FolderEntry {
+    /// Contains replacement characters where the name is not UTF-8; such a file cannot be opened by this name.
     pub name: String,
     pub kind: FileType,
 }
 
-/// Opens a folder. A link on the way is [`Errno::LOOP`].
+/// Opens a folder. Returns [`Errno::LOOP`] when any part of the path is a symbolic link.
 pub fn open_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
     match open_at_once(root, parts) {
-        // Not there in older kernels (ENOSYS), hidden by some sandboxes (EPERM), or confused by a rename (EAGAIN).
+        // `openat2` is missing in older kernels (ENOSYS), blocked by some sandboxes (EPERM), or interrupted by a
+        // concurrent rename (EAGAIN).
         Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::INVAL) => open_part_by_part(root, parts),
         other => other,
     }
@@ -41,8 +43,8 @@ fn open_at_once(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> 
     use rustix::fs::ResolveFlags;
     let path = if parts.is_empty() { ".".to_owned() } else { parts.join("/") };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    // Without NOFOLLOW, so that a link in the last place is reported as a link and not as "not a folder".
-    rustix::fs::openat2(root, path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty(), resolve)
+    // Omits NOFOLLOW: with it, a link as the last part is reported as "not a folder" instead of as a link.
+    rustix::fs::openat2(root, path, FOLDER_FLAGS.difference(OFlags::NOFOLLOW), Mode::empty(), resolve)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -51,7 +53,7 @@ fn open_at_once(_root: BorrowedFd<'_>, _parts: &[&str]) -> Result<OwnedFd, Errno
 }
 
 fn open_part_by_part(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
-    let mut folder = rustix::fs::openat(root, ".", FOLDER, Mode::empty())?;
+    let mut folder = rustix::fs::openat(root, ".", FOLDER_FLAGS, Mode::empty())?;
     for part in parts {
         folder = open_part(folder.as_fd(), part)?;
     }
@@ -59,19 +61,20 @@ fn open_part_by_part(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Er
 }
 
 fn open_part(folder: BorrowedFd<'_>, part: &str) -> Result<OwnedFd, Errno> {
-    rustix::fs::openat(folder, part, FOLDER, Mode::empty()).map_err(|errno| match errno {
+    rustix::fs::openat(folder, part, FOLDER_FLAGS, Mode::empty()).map_err(|errno| match errno {
         Errno::NOTDIR if kind_of(folder, part) == Ok(FileType::Symlink) => Errno::LOOP,
         other => other,
     })
 }
 
-/// Opens a folder, making what is missing of it. The machine's own folder is made for its owner alone.
+/// Opens a folder and creates its missing parts. Parts with a leading dot, such as `.draftboard`, are readable by
+/// the owner only.
 pub fn create_folder(root: BorrowedFd<'_>, parts: &[&str]) -> Result<OwnedFd, Errno> {
     match open_folder(root, parts) {
         Err(Errno::NOENT) => {}
         other => return other,
     }
-    let mut folder = rustix::fs::openat(root, ".", FOLDER, Mode::empty())?;
+    let mut folder = rustix::fs::openat(root, ".", FOLDER_FLAGS, Mode::empty())?;
     for part in parts {
         let mode = if part.starts_with('.') { Mode::RWXU } else { Mode::from_raw_mode(0o777) };
         match rustix::fs::mkdirat(&folder, *part, mode) {
@@ -89,21 +92,21 @@ fn kind_of(folder: BorrowedFd<'_>, name: &str) -> Result<FileType, Errno> {
     Ok(FileType::from_raw_mode(stat.st_mode))
 }
 
-/// What is in a folder, sorted by name.
-pub fn list(folder: BorrowedFd<'_>) -> Result<Vec<Entry>, Errno> {
+/// Returns the entries of a folder, sorted by name.
+pub fn list(folder: BorrowedFd<'_>) -> Result<Vec<FolderEntry>, Errno> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(folder)?.take(MOST_ENTRIES) {
+    for entry in Dir::read_from(folder)?.take(MAX_FOLDER_ENTRIES) {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if name == "." || name == ".." {
             continue;
         }
-        // Some file systems do not tell the kind while listing.
+        // Some file systems do not report the file type in a listing.
         let kind = match entry.file_type() {
             FileType::Unknown => kind_of(folder, &name).unwrap_or(FileType::Unknown),
             kind => kind,
         };
-        entries.push(Entry { name, kind });
+        entries.push(FolderEntry { name, kind });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)

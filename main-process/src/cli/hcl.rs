@@ -5,7 +5,7 @@ use super::{
     board_at::{BoardAt, unasked},
     format,
 };
-use authority::difference;
+use authority::unified_diff;
 use safe_fs::{PathError, PathProblem, SafeFolder};
 use serde_json::json;
 use shared_protocol::{
@@ -85,7 +85,7 @@ fn answer(asked: &Hcl) -> Result<ExitCode, Refusal> {
         ]);
     } else if asked.diff {
         for (path, before, after) in changed(&view) {
-            words.push_str(&difference(path, before, after));
+            words.push_str(&unified_diff(path, before, after));
         }
         words.push_str(&listed(&[("no longer needed", &view.removed)]));
         data["diff"] = json!(words);

@@ -3,7 +3,7 @@
 
 use super::{At, format, workspace_at};
 use crate::terminal::Client;
-use authority::difference;
+use authority::unified_diff;
 use clap::Subcommand;
 use shared_protocol::{
     Code, ProposalState, Refusal, Subject,
@@ -222,7 +222,7 @@ fn field_lines(field: &Difference) -> Vec<String> {
         return vec![format!("{field}: {} -> {}", shown(before), shown(after))];
     }
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    difference(field, &text(before), &text(after)).lines().map(str::to_owned).collect()
+    unified_diff(field, &text(before), &text(after)).lines().map(str::to_owned).collect()
 }
 
 fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {

@@ -1,4 +1,4 @@
-//! How long files take to make and to read: `cargo run --release -p infrastructure --example hcl_scale`.
+//! Measures generation and import times: `cargo run --release -p terraform --example hcl_scale`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -23,7 +23,7 @@ fn main() {
     let registry = Arc::new(Registry::compose(&catalogue::built_in(), &BTreeMap::new()));
     let small = board(&registry, 200, 325);
     let large = board(&registry, 10_000, 16_000);
-    // The providers' schemas are read once in a process.
+    // The provider schemas are parsed once per process.
     generate(&mut Generator::new(), &small);
 
     report("200 nodes, 325 edges, from scratch", 5.0, measure(|| generate(&mut Generator::new(), &small)));
@@ -89,7 +89,7 @@ fn after_a_change(snapshot: &Snapshot) -> Vec<Duration> {
         let start = Instant::now();
         std::hint::black_box(generate(&mut generator, &changed));
         times.push(start.elapsed());
-        assert_eq!(generator.rendered(), 1);
+        assert_eq!(generator.rendered_count(), 1);
     }
     times.sort();
     times
@@ -122,7 +122,7 @@ fn key(text: &str) -> PropKey {
     PropKey::parse(text).unwrap()
 }
 
-/// Networks with subnets and machines in them, groups around buckets, and edges that mean something.
+/// A board of networks with subnets and machines, groups around buckets, and meaningful edges.
 fn board(registry: &Arc<Registry>, nodes: usize, edges: usize) -> Snapshot {
     let mut document = Document {
         revision: Revision::default(),

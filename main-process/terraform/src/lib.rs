@@ -1,21 +1,21 @@
-//! Infrastructure boards as Terraform.
+//! Infrastructure boards as Terraform configurations.
 //!
-//! Owns: files from a board, boards from files, what it costs, runs of Terraform. Must not know: MCP, egui, messages
-//! between processes, main.
+//! Owns: generating files from a board, importing boards from files, cost estimates, Terraform runs. Must not know:
+//! MCP, egui, messages between processes, main.
 //!
 //! ```text
-//! Settings::read(draftboard.toml).for_board(name)        the project's own settings
-//! Generator::generate(&Input) -> Generated               a board's files, and what is wrong with them; keep the
-//!                                                        generator, the next call remakes only what changed
-//! write::write(&WorkspaceFiles, board, &Generated)       puts them into the workspace, touching only what is ours
+//! Settings::read(draftboard.toml).for_board(name)        the settings of a project and a board
+//! Generator::generate(&Input) -> Generated               the files of a board, with findings; keep the generator:
+//!                                                        the next call renders only what changed
+//! write::write(&WorkspaceFiles, board, &Generated)       writes them to the workspace; changes no foreign file
 //! import::read_terraform / read_terrastudio -> Imported  changes that add a board, settings, notes
-//! reach::Configuration::{reached, sink}                 what a plan would execute or send
-//! cost::estimate(…, &PriceBook) -> Estimates             what it costs a month; cost::missing prints a template
-//! run::Program::find, run::Runs::start -> Run            a run and its events; run::Tracker turns them into statuses
-//! run::Runs::review -> Plan                              what would change, node by node
+//! reach::Configuration::{reached, sink}                  code that a plan would execute, data that it would send
+//! cost::estimate(…, &PriceBook) -> Estimates             monthly cost; cost::missing prints a price book template
+//! run::Program::find, run::Runs::start -> Run            a run and its events; run::Tracker derives node statuses
+//! run::Runs::review -> Plan                              planned changes, node by node
 //! ```
 //!
-//! Everything but `write` and `run` is a pure function of its arguments.
+//! All modules except `write` and `run` are pure functions of their arguments.
 
 pub mod cost;
 pub mod generate;

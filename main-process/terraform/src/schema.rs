@@ -1,6 +1,6 @@
-//! What the providers say about their types: the facts behind the catalogue.
+//! The provider schemas behind the catalogue.
 //!
-//! Owns: reading `catalogue::provider_schemas` and answering what stands at an argument's path. Must not know: nodes.
+//! Owns: parsing `catalogue::provider_schemas` and looking up the schema at an argument path. Must not know: nodes.
 
 use serde::Deserialize;
 use std::{
@@ -8,29 +8,29 @@ use std::{
     sync::LazyLock,
 };
 
-/// Every provider's types, read once.
-pub fn schemas() -> &'static Schemas {
-    static READ: LazyLock<Schemas> = LazyLock::new(Schemas::read);
+/// Returns the types of all providers, parsed once.
+pub fn schemas() -> &'static ProviderSchemas {
+    static READ: LazyLock<ProviderSchemas> = LazyLock::new(ProviderSchemas::read);
     &READ
 }
 
 #[derive(Debug, Default)]
-pub struct Schemas {
-    types: HashMap<String, Schema>,
+pub struct ProviderSchemas {
+    types: HashMap<String, BlockSchema>,
 }
 
 /// The body of a type or of a nested block.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Schema {
+pub struct BlockSchema {
     #[serde(rename = "a", default)]
-    pub attributes: BTreeMap<String, Attribute>,
+    pub attributes: BTreeMap<String, AttributeSchema>,
     #[serde(rename = "b", default)]
-    pub blocks: BTreeMap<String, Schema>,
-    /// Attributes that can only be read.
+    pub blocks: BTreeMap<String, BlockSchema>,
+    /// Read-only attributes.
     #[serde(default)]
     pub computed: BTreeSet<String>,
-    /// The block may stand several times.
+    /// The block may be repeated.
     #[serde(default)]
     pub many: bool,
     #[serde(default)]
@@ -39,65 +39,66 @@ pub struct Schema {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub struct Attribute {
+pub struct AttributeSchema {
     pub required: bool,
-    pub kind: Kind,
+    pub kind: AttributeKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AttributeKind {
     Text,
     Number,
     Boolean,
     Texts,
     Numbers,
     Map,
-    /// An object or a list of objects; blocks are understood for it as well.
+    /// An object or a list of objects; may also be written as blocks.
     Any,
 }
 
-impl From<String> for Attribute {
+impl From<String> for AttributeSchema {
     fn from(text: String) -> Self {
         let required = text.starts_with('!');
         let kind = match text.trim_start_matches('!') {
-            "string" => Kind::Text,
-            "number" => Kind::Number,
-            "boolean" => Kind::Boolean,
-            "array(string)" => Kind::Texts,
-            "array(number)" => Kind::Numbers,
-            "map(string)" => Kind::Map,
-            _ => Kind::Any,
+            "string" => AttributeKind::Text,
+            "number" => AttributeKind::Number,
+            "boolean" => AttributeKind::Boolean,
+            "array(string)" => AttributeKind::Texts,
+            "array(number)" => AttributeKind::Numbers,
+            "map(string)" => AttributeKind::Map,
+            _ => AttributeKind::Any,
         };
         Self { required, kind }
     }
 }
 
-/// What stands at a path.
+/// The schema at a path.
 #[derive(Debug, Clone, Copy)]
-pub enum Found<'a> {
-    Attribute(&'a Attribute),
-    Block(&'a Schema),
+pub enum SchemaEntry<'a> {
+    Attribute(&'a AttributeSchema),
+    Block(&'a BlockSchema),
 }
 
 #[derive(Deserialize)]
-struct File {
-    types: HashMap<String, Schema>,
+struct ProviderSchemaFile {
+    types: HashMap<String, BlockSchema>,
     #[serde(rename = "provider")]
     _provider: String,
     #[serde(rename = "version")]
     _version: String,
 }
 
-impl Schemas {
+impl ProviderSchemas {
     fn read() -> Self {
-        // The texts are part of the executable and a test reads them all: one that does not read is left out, and its
-        // types are then treated like types of a workspace module, of which nothing is known.
-        let files = catalogue::provider_schemas().filter_map(|text| serde_json::from_str::<File>(text).ok());
+        // The texts are embedded in the executable, and a test parses them all. A text that does not parse is
+        // skipped; its types are then treated like those of a workspace module, which have no schema.
+        let files = catalogue::provider_schemas()
+            .filter_map(|text| serde_json::from_str::<ProviderSchemaFile>(text).ok());
         Self { types: files.flat_map(|file| file.types).collect() }
     }
 
-    /// The schema of a resource, or of a data source as `data.type`.
-    pub fn get(&self, terraform: &str) -> Option<&Schema> {
+    /// Returns the schema of a resource, or of a data source as `data.type`.
+    pub fn get(&self, terraform: &str) -> Option<&BlockSchema> {
         self.types.get(terraform)
     }
 
@@ -106,27 +107,29 @@ impl Schemas {
     }
 }
 
-impl Schema {
-    /// What stands at `block.block.argument`.
-    pub fn find(&self, path: &str) -> Option<Found<'_>> {
+impl BlockSchema {
+    /// Returns the schema at `block.block.argument`.
+    pub fn find(&self, path: &str) -> Option<SchemaEntry<'_>> {
         let mut body = self;
         let mut parts = path.trim_end_matches("[]").split('.').peekable();
         while let Some(part) = parts.next() {
             match body.blocks.get(part) {
-                Some(block) if parts.peek().is_none() => return Some(Found::Block(block)),
+                Some(block) if parts.peek().is_none() => return Some(SchemaEntry::Block(block)),
                 Some(block) => body = block,
                 None => {
                     let attribute = body.attributes.get(part)?;
-                    // The schema does not say what is in a list of objects, which may be written as blocks.
+                    // The schema does not describe the content of a list of objects, which may be written as
+                    // blocks.
                     let is_whole = parts.peek().is_none();
-                    return (is_whole || attribute.kind == Kind::Any).then_some(Found::Attribute(attribute));
+                    return (is_whole || attribute.kind == AttributeKind::Any)
+                        .then_some(SchemaEntry::Attribute(attribute));
                 }
             }
         }
         None
     }
 
-    /// Whether an attribute such as `id` or `identity[0].principal_id` can be read.
+    /// Returns whether an attribute such as `id` or `identity[0].principal_id` is readable.
     pub fn can_read(&self, attribute: &str) -> bool {
         let first = attribute.split(['.', '[']).next().unwrap_or_default();
         first == "id"

@@ -1,43 +1,44 @@
-//! The project's own settings for its infrastructure: the `[infrastructure]` table of `draftboard.toml`.
+//! The infrastructure settings of a project: the `[infrastructure]` table of `draftboard.toml`.
 //!
-//! Owns: the shape of that table and what holds for one board. Must not know: the rest of the file.
+//! Owns: the format of that table and the merge for one board. Must not know: the rest of the file.
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::Value;
 use std::collections::BTreeMap;
 
-/// Shown wherever a workspace names a program.
+/// The notice for a workspace that sets a program.
 pub const IGNORED_PROGRAM: &str =
     "`program` in draftboard.toml is ignored. Set it in your settings: [terraform] program in settings.toml.";
 
-/// What holds for one board.
+/// The settings of a project or of one board.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
-    /// Tags that every resource gets.
+    /// Tags of every resource.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naming: Option<NamingConvention>,
-    /// Where Terraform keeps its state; in the board's folder when absent.
+    /// The backend of the Terraform state; a local file in the folder of the board when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
-    /// Arguments of providers, by provider; `version` constrains its version.
+    /// Provider arguments, by provider; `version` constrains the provider version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, BTreeMap<String, Value>>,
-    /// Values of variables, for `terraform.tfvars`.
+    /// Variable values, written to `terraform.tfvars`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
-    /// Which versions of Terraform will do.
+    /// The required Terraform version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required_version: Option<String>,
-    /// Ignored: a workspace does not choose the program that runs. Accepted, so that files of earlier editions are read.
+    /// Ignored, because a workspace must not choose the program that runs. Accepted, so that files of earlier
+    /// versions still parse.
     #[serde(default, skip_serializing)]
     program: Option<toml::Value>,
-    /// What costs are given in.
+    /// The currency of cost estimates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// What differs for single boards, by name.
+    /// Overrides for single boards, by board name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub boards: BTreeMap<String, Settings>,
 }
@@ -65,20 +66,20 @@ pub struct Backend {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
+pub enum InfrastructureSettingsError {
     #[error("draftboard.toml, [infrastructure]: {0}")]
     Malformed(String),
 }
 
 impl Settings {
-    /// The settings in the text of `draftboard.toml`; a file without the table has none.
-    pub fn read(text: &str) -> Result<Self, SettingsError> {
+    /// Reads the settings from the text of `draftboard.toml`. A file without the table has default settings.
+    pub fn read(text: &str) -> Result<Self, InfrastructureSettingsError> {
         #[derive(Deserialize)]
         struct File {
             #[serde(default)]
             infrastructure: Settings,
         }
-        let malformed = |error: toml::de::Error| SettingsError::Malformed(error.to_string());
+        let malformed = |error: toml::de::Error| InfrastructureSettingsError::Malformed(error.to_string());
         let file: File = toml::from_str(text).map_err(malformed)?;
         if let Some(naming) = &file.infrastructure.naming {
             naming.check()?;
@@ -86,13 +87,13 @@ impl Settings {
         Ok(file.infrastructure)
     }
 
-    /// Whether the table, or a board's part of it, names a program, which is ignored.
+    /// Returns whether the table or one of its boards sets `program`, which is ignored.
     pub fn names_program(&self) -> bool {
         self.program.is_some() || self.boards.values().any(Self::names_program)
     }
 
-    /// As the entries of one board in `draftboard.toml`.
-    pub fn to_toml(&self, board: &str) -> Result<String, SettingsError> {
+    /// Serializes the settings as the entries of one board in `draftboard.toml`.
+    pub fn to_toml(&self, board: &str) -> Result<String, InfrastructureSettingsError> {
         #[derive(Serialize)]
         struct File<'a> {
             infrastructure: Boards<'a>,
@@ -102,10 +103,10 @@ impl Settings {
             boards: BTreeMap<&'a str, &'a Settings>,
         }
         let file = File { infrastructure: Boards { boards: BTreeMap::from([(board, self)]) } };
-        toml::to_string(&file).map_err(|error| SettingsError::Malformed(error.to_string()))
+        toml::to_string(&file).map_err(|error| InfrastructureSettingsError::Malformed(error.to_string()))
     }
 
-    /// What holds for a board: its own entries before those of the project.
+    /// Returns the settings of a board: its own entries override those of the project.
     #[must_use]
     pub fn for_board(&self, name: &str) -> Self {
         let mut all = Self { boards: BTreeMap::new(), ..self.clone() };
@@ -125,12 +126,12 @@ impl Settings {
 }
 
 impl NamingConvention {
-    fn check(&self) -> Result<(), SettingsError> {
+    fn check(&self) -> Result<(), InfrastructureSettingsError> {
         const TOKENS: [&str; 5] = ["{type}", "{env}", "{name}", "{region}", "{org}"];
         let rest = TOKENS.iter().fold(self.template.clone(), |rest, token| rest.replace(token, ""));
         if !self.template.contains("{name}") || rest.contains(['{', '}']) {
-            return Err(SettingsError::Malformed(format!(
-                "naming.template {:?}: expected text with {{name}} and, if wanted, {{type}}, {{env}}, {{region}} and {{org}}",
+            return Err(InfrastructureSettingsError::Malformed(format!(
+                "naming.template {:?}: expected text with {{name}} and, optionally, {{type}}, {{env}}, {{region}} and {{org}}",
                 self.template
             )));
         }

@@ -1,6 +1,6 @@
-//! Putting a board's files into the workspace, under `terraform/<board>/`.
+//! Writes the files of a board to the workspace, under `terraform/<board>/`.
 //!
-//! Only files that carry Draftboard's marker are ever changed or removed: whatever else lies there is somebody's work.
+//! Changes and removes only files with Draftboard's marker. All other files belong to the user.
 
 use crate::{
     generate::{Generated, MARKER},
@@ -10,40 +10,40 @@ use journal::{FileError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::BoardName;
 use std::collections::BTreeMap;
 
-/// What would happen to the files, by path in the workspace.
+/// The differences between generated and existing files, by path in the workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     pub written: Vec<String>,
     pub removed: Vec<String>,
-    /// Files of somebody else's that stand where one of ours would go; ours is not written.
+    /// Foreign files at the path of a generated file, which is then not written.
     pub in_the_way: Vec<String>,
 }
 
 impl Difference {
-    /// Whether the files are as the board says.
+    /// Returns whether the files match the board.
     pub fn is_empty(&self) -> bool {
         self.written.is_empty() && self.removed.is_empty() && self.in_the_way.is_empty()
     }
 }
 
-/// The folder of a board's files.
+/// Returns the folder of the files of a board.
 pub fn folder_of(board: &BoardName) -> String {
     format!("terraform/{board}")
 }
 
-/// What Terraform leaves behind may hold secrets and is nobody else's; made when there is none.
-const IGNORE_PATH: &str = "terraform/.gitignore";
-const IGNORE: &str = "# State and plans may hold secrets. Draftboard makes this file when there is none; change it as you like.\n\
+/// Keeps the state and plans of Terraform, which may contain secrets, out of version control. Created when missing.
+const GITIGNORE_PATH: &str = "terraform/.gitignore";
+const GITIGNORE_TEXT: &str = "# State and plans may contain secrets. Draftboard creates this file when it is missing; edit it freely.\n\
     .terraform/\n*.tfplan\n*.tfstate\n*.tfstate.*\n";
 
-/// How the files in the workspace differ from what was generated.
+/// Compares the generated files with those in the workspace.
 pub fn difference(
     files: &WorkspaceFiles,
     board: &BoardName,
     generated: &Generated,
 ) -> Result<Difference, FileError> {
     let root = folder_of(board);
-    let ours = ours_within(files, &root)?;
+    let ours = list_board_files(files, &root)?;
     let mut found = Difference::default();
     for (name, text) in &generated.files {
         let path = format!("{root}/{name}");
@@ -65,7 +65,7 @@ pub fn difference(
     Ok(found)
 }
 
-/// Writes what differs and removes what is no longer needed.
+/// Writes changed files and removes obsolete ones.
 pub fn write(
     files: &WorkspaceFiles,
     board: &BoardName,
@@ -73,9 +73,9 @@ pub fn write(
 ) -> Result<Difference, FileError> {
     let difference = difference(files, board, generated)?;
     let prefix = format!("{}/", folder_of(board));
-    let ignore = WorkspacePath::parse(IGNORE_PATH)?;
+    let ignore = WorkspacePath::parse(GITIGNORE_PATH)?;
     if let Err(FileError::Missing { .. }) = files.read(&ignore) {
-        files.write_atomic(&ignore, IGNORE.as_bytes())?;
+        files.write_atomic(&ignore, GITIGNORE_TEXT.as_bytes())?;
     }
     for path in &difference.written {
         let text = path.strip_prefix(&prefix).and_then(|name| generated.files.get(name));
@@ -89,11 +89,11 @@ pub fn write(
     Ok(difference)
 }
 
-/// Files of others in the folder that Terraform reads together with ours, by their path in it.
+/// Returns the foreign files that Terraform reads together with the generated ones, by path in the folder.
 pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, Vec<u8>)>, FileError> {
     let root = folder_of(board);
     let mut found = Vec::new();
-    for (path, _) in ours_within(files, &root)?.iter().filter(|(_, text)| text.is_none()) {
+    for (path, _) in list_board_files(files, &root)?.iter().filter(|(_, text)| text.is_none()) {
         let name = path.strip_prefix(&root).and_then(|name| name.strip_prefix('/'));
         if let Some(name) = name.filter(|name| READ_BY_TERRAFORM.iter().any(|ending| name.ends_with(ending)))
         {
@@ -103,8 +103,11 @@ pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, 
     Ok(found)
 }
 
-/// Every file in the folder and its modules: the text of ours, nothing for those of others.
-fn ours_within(files: &WorkspaceFiles, root: &str) -> Result<BTreeMap<String, Option<String>>, FileError> {
+/// Lists every file in the folder and its modules, with the text of our files and `None` for foreign files.
+fn list_board_files(
+    files: &WorkspaceFiles,
+    root: &str,
+) -> Result<BTreeMap<String, Option<String>>, FileError> {
     let mut found = BTreeMap::new();
     let modules = files.list(&WorkspacePath::parse(format!("{root}/modules"))?)?;
     let folders = modules.folders.into_iter().map(|name| format!("{root}/modules/{name}"));
@@ -113,7 +116,7 @@ fn ours_within(files: &WorkspaceFiles, root: &str) -> Result<BTreeMap<String, Op
             let path = format!("{folder}/{name}");
             let text = match files.read_text(&WorkspacePath::parse(path.as_str())?) {
                 Ok(text) => Some(text).filter(|text| text.starts_with(MARKER.trim_end())),
-                // What is too large or not text was not made here.
+                // A file that is too large or not text is foreign.
                 Err(FileError::TooLarge { .. } | FileError::Malformed { .. }) => None,
                 Err(other) => return Err(other),
             };

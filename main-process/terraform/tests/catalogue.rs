@@ -1,4 +1,4 @@
-//! The catalogue against what the providers say: every argument is there, in its place, of its kind.
+//! Checks the catalogue against the provider schemas: every argument exists, at its path, with its type.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,13 +13,13 @@ use shared_protocol::{
     TypeDef,
     registry::{Block, PropDef, PropKind, Role},
 };
-use terraform::schema::{Found, Kind, Schema, schemas};
+use terraform::schema::{AttributeKind, BlockSchema, SchemaEntry, schemas};
 
 fn written(def: &TypeDef) -> bool {
     matches!(def.block, Block::Resource | Block::Data)
 }
 
-fn schema_of(def: &TypeDef, terraform: &str) -> &'static Schema {
+fn schema_of(def: &TypeDef, terraform: &str) -> &'static BlockSchema {
     let name = if def.block == Block::Data { format!("data.{terraform}") } else { terraform.to_owned() };
     schemas().get(&name).unwrap_or_else(|| panic!("{}: the provider has no `{name}`", def.id))
 }
@@ -37,8 +37,9 @@ fn every_property_is_an_argument_of_its_kind() {
     let mut findings = Vec::new();
     for def in common::registry().types().filter(|def| written(def)) {
         for prop in def.props.iter().filter(|prop| prop.role == Role::Argument) {
-            // With types by operating system a property may belong to one of them, if its condition says so.
-            let places: Vec<Option<Found<'_>>> = def
+            // When the operating system selects the type, a property may belong to only one of them if its
+            // condition says so.
+            let places: Vec<Option<SchemaEntry<'_>>> = def
                 .terraform_types()
                 .map(|terraform| schema_of(def, terraform).find(prop.argument()))
                 .collect();
@@ -57,31 +58,39 @@ fn every_property_is_an_argument_of_its_kind() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-fn misfit(prop: &PropDef, place: Found<'_>) -> Option<String> {
+fn misfit(prop: &PropDef, place: SchemaEntry<'_>) -> Option<String> {
     let kind = match place {
-        Found::Block(_) if prop.argument().ends_with("[]") => return None,
-        Found::Block(_) => return Some(format!("`{}` is a block", prop.argument())),
-        // Of what is within an object nothing is known.
-        Found::Attribute(attribute) if attribute.kind == Kind::Any && prop.argument().contains('.') => {
+        SchemaEntry::Block(_) if prop.argument().ends_with("[]") => return None,
+        SchemaEntry::Block(_) => return Some(format!("`{}` is a block", prop.argument())),
+        // The schema does not describe the content of an object.
+        SchemaEntry::Attribute(attribute)
+            if attribute.kind == AttributeKind::Any && prop.argument().contains('.') =>
+        {
             return None;
         }
-        Found::Attribute(attribute) => attribute.kind,
+        SchemaEntry::Attribute(attribute) => attribute.kind,
     };
     let fits = match prop.kind {
-        PropKind::Boolean => matches!(kind, Kind::Boolean),
-        PropKind::Number => matches!(kind, Kind::Number | Kind::Text),
-        // Numbers that come from a list of choices are texts until they are written.
+        PropKind::Boolean => matches!(kind, AttributeKind::Boolean),
+        PropKind::Number => matches!(kind, AttributeKind::Number | AttributeKind::Text),
+        // Numbers from a list of options are texts until they are written.
         PropKind::Select => match kind {
-            Kind::Number => prop.options.iter().all(|choice| choice.value.parse::<f64>().is_ok()),
-            Kind::Boolean => prop.options.iter().all(|choice| choice.value.parse::<bool>().is_ok()),
-            kind => kind == Kind::Text,
+            AttributeKind::Number => prop.options.iter().all(|choice| choice.value.parse::<f64>().is_ok()),
+            AttributeKind::Boolean => prop.options.iter().all(|choice| choice.value.parse::<bool>().is_ok()),
+            kind => kind == AttributeKind::Text,
         },
-        PropKind::Text | PropKind::Multiline | PropKind::Cidr | PropKind::Colour => kind == Kind::Text,
-        PropKind::List | PropKind::Multiselect => matches!(kind, Kind::Texts | Kind::Numbers | Kind::Any),
-        PropKind::Tags => matches!(kind, Kind::Map | Kind::Any),
-        PropKind::Json | PropKind::Object => matches!(kind, Kind::Any | Kind::Text | Kind::Map),
-        PropKind::Reference if prop.many => matches!(kind, Kind::Texts | Kind::Any),
-        PropKind::Reference => matches!(kind, Kind::Text | Kind::Texts),
+        PropKind::Text | PropKind::Multiline | PropKind::Cidr | PropKind::Colour => {
+            kind == AttributeKind::Text
+        }
+        PropKind::List | PropKind::Multiselect => {
+            matches!(kind, AttributeKind::Texts | AttributeKind::Numbers | AttributeKind::Any)
+        }
+        PropKind::Tags => matches!(kind, AttributeKind::Map | AttributeKind::Any),
+        PropKind::Json | PropKind::Object => {
+            matches!(kind, AttributeKind::Any | AttributeKind::Text | AttributeKind::Map)
+        }
+        PropKind::Reference if prop.many => matches!(kind, AttributeKind::Texts | AttributeKind::Any),
+        PropKind::Reference => matches!(kind, AttributeKind::Text | AttributeKind::Texts),
         PropKind::Slot => false,
     };
     (!fits).then(|| format!("{:?} does not fit {kind:?}", prop.kind))
@@ -98,9 +107,9 @@ fn nothing_that_a_provider_requires_is_missing() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-/// Each required argument has a property that is required, has a value anyway, or shares the argument with others. In a
-/// block that is optional, the property may be left empty: then the block is left out.
-fn require(def: &TypeDef, schema: &Schema, path: &str, optional: bool, findings: &mut Vec<String>) {
+/// Every required argument has a property that is required, has a value, or shares the argument with others. In an
+/// optional block the property may be empty: then the block is omitted.
+fn require(def: &TypeDef, schema: &BlockSchema, path: &str, optional: bool, findings: &mut Vec<String>) {
     let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     for (name, _) in schema.attributes.iter().filter(|(_, attribute)| attribute.required) {
         let full = at(name);

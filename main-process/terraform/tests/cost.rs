@@ -1,4 +1,4 @@
-//! Costs: what is known is summed, what is not is said, and nothing unknown ever counts as zero.
+//! Costs: known costs are summed, missing prices are reported, and an unknown cost never counts as zero.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,7 +11,7 @@ mod common;
 
 use common::Bench;
 use shared_protocol::{NodeId, Value};
-use terraform::cost::{Basis, Estimate, Estimates, PriceBook, estimate, missing};
+use terraform::cost::{Basis, CostEstimate, Estimates, PriceBook, estimate, missing};
 
 const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
   {"provider":"azurerm","region":"westeurope","service":"Virtual Machines","sku":"Standard_B2s/Linux","unit":"hour","price":0.05,"source":"a made-up list","date":"2026-01-31"},
@@ -23,7 +23,7 @@ fn costs(bench: &Bench, book: &PriceBook) -> Estimates {
     estimate(&bench.snapshot, bench.board, &bench.settings, book)
 }
 
-fn of(estimates: &Estimates, node: NodeId) -> &Estimate {
+fn of(estimates: &Estimates, node: NodeId) -> &CostEstimate {
     estimates.nodes.iter().find(|estimate| estimate.node == node).unwrap()
 }
 
@@ -64,7 +64,7 @@ fn what_is_known_is_summed_and_the_rest_is_said() {
 
     bench.set(store, "usage_storage_gb", Value::from(1000));
     let found = costs(&bench, &book);
-    // The operations are still not said, so the whole is not known; what is known is told.
+    // The number of operations is still unknown, so the total is not final; the known part is reported.
     assert_eq!(of(&found, store).basis, Basis::UsageBased);
     assert!((of(&found, store).monthly.unwrap() - 20.0).abs() < 1e-9);
 

@@ -1,5 +1,5 @@
-//! Every type of the catalogue, alone with what it needs and with everything set, through a parser, the providers'
-//! schemas, `terraform fmt` and, where this machine has the provider, `terraform validate`.
+//! Checks every catalogue type, with required values only and with all values, with a parser, the provider schemas,
+//! `terraform fmt` and, where the provider is installed, `terraform validate`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -27,7 +27,7 @@ fn types(prefix: &str) -> Vec<Arc<TypeDef>> {
     all.cloned().collect()
 }
 
-/// Every way to choose one of the properties that others depend on.
+/// Returns every choice of a property that other properties depend on.
 fn choices(def: &TypeDef) -> Vec<Vec<(&str, Value)>> {
     let steering = def.props.iter().filter(|prop| {
         let mut others = def.props.iter().flat_map(|other| other.visible_when.iter().chain(&other.also_when));
@@ -96,7 +96,7 @@ fn every_type_is_understood_by_its_provider_and_formatted() {
     program::assert_formatted(folder.path());
 }
 
-/// All types of a provider on one board, as one configuration.
+/// Adds all types of a provider to one board.
 fn all_on_one_board(prefix: &str, full: bool) -> Bench {
     let mut bench = Bench::new();
     for def in types(prefix) {

@@ -1,4 +1,4 @@
-//! What boards become: names, tags, modules, providers, endpoints, secrets, and nothing that a value could smuggle in.
+//! Generated files: names, tags, modules, providers, endpoints, secrets, and protection against injected HCL.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -15,7 +15,7 @@ use terraform::{Settings, generate::Severity};
 
 const GROUP: &str = r#"{"name":"rg-shop","location":"westeurope"}"#;
 
-/// Parses every file and holds it against the schemas and `fmt`.
+/// Parses every file and checks it against the schemas and `fmt`.
 fn check(bench: &mut Bench) -> terraform::Generated {
     let generated = bench.generate();
     for (file, text) in generated.files.iter().filter(|(file, _)| file.ends_with(".tf")) {
@@ -59,7 +59,7 @@ const NASTY: [&str; 24] = [
     "$ { % { ~}",
 ];
 
-/// The value of an expression, as another reader of the language understands it.
+/// Returns the value of an expression as evaluated by an independent parser.
 fn evaluated(text: &str) -> hcl::Value {
     use hcl::eval::{Context, Evaluate};
     let body: hcl::Body = hcl::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -70,7 +70,7 @@ fn evaluated(text: &str) -> hcl::Value {
 #[test]
 fn texts_come_back_as_they_were_given() {
     for text in NASTY {
-        let line = format!("x = {}\n", terraform::hcl::quoted(text));
+        let line = format!("x = {}\n", terraform::hcl::quote(text));
         assert!(!line.trim_end().contains('\n'), "{line}");
         assert_eq!(evaluated(&line), hcl::Value::from(text), "{line}");
     }
@@ -93,7 +93,7 @@ fn no_value_gets_out_of_its_quotes() {
     }
 }
 
-/// What real Terraform makes of every text: the last word on quoting.
+/// Checks quoting with the real Terraform.
 #[test]
 fn terraform_reads_every_text_as_it_was_given() {
     let Some(program) = program::program() else {
@@ -117,7 +117,7 @@ fn terraform_reads_every_text_as_it_was_given() {
     let output = program::run(program, folder.path(), &["output", "-json", "shown"]);
     let read: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     for (given, read) in texts.iter().zip(read.as_array().unwrap()) {
-        // Terraform brings text into its normal form (NFC), as its documentation says.
+        // Terraform normalizes text to NFC, as documented.
         let normal = given.as_text().unwrap().replace("e\u{301}", "\u{e9}");
         assert_eq!(read.as_str().unwrap(), normal, "{given:?}");
     }
@@ -138,7 +138,7 @@ fn an_expression_within_a_value_orders_and_is_checked() {
     assert!(main.find("\"b_source\" {").unwrap() < main.find("\"a_reader\" {").unwrap(), "{main}");
     bench.set(reader, "input", reads("1\n}\nresource \"x\" \"y\" {"));
     let generated = bench.generate();
-    assert!(error_messages(&generated)[0].starts_with("not an expression"), "{:?}", generated.findings);
+    assert!(error_messages(&generated)[0].starts_with("invalid expression"), "{:?}", generated.findings);
     assert!(!generated.files["main.tf"].contains("\"x\" \"y\""), "{}", generated.files["main.tf"]);
 }
 
@@ -208,7 +208,7 @@ fn an_expression_is_one_expression_or_nothing() {
     bench.set(data, "input", Value::of_expression("1\n}\nresource \"x\" \"y\" {"));
     let generated = check(&mut bench);
     assert!(!generated.files["main.tf"].contains("\"x\""), "{}", generated.files["main.tf"]);
-    assert!(error_messages(&generated)[0].starts_with("not an expression"), "{:?}", generated.findings);
+    assert!(error_messages(&generated)[0].starts_with("invalid expression"), "{:?}", generated.findings);
 }
 
 #[test]
@@ -428,16 +428,16 @@ fn a_change_touches_only_what_it_must() {
         ));
     }
     bench.generate();
-    assert_eq!(bench.generator.rendered(), 21);
+    assert_eq!(bench.generator.rendered_count(), 21);
     bench.generate();
-    assert_eq!(bench.generator.rendered(), 0);
+    assert_eq!(bench.generator.rendered_count(), 0);
     bench.set(networks[3], "name", Value::text("other"));
     let generated = bench.generate();
-    assert_eq!(bench.generator.rendered(), 1);
-    // A rename reaches everybody who names it.
+    assert_eq!(bench.generator.rendered_count(), 1);
+    // A rename updates every node that refers to it.
     bench.json(&format!(r#"{{"updateNode":{{"node":"{group}","name":"group"}}}}"#));
     let renamed = bench.generate();
-    assert_eq!(bench.generator.rendered(), 21);
+    assert_eq!(bench.generator.rendered_count(), 21);
     assert_ne!(generated.files["main.tf"], renamed.files["main.tf"]);
     let mut fresh = terraform::Generator::new();
     let input = terraform::Input { snapshot: &bench.snapshot, board: bench.board, settings: &bench.settings };

@@ -1,4 +1,5 @@
-//! Boards from TerraStudio projects and from Terraform files: nothing lost in silence, and valid Terraform again.
+//! Imports of TerraStudio projects and Terraform files: nothing is lost silently, and the result is valid
+//! Terraform.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -49,7 +50,7 @@ impl Board {
         errors.map(|finding| finding.message.as_str()).collect()
     }
 
-    /// Parses every file and holds it against the schemas and `fmt`.
+    /// Parses every file and checks it against the schemas and `fmt`.
     fn check(&self) {
         for (file, text) in self.generated.files.iter().filter(|(file, _)| file.ends_with(".tf")) {
             assert_eq!(reader::check(text), Vec::<String>::new(), "{file}:\n{text}");
@@ -85,7 +86,7 @@ fn every_project_becomes_valid_terraform() {
     assert_eq!(count, 12);
 }
 
-/// Switches and names that are said otherwise here, or that a note speaks of.
+/// Switches and keys that are translated differently or reported in a note.
 const SAID_OTHERWISE: [&str; 22] = [
     "nsg_enabled",
     "route_table_enabled",
@@ -128,7 +129,7 @@ fn nothing_of_a_project_is_lost() {
                 let value = Value::from_json(json).unwrap();
                 let is_kept = kept.iter().any(|kept| kept.contains(&value.to_string()))
                     || matches!(&value, Value::List(items) if items.iter().all(|item| kept.iter().any(|kept| kept.contains(&item.to_string()))));
-                // What the type says anyway need not be on the node, and what does not apply is let go.
+                // Defaults of the type need not be on the node, and values that do not apply are removed.
                 let def = board.snapshot.type_of(node).unwrap();
                 let implied = def.props.iter().any(|prop| prop.default.as_ref() == Some(&value));
                 assert!(

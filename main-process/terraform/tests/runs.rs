@@ -1,4 +1,4 @@
-//! A whole life of real resources with the real program: Terraform's own `terraform_data` needs no cloud.
+//! The full life cycle of real resources with the real program: the built-in `terraform_data` needs no cloud.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -68,7 +68,7 @@ impl Site {
         self.runs.start(&self.program, &request).unwrap()
     }
 
-    /// Runs to the end and returns what it said, and what became of each node.
+    /// Runs to the end and returns the events and the status of each node.
     fn run(&mut self, operation: RunOperation) -> (Vec<Event>, Tracker) {
         let generated = self.write();
         let run = self.start(operation);
@@ -173,7 +173,7 @@ fn lines_arrive_as_they_are_printed() {
             _ => {}
         }
     }
-    // The first line came while the program still slept, not with everything at the end.
+    // The first line arrives while the program still sleeps, not with everything at the end.
     assert!(ended.unwrap() - one.unwrap() > Duration::from_millis(700));
 }
 
@@ -195,7 +195,7 @@ fn a_cancelled_run_leaves_nothing_behind() {
         let event = run.events.recv_timeout(PATIENCE).unwrap();
         tracker.take(&event, &generated, &site.bench.snapshot);
         match event {
-            // The command is told before it runs; what it prints comes after.
+            // The command is printed before it runs; its output follows.
             Event::Line { text, .. } if text.contains("started") && !text.contains("sleep") => {
                 assert_eq!(tracker.status(node), Some(Deployment::Creating));
                 let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Files in a workspace: ours follow the board, others stay as they are.
+//! Workspace files: generated files follow the board, foreign files stay unchanged.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! One call of a tool: may it be called, are the arguments right, is the answer what was promised, is nothing secret in it.
+//! Calls of server tools: checks approval and arguments, validates the answer and redacts secrets.
 
 use crate::{
     actor::{Link, Progress, Shared},
@@ -11,12 +11,12 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The protocol's result (`content`, `structuredContent`, `isError`) as JSON text, without secrets.
     pub json: String,
-    /// The tool itself says that it failed.
+    /// The tool reports that it failed.
     pub is_error: bool,
 }
 
@@ -29,7 +29,7 @@ impl Answer {
 pub(crate) struct Call<'a> {
     pub(crate) config: &'a McpConfig,
     pub(crate) definition: &'a Definition,
-    /// The definition that a person has approved.
+    /// The approved definition.
     pub(crate) approved: Option<Arc<Seen>>,
     pub(crate) link: Arc<Link>,
     pub(crate) shared: &'a Shared,
@@ -51,7 +51,7 @@ impl Call<'_> {
         self.answer(&result)
     }
 
-    /// Whether it would be sent.
+    /// Returns whether the call would be sent.
     pub(crate) fn check(self, arguments: &Value) -> Result<(), Failure> {
         self.may_be_called()?;
         self.checked(arguments).map(drop)
@@ -67,16 +67,16 @@ impl Call<'_> {
 
     fn may_be_called(&self) -> Result<(), Failure> {
         let why = match Approval::of(self.definition, self.approved.as_deref()) {
-            Approval::New => "nobody has approved it yet",
+            Approval::New => "it is not approved",
             Approval::Changed { .. } => "it has changed since it was approved",
             Approval::Approved if self.settings().is_some_and(|settings| !settings.enabled) => {
-                "it is switched off"
+                "it is disabled"
             }
             Approval::Approved => return Ok(()),
         };
         let name = self.exposed();
         Err(Failure::conflict(format!(
-            "{name} cannot be called: {why}. A person can change that under Upstreams."
+            "{name} cannot be called: {why}. A person can change this in the Upstreams panel."
         )))
     }
 
@@ -87,14 +87,14 @@ impl Call<'_> {
             _ => return Err(Failure::validation("arguments", "The arguments must be a JSON object")),
         };
         let schema = self.definition.input().as_ref().map_err(|reason| {
-            Failure::unavailable(format!("The input schema of {} cannot be used: {reason}", self.exposed()))
+            Failure::unavailable(format!("The input schema of {} is invalid: {reason}", self.exposed()))
         })?;
         let arguments = Value::Object(arguments);
         if let Err((field, message)) = schema.check(&arguments) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
             return Err(Failure::validation(
                 &field,
-                format!("The arguments do not fit {}: {message}", self.exposed()),
+                format!("Invalid arguments for {}: {message}", self.exposed()),
             ));
         }
         match arguments {
@@ -108,26 +108,26 @@ impl Call<'_> {
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {
             let schema = schema.as_ref().map_err(|reason| {
-                Failure::unavailable(format!("The output schema of {name} cannot be used: {reason}"))
+                Failure::unavailable(format!("The output schema of {name} is invalid: {reason}"))
             })?;
             let Some(structured) = &result.structured_content else {
                 let message =
-                    format!("{name} answered without the structured content that its definition promises");
+                    format!("The answer of {name} lacks the structured content that its definition declares");
                 return Err(Failure::unavailable(message));
             };
             schema.check(structured).map_err(|(field, message)| {
                 Failure::unavailable(format!(
-                    "{name} answered against its own definition at {field:?}: {message}"
+                    "The answer of {name} does not match its output schema at {field:?}: {message}"
                 ))
             })?;
         }
         let json = serde_json::to_string(result).map_err(|error| {
-            Failure::new(Code::Internal, format!("The answer of {name} cannot be written: {error}"))
+            Failure::new(Code::Internal, format!("Encoding the answer of {name} failed: {error}"))
         })?;
         let most = self.config.limits.result_bytes;
         if json.len() > most {
             let message = format!(
-                "{name} answered {} bytes, more than the {most} that are let through. Ask for less, or raise result_bytes.",
+                "The answer of {name} has {} bytes, more than the limit of {most}. Request less, or raise result_bytes.",
                 json.len()
             );
             return Err(Failure::new(Code::LimitExceeded, message));

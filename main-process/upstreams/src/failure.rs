@@ -1,8 +1,8 @@
-//! What every refusal and every fault of this crate looks like: the contract's `{code, message, field}`.
+//! The error type of this crate, in the contract's form `{code, message, field}`.
 
 use serde::Serialize;
 
-/// The words of the agents' surface, so that nothing has to be translated on the way there.
+/// The codes of the agent surface, so that no translation is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {
@@ -20,9 +20,9 @@ pub enum Code {
 #[error("{message}")]
 pub struct Failure {
     pub code: Code,
-    /// What happened, why, and what to do next. Free of secrets.
+    /// States what happened, why, and what to do next. Free of secrets.
     pub message: String,
-    /// Which part of a configuration or of the arguments it is about.
+    /// The part of a configuration or of the arguments that the error concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Fetching a package before its first start: a step of its own with its own time, so that a slow download is not taken
-//! for a server that hangs.
+//! Fetches a package before its first start. A separate step with its own timeout, so that a slow download is not
+//! mistaken for a server that hangs.
 
 use crate::{actor::Wanted, failure::Failure, launch::Plan, log::Log, process::Process};
 use processes::{ProgramLaunch, ProgramSpawner};
@@ -9,18 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What has been printed is read in no time once nobody prints any more.
+/// The time limit for reading remaining output after the process ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Whether there is anything to do.
+/// Returns whether the package still has to be fetched.
 pub(crate) fn needed(plan: &Plan) -> bool {
     !plan.install.is_empty() && plan.mark.as_ref().is_none_or(|mark| !mark.exists())
 }
 
-/// Why nothing was fetched.
+/// The reason a fetch did not complete.
 pub(crate) enum Unfetched {
     Failed(Failure),
-    /// Somebody wants it no more, and what was started is gone.
+    /// The start was cancelled, and its processes have ended.
     Quit,
 }
 
@@ -37,7 +37,7 @@ pub(crate) async fn run(
             Step::Done => {}
             Step::TooLate => {
                 let message = format!(
-                    "Fetching the package took longer than {} s and was ended. Look at the log, raise install_ms, or try again.",
+                    "Fetching the package took longer than {} s and was stopped. Check the log, raise install_ms, or try again.",
                     limit.as_secs()
                 );
                 return Err(Unfetched::Failed(Failure::network(message)));
@@ -48,16 +48,16 @@ pub(crate) async fn run(
         let written =
             mark.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(mark, ""));
         if let Err(error) = written {
-            tracing::warn!(%error, "an installation could not be noted and will be done again");
+            tracing::warn!(%error, "recording an installation failed; the package will be fetched again");
         }
     }
     Ok(())
 }
 
-/// Next time it is fetched again: what was fetched may have been cleared away.
+/// Forces the next start to fetch the package again, because its files may have been deleted.
 pub(crate) fn forget(plan: &Plan) {
     if let Some(mark) = &plan.mark {
-        // It need not be there.
+        // The mark may not exist.
         let _ = std::fs::remove_file(mark);
     }
 }
@@ -67,7 +67,7 @@ enum Step {
     TooLate,
 }
 
-/// Runs to its end, or to the end of its time; in each case nothing of it is left.
+/// Runs a step until it ends or times out. No process of it remains in either case.
 async fn run_step(
     step: &ProgramLaunch,
     spawner: &Arc<dyn ProgramSpawner>,
@@ -81,7 +81,7 @@ async fn run_step(
     let failed = |message: String| Unfetched::Failed(Failure::unavailable(message));
     let started = Process::start(spawner, step, log).await;
     let (process, (output, input)) =
-        started.map_err(|error| failed(format!("{name} could not be started: {error}")))?;
+        started.map_err(|error| failed(format!("{name} failed to start: {error}")))?;
     drop(input);
     let heard = log.clone();
     let listener = tokio::spawn(async move { heard.follow(output).await });
@@ -109,7 +109,7 @@ async fn run_step(
 fn explain(step: &ProgramLaunch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
     let verb = step.arguments.first().and_then(|verb| verb.to_str());
     if matches!(name, "docker" | "podman") && verb == Some("version") {
-        return Failure::unavailable(format!("Docker not running: start it, then try again.{last_words}"));
+        return Failure::unavailable(format!("Docker not running: start Docker and try again.{last_words}"));
     }
     let unknown = [
         "E404",
@@ -122,5 +122,5 @@ fn explain(step: &ProgramLaunch, name: &str, exit: &str, log: &str, last_words: 
     if unknown.iter().any(|sign| log.contains(sign)) {
         return Failure::not_found(format!("Package not found.{last_words}")).at("package.identifier");
     }
-    Failure::unavailable(format!("The package could not be fetched: {name} {exit}.{last_words}"))
+    Failure::unavailable(format!("Fetching the package failed: {name} {exit}.{last_words}"))
 }

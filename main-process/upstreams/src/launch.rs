@@ -1,5 +1,5 @@
-//! From a configuration to what is run: the program of each kind of package, its environment, and what must be fetched
-//! before. Secrets go into the environment, never into an argument.
+//! Plans the launch of a server: the program for each package type, its environment, and the fetch steps before.
+//! Secrets go into the environment, never into arguments.
 
 use crate::{
     config::{McpConfig, McpPackageType},
@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// What a server inherits from its user's session; everything else must be in its configuration.
+/// The variables a server inherits from the user's session; all others must be in its configuration.
 const INHERITED: [&str; 17] = [
     "HOME",
     "PATH",
@@ -36,7 +36,7 @@ const INHERITED: [&str; 17] = [
     "DOCKER_HOST",
 ];
 
-/// The inheritable part of this process's own environment.
+/// Returns the inheritable variables of this process.
 pub fn inherited_environment() -> Vec<(OsString, OsString)> {
     INHERITED.iter().filter_map(|name| std::env::var_os(name).map(|value| (name.into(), value))).collect()
 }
@@ -63,20 +63,20 @@ pub(crate) fn piped_launch(
     }
 }
 
-/// How a server comes to run.
+/// The launch plan of a server.
 pub(crate) struct Plan {
-    /// Before the first start, one after the other.
+    /// Fetch steps before the first start, in order.
     pub(crate) install: Vec<ProgramLaunch>,
-    /// There once the installation is done.
+    /// The mark file that exists after installation.
     pub(crate) mark: Option<PathBuf>,
     pub(crate) launch: ProgramLaunch,
-    /// After the end: a container outlives the program that started it.
+    /// The cleanup step after the end, because a container outlives the program that started it.
     pub(crate) clear: Option<ProgramLaunch>,
 }
 
 pub(crate) struct Place<'a> {
     pub(crate) environment: &'a [(OsString, OsString)],
-    /// For virtual environments and marks of what is installed.
+    /// The folder for virtual environments and installation marks.
     pub(crate) data: &'a Path,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn plan(config: &McpConfig, secrets: &Resolved, place: &Place<'_>) ->
     let run = |program: PathBuf, arguments: Vec<String>| {
         piped_launch(&program, arguments, folder.clone(), environment.clone())
     };
-    // Fetching needs no secret of the server's.
+    // Fetching needs no secrets of the server.
     let fetch = |program: &Path, arguments: Vec<String>| {
         piped_launch(program, arguments, home.clone(), place.environment.to_vec())
     };
@@ -163,7 +163,7 @@ pub(crate) fn plan(config: &McpConfig, secrets: &Resolved, place: &Place<'_>) ->
             let mut arguments =
                 ["run", "--rm", "-i", "--init", "--name", &container].map(str::to_owned).to_vec();
             for name in config.env_vars.keys() {
-                // Only the name: the client takes the value from its own environment.
+                // Passes only the name; the Docker client takes the value from its own environment.
                 arguments.extend(["--env".to_owned(), name.clone()]);
             }
             arguments.push(identifier.to_owned());
@@ -193,12 +193,12 @@ pub(crate) fn plan(config: &McpConfig, secrets: &Resolved, place: &Place<'_>) ->
             })
         }
         McpPackageType::Http => {
-            Err(Failure::validation("package", "An HTTP server is not started, only reached"))
+            Err(Failure::validation("package", "An HTTP server is not started by Draftboard"))
         }
     }
 }
 
-/// `mcp-server-time` of `mcp-server-time[extra]==1.2`.
+/// Returns `mcp-server-time` for `mcp-server-time[extra]==1.2`.
 fn distribution(identifier: &str) -> &str {
     identifier.split(['=', '<', '>', '~', '!', '[', '@', ';']).next().unwrap_or(identifier).trim()
 }
@@ -216,7 +216,7 @@ fn value_of<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&
     environment.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
 }
 
-/// Looks along the PATH that the server will have, not along ours.
+/// Searches the PATH of the server, not that of this process.
 pub(crate) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> Result<PathBuf, Failure> {
     let path = value_of(environment, "PATH").unwrap_or_default();
     std::env::split_paths(path)
@@ -228,10 +228,10 @@ pub(crate) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> 
                 "uvx" => "install uv",
                 "python3" => "install Python",
                 "docker" => "install Docker",
-                _ => "install it or give its whole path",
+                _ => "install it or enter its full path",
             };
             let path = path.to_string_lossy();
-            Failure::not_found(format!("{name} was not found on the PATH ({path}): {what}")).at("package")
+            Failure::not_found(format!("{name} was not found on PATH ({path}): {what}")).at("package")
         })
 }
 
@@ -239,7 +239,7 @@ fn executable(path: &Path) -> Result<PathBuf, Failure> {
     if is_executable(path) {
         return Ok(path.to_owned());
     }
-    let message = format!("Package not found: {} is not a program that can be run", path.display());
+    let message = format!("Package not found: {} is not an executable file", path.display());
     Err(Failure::not_found(message).at("package.identifier"))
 }
 

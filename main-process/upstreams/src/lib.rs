@@ -1,8 +1,8 @@
-//! The MCP service: the servers that Draftboard manages for its user, their tools, and their secrets.
+//! The MCP service: managed servers, their tools and their secrets.
 //!
-//! The only crate that knows the client side of the Model Context Protocol. It must not know boards, windows, Draftboard's
-//! own MCP surface, or where the user's folders are: paths, the way processes are started and the place of secrets are
-//! given to it.
+//! Owns: the client side of the Model Context Protocol; no other crate knows it.
+//! Must not know: boards, windows, Draftboard's own MCP surface, the user's folders. The caller provides paths, the
+//! process spawner and the secret store.
 
 mod actor;
 mod call;

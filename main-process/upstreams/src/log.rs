@@ -1,4 +1,4 @@
-//! The last words of a server: what it wrote to its standard error, and what happened to it. Bounded, free of secrets.
+//! The log of a server: its standard error and Draftboard's own messages. Bounded and free of secrets.
 
 use crate::secrets::Redactor;
 use std::{
@@ -32,11 +32,11 @@ impl Log {
         self.add(line, false);
     }
 
-    /// `is_cut`: there was more of it, and what it ends with may be the beginning of a secret.
+    /// `is_cut`: the line was longer, so its end may be the beginning of a secret.
     fn add(&self, line: &str, is_cut: bool) {
         let mut lines = self.locked();
         let line = if is_cut { lines.redactor.without_beginning(line) } else { line };
-        // Cleaned before it is cut to its length, or a cut secret would not be found.
+        // Redacts before truncating; a truncated secret would not be found.
         let mut line = lines.redactor.clean(line.trim_end()).into_owned();
         if is_cut && line.len() <= LONGEST_LINE {
             line.push('…');
@@ -56,18 +56,18 @@ impl Log {
         self.locked().redactor.clean(text).into_owned()
     }
 
-    /// Whether there is anything to hide at all.
+    /// Returns whether there are secrets to redact.
     pub(crate) fn hides_anything(&self) -> bool {
         !self.locked().redactor.is_empty()
     }
 
-    /// The kept lines and how many there were before them.
+    /// Returns the kept lines and the number of dropped ones.
     pub(crate) fn lines(&self) -> (Vec<String>, u64) {
         let lines = self.locked();
         (lines.kept.iter().cloned().collect(), lines.dropped)
     }
 
-    /// What came after a [`mark`](Self::mark) and is still kept.
+    /// Returns the kept lines after a [`mark`](Self::mark).
     pub(crate) fn since(&self, mark: u64) -> Vec<String> {
         let lines = self.locked();
         let fresh = usize::try_from((lines.dropped + lines.kept.len() as u64).saturating_sub(mark))
@@ -75,20 +75,20 @@ impl Log {
         lines.kept.range(lines.kept.len().saturating_sub(fresh)..).cloned().collect()
     }
 
-    /// The last few of those, for an error; empty when nothing was said.
+    /// Returns the last lines after a mark for an error message; empty when there are none.
     pub(crate) fn last_words(&self, mark: u64) -> String {
         let fresh: Vec<String> = self.since(mark).into_iter().filter(|line| !line.is_empty()).collect();
         let last = fresh.get(fresh.len().saturating_sub(LAST_WORDS)..).unwrap_or_default();
-        if last.is_empty() { String::new() } else { format!(" Its last words: {}", last.join(" / ")) }
+        if last.is_empty() { String::new() } else { format!(" Last log lines: {}", last.join(" / ")) }
     }
 
-    /// How many lines there have been.
+    /// Returns the total number of lines so far.
     pub(crate) fn mark(&self) -> u64 {
         let lines = self.locked();
         lines.dropped + lines.kept.len() as u64
     }
 
-    /// Reads to the end, however much comes: a server whose pipe is full would stand still.
+    /// Reads until the end without limit, because a server with a full pipe would stall.
     pub(crate) async fn follow(&self, mut pipe: impl AsyncRead + Unpin) {
         let mut buffer = [0_u8; 8_192];
         let (mut line, mut is_cut) = (Vec::new(), false);
@@ -112,7 +112,7 @@ impl Log {
 
     fn heard(&self, line: &[u8], is_cut: bool) {
         let text = String::from_utf8_lossy(line);
-        // A character that was cut through is no part of anything.
+        // Drops a truncated character.
         self.add(if is_cut { text.trim_end_matches('\u{fffd}') } else { &text }, is_cut);
     }
 
@@ -151,7 +151,7 @@ mod tests {
         log.hide(Redactor::new(
             [Secret::new("hunter22").expect("ok"), Secret::new(&long).expect("ok")].iter(),
         ));
-        // What comes before shrinks, so the place of the cut moves into what is shown.
+        // Redaction shortens the text before the cut, so the cut moves into the visible part.
         let shrinking = "hunter22".repeat(500);
         for line in [
             format!("{long}\n"),

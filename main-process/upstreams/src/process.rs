@@ -1,4 +1,4 @@
-//! One process of a server, seen from its actor: its pipes, its end, and how it is brought about.
+//! A process of a server as its actor uses it: its pipes and its shutdown.
 
 use crate::{log::Log, status::ServerProcessExit};
 use processes::{ProgramLaunch, ProgramSpawner, RunningProgram};
@@ -16,24 +16,25 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// A message that is longer ends the connection: nobody should have to wait for an answer that was thrown away.
+/// The maximum bytes of a message. A longer message closes the connection, so that no caller waits for a dropped
+/// answer.
 const LONGEST_MESSAGE: usize = 16 << 20;
-/// Most servers end by themselves when their input does.
+/// The time a server has to exit after its input closes; most servers do.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Nobody writes any more; what has been written is read in no time, unless somebody got away with the pipe.
+/// The time limit for reading remaining output, in case a detached process still holds the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 const AFTERMATH: Duration = Duration::from_secs(10);
 
-/// Dropping it kills it and all that it has started, without waiting.
+/// A running process. Dropping it kills the process and its children without waiting.
 pub(crate) struct Process {
     running: Option<RunningProgram>,
     ended: pipe::Receiver,
-    /// Reads its standard error, until the last process that holds it has ended.
+    /// Reads standard error until the last process that holds it ends.
     listener: JoinHandle<()>,
     after: Option<After>,
 }
 
-/// What is run once it has ended: a container outlives the program that started it.
+/// A cleanup command for after the end, because a container outlives the program that started it.
 struct After {
     launch: ProgramLaunch,
     spawner: Arc<dyn ProgramSpawner>,
@@ -43,18 +44,18 @@ struct After {
 pub(crate) type Pipes = (Lines, pipe::Sender);
 
 impl Process {
-    /// Starts it. What it says on standard error goes to `log` until it ends.
+    /// Starts the process. Its standard error goes to `log`.
     pub(crate) async fn start(
         spawner: &Arc<dyn ProgramSpawner>,
         launch: &ProgramLaunch,
         log: &Arc<Log>,
     ) -> io::Result<(Self, Pipes)> {
-        // Starting waits until the program is there; whoever is waited for must not hold up the others. When nobody wants it
-        // any more by then, it is dropped, and ends.
+        // Spawns on a blocking thread, because starting blocks until the program runs. If the caller is gone by then,
+        // the process is dropped and killed.
         let (spawner, launch) = (spawner.clone(), launch.clone());
         let spawned = tokio::task::spawn_blocking(move || spawner.spawn(&launch)).await;
         let mut running = spawned.map_err(io::Error::other)??;
-        // Not a pipe, and never read: only waited for, which is the same for every descriptor.
+        // The descriptor is not a pipe and is never read; it is only polled for readiness.
         let ended = pipe::Receiver::from_owned_fd_unchecked(running.as_fd().try_clone_to_owned()?)?;
         let absent = || io::Error::other("the process was started without its pipes");
         let output = pipe::Receiver::from_owned_fd(running.take_stdout().ok_or_else(absent)?)?;
@@ -65,19 +66,19 @@ impl Process {
         Ok((Self { running: Some(running), ended, listener, after: None }, (Lines::new(output), input)))
     }
 
-    /// Has `launch` run when this one is gone, however it goes.
+    /// Registers `launch` to run after this process ended in any way.
     pub(crate) fn then(&mut self, launch: ProgramLaunch, spawner: Arc<dyn ProgramSpawner>, log: Arc<Log>) {
         self.after = Some(After { launch, spawner, log });
     }
 
-    /// Waits until the program has ended by itself.
+    /// Waits until the program exits by itself.
     pub(crate) async fn ended(&self) {
-        // An error would mean that the end cannot be seen any more: then it is as good as one.
+        // Treats an error as an exit, because the exit can no longer be observed.
         let _ = self.ended.readable().await;
     }
 
-    /// Lets it end, then asks, then kills: it and all that it has started are gone afterwards. Its input must have been
-    /// closed before.
+    /// Waits for the process to exit, then sends TERM, then kills it and all its children. Its input must already be
+    /// closed.
     pub(crate) async fn end(mut self, grace: Duration) -> io::Result<ServerProcessExit> {
         let patience = PATIENCE.min(grace / 4);
         if tokio::time::timeout(patience, self.ended()).await.is_err() {
@@ -89,13 +90,13 @@ impl Process {
         self.finish().await
     }
 
-    /// Kills what is left.
+    /// Kills the remaining processes.
     pub(crate) async fn finish(mut self) -> io::Result<ServerProcessExit> {
         let Some(mut running) = self.running.take() else {
-            return Err(io::Error::other("it has ended before"));
+            return Err(io::Error::other("the process has already ended"));
         };
         let finished = tokio::task::spawn_blocking(move || running.kill()).await.map_err(io::Error::other)?;
-        // Its last words are often the reason.
+        // The last output often explains the exit.
         let _ = tokio::time::timeout(LAST_WORDS, &mut self.listener).await;
         if let Some(after) = self.after.take() {
             after.run().await;
@@ -118,18 +119,16 @@ impl After {
         match Process::start(&self.spawner, &self.launch, &self.log).await {
             Ok((process, (_, input))) => {
                 drop(input);
-                // Either it has ended by then, or it is ended.
+                // The process has exited or is killed next.
                 let _ = tokio::time::timeout(AFTERMATH, process.ended()).await;
                 let _ = Box::pin(process.finish()).await;
             }
-            Err(error) => {
-                self.log.push(&format!("Draftboard: what was left could not be cleared away: {error}"))
-            }
+            Err(error) => self.log.push(&format!("Draftboard: cleanup failed: {error}")),
         }
     }
 }
 
-/// The output of a server, with a bound on each line.
+/// The output of a server with a limit on each line.
 pub(crate) struct Lines {
     pipe: pipe::Receiver,
     since_line_break: usize,

@@ -1,5 +1,5 @@
-//! A registry of servers, as a file or an address, in the official format. It fills in forms; what it says is data, and
-//! nothing is started by it.
+//! Searches a server registry in the official format, given as a file or a URL. Its entries prefill forms; they are
+//! data and start nothing.
 
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource},
@@ -23,40 +23,40 @@ const LIMIT: Duration = Duration::from_secs(20);
 const CONNECT: Duration = Duration::from_secs(10);
 const MOST_FOUND: usize = 100;
 
-/// A server that a registry knows.
+/// A server in a registry.
 #[derive(Debug, Clone, Serialize)]
 pub struct RegistryEntry {
     pub name: String,
     pub description: String,
     pub version: String,
-    /// Its author says that nobody should begin to use it.
+    /// Its author marked it as deprecated.
     pub deprecated: bool,
-    /// Ways to run it. The configuration is filled in as far as the registry knows.
+    /// Supported ways to run the server, with configurations prefilled from the registry.
     pub offers: Vec<Offer>,
-    /// Ways that Draftboard does not know.
+    /// Ways to run the server that Draftboard does not support.
     pub unsupported: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Offer {
     pub config: McpConfig,
-    /// Variables (or `auth`) that a person must give before it can be kept or started.
+    /// Variables, or `auth`, that a person must provide before the server can be saved or started.
     pub required: Vec<String>,
 }
 
-/// Searches an index, given as a path or as an address (`…/v0.1/servers`). The best are first.
+/// Searches an index given as a path or a URL (`…/v0.1/servers`). Best matches first.
 pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>, Failure> {
     let bytes = if place.starts_with("http://") || place.starts_with("https://") {
         fetch(place, query).await?
     } else {
         let unreadable =
-            |why: String| Failure::not_found(format!("{place} cannot be read: {why}")).at("registry");
+            |why: String| Failure::not_found(format!("Reading {place} failed: {why}")).at("registry");
         let bytes = durable::read(Path::new(place), LARGEST_INDEX as u64)
             .map_err(|error| unreadable(error.to_string()))?;
-        Bytes::from(bytes.ok_or_else(|| unreadable("there is no such file".to_owned()))?)
+        Bytes::from(bytes.ok_or_else(|| unreadable("the file does not exist".to_owned()))?)
     };
     let index: Index = serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::unavailable(format!("{place} is not a registry's index: {error}")).at("registry")
+        Failure::unavailable(format!("{place} is not a valid registry index: {error}")).at("registry")
     })?;
     Ok(best(&index, query))
 }
@@ -64,19 +64,19 @@ pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEnt
 async fn fetch(place: &str, query: &str) -> Result<Bytes, Failure> {
     let offline = |why: String| {
         Failure::network(format!(
-            "The registry cannot be reached: {why}. Search a file instead, or try again later."
+            "The registry cannot be reached: {why}. Search a registry file instead, or try again later."
         ))
     };
     let joint = if place.contains('?') { '&' } else { '?' };
     let request = Request::get(format!("{place}{joint}search={}&limit={MOST_FOUND}", encoded(query)))
         .header(header::ACCEPT, "application/json")
         .body(Full::default())
-        .map_err(|error| Failure::validation("registry", format!("{place} is not an address: {error}")))?;
+        .map_err(|error| Failure::validation("registry", format!("{place} is not a valid URL: {error}")))?;
     let answered = tokio::time::timeout(LIMIT, async {
         let client = HttpClient::new(CONNECT).map_err(|error| error.to_string())?;
         let response = client.send(request).await.map_err(|error| error.to_string())?;
         if !response.status().is_success() {
-            return Err(format!("it answered with HTTP {}", response.status()));
+            return Err(format!("it returned HTTP {}", response.status()));
         }
         read(response.into_body(), LARGEST_INDEX).await.map_err(|error| error.to_string())
     });
@@ -91,7 +91,7 @@ struct Index {
     servers: Vec<Value>,
 }
 
-/// What the registry itself says about an entry.
+/// The registry's own metadata of an entry.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct About {
@@ -177,7 +177,7 @@ struct Version {
 }
 
 impl Version {
-    /// None when it cannot be understood.
+    /// Returns `None` when the entry cannot be parsed.
     fn of(entry: &Value) -> Option<Self> {
         let about = entry.get("_meta").and_then(|meta| meta.get(ABOUT)).cloned().unwrap_or_default();
         let about = serde_json::from_value(about).unwrap_or_default();
@@ -189,7 +189,7 @@ impl Version {
         self.about.status.as_deref().or(self.server.status.as_deref()).unwrap_or("active")
     }
 
-    /// Greater is newer: by the registry's own word, then by its numbers, then by the day it came.
+    /// Sort key; greater is newer: by the registry's latest mark, then by version number, then by publication date.
     fn age(&self) -> (bool, Vec<u64>, bool, &str) {
         let (release, extra) = match self.server.version.split_once(['-', '+']) {
             Some((release, extra)) => (release, Some(extra)),
@@ -200,8 +200,8 @@ impl Version {
     }
 }
 
-/// Exact name, then names that begin with it, then those that contain it, then descriptions; among equals by name. The newest
-/// version of each that was not deleted; entries that cannot be understood are left out.
+/// Ranks exact names first, then prefixes, then names that contain the query, then descriptions; ties by name.
+/// Returns the newest version of each server that is not deleted, and ignores entries that cannot be parsed.
 fn best(index: &Index, query: &str) -> Vec<RegistryEntry> {
     let query = query.trim().to_lowercase();
     let mut newest: BTreeMap<String, Version> = BTreeMap::new();
@@ -266,7 +266,7 @@ fn from_package(name: &str, package: &Package) -> Option<Offer> {
     if package.transport.as_ref().is_some_and(|transport| transport.kind != "stdio") {
         return None;
     }
-    // Without a version what runs could change from one start to the next.
+    // Pins the version; otherwise the program could change between starts.
     let pinned = |mark: &str| match &package.version {
         Some(version) if !package.identifier.contains(mark) || mark == "@" => {
             format!("{}{mark}{version}", package.identifier)
@@ -308,7 +308,7 @@ fn from_package(name: &str, package: &Package) -> Option<Offer> {
         }
         let spec = EnvVarConfig {
             name: name.clone(),
-            // Given by `McpService::create_with_secrets`; until then it cannot be kept.
+            // Set by `McpService::create_with_secrets`; the configuration cannot be saved before.
             secret_ref: None,
             value,
             is_secret: variable.is_secret,

@@ -1,4 +1,4 @@
-//! How a server is, in the words of the contract.
+//! The status of a server as the contract defines it.
 
 use crate::actor::Phase;
 use serde::Serialize;
@@ -7,25 +7,25 @@ use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum McpStatus {
-    /// Switched off by a person.
+    /// Disabled by a person.
     Disabled,
     Stopped,
     Starting {
         phase: Phase,
     },
-    /// It was asked to end, or has failed and is cleared away.
+    /// The server is shutting down, or failed and is being cleaned up.
     Stopping,
-    /// The names that agents call.
+    /// Connected. `tools` are the exposed names that agents can call.
     Running {
         tools: Vec<String>,
     },
-    /// It failed and is tried again.
+    /// The server failed and will be restarted.
     Backoff {
         attempt: u32,
         retry_in_ms: u64,
         message: String,
     },
-    /// It runs, and none of its tools may be used before a person has looked at them.
+    /// The server runs, and a person has approved none of its tools.
     NeedsApproval {
         tools: Vec<String>,
     },
@@ -38,25 +38,25 @@ pub enum McpStatus {
 }
 
 impl McpStatus {
-    /// Whether there is a connection.
+    /// Returns whether the server is connected.
     pub fn is_connected(&self) -> bool {
         matches!(self, Self::Running { .. } | Self::NeedsApproval { .. })
     }
 }
 
-/// What else a person wants to know.
+/// Details of a server for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Details {
     pub status: McpStatus,
-    /// Of the protocol, while it runs.
+    /// The protocol version while the server runs.
     pub protocol: Option<String>,
-    /// What the server calls itself. Nothing is decided by it.
+    /// The self-reported name of the server. Nothing depends on it.
     pub server: Option<String>,
     pub tools: usize,
-    /// Tools that a person has not looked at, or that have changed since.
+    /// The number of tools that are new or changed since their approval.
     pub waiting: usize,
     pub last_failure: Option<crate::Failure>,
-    /// How its process ended the last time.
+    /// The exit of its last process.
     pub exit: Option<ServerProcessExit>,
 }
 
@@ -76,9 +76,9 @@ impl From<ExitStatus> for ServerProcessExit {
 impl std::fmt::Display for ServerProcessExit {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.code, self.signal) {
-            (Some(code), _) => write!(formatter, "ended with code {code}"),
-            (None, Some(signal)) => write!(formatter, "was ended by signal {signal}"),
-            (None, None) => write!(formatter, "ended"),
+            (Some(code), _) => write!(formatter, "exited with code {code}"),
+            (None, Some(signal)) => write!(formatter, "was terminated by signal {signal}"),
+            (None, None) => write!(formatter, "exited"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The contract's own list: MC-T1 to T9 and MC-NT1 to NT4, here against small servers of our own, which show more than others do.
-//! Against other people's servers, each rule by its number, in `contract_real.rs`.
+//! The contract's rules MC-T1 to T9 and MC-NT1 to NT4 against small fixture servers, which show more than others do.
+//! `contract_real.rs` tests the rules by number against third-party servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod common;
@@ -90,7 +90,7 @@ async fn variables_and_secrets_arrive_and_secrets_are_not_told() {
     assert_eq!(bench.text(id, "env", json!({"name": "API_KEY"})).await, "[redacted]");
     let (log, _) = bench.service.log(id).unwrap();
     assert!(log.contains(&"telling [redacted]".to_owned()), "{log:?}");
-    // Nothing of ours but the file of secrets knows it, and no command line shows it.
+    // Only the secrets file contains the secret, and no command line shows it.
     let config = std::fs::read_to_string(bench.folder.path().join("config/upstreams.json")).unwrap();
     let everything = format!("{config}{:?}{log:?}{:?}", bench.service.list(), bench.processes());
     assert!(!everything.contains("hunter2"), "{everything}");
@@ -187,7 +187,7 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
         .await;
     bench.until("it runs", |service| matches!(service.status(id), Some(McpStatus::Running { .. }))).await;
     assert_eq!(bench.text(id, "env", json!({"name": "NEW"})).await, "yes");
-    // Per tool: switched off is neither listed nor called.
+    // A disabled tool is neither listed nor called.
     let mut off = bench.service.get(id).unwrap();
     off.tools.insert("echo".to_owned(), upstreams::ToolSettings { enabled: false, ..Default::default() });
     bench.service.update(off).unwrap();
@@ -214,7 +214,7 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
             .contains("hunter2")
     );
 
-    // A registry's form cannot be kept before what it asks for is given.
+    // A registry configuration cannot be saved before its required values are given.
     let index = bench.folder.path().join("index.json");
     let package = json!({"registryType": "npm", "identifier": "clock", "environmentVariables": [{"name": "KEY", "isRequired": true, "isSecret": true}]});
     std::fs::write(
@@ -230,13 +230,13 @@ async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without
         .remove(0);
     let failure = bench.service.create(offer.config.clone()).unwrap_err();
     assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some("env_vars.KEY")));
-    // Nor with a reference to a secret that nobody has given.
+    // Nor with a reference to a missing secret.
     let mut referring = offer.config.clone();
     referring.refer_to_own_secret("KEY");
     let failure = bench.service.create_with_secrets(referring.clone(), &[]).unwrap_err();
     assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some("env_vars.KEY")));
     assert_eq!(bench.service.list().len(), 1, "nothing was kept");
-    // By hand it may be given later.
+    // In a manual configuration it may be given later.
     referring.source = upstreams::McpSource::Manual;
     let later = bench.service.create_with_secrets(referring, &[]).unwrap();
     bench.service.delete(later.id).unwrap();

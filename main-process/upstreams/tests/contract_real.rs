@@ -1,11 +1,11 @@
-//! The contract's own list against other people's servers. Each test is named after its rule and goes through every server with
-//! which that rule can be shown:
+//! The contract's rules against third-party servers. Each test is named after its rules and covers every server that
+//! can show them:
 //!
 //! | Rule | Servers |
 //! |---|---|
 //! | MC-T1, T2, T3, T4, T9 | everything, filesystem, memory, time, git over stdio; FastMCP over HTTP, where nothing is started |
 //! | MC-T5, T8 | all of them at once, filesystem twice, one that fails among them |
-//! | MC-T6, T7 | everything, whose tool `get-env` tells its environment; FastMCP, which wants a bearer token |
+//! | MC-T6, T7 | everything, whose tool `get-env` returns its environment; FastMCP, which requires a bearer token |
 //! | MC-NT1, NT2, NT3, NT4 | all of them |
 //! | package types | npm by `npx` and PyPI in a virtual environment, fetched and then started |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test")]
@@ -23,18 +23,18 @@ use upstreams::{
 };
 use uuid::Uuid;
 
-/// A server, and a call that shows that it works.
+/// A server and a call that shows that it works.
 struct Real {
     config: McpConfig,
     tool: &'static str,
     arguments: Value,
-    /// What the answer holds.
+    /// A text that the answer contains.
     answers: &'static str,
-    /// Processes that it consists of: at least this many.
+    /// The minimum number of its processes.
     processes: usize,
 }
 
-/// All of them, with the folder that they work in. FastMCP is there as long as the last is held.
+/// All servers with their working folder. FastMCP runs as long as `_fastmcp` is held.
 struct All {
     bench: Bench,
     real: Vec<Real>,
@@ -102,7 +102,7 @@ async fn mc_t1_t2_t3_t4_t9_each_is_started_used_and_stopped_and_its_status_is_tr
         assert_eq!(bench.status(id), McpStatus::Stopped, "{name}");
         assert!(bench.processes().is_empty(), "{name}");
         bench.service.start(id).await.unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
-        // T1: its processes are there; T9: and that is said.
+        // T1: its processes run; T9: the status reports it.
         let running = bench.processes().len();
         assert!(
             if processes == 0 { running == 0 } else { running >= processes },
@@ -139,7 +139,7 @@ async fn mc_t1_t2_t3_t4_t9_each_is_started_used_and_stopped_and_its_status_is_tr
 async fn mc_t5_t8_a_failed_one_does_not_block_others_and_shutdown_stops_all() {
     let Some(All { bench, real, _fastmcp }) = all() else { return };
     let folder = servers().unwrap();
-    // Git ends at once without a repository; the memory of the machine has no such program.
+    // Git exits immediately on an unknown option.
     let nowhere = bench.folder.path().join("nowhere");
     let failing = python_server(&folder, "mcp-server-git", &["--no-such-option", nowhere.to_str().unwrap()]);
     let failing = bench.add(named("failing", failing));
@@ -178,7 +178,7 @@ async fn mc_t6_t7_variables_are_set_and_secrets_come_from_the_store() {
     bench.service.approve_all(id).unwrap();
     let told = bench.text(id, "get-env", json!({})).await;
     assert!(told.contains("north-by-northwest"), "{told}");
-    // It has arrived, and does not come back.
+    // The secret arrived and is redacted in the answer.
     assert!(told.contains("API_KEY") && told.contains("[redacted]") && !told.contains("hunter2"), "{told}");
     let (_serving, url) = fastmcp(&folder, Some("letmein-please"));
     let auth = HttpAuth::Bearer { secret_ref: "somewhere-else".to_owned() };
@@ -231,7 +231,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
     bench.ends_clean().await;
 }
 
-/// A home of its own, so that what is fetched is fetched here.
+/// A service with its own home, so that packages are fetched there.
 fn at_home() -> (Bench, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().to_owned();
@@ -245,7 +245,8 @@ fn at_home() -> (Bench, tempfile::TempDir) {
     (bench, home)
 }
 
-/// Started with its package fetched before, which is seen. False when the package cannot be had here, which is said aloud.
+/// Starts a server and checks that its package is fetched first. Prints a message and returns `None` when the package
+/// is not available.
 async fn fetched_and_started(bench: &Bench, config: McpConfig) -> Option<Uuid> {
     let id = bench.add(config);
     let service = bench.service.clone();
@@ -273,7 +274,7 @@ async fn fetched_and_started(bench: &Bench, config: McpConfig) -> Option<Uuid> {
     }
 }
 
-/// The version of a package that the others are installed in.
+/// Returns the version of an installed package.
 fn version_of(package: &str) -> String {
     let file: Value = serde_json::from_str(include_str!("servers/package.json")).unwrap();
     file["dependencies"][package].as_str().unwrap().to_owned()
@@ -295,7 +296,7 @@ async fn an_npm_package_is_fetched_by_npx_and_started_without_the_network() {
     assert!(bench.text(id, "sequentialthinking", thought).await.contains("thoughtNumber"));
     let (log, _) = bench.service.log(id).unwrap();
     assert!(log.iter().any(|line| line.contains(&format!("npx --yes --package {identifier}"))), "{log:?}");
-    // What is there is not fetched again.
+    // A fetched package is not fetched again.
     bench.service.restart(id).await.unwrap();
     let (log, _) = bench.service.log(id).unwrap();
     assert_eq!(log.iter().filter(|line| line.contains("npx --yes --package")).count(), 1, "{log:?}");

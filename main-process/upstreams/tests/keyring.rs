@@ -1,4 +1,4 @@
-//! Secrets in a real keyring: GNOME's, on a bus of its own.
+//! Tests of secrets in a real GNOME keyring on a separate bus.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "a test")]
 
 mod common;
@@ -16,7 +16,7 @@ const BUS: &str = r#"<busconfig><type>session</type><listen>unix:dir=FOLDER</lis
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
 </busconfig>"#;
 
-/// A bus and a keyring on it, unlocked. Both end when dropped.
+/// A bus with an unlocked keyring. Both end when dropped.
 struct Desktop {
     bus: Child,
     keyring: Child,
@@ -33,11 +33,11 @@ impl Drop for Desktop {
     }
 }
 
-/// None when there is none on this machine, which is said aloud. CI sets `DRAFTBOARD_REQUIRE_KEYRING` and then it is a
-/// failure.
+/// Prints a message and returns `None` when this machine has no keyring, which is a failure when CI sets
+/// `DRAFTBOARD_REQUIRE_KEYRING`.
 fn desktop() -> Option<Desktop> {
     let home = tempfile::tempdir().unwrap();
-    // A bus that starts nothing by itself: the only keyring on it is ours.
+    // The bus starts no services itself, so this keyring is the only one.
     let bus_config = home.path().join("bus.conf");
     std::fs::write(&bus_config, BUS.replace("FOLDER", home.path().to_str().unwrap())).unwrap();
     let bus = Command::new("dbus-daemon")
@@ -68,7 +68,7 @@ fn desktop() -> Option<Desktop> {
         .unwrap();
     keyring.stdin.take().unwrap().write_all(b"password").unwrap();
     let desktop = Desktop { bus, keyring, address, _home: home };
-    // It is there once its name is on the bus; until then connecting to it fails.
+    // The keyring is ready when its name is on the bus; connecting fails before.
     let start = std::time::Instant::now();
     while let Err(failure) = Keyring::connect(Some(&desktop.address)) {
         assert!(start.elapsed() < common::LONG, "{failure}");

@@ -1,4 +1,5 @@
-//! Tools from manifests: read strictly, called by name only, each kind of implementation against the real thing.
+//! Tests of manifest tools: strict parsing, calls by name only, and each implementation type against a real
+//! counterpart.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod common;
@@ -90,7 +91,7 @@ async fn whatever_is_not_plainly_exposed_is_hidden() {
         ("mcp_expose", json!(false), false),
         ("mcpExpose", json!("yes"), false),
         ("mcp_expose", json!(null), false),
-        // Misspelt, so the whole file is refused.
+        // Misspelt keys make the whole file invalid.
         ("mcpExposed", json!(false), false),
         ("MCPExpose", json!(true), false),
     ] {
@@ -147,7 +148,7 @@ async fn a_bad_file_disables_itself_alone_and_says_why() {
     assert!(why("dotted.json").contains("letter followed by"));
     assert!(
         why("other.json").contains("no method files.delete")
-            && why("other.json").contains("nothing is bound")
+            && why("other.json").contains("has no binding for it")
     );
     assert!(why("mac.json").contains("macos"));
     assert!(why("permission.json").contains("contacts"));
@@ -183,11 +184,11 @@ async fn an_id_has_one_owner_and_a_credential_stays_with_whom_it_was_given_to() 
     let reports = files.load();
     assert_eq!(reports[0].problem, None);
     let problem = reports[1].problem.as_deref().unwrap();
-    assert!(problem.contains("user/teller.json has the id teller already"), "{problem}");
+    assert!(problem.contains("user/teller.json already uses the id teller"), "{problem}");
     let service = &files.bench.service;
     service.set_manifest_secret("teller", "key", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     assert_eq!(files.call("draftboard_tell", json!({})).await.unwrap()["content"][0]["text"], "15");
-    // Once the user's own is gone, the workspace's may be called so, and gets nothing that was the other's.
+    // After the user's manifest is removed, the workspace's may use the id and receives none of its credentials.
     fs::remove_file(files.path("user/teller.json")).unwrap();
     let report = files.load().remove(0);
     service.approve_manifest(&report.hash.unwrap()).unwrap();
@@ -213,7 +214,7 @@ async fn files_beyond_the_most_that_are_read_are_told() {
     let reports = files.load();
     assert_eq!((reports.len(), files.names().len()), (257, 256));
     assert!(
-        reports[256].problem.as_deref().unwrap().starts_with("2 more files here are not read"),
+        reports[256].problem.as_deref().unwrap().starts_with("2 more files are ignored"),
         "{:?}",
         reports[256]
     );
@@ -242,7 +243,7 @@ async fn what_comes_with_a_workspace_is_hidden_until_a_person_approves_it_as_it_
     files.bench.service.approve_manifest(&report.hash.unwrap()).unwrap();
     files.load();
     assert_eq!(files.call("draftboard_go", json!({})).await.unwrap()["content"][0]["text"], "one");
-    // Another program behind the same manifest is another manifest.
+    // A changed program makes the manifest a different one.
     fs::write(files.path("workspace/run.sh"), "echo '\"two\"'").unwrap();
     assert_eq!(files.call("draftboard_go", json!({})).await.unwrap_err().code, Code::Conflict);
     assert!(files.load()[0].needs_approval && files.names().is_empty());
@@ -284,7 +285,7 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     );
     add("much", "print('x' * 3_000_000)", json!({}));
     add("junk", "print('not json')", json!({}));
-    // Answers before it has read: whoever writes all before reading would wait for it, and it for them.
+    // Answers before it reads its input: writing everything before reading would deadlock.
     add(
         "eager",
         "print('\"' + 'x' * 500_000 + '\"', flush=True); json.load(sys.stdin)",
@@ -312,7 +313,7 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
 
     let failure = files.call("draftboard_fail", json!({})).await.unwrap_err();
     assert!(
-        failure.message.contains("ended with code 4") && failure.message.contains("no, [redacted]"),
+        failure.message.contains("exited with code 4") && failure.message.contains("no, [redacted]"),
         "{failure}"
     );
     let much = json!({"n": 1, "text": "y".repeat(500_000)});
@@ -328,7 +329,7 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Answers one request after the other with `answer` and hands over what came.
+/// Answers each request with `answer` and forwards the request text.
 fn http_server(answer: &'static str) -> (String, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,5 @@
-//! Servers that crash, hang, flood, lie and refuse to go: none leaves a process, holds up another, or loses a status.
+//! Tests of servers that crash, hang, flood, return false data and refuse to exit: none leaves a process, blocks
+//! another server or has a wrong status.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod common;
@@ -21,8 +22,8 @@ async fn a_crash_during_a_call_is_told_not_repeated_and_recovered_from() {
     let id = bench.running(config).await;
     let failure = bench.call(id, "crash", json!({})).await.unwrap_err();
     assert_eq!(failure.code, Code::ServiceUnavailable);
-    assert!(failure.message.contains("not called again"), "{failure}");
-    let fell = |line: &String| line.contains("ended with code 7") && line.contains("about to fall over");
+    assert!(failure.message.contains("not retried"), "{failure}");
+    let fell = |line: &String| line.contains("exited with code 7") && line.contains("about to fall over");
     bench.until("its fall is in the log", |service| service.log(id).unwrap().0.iter().any(fell)).await;
     bench.until("it runs again", |service| is_running(service.status(id))).await;
     assert_eq!(bench.text(id, "echo", json!({"text": "back"})).await, "back");
@@ -42,7 +43,7 @@ async fn who_crashes_again_and_again_is_given_up_until_a_person_starts_it() {
         .until("it is given up", |service| matches!(service.status(id), Some(McpStatus::Error { .. })))
         .await;
     let McpStatus::Error { message } = bench.status(id) else { panic!("{:?}", bench.status(id)) };
-    for part in ["ended with code 3", "cannot work like this", "Given up after 3 tries"] {
+    for part in ["exited with code 3", "cannot work like this", "Gave up after 3 attempts"] {
         assert!(message.contains(part), "{message}");
     }
     assert_eq!(bench.service.start(id).await.unwrap_err().code, Code::ServiceUnavailable);
@@ -65,7 +66,7 @@ async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
     assert_eq!(failure.code, Code::NetworkError);
     assert!(failure.message.contains("hang of plain took longer than 200 ms"), "{failure}");
     assert_eq!(bench.text(id, "cancelled", json!({})).await, "1");
-    // What one tool does says nothing about its server.
+    // One failing tool does not change the status of its server.
     assert!(is_running(bench.service.status(id)));
     bench.ends_clean().await;
 }
@@ -97,7 +98,7 @@ async fn progress_is_passed_on_and_keeps_a_call_alive_up_to_its_total_time() {
     while let Ok(progress) = receiver.try_recv() {
         heard.push((progress.progress, progress.message.unwrap()));
     }
-    // The last one and the result may overtake each other.
+    // The last notification and the result may arrive in either order.
     assert!(heard.len() >= 4, "{heard:?}");
     assert_eq!(heard[0], (1.0, "step 1".to_owned()));
     let failure = bench.call(id, "steps", json!({"steps": 200, "ms": 100})).await.unwrap_err();
@@ -115,10 +116,10 @@ async fn the_stubborn_and_their_children_are_killed() {
         assert_eq!(bench.status(id), McpStatus::Stopped);
         bench.assert_nothing_left();
     }
-    // Also when it goes by itself and leaves a child behind.
+    // Also when the server exits by itself and leaves a child.
     let id = bench.running(McpConfig { name: "orphans".to_owned(), ..fixture("grandchild") }).await;
     bench.call(id, "crash", json!({})).await.unwrap_err();
-    let fell = |line: &String| line.contains("ended with code 7");
+    let fell = |line: &String| line.contains("exited with code 7");
     bench.until("its fall is in the log", |service| service.log(id).unwrap().0.iter().any(fell)).await;
     bench.until("it runs again", |service| is_running(service.status(id))).await;
     bench.assert_processes(2);
@@ -161,13 +162,13 @@ async fn large_answers_broken_promises_and_wrong_arguments_are_refused() {
     assert_eq!(bench.call(id, "right", json!({})).await.unwrap()["structuredContent"], json!({"n": 1}));
     let failure = bench.call(id, "wrong", json!({})).await.unwrap_err();
     assert_eq!(failure.code, Code::ServiceUnavailable);
-    assert!(failure.message.contains("against its own definition"), "{failure}");
+    assert!(failure.message.contains("does not match its output schema"), "{failure}");
     let failure = bench.call(id, "echo", json!({"text": 42_424_242})).await.unwrap_err();
     assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some("arguments.text")));
     assert!(!failure.message.contains("42424242"), "{failure}");
     assert_eq!(bench.call(id, "echo", json!([1])).await.unwrap_err().code, Code::ValidationError);
     assert_eq!(bench.text(id, "calls", json!({})).await, r#"{"big": 2, "calls": 1, "right": 1, "wrong": 1}"#);
-    // A line beyond every bound ends the connection at once instead of leaving the caller to wait.
+    // A line over the limit closes the connection immediately, so that the caller does not wait.
     let failure = bench.call(id, "big", json!({"bytes": 17 << 20})).await.unwrap_err();
     assert_eq!(failure.code, Code::ServiceUnavailable);
     bench.until("it runs again", |service| is_running(service.status(id))).await;
@@ -212,7 +213,7 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
     assert_eq!(bench.service.approve(id, "echo", "another").unwrap_err().code, Code::Conflict);
     bench.service.approve(id, "echo", &changed.hash).unwrap();
     assert_eq!(bench.text(id, "echo", json!({"text": "again"})).await, "again");
-    // Twenty notices were one more question, or two when they came slowly.
+    // Twenty notifications cause one more request, or two when they arrive slowly.
     let asked = std::fs::read_to_string(&lists).unwrap().lines().count();
     assert!((2..=3).contains(&asked), "{asked}");
     bench.ends_clean().await;
@@ -258,7 +259,7 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
     assert_eq!(bench.processes(), Vec::<String>::new(), "whoever was answered finds nothing left");
     assert_eq!(starting.await.unwrap().unwrap_err().code, Code::Conflict);
     assert_eq!(bench.status(slow), McpStatus::Stopped);
-    // Forgotten in the middle of a start: the end of everything waits for that, too.
+    // A server deleted during its start: shutdown waits for it, too.
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(slow).await });
     bench.until_processes(1).await;
@@ -276,7 +277,7 @@ async fn a_server_that_ignores_the_newer_protocol_costs_its_time_once() {
     bench.service.stop(id).await.unwrap();
     let marks = || std::fs::read_dir(bench.folder.path().join("data/older")).map_or(0, Iterator::count);
     assert_eq!(marks(), 1, "it is known from now on");
-    // In less than the silence takes that its first question used to be met with.
+    // Faster than the detection of the legacy era takes.
     let mut config = bench.service.get(id).unwrap();
     config.limits.handshake_ms = 8_000;
     bench.service.update(config).unwrap();

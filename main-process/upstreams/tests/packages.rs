@@ -1,4 +1,4 @@
-//! Kinds of packages: what is run to fetch and to start each, seen from a runner that writes down how it was called.
+//! Tests of package types: the fetch and start commands of each, recorded by fake runners.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod common;
@@ -8,7 +8,7 @@ use serde_json::json;
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 use upstreams::{Code, EnvVarConfig, McpConfig, McpPackageType, McpStatus, Phase, Secret, Setup};
 
-/// A folder of programs in front of the PATH. Each writes its arguments down, then does what `body` says.
+/// Puts a folder of programs in front of PATH. Each records its arguments, then runs `body`.
 fn with_programs(programs: &[(&str, &str)]) -> (Bench, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
@@ -65,7 +65,7 @@ async fn fetching_is_a_step_that_is_seen_that_fails_for_itself_and_that_can_be_s
     assert!(failure.message.starts_with("Package not found"), "{failure}");
     let other = bench.add(McpConfig::stdio("other", McpPackageType::Npm, "other"));
     let failure = bench.service.start(other).await.unwrap_err();
-    assert!(failure.message.contains("could not be fetched: npx ended with code 9"), "{failure}");
+    assert!(failure.message.contains("Fetching the package failed: npx exited with code 9"), "{failure}");
 
     let slow = bench.add(McpConfig::stdio("slow", McpPackageType::Npm, "slow"));
     let service = bench.service.clone();
@@ -98,7 +98,7 @@ async fn python_packages_run_by_uvx_or_from_a_virtual_environment() {
     );
     bench.service.stop(uv).await.unwrap();
 
-    // The fixture itself needs the real Python, so the one that makes environments stands in front only now.
+    // The fixture needs the real Python, so the fake one that creates environments is put in front only now.
     let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
         .map(|path| path.join("python3"))
         .find(|path| path.exists());

@@ -1,4 +1,4 @@
-//! Other people's servers, from npm and PyPI, over stdio and HTTP, in both eras of the protocol.
+//! Tests of third-party servers from npm and PyPI, over stdio and HTTP, in both protocol eras.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod common;
@@ -107,7 +107,7 @@ async fn fastmcp_over_http_with_and_without_a_token() {
         5
     );
     assert_eq!(bench.text(id, "steps", json!({})).await, "done");
-    // Lost, told, and found again.
+    // The connection is lost, reported and restored.
     drop(serving);
     let failure = bench.call(id, "add", json!({"a": 2, "b": 3})).await.unwrap_err();
     assert_eq!(failure.code, Code::NetworkError, "{failure}");
@@ -124,7 +124,7 @@ async fn fastmcp_over_http_with_and_without_a_token() {
     let url = format!("http://127.0.0.1:{port}/mcp");
     let guarded = bench.add(McpConfig::http("guarded", &url, HttpAuth::None));
     let failure = bench.service.start(guarded).await.unwrap_err();
-    assert!(failure.message.contains("does not accept the credentials"), "{failure}");
+    assert!(failure.message.contains("rejected the credentials"), "{failure}");
     assert_eq!(bench.status(guarded), McpStatus::NeedsCredentials { missing: vec!["auth".to_owned()] });
     bench.service.set_secret(guarded, "auth", &Secret::new("letmein-please").unwrap()).unwrap();
     bench.service.start(guarded).await.unwrap();
@@ -148,7 +148,7 @@ async fn everything_over_http_in_the_older_era_survives_a_lost_session() {
         .await;
     assert_eq!(protocol(&bench, id), "2025-11-25");
     assert_eq!(bench.text(id, "echo", json!({"message": "one"})).await, "Echo: one");
-    // The same address, another process: the session is unknown there.
+    // The same URL and another process, which does not know the session.
     drop(serving);
     let _serving = serve(&program, &["streamableHttp"], port);
     let again = async {

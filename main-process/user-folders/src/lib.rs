@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(list.len(), MAX_RECENT_WORKSPACES);
         assert_eq!(list[0], Path::new("/w/19"));
         let again = remembering(list, Path::new("/w/15"));
-        assert_eq!((again.len(), again[0].as_path()), (MAX_RECENT, Path::new("/w/15")));
+        assert_eq!((again.len(), again[0].as_path()), (MAX_RECENT_WORKSPACES, Path::new("/w/15")));
     }
 
     #[test]

@@ -188,7 +188,7 @@ fn what_was_accepted_in_parts_is_reverted_as_one_and_later_work_stays() {
     bench.label("a", "Mine");
     let refusal = revert(&mut bench, id, false).unwrap_err();
     assert_eq!(refusal.code, Code::Conflict, "{refusal}");
-    assert!(refusal.message.contains("label of a was changed since"), "{refusal}");
+    assert!(refusal.message.contains("label of a was changed in the meantime"), "{refusal}");
     assert!(has(&bench, "b"));
     revert(&mut bench, id, true).unwrap();
     assert!(has(&bench, "a") && !has(&bench, "b"));

@@ -183,7 +183,7 @@ fn draws_how_nodes_stand() {
         let corner = shop.rect_of("S3 bucket Pictures").right_bottom();
         shop.window.hover_at(corner - egui::vec2(4.0, 4.0));
         shop.window.run_steps(8);
-        assert!(shop.shows("has drifted from what was applied"), "all signs are explained");
+        assert!(shop.shows("has drifted from the applied state"), "all signs are explained");
         shop.picture(&format!("standing-legend-{word}"));
     }
 }

@@ -46,8 +46,8 @@ fn what_cannot_stand_there_is_refused_with_a_hint() {
     shop.retype("Search types", "aws/networking/subnet");
     shop.window.get_by_label("Subnet").click();
     assert!(shop.settle().is_empty(), "a subnet needs a network");
-    assert!(shop.shows("Subnet cannot stand on the board itself"));
-    assert!(shop.shows("It stands in"));
+    assert!(shop.shows("Subnet cannot be placed directly on the board"));
+    assert!(shop.shows("Allowed containers:"));
 }
 
 #[test]

@@ -763,7 +763,7 @@ fn texts_of_files_are_shown_line_by_line_and_in_full() {
     let before: String = (1..=400).map(|line| format!("line {line} of many words that fill it\n")).collect();
     let after = before.replace("line 390 of", "line 390 hidden in");
     shop.main.change(id, |opened| {
-        let text = authority::difference("specs/a.yaml", &before, &after);
+        let text = authority::unified_diff("specs/a.yaml", &before, &after);
         let path = shared_protocol::SourcePath::parse("specs/a.yaml").unwrap();
         let like = opened.elements[0].clone();
         opened.elements.push(shared_protocol::review::Element {

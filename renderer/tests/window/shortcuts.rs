@@ -272,7 +272,7 @@ fn what_is_copied_in_one_window_is_pasted_in_another_and_on_another_board() {
     let requests = there.settle();
     assert!(matches!(&requests[..], [Request::Run(Command::Paste { .. })]), "{requests:?}");
     assert_eq!(there.main.snapshot.node_count(), before + 3 + 2, "nothing was added");
-    assert!(there.shows("cannot stand"));
+    assert!(there.shows("cannot be placed"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Applying one primitive change. It succeeds only where it finds what it expects and leaves the graph whole: no edge,
-//! reference or parent ever dangles, no name is taken twice, no container is inside itself.
+//! Applying one primitive change. It succeeds only when the state matches the change's `before` and the graph stays
+//! consistent: no dangling edge, reference or parent, no duplicate name, no container inside itself.
 
 use crate::Snapshot;
 use shared_protocol::{
@@ -17,19 +17,19 @@ use std::sync::Arc;
 pub enum ApplyError {
     #[error("expected revision {expected}, found {found}")]
     Gap { expected: Revision, found: Revision },
-    #[error("{what} has changed since")]
+    #[error("{what} has changed in the meantime")]
     Changed { what: String },
     #[error("{what} does not exist")]
     Missing { what: String },
     #[error("{what} is still used by {by}")]
     InUse { what: String, by: String },
-    #[error("{what} is taken already")]
+    #[error("{what} is already taken")]
     Taken { what: String },
-    #[error("{node} would be inside itself, or too deep")]
+    #[error("{node} would contain itself or exceed the nesting limit")]
     Nesting { node: NodeId },
-    #[error("{what} is out of bounds")]
+    #[error("limit exceeded: {what}")]
     OutOfBounds { what: String },
-    #[error("the change does not belong to the element it names: {what}")]
+    #[error("the change does not match the element that it names: {what}")]
     Foreign { what: String },
 }
 
@@ -76,7 +76,7 @@ impl Snapshot {
         }
     }
 
-    /// Changes a node in place; the node keeps its id, board and indexes.
+    /// Edits a node in place; its id, board and index entries stay.
     fn edit(&mut self, node: NodeId, edit: impl FnOnce(&mut Node) -> Applied) -> Applied {
         let shared = self.nodes.get_mut(&node).ok_or_else(|| missing(node))?;
         edit(Arc::make_mut(shared))
@@ -146,7 +146,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The same node as another type: everything that indexes know stays.
+    /// Changes only the type of a node; no index depends on it.
     fn retype_node(&mut self, before: &Node, after: &Node) -> Applied {
         let retyped = Node { type_id: after.type_id.clone(), ..before.clone() };
         if retyped != *after {
@@ -240,7 +240,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Levels of nodes from this one downwards.
+    /// Returns the number of nesting levels from this node downwards.
     fn height(&self, id: NodeId, board: BoardId) -> usize {
         let mut level = vec![id];
         let mut height = 0;
@@ -304,7 +304,7 @@ impl Snapshot {
             }
             Ok(())
         })?;
-        // Another property may refer to the same target, so the index follows the node as it is now.
+        // Another property may reference the same target, so the index is derived from the node's current references.
         let node = self.node(id).ok_or_else(|| missing(id))?;
         let still: Vec<NodeId> = node.references.values().flatten().copied().collect();
         for target in before.iter().filter(|target| !still.contains(target)) {
@@ -367,7 +367,7 @@ impl Snapshot {
             return Err(changed(format!("the place of {id}")));
         }
         if after.is_some_and(|placement| !is_in_bounds(placement)) {
-            return Err(ApplyError::OutOfBounds { what: format!("the place of {id}") });
+            return Err(ApplyError::OutOfBounds { what: format!("the place of {id} is out of range") });
         }
         let room = (node.board, node.parent);
         if let Some(placement) = before {
@@ -394,7 +394,7 @@ impl Snapshot {
             None => drop(self.sources.remove(path)),
             Some(text) if text.len() > MAX_SOURCE_BYTES => {
                 return Err(ApplyError::OutOfBounds {
-                    what: format!("{path}, over {MAX_SOURCE_BYTES} bytes,"),
+                    what: format!("{path} is larger than {MAX_SOURCE_BYTES} bytes"),
                 });
             }
             Some(_) if before.is_none() && self.sources.len() >= MAX_SOURCES => {
@@ -419,7 +419,7 @@ impl Snapshot {
         match after {
             None => drop(self.overrides.remove(key)),
             Some(over) if !is_keepable(key, over) => {
-                return Err(ApplyError::OutOfBounds { what: "an override".to_owned() });
+                return Err(ApplyError::OutOfBounds { what: "the override is too large".to_owned() });
             }
             Some(_) if before.is_none() && self.overrides.len() >= MAX_OVERRIDES => {
                 return Err(ApplyError::OutOfBounds { what: format!("more than {MAX_OVERRIDES} overrides") });
@@ -430,7 +430,7 @@ impl Snapshot {
     }
 }
 
-/// Whether an override may be kept at all, wherever it came from.
+/// Whether an override is within the size limits.
 pub(crate) fn is_keepable(key: &OverrideKey, over: &Override) -> bool {
     let locator = over.locator.as_ref().map_or(0, |locator| locator.to_json().len());
     key.instance.len() <= MAX_INSTANCE_BYTES

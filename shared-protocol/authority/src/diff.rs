@@ -1,5 +1,5 @@
-//! From one state to another: the changes that turn what is here into what a file says, in an order in which every step
-//! leaves the graph whole.
+//! The changes that turn the current board into the content of a file, in an order in which every step leaves the
+//! graph consistent.
 
 use crate::{ApplyError, Snapshot};
 use shared_protocol::{
@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// Parents before their content; `None` when somebody stands within itself.
+/// Sorts parents before their content; returns `None` when a node contains itself.
 pub(crate) fn parents_first(nodes: &[Node]) -> Option<Vec<&Node>> {
     Some(order(nodes)?.into_iter().map(|index| &nodes[index]).collect())
 }
@@ -34,7 +34,7 @@ fn order(nodes: &[Node]) -> Option<Vec<usize>> {
     (order.len() == nodes.len()).then_some(order)
 }
 
-/// The changes that build a document from nothing.
+/// Returns the changes that build a document from an empty state.
 pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
     let Document { boards, nodes, edges, layout, sources, overrides, .. } = document;
     let order = order(&nodes).ok_or_else(|| inside_itself(&nodes))?;
@@ -73,8 +73,8 @@ fn inside_itself(nodes: &[Node]) -> ApplyError {
     ApplyError::Nesting { node }
 }
 
-/// The changes that turn one board of `from` into what `to` says (a document of that board, or an empty one when the board
-/// is gone).
+/// Returns the changes that turn one board of `from` into `to` (a document of that board, or an empty one when the
+/// board was removed).
 pub fn diff(from: &Snapshot, board: BoardId, to: &Document) -> Result<Vec<Change>, ApplyError> {
     let mut walk = Walk { state: from.clone(), changes: Vec::new() };
     let wanted: BTreeMap<NodeId, &Node> = to.nodes.iter().map(|node| (node.id, node)).collect();
@@ -111,7 +111,7 @@ pub fn diff(from: &Snapshot, board: BoardId, to: &Document) -> Result<Vec<Change
     Ok(walk.changes)
 }
 
-/// Goes from one state to the other, step by step.
+/// The working copy of a diff and its changes so far.
 struct Walk {
     state: Snapshot,
     changes: Vec<Change>,
@@ -135,7 +135,7 @@ impl Walk {
         self.push(Change::Board { id: after.id, before, after: Some(Arc::new(after.clone())) })
     }
 
-    /// Edges that are gone or go elsewhere; those that stay with another label are changed in place later.
+    /// Drops the edges that are missing or have other ends in the target; a changed label is edited in place later.
     fn drop_edges(&mut self, board: BoardId, wanted: &BTreeMap<EdgeId, &Edge>) -> Step {
         let same_ends = |edge: &Edge| {
             wanted
@@ -172,7 +172,7 @@ impl Walk {
         self.push(Change::References { node, key: key.clone(), before, after })
     }
 
-    /// References that are not wanted any more, or point at what goes.
+    /// Drops the references that are missing in the target or point at a removed node.
     fn drop_references(&mut self, wanted: &BTreeMap<NodeId, &Node>, gone: &BTreeSet<NodeId>) -> Step {
         let holders: BTreeSet<NodeId> = wanted
             .keys()
@@ -200,7 +200,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Out of containers that go.
+    /// Moves nodes that stay out of containers that are removed.
     fn lift_out(&mut self, wanted: &BTreeMap<NodeId, &Node>, gone: &BTreeSet<NodeId>) -> Step {
         for id in wanted.keys() {
             let Some(parent) = self.state.node(*id).and_then(|node| node.parent) else { continue };
@@ -231,7 +231,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Two nodes may have swapped names, so a taken name is reached over one that nobody has.
+    /// Renames through a temporary name when the new name is taken, because two nodes may have swapped names.
     fn rename(&mut self, wanted: &BTreeMap<NodeId, &Node>) -> Step {
         let renamed: Vec<(NodeId, Name)> = wanted
             .values()

@@ -1,13 +1,13 @@
-//! The pure core: what a workspace is, what may change, and how.
+//! The pure core: the state of a workspace, the rules, and the changes that the rules allow.
 //!
 //! Owns: the snapshot, the effective registry, deciding commands, applying changes, undo and revert, problems, the
-//! review queue, links across domains, overrides and which of them find their instance.
-//! Must not know: files, sockets, clocks, threads, egui, MCP. Entropy and time come from the outside, so the same
-//! inputs always give the same state.
+//! review queue, trace links across domains, overrides and their binding to instances.
+//! Must not know: files, sockets, clocks, threads, egui, MCP. Entropy and time are parameters, so the same inputs
+//! always give the same state.
 //!
 //! ```text
-//! decide(&Snapshot, &Command, seed) -> Result<Decision, Refusal>      what would change
-//! Snapshot::apply(&[Change])        -> Result<(), ApplyError>         the only way it does
+//! decide(&Snapshot, &Command, seed) -> Result<Decision, Refusal>      the changes of a command
+//! Snapshot::apply(&[Change])        -> Result<(), ApplyError>         the only way to change a snapshot
 //! ```
 
 mod apply;
@@ -15,7 +15,7 @@ mod decide;
 mod diff;
 mod history;
 mod layout;
-mod line_difference;
+mod line_diff;
 pub mod links;
 pub mod overrides;
 mod problems;
@@ -30,7 +30,7 @@ pub use apply::ApplyError;
 pub use decide::{Decision, decide, place_missing};
 pub use diff::diff;
 pub use history::History;
-pub use line_difference::difference;
+pub use line_diff::{LineChange, compare_lines, unified_diff};
 pub use problems::Problems;
 pub use rebase::{Rebased, boards_touched, rebase};
 pub use registry::{Module, Registry};

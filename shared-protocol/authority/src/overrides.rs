@@ -1,5 +1,5 @@
-//! Overrides as readers see them: which of them apply, to what, and why the others do not. All of it is derived from one
-//! state, so an override whose instance comes back applies again by itself and none is ever dropped.
+//! Overrides as readers see them: the binding of each override to an instance, and the reason when it is orphaned. All
+//! of it is derived from one state, so an override applies again when its instance returns; none is dropped.
 
 use crate::{Snapshot, rules};
 use shared_protocol::{
@@ -8,15 +8,15 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Overrides whose own instance is gone, by the one that their locator found in its place.
+/// Overrides whose own instance is missing, by the instance that their locator matched instead.
 pub(crate) type Rebound = BTreeMap<(OverrideScope, Arc<str>), Vec<OverrideKey>>;
 
-/// Something whose props can be overridden.
+/// A node, component, variant or part whose props can be overridden.
 pub struct Instance<'s> {
     pub def: &'s TypeDef,
-    /// What is set, else the defaults; nothing is laid over it.
+    /// The set values, else the defaults, without overrides.
     pub props: BTreeMap<PropKey, Value>,
-    /// A part of a component: what the component around it computes is not known here.
+    /// The enclosing component and the part; values that the component computes are not known here.
     part: Option<(&'s TypeDef, &'s PartDef)>,
 }
 
@@ -35,8 +35,8 @@ impl Snapshot {
         self.overrides.get(key).map(Arc::as_ref)
     }
 
-    /// Those that are bound to this instance: first what another name found again, then what names it, which counts before
-    /// the former.
+    /// Returns the overrides bound to this instance: first the rebound ones, then the ones with its key, which take
+    /// precedence.
     pub fn overrides_for(&self, scope: OverrideScope, instance: &str) -> Vec<(&OverrideKey, &Arc<Override>)> {
         let first = OverrideKey::first_of(scope, instance);
         let instance = Arc::clone(&first.instance);
@@ -49,7 +49,7 @@ impl Snapshot {
         again.chain(named).collect()
     }
 
-    /// The override of a prop of an instance, under whatever name it is kept.
+    /// Returns the override of an instance's prop, rebound or not.
     pub fn override_for(&self, wanted: &OverrideKey) -> Option<(&OverrideKey, &Arc<Override>)> {
         let all = self.overrides_for(wanted.scope, &wanted.instance);
         all.into_iter().rev().find(|(key, _)| key.path == wanted.path)
@@ -69,7 +69,7 @@ impl Snapshot {
         })
     }
 
-    /// Whether an override finds its instance.
+    /// Returns whether an override applies, or the reason why it is orphaned.
     pub fn standing(&self, key: &OverrideKey, over: &Override) -> Standing {
         let applies = || {
             let bound = self.bound_to(key, over)?;
@@ -87,7 +87,7 @@ impl Snapshot {
         }
     }
 
-    /// The chosen ones, in their order.
+    /// Returns the keys of the selected overrides, sorted.
     pub fn chosen_overrides(&self, which: &WhichOverrides) -> Vec<OverrideKey> {
         let keys = |holds: &dyn Fn(&OverrideKey, &Override) -> bool| {
             self.overrides().filter(|(key, over)| holds(key, over)).map(|(key, _)| key.clone()).collect()
@@ -105,7 +105,7 @@ impl Snapshot {
                 all
             }
             WhichOverrides::These(these) => {
-                // Whoever names the instance means what is bound to it.
+                // The key of an instance also selects an override that was rebound to it.
                 let kept = |key: &OverrideKey| match self.overrides.contains_key(key) {
                     true => key.clone(),
                     false => self.override_for(key).map_or_else(|| key.clone(), |(key, _)| key.clone()),
@@ -118,14 +118,14 @@ impl Snapshot {
         }
     }
 
-    /// What counts for a node: overrides, else what is set, else the type's defaults. Only what is not null.
+    /// Returns the effective props of a node: overrides, else the set values, else the defaults. Only non-null values.
     pub fn effective_props(&self, node: &Node) -> BTreeMap<PropKey, Value> {
         let mut props = self.plain_props(node);
         self.lay_overrides(OverrideScope::App, &node.id.to_string(), &mut props);
         props
     }
 
-    /// What counts for an instance, as far as it is known without rendering it.
+    /// Returns the effective props of an instance, as far as they are known without rendering it.
     pub fn effective_props_of(
         &self,
         scope: OverrideScope,
@@ -144,14 +144,14 @@ impl Snapshot {
         }
     }
 
-    /// What is set, else the type's defaults.
+    /// Returns the set values of a node, else the defaults of its type, without overrides.
     pub fn plain_props(&self, node: &Node) -> BTreeMap<PropKey, Value> {
         let mut props = self.type_of(node).map(defaults).unwrap_or_default();
         props.extend(node.props.iter().map(|(key, value)| (key.clone(), value.clone())));
         props
     }
 
-    /// What an instance is, by the name that the preview gives it.
+    /// Resolves an instance by the id that the preview gives it.
     pub fn instance(&self, scope: OverrideScope, id: &str) -> Result<Instance<'_>, Orphaned> {
         let key = OverrideKey::first_of(scope, id);
         let owner = match scope {
@@ -181,15 +181,15 @@ impl Snapshot {
             let def = self.registry().get(&part.component).ok_or(Orphaned::InstanceMissing)?;
             let mut props = defaults(def);
             props.extend(part.props.iter().map(|(key, value)| (key.clone(), value.clone())));
-            // What is computed is not what the default says.
+            // A computed value is unknown here, so its default must not stand in for it.
             part.computed.iter().for_each(|key| drop(props.remove(key)));
             at = Instance { def, props, part: Some((at.def, part)) };
         }
         Ok(at)
     }
 
-    /// The instance that an override is for: the one it names, or the one that was made anew under the same name as the same
-    /// type, which is what the locator means.
+    /// Returns the instance of an override: the one in its key, or a node with the same name and type that was created
+    /// anew, found by the locator.
     fn bound_to(&self, key: &OverrideKey, over: &Override) -> Result<Arc<str>, Orphaned> {
         let is_there = match key.scope {
             OverrideScope::App => node_of(key).is_some_and(|id| self.node(id).is_some()),
@@ -210,7 +210,7 @@ impl Snapshot {
         self.registry().get(&TypeId::parse(id).ok()?)
     }
 
-    /// The node that a locator of ours means.
+    /// Returns the node that the locator describes.
     fn located(&self, over: &Override) -> Option<&Node> {
         let Some(Value::Object(fields)) = &over.locator else { return None };
         let text = |field: &str| fields.get(field).and_then(Value::as_text);
@@ -226,8 +226,8 @@ fn defaults(def: &TypeDef) -> BTreeMap<PropKey, Value> {
     def.props.iter().filter_map(|prop| Some((prop.key.clone(), prop.default.clone()?))).collect()
 }
 
-/// One step of the way into a component: what it calls the part, and in how many loops it is. `ui.badge:2[0]` is the first
-/// turn of the part `ui.badge:2`.
+/// Splits one step of a part path into the part's name and its loop depth. `ui.badge:2[0]` is the first iteration of
+/// the part `ui.badge:2`.
 fn part_name(step: &str) -> (&str, usize) {
     let name = step.split(['[', '~']).next().unwrap_or_default();
     (name, step.matches('[').count())
@@ -243,7 +243,7 @@ fn check_path(instance: &Instance<'_>, path: &JsonPointer, value: &Value) -> Res
     if path.tokens().nth(1).is_none() {
         return if takes(prop.kind) { Ok(()) } else { invalid };
     }
-    // What lies within a value that is computed is seen by the preview alone.
+    // The inside of a computed value is known to the preview only.
     if instance.is_computed(&first) {
         return Ok(());
     }
@@ -259,13 +259,13 @@ fn is_of(node: &Node, over: &Override) -> bool {
     over.component.as_deref().is_none_or(|component| component == node.type_id.as_str())
 }
 
-/// The node that an override is for, or within.
+/// Returns the node that an override applies to or inside of.
 pub fn node_of(key: &OverrideKey) -> Option<NodeId> {
     if key.scope == OverrideScope::App { key.owner().parse().ok() } else { None }
 }
 
-/// How an instance is found again: a node by its name, should it be made anew; a part by the component that shows it and
-/// what that calls it.
+/// Returns the locator of an instance, to find it again after it was created anew: a node by its name, a part by its
+/// enclosing component and part name.
 pub fn locator_of(snapshot: &Snapshot, scope: OverrideScope, instance: &str) -> Option<Value> {
     let key = OverrideKey::first_of(scope, instance);
     let mut fields: BTreeMap<Arc<str>, Value> = BTreeMap::new();
@@ -284,7 +284,7 @@ pub fn locator_of(snapshot: &Snapshot, scope: OverrideScope, instance: &str) -> 
     (!fields.is_empty()).then_some(Value::Object(fields))
 }
 
-/// What an override is laid over, in words.
+/// Describes the target of an override: `label of card`.
 pub fn words(snapshot: &Snapshot, key: &OverrideKey) -> String {
     let path = key.path.tokens().collect::<Vec<_>>().join(".");
     let what = match node_of(key).and_then(|id| snapshot.node(id)) {
@@ -301,8 +301,8 @@ fn cut(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// Sets the value at a path into props. The first part must be there unless it is all of it; what lies within may be new at
-/// the end only.
+/// Sets the value at a path of the props. Every step but the last must exist; returns `None` when one does not, or
+/// when the path enters a list out of range.
 pub fn lay_over(props: &mut BTreeMap<PropKey, Value>, path: &JsonPointer, value: &Value) -> Option<()> {
     let tokens: Vec<String> = path.tokens().collect();
     let (first, rest) = tokens.split_first()?;

@@ -1,5 +1,5 @@
-//! What a person should mend. A problem never stops anybody from drawing; it is kept up to date with each change by looking
-//! only at what the change touched.
+//! Problems of the model that a person should fix. A problem never blocks an edit. An update checks only the elements
+//! that the changes touched.
 
 use crate::{Snapshot, rules};
 use shared_protocol::{
@@ -17,7 +17,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Looks at everything.
+    /// Checks every node and edge.
     pub fn of(snapshot: &Snapshot) -> Self {
         let mut problems = Self::default();
         for node in snapshot.nodes() {
@@ -29,14 +29,14 @@ impl Problems {
         problems
     }
 
-    /// Looks again at what these changes touched; `snapshot` is the state after them.
+    /// Checks the elements that these changes touched; `snapshot` is the state after them.
     pub fn update(&mut self, snapshot: &Snapshot, changes: &[Change]) {
         let mut nodes: BTreeSet<NodeId> = BTreeSet::new();
         let mut edges: BTreeSet<EdgeId> = BTreeSet::new();
         for change in changes {
             match change {
                 Change::Placement { .. } | Change::Source { .. } | Change::Override { .. } => {}
-                // Types say which kinds of board they stand on.
+                // A type lists the kinds of board that it is allowed on.
                 Change::Board { id, before: Some(before), after: Some(after) }
                     if before.kind != after.kind =>
                 {
@@ -46,7 +46,7 @@ impl Problems {
                 Change::Node { id, before, after } => {
                     nodes.insert(*id);
                     if let (Some(_), Some(after)) = (before, after) {
-                        // Another type: its content, and whoever points at it or is connected, may not fit any more.
+                        // After a change of type, its content, its referrers and its edges may no longer be valid.
                         nodes.extend(snapshot.children(after.board, Some(*id)));
                         nodes.extend(snapshot.referrers(*id));
                         edges.extend(snapshot.edges_of(*id).map(|edge| edge.id));
@@ -54,7 +54,7 @@ impl Problems {
                 }
                 Change::Edge { id, before, after } => {
                     edges.insert(*id);
-                    // Whether a port is over-full depends on its other edges.
+                    // The connection limit of a port depends on its other edges.
                     for edge in before.iter().chain(after) {
                         for end in [&edge.source, &edge.target] {
                             edges.extend(rules::edges_in_limit(snapshot, end));
@@ -62,12 +62,12 @@ impl Problems {
                     }
                 }
                 Change::Label { node, .. } => {
-                    // Problems of others name it by its label.
+                    // Problems of other elements mention this node by its label.
                     nodes.insert(*node);
                     nodes.extend(snapshot.referrers(*node));
                     edges.extend(snapshot.edges_of(*node).map(|edge| edge.id));
                 }
-                // References may follow the containers around a node, however far out.
+                // A reference may be inherited from any ancestor container.
                 Change::Parent { node, .. } => nodes.extend(snapshot.subtree(*node)),
                 Change::Name { node, .. }
                 | Change::Prop { node, .. }
@@ -140,7 +140,7 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
         found.push(problem(Severity::Error, None, refusal.message));
     }
     for prop in def.props.iter().filter(|prop| prop.required && rules::is_visible(def, node, prop)) {
-        // The value of a variable comes later, from outside.
+        // The value of a variable is supplied when Terraform runs.
         if !has_value(snapshot, def, node, prop) && !node.variables.contains(&prop.key) {
             let message = format!("{} is required", prop.label);
             found.push(problem(Severity::Error, Some(prop.key.to_string()), message));
@@ -150,7 +150,8 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
         let field = Some(key.to_string());
         match def.prop(key.as_str()) {
             None => {
-                let message = format!("{} has no property `{key}`; it is kept, but not used", def.title);
+                let message =
+                    format!("{} has no property `{key}`; the value is kept but not used", def.title);
                 found.push(problem(Severity::Warning, field, message));
             }
             Some(prop) => {
@@ -191,13 +192,13 @@ fn check_references(snapshot: &Snapshot, def: &TypeDef, key: &str, targets: &[No
         return Some(format!("{} has no reference `{key}`", def.title));
     };
     if !prop.many && targets.len() > 1 {
-        return Some(format!("{} takes one target", prop.label));
+        return Some(format!("{} accepts only one target", prop.label));
     }
     let misfit = targets
         .iter()
         .filter_map(|target| snapshot.node(*target))
         .find(|target| !prop.targets.iter().any(|pattern| pattern.matches(&target.type_id)));
-    misfit.map(|target| format!("{} cannot point at {}", prop.label, target.label))
+    misfit.map(|target| format!("{} cannot reference {}", prop.label, target.label))
 }
 
 fn check_edge(snapshot: &Snapshot, edge: &Edge) -> Vec<Problem> {
@@ -217,7 +218,10 @@ fn check_edge(snapshot: &Snapshot, edge: &Edge) -> Vec<Problem> {
     }
     for end in [&edge.source, &edge.target] {
         if let Some((port, most)) = rules::edge_is_full(snapshot, end) {
-            found.push(problem(format!("port `{port}` of {} takes {most} at most", label(end.node))));
+            found.push(problem(format!(
+                "port `{port}` of {} exceeds its connection limit of {most}",
+                label(end.node)
+            )));
         }
     }
     found

@@ -1,18 +1,50 @@
-//! Putting changes onto a state they were not made on: for undo, for reverting an older operation, for external edits.
+//! Rebase: applying changes to a state that they were not made for. Undo, revert, imports, external edits and proposals
+//! use it. The rebase of a whole proposal builds on it: see `proposals/refit.rs`.
+//!
+//! Each change carries the value `before` and `after`, so three outcomes are possible on another state:
+//!
+//! ```text
+//! state == before   the change applies            fitting
+//! state == after    it is already applied         dropped silently
+//! otherwise         the state was changed since   conflict
+//! ```
+//!
+//! Changes are tried in order on a scratch copy, so a later change sees the earlier ones. A conflict does not stop the
+//! rebase; the caller decides with [`Rebased::all`] whether the rest is of use.
+//!
+//! # Example: a node that cannot be removed
+//!
+//! ```text
+//! r1  add `net`          Node net: none → net, Placement net: none → P1, Prop net.cidr_block: none → 10.1.0.0/16
+//! r2  add `a` in `net`   Node a: none → a, …
+//! ```
+//!
+//! Reverting r1 applies its changes inverted, last first. `net` still contains `a`, so its removal conflicts:
+//!
+//! ```text
+//!                                             first pass                 second pass
+//! 1.  Prop      net.cidr_block: 10.1… → none  fits                       left out: part of `net`
+//! 2.  Placement net: P1 → none                fits                       left out: part of `net`
+//! 3.  Node      net: net → none               conflict: `a` is in it     conflict
+//!                                             staying = {net}: repeat    staying = {net}: done
+//! ```
+//!
+//! Without the second pass the revert would leave `net` on the board without its value and its place. The loop ends
+//! because `staying` only grows and holds nodes of the given changes only.
 
 use crate::{ApplyError, Snapshot, proposals::reason};
 use shared_protocol::{BoardId, Change, Code, NodeId, Refusal};
 use std::collections::BTreeSet;
 
-/// Changes that fit the present state, and those that do not.
+/// The changes that apply to the current state, and those that conflict with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebased {
     pub fitting: Vec<Change>,
     pub conflicts: Vec<(Change, ApplyError)>,
 }
 
-/// Tries each change in turn; one that meets something else than it expects is a conflict and left out. A node that
-/// cannot go stays as it is: what would have been taken from it on the way is left out too.
+/// Tries each change in order; a conflicting change is left out. A node whose removal conflicts stays as it is: all
+/// other changes of that node are left out too.
 pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> Rebased {
     let mut staying = BTreeSet::new();
     loop {
@@ -37,7 +69,7 @@ fn rebase_around(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<Nod
         }
         match state.apply_change(change) {
             Ok(()) => rebased.fitting.push(change.clone()),
-            // Already as it should be, whoever did it.
+            // Already applied, by this or another change.
             Err(_) if is_done(&state, change) => {}
             Err(error) => rebased.conflicts.push((change.clone(), error)),
         }
@@ -45,7 +77,7 @@ fn rebase_around(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<Nod
     rebased
 }
 
-/// The node that a change is about a part of.
+/// Returns the node of a change that affects only a part of it.
 fn part_of(change: &Change) -> Option<NodeId> {
     match change {
         Change::Name { node, .. }
@@ -87,8 +119,8 @@ fn is_done(state: &Snapshot, change: &Change) -> bool {
 }
 
 impl Rebased {
-    /// All that has a meaning, or a refusal that names what stands in the way. Something that was moved or resized since
-    /// stays where later work put it, unless the places are all there is to take back.
+    /// Returns the applicable changes, or a refusal that lists the conflicts. A conflict in the place of a node does
+    /// not count, because later work keeps its place, unless the changes are layout only.
     pub fn all(self, snapshot: &Snapshot, what: &str) -> Result<Vec<Change>, Refusal> {
         let only_places = self.fitting.iter().all(Change::is_layout);
         let is_let_go = |change: &Change| matches!(change, Change::Placement { after: Some(_), .. });
@@ -99,7 +131,7 @@ impl Rebased {
         let shown: Vec<String> = self.conflicts.iter().take(5).map(words).collect();
         let more = self.conflicts.len().saturating_sub(shown.len());
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-        let message = format!("{what} is in conflict with later work: {}{more}", shown.join("; "));
+        let message = format!("{what} conflicts with later changes: {}{more}", shown.join("; "));
         let refusal = Refusal::new(Code::Conflict, message);
         Err(if self.fitting.is_empty() {
             refusal
@@ -107,13 +139,13 @@ impl Rebased {
             let count = self.fitting.len();
             let total = count + self.conflicts.len();
             refusal.hint(format!(
-                "{count} of {total} changes can be reverted: ask for a partial revert to do so."
+                "{count} of {total} changes can be reverted. Use a partial revert to revert only those."
             ))
         })
     }
 }
 
-/// The boards whose content these changes touch, judged by the state before or after them.
+/// Returns the boards whose content these changes touch, in the state before or after them.
 pub fn boards_touched<'a>(
     snapshot: &Snapshot,
     changes: impl IntoIterator<Item = &'a Change>,

@@ -1,5 +1,5 @@
-//! The effective registry: built-in modules, then the workspace's, then the project's overrides. A wrong entry is named
-//! and left out; everything else stays.
+//! The effective registry: built-in modules, then the workspace's modules, then the project's overrides. An invalid
+//! entry is reported and left out; all other entries stay.
 
 use shared_protocol::{
     Code, Refusal, TypeDef, TypeId,
@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-/// The text of one module file and where it came from.
+/// The text of one module file and its origin.
 #[derive(Debug, Clone)]
 pub struct Module {
     pub origin: String,
@@ -30,7 +30,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Later modules replace types of earlier ones whole; overrides come last.
+    /// Composes a registry. Later modules replace types of earlier ones as a whole; overrides come last.
     pub fn compose(modules: &[Module], overrides: &BTreeMap<String, TypeOverride>) -> Self {
         let mut registry = Self::default();
         for module in modules {
@@ -44,7 +44,7 @@ impl Registry {
         registry
     }
 
-    /// A registry as another process composed it.
+    /// Rebuilds a registry that another process composed.
     pub fn from_parts(
         types: Vec<TypeDef>,
         rules: Vec<ConnectionRule>,
@@ -60,7 +60,7 @@ impl Registry {
         self.types.get(id).map(Arc::as_ref)
     }
 
-    /// The type, or a refusal with ids that look alike.
+    /// Returns the type, or a refusal that suggests similar ids.
     pub fn require(&self, id: &TypeId) -> Result<&Arc<TypeDef>, Refusal> {
         self.types.get(id).ok_or_else(|| {
             Refusal::new(Code::NotFound, format!("there is no type `{id}`"))
@@ -155,8 +155,8 @@ impl Registry {
         self.types.insert(def.id.clone(), Arc::new(def));
     }
 
-    /// A rule may name types that another module brings or a project disables; what must fit is the ports and the
-    /// reference of the types that are there.
+    /// A rule may name types of a missing or disabled module; only the ports and references of existing types must
+    /// match.
     fn drop_broken_rules(&mut self) {
         let rules = std::mem::take(&mut self.rules);
         for rule in rules {
@@ -180,7 +180,7 @@ impl Registry {
                 match def.port(end.port.as_str()) {
                     None => return Err(format!("`{}` has no port `{}`", def.id, end.port)),
                     Some(port) if port.direction != direction => {
-                        return Err(format!("port `{}` of `{}` points the other way", end.port, def.id));
+                        return Err(format!("port `{}` of `{}` has the wrong direction", end.port, def.id));
                     }
                     Some(_) => {}
                 }
@@ -208,17 +208,17 @@ fn whole_text_pattern(text: &str) -> Result<regex_lite::Regex, regex_lite::Error
     regex_lite::RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build()
 }
 
-/// A project may narrow what a module declares and not widen it.
+/// A project may narrow the declaration of a module but not widen it.
 fn check_restricts(prop: &PropDef, change: &PropOverride) -> Result<(), String> {
     if let (Some(own), Some(min)) = (prop.min, change.min)
         && min < own
     {
-        return Err(format!("min {min} is below the type's own, {own}"));
+        return Err(format!("min {min} is below the type's own min, {own}"));
     }
     if let (Some(own), Some(max)) = (prop.max, change.max)
         && max > own
     {
-        return Err(format!("max {max} is above the type's own, {own}"));
+        return Err(format!("max {max} is above the type's own max, {own}"));
     }
     let hidden = |exposure: Exposure| match exposure {
         Exposure::Editable => 0,
@@ -226,7 +226,7 @@ fn check_restricts(prop: &PropDef, change: &PropOverride) -> Result<(), String> 
         Exposure::Opaque => 2,
     };
     if change.exposure.is_some_and(|exposure| hidden(exposure) < hidden(prop.exposure)) {
-        return Err("the type itself does not let it be edited".to_owned());
+        return Err("the type does not allow editing this property".to_owned());
     }
     Ok(())
 }
@@ -292,12 +292,12 @@ fn check_type(def: &TypeDef) -> Result<(), String> {
     if let Some(size) = def.size
         && !(sides.contains(&size.w) && sides.contains(&size.h))
     {
-        return Err(format!("a side of the size is outside {MIN_SIZE} to {MAX_SIZE}"));
+        return Err(format!("each side of the size must be {MIN_SIZE} to {MAX_SIZE}"));
     }
     Ok(())
 }
 
-/// What counts when nothing is set is read from a reference of the same type, or from whoever runs Terraform.
+/// An inherited value comes from a reference of the same type, or from the client that runs Terraform.
 fn check_inherit(def: &TypeDef, prop: &PropDef) -> Result<(), String> {
     let Some(inherit) = &prop.inherit else { return Ok(()) };
     match inherit.split_once('.') {
@@ -316,7 +316,10 @@ fn check_terraform(def: &TypeDef) -> Result<(), String> {
     }
     for companion in &def.companions {
         if def.prop(companion.each.as_str()).is_none_or(|prop| prop.kind != PropKind::Reference) {
-            return Err(format!("`{}` should be a reference, one companion a target", companion.each));
+            return Err(format!(
+                "`{}` should be a reference: each target gets one companion",
+                companion.each
+            ));
         }
     }
     Ok(())
@@ -341,7 +344,7 @@ fn check_prop_def(prop: &PropDef) -> Result<(), String> {
         return Err("a reference or slot cannot have a default".to_owned());
     }
     if prop.exposure == Exposure::Opaque && prop.required {
-        return Err("an opaque property cannot be required: nobody could set it".to_owned());
+        return Err("an opaque property cannot be required because it cannot be set".to_owned());
     }
     if let Some(default) = &prop.default {
         let pattern = prop.pattern.as_deref().and_then(|text| whole_text_pattern(text).ok());

@@ -1,5 +1,5 @@
-//! One state of the workspace. Immutable in use and cheap to clone: readers keep the one they took while the writer goes
-//! on. Indexes make every question proportional to its answer.
+//! One state of the workspace. Cloning is cheap, so readers keep their snapshot while the writer continues. Indexes
+//! make the cost of a query proportional to its result.
 
 use crate::{ApplyError, Registry, overrides::Rebound, spatial::Occupancy};
 use imbl::{OrdMap, OrdSet};
@@ -22,9 +22,9 @@ pub struct Snapshot {
     pub(crate) layout: OrdMap<NodeId, Placement>,
     pub(crate) sources: OrdMap<SourcePath, Arc<str>>,
     pub(crate) overrides: OrdMap<OverrideKey, Arc<Override>>,
-    /// Of what operations have touched; everything else is as it was at the start.
+    /// Only of elements that operations have touched; all others date from the start of the journal.
     provenance: OrdMap<ElementId, Provenance>,
-    // Indexes, kept by `apply` alone.
+    // Indexes, maintained by `apply` only.
     pub(crate) board_names: OrdMap<BoardName, BoardId>,
     pub(crate) names: OrdMap<(BoardId, Name), NodeId>,
     pub(crate) children: OrdSet<(BoardId, Option<NodeId>, NodeId)>,
@@ -32,12 +32,12 @@ pub struct Snapshot {
     /// (target, source) of every reference.
     pub(crate) referrers: OrdSet<(NodeId, NodeId)>,
     pub(crate) occupancy: Occupancy,
-    /// Overrides by the instance that they are bound to, where that is not the one they name. Found when first asked for.
+    /// Overrides bound to another instance than their key names, by that instance. Computed on first use.
     pub(crate) rebound: Arc<OnceLock<Rebound>>,
 }
 
 impl Snapshot {
-    /// The very same state, and not one that happens to be equal: what was made for one is good for the other. Cheap.
+    /// Whether both are the same state by identity, not only by content. Compares pointers, so it is cheap.
     pub fn is_same(&self, other: &Self) -> bool {
         self.revision == other.revision
             && Arc::ptr_eq(&self.registry, &other.registry)
@@ -49,7 +49,7 @@ impl Snapshot {
     }
 }
 
-/// Equal content; indexes and registry follow from elsewhere.
+/// Compares content only; indexes are derived, and the registry is not part of the content.
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Self) -> bool {
         self.revision == other.revision
@@ -79,7 +79,7 @@ impl Snapshot {
         Self { registry, ..Self::default() }
     }
 
-    /// Builds a state from flat lists, checking all that `apply` checks.
+    /// Builds a state from flat lists, with all checks of `apply`.
     pub fn from_document(mut document: Document, registry: Arc<Registry>) -> Result<Self, ApplyError> {
         let (revision, provenance) = (document.revision, std::mem::take(&mut document.provenance));
         let mut snapshot = Self::new(registry);
@@ -87,7 +87,7 @@ impl Snapshot {
             snapshot.apply_change(&change)?;
         }
         snapshot.revision = revision;
-        // What is said of something that is not there would only grow.
+        // Provenance of missing elements is dropped because it would only accumulate.
         let known = provenance.into_iter().filter(|(element, _)| snapshot.has(*element));
         snapshot.provenance = known.collect();
         Ok(snapshot)
@@ -106,7 +106,7 @@ impl Snapshot {
         }
     }
 
-    /// One board and all on it.
+    /// Returns one board with its content.
     pub fn board_document(&self, board: BoardId) -> Document {
         let nodes: Vec<Node> = self.nodes_on(board).map(|node| Node::clone(node)).collect();
         Document {
@@ -130,7 +130,7 @@ impl Snapshot {
         &self.registry
     }
 
-    /// The same content as the beginning of a history.
+    /// Returns the same content as the start of a new history, without provenance.
     #[must_use]
     pub fn as_start(mut self, revision: Revision) -> Self {
         self.revision = revision;
@@ -138,7 +138,7 @@ impl Snapshot {
         self
     }
 
-    /// The same state under other types.
+    /// Returns the same state with another registry.
     #[must_use]
     pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
@@ -154,7 +154,7 @@ impl Snapshot {
         }
     }
 
-    /// The operations that made an element and changed it last.
+    /// Returns the operations that created and last changed an element.
     pub fn provenance(&self, element: ElementId) -> Provenance {
         self.provenance.get(&element).copied().unwrap_or_default()
     }
@@ -187,19 +187,19 @@ impl Snapshot {
         self.registry.get(&node.type_id)
     }
 
-    /// Where it stands, from the top left of its container.
+    /// Returns the place of a node relative to the top left of its container.
     pub fn placement(&self, node: NodeId) -> Option<Placement> {
         self.layout.get(&node).copied()
     }
 
-    /// Where it stands, from the origin of the board.
+    /// Returns the place of a node relative to the origin of the board.
     pub fn absolute(&self, node: NodeId) -> Option<Placement> {
         let placement = self.placement(node)?;
         let offset = self.origin_of(self.node(node)?.parent);
         Some(placement.moved_by(offset.x, offset.y))
     }
 
-    /// The top left of a container (or of the board) from the origin of the board.
+    /// Returns the top left of a container (or of the board) relative to the origin of the board.
     pub fn origin_of(&self, container: Option<NodeId>) -> Point {
         self.ancestors(container).fold(Point::default(), |sum, node| {
             let origin = self.placement(node.id).map(Placement::origin).unwrap_or_default();
@@ -207,7 +207,7 @@ impl Snapshot {
         })
     }
 
-    /// A node, its container, and so on outwards.
+    /// Iterates over a node, its container, and so on outwards.
     pub fn ancestors(&self, from: Option<NodeId>) -> impl Iterator<Item = &Node> {
         std::iter::successors(from.and_then(|id| self.node(id)), |node| {
             node.parent.and_then(|id| self.node(id))
@@ -220,7 +220,7 @@ impl Snapshot {
             .map(|(_, _, child)| *child)
     }
 
-    /// A node and all within it, containers before their content.
+    /// Returns a node and all of its content, containers before their content.
     pub fn subtree(&self, node: NodeId) -> Vec<NodeId> {
         let mut found = vec![node];
         let mut next = 0;
@@ -239,7 +239,7 @@ impl Snapshot {
             .filter_map(|(_, edge)| self.edge(*edge))
     }
 
-    /// Nodes that refer to this one.
+    /// Iterates over the nodes that reference this one.
     pub fn referrers(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         self.referrers.range((node, NodeId::MIN)..=(node, NodeId::MAX)).map(|(_, source)| *source)
     }
@@ -268,7 +268,7 @@ impl Snapshot {
         self.edges.len()
     }
 
-    /// The text of a file that is part of the state.
+    /// Returns the text of a source file that is part of the state.
     pub fn source(&self, path: &SourcePath) -> Option<&Arc<str>> {
         self.sources.get(path)
     }
@@ -277,7 +277,7 @@ impl Snapshot {
         self.sources.iter()
     }
 
-    /// The files beneath a folder.
+    /// Iterates over the source files under a folder.
     pub fn sources_in<'s>(
         &'s self,
         folder: &SourcePath,
@@ -289,7 +289,7 @@ impl Snapshot {
             .filter(move |(path, _)| path.as_str().starts_with(&within))
     }
 
-    /// Applies an accepted operation. Each change must find what it expects; on an error nothing has changed.
+    /// Applies an accepted operation. Each change must match the current state; on an error nothing changes.
     pub fn apply(&mut self, revision: Revision, changes: &[Change]) -> Result<(), ApplyError> {
         if revision != self.revision.next() {
             return Err(ApplyError::Gap { expected: self.revision.next(), found: revision });
@@ -308,7 +308,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Notes which operation made, changed or removed an element.
+    /// Records the operation that created, changed or removed an element.
     fn trace(&mut self, element: ElementId, known: bool, revision: Revision) {
         if !self.has(element) {
             self.provenance.remove(&element);

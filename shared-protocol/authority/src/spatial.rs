@@ -1,12 +1,12 @@
-//! Where there is room: a grid over the content of each container, so that finding a free place does not look at every
+//! Occupied space: a grid over the content of each container, so that a search for free space does not visit every
 //! node.
 
 use imbl::OrdSet;
 use shared_protocol::{BoardId, NodeId, Placement};
 
-/// The side of a grid cell; a typical node covers one to four.
+/// The side of a grid cell in board units; a typical node covers one to four cells.
 const CELL: i32 = 512;
-/// A node larger than this many cells is kept in one list per container instead.
+/// The maximum number of cells of a node in the grid; a larger node is stored in one list per container instead.
 const MOST_CELLS: i64 = 256;
 
 /// The content of one container, or of the board itself.
@@ -36,7 +36,7 @@ impl Occupancy {
         }
     }
 
-    /// A node at the right end of the content.
+    /// Returns a node at the right end of the content.
     pub(crate) fn last(&self, room: Room) -> Option<NodeId> {
         let all = (room, i32::MIN, i32::MIN, NodeId::MIN)..=(room, i32::MAX, i32::MAX, NodeId::MAX);
         let huge =
@@ -44,7 +44,7 @@ impl Occupancy {
         self.cells.range(all).next_back().map(|(.., node)| *node).or_else(huge)
     }
 
-    /// Nodes that may overlap the area; the caller compares exactly.
+    /// Returns the nodes that may overlap the area; the caller compares exactly.
     pub(crate) fn near(&self, room: Room, area: Placement) -> Vec<NodeId> {
         let mut found: Vec<NodeId> =
             self.huge.range((room, NodeId::MIN)..=(room, NodeId::MAX)).map(|(_, node)| *node).collect();
@@ -66,7 +66,7 @@ impl Occupancy {
     }
 }
 
-/// Covers more cells than are looked at one by one.
+/// Whether the area covers more cells than a query visits one by one.
 pub(crate) fn is_huge(area: Placement) -> bool {
     cells(area).is_none()
 }

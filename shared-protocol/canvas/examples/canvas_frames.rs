@@ -1,4 +1,4 @@
-//! What a frame of the canvas costs: CPU time of layout and tessellation, without a GPU.
+//! Measures a frame of the canvas: CPU time of layout and tessellation, without a GPU.
 //!
 //! `cargo run --release -p canvas --example canvas_frames [-- 1000 10000 50000]`
 
@@ -15,14 +15,14 @@ use egui::{Context, Event, Modifiers, PointerButton, Pos2, RawInput, Rect, Vec2,
 use shared_protocol::{ElementId, Placement, messages::Viewport};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// As in the workbench itself.
+/// The allocator of the workbench.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const VIEW: Vec2 = vec2(1600.0, 1000.0);
 const FRAMES: usize = 240;
 const WARM_UP: usize = 3;
-/// Of a proposal.
+/// The number of elements of a proposal.
 const ELEMENTS: usize = 500;
 
 fn main() {
@@ -59,7 +59,7 @@ fn main() {
     }
 }
 
-/// `read`: somebody has the window read out, so that everything in view is described as well.
+/// `read`: assistive technology is active, so everything in view is described as well.
 fn measure(
     scene: &Scene<'_>,
     bounds: Placement,
@@ -89,7 +89,7 @@ fn measure(
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, VIEW)),
             time: Some(frame as f64 / 60.0),
-            // A pointer that moves: finding what is under it is a part of the cost.
+            // The pointer moves, because hit testing is a part of the cost.
             events: vec![Event::PointerMoved(pos2(400.0 + frame as f32, 300.0))],
             ..RawInput::default()
         };
@@ -121,7 +121,7 @@ fn measure(
     at(0.5).0
 }
 
-/// A proposal of 500 elements over the board, in the three views, against the board without it.
+/// Measures a proposal of 500 elements over the board in the three layers, against the board without it.
 fn review(scene: &Scene<'_>, bounds: Placement, count: usize) {
     let middle = (bounds.x + bounds.w * 4 / 10 + 400, bounds.y + bounds.h * 4 / 10 + 150);
     let start = now();
@@ -158,7 +158,7 @@ fn goal(view: &str, count: usize) -> &'static str {
     }
 }
 
-/// A container with 500 cards on a board of so many, dragged by its title.
+/// Measures dragging a container with 500 cards by its title.
 fn drag_a_container(problems: &Problems, theme: &Theme, count: usize) {
     let (snapshot, container) = common::large_with_container(count, 500);
     let selection = BTreeSet::from([ElementId::Node(container)]);
@@ -238,7 +238,7 @@ fn camera(bounds: Placement, view: &str, share: f32) -> Viewport {
     }
 }
 
-/// The allocator is told by the environment, before anything runs, to leave huge pages alone.
+/// Tells the allocator through the environment, before it starts, not to use huge pages.
 fn as_the_window_is_started() {
     use std::os::unix::process::CommandExt;
     let name = "MIMALLOC_ALLOW_THP";
@@ -249,7 +249,7 @@ fn as_the_window_is_started() {
     }
 }
 
-/// CPU time of this thread in milliseconds: other programs on the machine do not count.
+/// Returns the CPU time of this thread in milliseconds; other programs do not count.
 fn now() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6

@@ -1,4 +1,5 @@
-//! The board for those who do not see it, and for tests: visible nodes, ports and edges by name. They only tell; the pointer goes to the board below, whose hit test is the one there is.
+//! The accessibility tree of a board, for assistive technology and tests: visible nodes, ports and edges by name. These
+//! widgets only describe; pointer input goes to the board below and its hit test.
 
 use crate::{
     Camera, CanvasEvent, Scene,
@@ -16,14 +17,14 @@ use shared_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// Below this zoom labels cannot be read, and nodes are not listed either.
+/// Below this zoom labels are unreadable, and nodes are not listed.
 const READABLE: f32 = 0.4;
 
-/// So many ports and edges are listed; with more in view nobody could go through them one by one.
+/// The maximum numbers of listed ports and edges; more would be of no use to a reader.
 const MOST_PORTS: usize = 240;
 const MOST_EDGES: usize = 160;
 
-/// Lists what is in view; a click that an assistive technology asks for becomes a selection.
+/// Describes the visible elements; a click requested by assistive technology selects the element.
 pub(crate) fn describe(
     ui: &Ui,
     scene: &Scene<'_>,
@@ -33,7 +34,7 @@ pub(crate) fn describe(
     hovered_edge: Option<EdgeId>,
     standings: Option<&Standings>,
 ) -> Option<CanvasEvent> {
-    // Most people have nothing that reads the window out, and then none of this is needed.
+    // Skipped when no assistive technology is active.
     let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
     if camera.zoom() < READABLE || !is_read {
         return None;
@@ -67,7 +68,7 @@ pub(crate) fn describe(
     wanted.map(|element| CanvasEvent::Select([element].into()))
 }
 
-/// Lists what a proposal touches and what is in view of it; a click that is asked for looks at it.
+/// Describes the visible elements of a proposal; a requested click focuses the element.
 pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Camera) -> Option<CanvasEvent> {
     let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
     if camera.zoom() < READABLE || !is_read {
@@ -98,7 +99,8 @@ pub(crate) fn describe_proposal(ui: &Ui, proposal: &ShownProposal, camera: &Came
     wanted.map(CanvasEvent::Proposed)
 }
 
-/// The part of a node that a person can point at: of a container its title, since its middle belongs to its content.
+/// Returns the visible part of a node that takes clicks: of a container its title, since its middle belongs to its
+/// content.
 fn visible(slot: &NodeSlot, camera: &Camera) -> Option<Rect> {
     let whole = camera.rect_to_screen(slot.area);
     let rect = match slot.kind {
@@ -123,7 +125,7 @@ fn tell(ui: &Ui, rect: Rect, element: ElementId, selected: bool, name: impl Fn()
     ui.input(|input| input.has_accesskit_action_request(id, Action::Click))
 }
 
-/// Lists the ports of what is in view.
+/// Describes the ports of the visible nodes.
 fn ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, drawn: &[u32]) {
     let mut left = MOST_PORTS;
     for slot in drawn.iter().map(|&place| index.node(place)) {
@@ -147,7 +149,7 @@ fn ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, drawn:
     }
 }
 
-/// "not connected", "connected to Orders", "3 connections".
+/// Describes the connections of a port: "not connected", "connected to Orders", "3 connections".
 fn connected(scene: &Scene<'_>, node: &Node, port: &PortDef) -> String {
     let label = |id| scene.snapshot.node(id).map_or("?", |node| node.label.as_str());
     let others = scene.snapshot.edges_of(node.id).filter_map(|edge| {
@@ -165,7 +167,7 @@ fn connected(scene: &Scene<'_>, node: &Node, port: &PortDef) -> String {
     }
 }
 
-/// "EC2 instance Web server, 2 problems, will be created".
+/// Describes a node: "EC2 instance Web server, 2 problems, will be created".
 fn node_name(scene: &Scene<'_>, slot: &NodeSlot, standings: Option<&Standings>) -> String {
     let Some(node) = scene.snapshot.node(slot.id) else { return slot.id.to_string() };
     let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.kind_of(node));

@@ -1,5 +1,5 @@
-//! Many plain shapes as one mesh, with soft edges. The painter's own shapes are tessellated one by one; thousands of
-//! lines and blocks are cheaper this way, and the buffer is used again in the next frame.
+//! Many plain shapes as one mesh with anti-aliased edges. The painter tessellates its own shapes one by one; a batch is
+//! cheaper for thousands of lines and blocks, and reuses its buffer in the next frame.
 
 use crate::draw::frame;
 use egui::{
@@ -9,21 +9,21 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Past this a mitre would become a needle.
+/// The maximum length of a mitre relative to the line width; a longer one would be a spike.
 const LONGEST_MITRE: f32 = 2.0;
 
-/// Corners of a disc; with a radius of a dozen pixels more could not be seen.
+/// The number of corners of a disc, enough for a radius of a dozen pixels.
 const DISC_STEPS: u32 = 20;
 
 #[derive(Default)]
 pub(crate) struct Batch {
     mesh: Arc<Mesh>,
-    /// The width over which an edge fades: one pixel.
+    /// The width of the anti-aliased border: one pixel.
     feather: f32,
 }
 
 impl Batch {
-    /// Starts empty, with last frame's memory if the painter has let go of it.
+    /// Clears the batch; reuses its memory if the painter has released it.
     pub(crate) fn start(&mut self, pixels_per_point: f32) {
         self.feather = 1.0 / pixels_per_point.max(0.1);
         match Arc::get_mut(&mut self.mesh) {
@@ -41,7 +41,7 @@ impl Batch {
     }
 
     fn mesh(&mut self) -> &mut Mesh {
-        // Unshared since `start`, so nothing is copied.
+        // Not shared since the frame began, so nothing is copied.
         Arc::make_mut(&mut self.mesh)
     }
 
@@ -65,13 +65,13 @@ impl Batch {
         }
     }
 
-    /// A line through the points, soft at its sides.
+    /// Adds an anti-aliased line through the points.
     pub(crate) fn line(&mut self, points: &[Pos2], width: f32, colour: Color32) {
         let feather = self.feather;
         line(self.mesh(), points, false, width, feather, colour);
     }
 
-    /// A rounded rectangle, on whole pixels, with its line inside.
+    /// Adds a rounded rectangle on whole pixels, with its line inside.
     pub(crate) fn frame(&mut self, rect: Rect, radius: f32, fill: Color32, line: Stroke) {
         let feather = self.feather;
         let rect = frame::on_pixels(rect, feather);
@@ -120,7 +120,7 @@ impl Batch {
     }
 }
 
-/// A line through the points, back to the first if it is closed, that fades over `feather` at its sides.
+/// Adds a line through the points, closed if requested, that fades over `feather` at its sides.
 pub(crate) fn line(
     mesh: &mut Mesh,
     points: &[Pos2],
@@ -133,7 +133,7 @@ pub(crate) fn line(
     if count < 2 {
         return;
     }
-    // Thinner than a pixel is a pixel that is less there.
+    // A line thinner than a pixel is drawn one pixel wide and more transparent.
     let colour = if width < feather { colour.gamma_multiply(width / feather) } else { colour };
     let (inner, outer) = (((width - feather) / 2.0).max(0.0), (width.max(feather) + feather) / 2.0);
     let first = mesh.vertices.len() as u32;
@@ -160,7 +160,7 @@ pub(crate) fn line(
     }
 }
 
-/// Across a line at a point, long enough that both segments keep their width.
+/// Returns the vector across a line at a point, scaled so that both segments keep their width.
 fn mitre(before: Option<Pos2>, at: Pos2, after: Option<Pos2>) -> Vec2 {
     let normal = |from: Pos2, to: Pos2| {
         let along = (to - from).normalized();
@@ -211,11 +211,11 @@ pub(crate) fn rounded(points: &[Pos2], radius: f32, out: &mut Vec<Pos2>) {
         }
         let (start, end) =
             (point + (before - point).normalized() * radius, point + (after - point).normalized() * radius);
-        // A quarter circle between two axes; for any other angle it is an ellipse, which is as smooth.
+        // A quarter circle for a right angle; an ellipse for any other, which is as smooth.
         let centre = start + (end - point);
         for (sine, cosine) in ARC {
             let next = centre + (start - centre) * cosine + (end - centre) * sine;
-            // Two arcs that meet share a point; twice the same has no direction.
+            // Adjacent arcs share a point; a duplicate has no direction.
             if out.last().is_none_or(|last| last.distance_sq(next) > 0.01) {
                 out.push(next);
             }

@@ -1,5 +1,5 @@
-//! From the board to the screen and back. Board coordinates are kept in 64 bits, so that a board far from its origin
-//! is as steady as one near it; what is drawn is snapped to whole pixels, so that panning never makes text shimmer.
+//! Conversion between board and screen coordinates. The origin is kept in 64 bits, so that a board far from its origin
+//! does not jitter, and snapped to whole pixels, so that panning does not make text shimmer.
 
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 use shared_protocol::{Placement, Point, messages::Viewport};
@@ -7,20 +7,20 @@ use shared_protocol::{Placement, Point, messages::Viewport};
 pub const MIN_ZOOM: f32 = 0.05;
 pub const MAX_ZOOM: f32 = 4.0;
 
-/// Beyond every coordinate that a nest of containers can reach.
+/// Larger than every coordinate that nested containers can reach.
 const FARTHEST: f32 = 64_000_000.0;
 
-/// One look at a board: how much it is enlarged and where on the screen it falls.
+/// The zoom and screen position of a board.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     zoom: f32,
-    /// Where the board's origin falls on the screen, on a whole pixel.
+    /// The screen position of the board's origin, on a whole pixel.
     origin: (f64, f64),
     view: Rect,
 }
 
 impl Camera {
-    /// Looks at `viewport` through the rectangle `view` of the screen.
+    /// Shows `viewport` in the rectangle `view` of the screen.
     pub fn new(viewport: Viewport, view: Rect, pixels_per_point: f32) -> Self {
         let Viewport { x, y, zoom } = sound(viewport);
         let view = if view.is_finite() { view } else { Rect::ZERO };
@@ -34,7 +34,7 @@ impl Camera {
         Self { zoom, origin, view }
     }
 
-    /// Shows all of `bounds` in `view`, at 100 % at most.
+    /// Shows all of `bounds` in `view`, at a zoom of at most 100 %.
     pub fn fit(bounds: Placement, view: Rect, padding: f32) -> Self {
         Self::new(fitting(bounds, view, padding, 1.0), view, 1.0)
     }
@@ -55,7 +55,7 @@ impl Camera {
         (f64::from(y) * f64::from(self.zoom) + self.origin.1) as f32
     }
 
-    /// A point of the board on the screen.
+    /// Converts a board point to the screen.
     pub fn to_screen(&self, board: Pos2) -> Pos2 {
         pos2(self.x(board.x), self.y(board.y))
     }
@@ -70,23 +70,23 @@ impl Camera {
         )
     }
 
-    /// A point of the screen on the board.
+    /// Converts a screen point to the board.
     pub fn to_board(&self, screen: Pos2) -> Pos2 {
         let back = |at: f32, origin: f64| ((f64::from(at) - origin) / f64::from(self.zoom)) as f32;
         pos2(back(screen.x, self.origin.0), back(screen.y, self.origin.1))
     }
 
-    /// The same in whole units.
+    /// Converts a screen point to the board in whole units.
     pub fn to_point(&self, screen: Pos2) -> Point {
         whole(self.to_board(screen))
     }
 
-    /// The part of the board that is in view, rounded outwards.
+    /// Returns the visible part of the board, rounded outwards.
     pub(crate) fn visible(&self) -> Placement {
         around(Rect::from_min_max(self.to_board(self.view.min), self.to_board(self.view.max)))
     }
 
-    /// For meshes in board units: screen = board × zoom + this.
+    /// The translation for meshes in board units: screen = board × zoom + translation.
     pub(crate) fn translation(&self) -> Vec2 {
         vec2(self.origin.0 as f32, self.origin.1 as f32)
     }
@@ -98,7 +98,7 @@ pub(crate) fn whole(at: Pos2) -> Point {
     Point { x: whole(at.x), y: whole(at.y) }
 }
 
-/// The smallest whole placement around a rectangle of the board.
+/// Returns the smallest whole placement around a rectangle of the board.
 pub(crate) fn around(rect: Rect) -> Placement {
     let min = whole(pos2(rect.min.x.floor(), rect.min.y.floor()));
     let max = whole(pos2(rect.max.x.ceil(), rect.max.y.ceil()));
@@ -110,14 +110,14 @@ pub(crate) fn rect_of(placement: Placement) -> Rect {
     Rect::from_min_size(pos2(x as f32, y as f32), vec2(w as f32, h as f32))
 }
 
-/// A viewport that can be drawn, whatever a file or a process said.
+/// Returns a drawable viewport for any untrusted input.
 pub(crate) fn sound(viewport: Viewport) -> Viewport {
     let within = |value: f32| if value.is_finite() { value.clamp(-FARTHEST, FARTHEST) } else { 0.0 };
     let zoom = if viewport.zoom.is_finite() && viewport.zoom > 0.0 { viewport.zoom } else { 1.0 };
     Viewport { x: within(viewport.x), y: within(viewport.y), zoom: zoom.clamp(MIN_ZOOM, MAX_ZOOM) }
 }
 
-/// The viewport that shows all of `bounds` with so many points of the screen around it.
+/// Returns the viewport that shows all of `bounds` with `padding` screen points around it.
 pub(crate) fn fitting(bounds: Placement, view: Rect, padding: f32, most: f32) -> Viewport {
     let rect = rect_of(bounds);
     let padding = if padding.is_finite() { padding.max(0.0) } else { 0.0 };
@@ -126,7 +126,7 @@ pub(crate) fn fitting(bounds: Placement, view: Rect, padding: f32, most: f32) ->
     sound(Viewport { x: rect.center().x, y: rect.center().y, zoom })
 }
 
-/// Enlarges by `factor` so that the board point under `cursor` stays there.
+/// Zooms by `factor` and keeps the board point under `cursor` in place.
 pub(crate) fn zoomed_at(viewport: Viewport, factor: f32, cursor: Pos2, view: Rect) -> Viewport {
     let before = sound(viewport);
     let factor = if factor.is_finite() && factor > 0.0 { factor } else { 1.0 };
@@ -150,7 +150,7 @@ mod tests {
         for factor in [1.1, 1.3, 0.5, 0.25, 2.0, 8.0, 0.001] {
             viewport = zoomed_at(viewport, factor, cursor, VIEW);
             let camera = Camera::new(viewport, VIEW, 1.0);
-            // The origin is snapped to a pixel: half a pixel at most is lost, and never adds up.
+            // The origin is snapped to a pixel: the error is at most half a pixel and does not accumulate.
             let drift = (camera.to_board(cursor) - before) * camera.zoom();
             assert!(drift.abs().max_elem() <= 0.75, "{factor}: {drift:?}");
         }

@@ -1,4 +1,4 @@
-//! What is under the pointer. The same index and the same sizes as the drawing, so that what is seen is what is hit.
+//! Hit testing. It uses the index and sizes of the drawing, so that clicks match the picture.
 
 use crate::{
     Camera, Scene,
@@ -21,9 +21,9 @@ pub(crate) enum Hit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Body,
-    /// The text that a double click edits.
+    /// The label, which a double click edits.
     Label,
-    /// The room in a container: it selects, but a drag there draws a marquee.
+    /// The inside of a container: a click selects it, but a drag draws a marquee.
     Inside,
 }
 
@@ -45,12 +45,12 @@ impl Hit {
     }
 }
 
-/// The topmost thing at a point of the screen: ports, then cards and notes, then edges, then containers.
+/// Returns the topmost element at a screen point: ports, then cards and notes, then edges, then containers.
 pub(crate) fn hit_test(scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, at: Pos2) -> Option<Hit> {
     topmost(scene, index, camera.to_board(at), camera.zoom(), true)
 }
 
-/// The topmost node or port at a point of the board; edges do not count.
+/// Returns the topmost node or port at a board point; edges are ignored.
 pub(crate) fn node_at(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32) -> Option<Hit> {
     topmost(scene, index, board, zoom, false)
 }
@@ -86,7 +86,7 @@ fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges:
 
 fn port_at(scene: &Scene<'_>, slot: &NodeSlot, board: Pos2, reach: f32) -> Option<Hit> {
     let def = scene.snapshot.type_of(scene.snapshot.node(slot.id)?)?;
-    // On a small card the ports must leave something to grab the card by.
+    // On a small card the ports must leave room to grab the card.
     let reach = reach.min(slot.area.h.min(slot.area.w) as f32 / 4.0);
     ports::ports(def, slot.area)
         .filter(|(_, at, _)| at.distance(board) <= reach)
@@ -120,7 +120,7 @@ fn container_part(slot: &NodeSlot, board: Pos2, zoom: f32) -> Part {
     }
 }
 
-/// The innermost container at a point of the board.
+/// Returns the innermost container at a board point.
 pub(crate) fn container_at(index: &BoardIndex, at: Point) -> Option<NodeId> {
     index.container_at(egui::pos2(at.x as f32, at.y as f32), |_| false)
 }

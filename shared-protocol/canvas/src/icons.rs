@@ -1,5 +1,5 @@
-//! The icon set: a word of the registry to a few strokes in a square of 24 units. Data, so that the screen and the SVG
-//! export draw the same.
+//! The icon set: maps an icon word of the registry to strokes in a square of 24 units. The screen and the SVG export
+//! share this data.
 
 use crate::batch;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Shape, pos2};
@@ -27,7 +27,7 @@ use Mark::{A, C, D, L, O, R};
 pub(crate) const SIDE: f32 = 24.0;
 pub(crate) const STROKE: f32 = 1.7;
 
-/// The icon of a word; a plain box for words it does not know.
+/// Returns the icon of a word; a plain box for an unknown word.
 pub(crate) fn icon(word: &str) -> &'static [Mark] {
     ICONS.iter().find(|(known, _)| *known == word).map_or(BOX, |(_, marks)| marks)
 }
@@ -47,14 +47,14 @@ pub(crate) struct IconCache {
 }
 
 impl IconCache {
-    /// Sizes and colours in use are few; only zooming makes more.
+    /// The maximum number of cached meshes; few sizes and colours are in use except while zooming.
     const MOST: usize = 512;
 
     pub(crate) fn paint(&mut self, painter: &Painter, word: &str, rect: Rect, colour: Color32) {
         let side = rect.width().min(rect.height());
         let pixels = painter.pixels_per_point();
         let known = ICONS.iter().find(|(known, _)| *known == word).map_or("box", |(known, _)| known);
-        // A quarter of a pixel is not seen.
+        // Sizes are rounded to a quarter of a pixel, which is not visible.
         let size = (side * pixels * 4.0).round().max(1.0);
         if self.meshes.len() > Self::MOST {
             self.meshes.clear();
@@ -88,7 +88,7 @@ fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
                     let corner = (0..=2).map(|step| (from + 45.0 * step as f32).to_radians());
                     points.extend(corner.map(|angle| at(x + radius * angle.cos(), y + radius * angle.sin())));
                 }
-                // The ends of a pill are one arc: what is twice there has no direction.
+                // The ends of a pill are one arc; a duplicate point has no direction.
                 points.dedup_by(|a, b| a.distance_sq(*b) < 0.001);
                 if points
                     .first()
@@ -99,7 +99,7 @@ fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
                 }
             }
             O(x, y, radius) => points.extend(arc(x, y, radius, radius, 0.0, 342.0).map(|p| at(p.x, p.y))),
-            // A dot is a line as wide as it is long.
+            // A dot is a closed line as wide as its radius.
             D(x, y, radius) => points.extend((0..8).map(|step| {
                 let angle = (45.0 * step as f32).to_radians();
                 at(x + radius / 2.0 * angle.cos(), y + radius / 2.0 * angle.sin())
@@ -123,7 +123,7 @@ fn mesh(word: &str, side: f32, pixels_per_point: f32, colour: Color32) -> Mesh {
     mesh
 }
 
-/// Points of an arc, close enough to look round at any size an icon has.
+/// Returns the points of an arc, dense enough to look round at icon sizes.
 pub(crate) fn arc(x: f32, y: f32, rx: f32, ry: f32, from: f32, to: f32) -> impl Iterator<Item = Pos2> {
     let steps = ((to - from).abs() / 18.0).ceil().max(2.0) as u32;
     (0..=steps).map(move |step| {
@@ -200,7 +200,7 @@ const ICONS: &[(&str, &[Mark])] = &[
 mod tests {
     use super::*;
 
-    /// Every word the catalogue may use.
+    /// Every icon word that the catalogue may use.
     const WORDS: &str = "server database network subnet gateway firewall shield key lock globe cloud bucket disk queue \
         bell function container cluster registry loadbalancer route dns monitor identity folder layers code data page \
         button text input checkbox select card image list badge tabs dialog row column grid form note arrow frame \

@@ -1,20 +1,20 @@
-//! A board on the screen: drawing it, finding what is under the pointer, and turning gestures into commands.
+//! A board on the screen: drawing, hit testing, and turning gestures into commands.
 //!
 //! Owns: the camera, levels of detail, the spatial index of one board, every shape on a board, gestures, inline
-//! renaming, and the same drawing without a window (for export as picture, SVG or Markdown).
-//! Must not know: processes, files, panels, menus. It never changes a board: it says what a person asked for
-//! ([`CanvasEvent::Run`]) and draws whatever snapshot it is given next.
+//! renaming, and drawing without a window (for export as picture, SVG or Markdown).
+//! Must not know: processes, files, panels, menus. It never changes a board: it returns the requested command
+//! ([`CanvasEvent::Run`]) and draws the next snapshot that it is given.
 //!
 //! ```text
 //! Scene (snapshot, selection, …) ─► Canvas::show ─► Vec<CanvasEvent>
-//!                                      │ BoardIndex   what is where, kept from changes
-//!                                      │ Camera       board ↔ screen, by f64, snapped to pixels
-//!                                      │ draw/*       one file per kind of thing, by level of detail
-//!                                      │ gesture/*    one file per gesture; at most one is under way
+//!                                      │ BoardIndex   positions of nodes and edges, updated from changes
+//!                                      │ Camera       board ↔ screen, in f64, snapped to pixels
+//!                                      │ draw/*       one file per kind of element, by level of detail
+//!                                      │ gesture/*    one file per gesture; at most one is active
 //! ```
 //!
-//! Costs follow what is visible: nothing here looks at a hidden node while drawing a frame, except where all nodes
-//! are in view, and then they are one cached mesh.
+//! The cost of a frame depends on the visible elements only. Zoomed out to the whole board, all nodes are one cached
+//! mesh.
 
 mod a11y;
 mod batch;

@@ -1,10 +1,10 @@
-//! How much of a thing is drawn at a zoom. Going out: second lines and ports go, labels fade, then icons, then cards
-//! become blocks, and at last all blocks are one mesh.
+//! Levels of detail. Zooming out first drops second lines and ports, then fades labels, then icons, then turns cards
+//! into blocks, and finally draws all blocks as one mesh.
 
-/// From the most to the least.
+/// The levels of detail, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Detail {
-    /// One cached mesh of everything.
+    /// One cached mesh of the whole board.
     Far,
     /// Plain blocks and lines in one mesh.
     Blocks,
@@ -24,18 +24,18 @@ impl Detail {
     }
 }
 
-/// How opaque labels are: whole where they can be read, gone where they would be noise.
+/// The opacity of labels: opaque at readable sizes, hidden at unreadable ones.
 pub(crate) fn label_opacity(zoom: f32) -> f32 {
     ((zoom - 0.42) / (0.50 - 0.42)).clamp(0.0, 1.0)
 }
 
-/// The same for icons: they last a little longer, then their tile says as much.
+/// The opacity of icons, which stay visible a little longer than labels.
 pub(crate) fn icon_opacity(zoom: f32) -> f32 {
     ((zoom - 0.36) / (0.42 - 0.36)).clamp(0.0, 1.0)
 }
 
-/// Text is laid out at these zooms only, ten to an e-fold: a step is hardly seen, and panning or zooming a little lays
-/// out nothing anew. The step below the zoom is taken, so that text never grows out of its place.
+/// Text is laid out at ten zoom steps per factor of e only, so that small zoom changes reuse the layout. The step below
+/// the zoom is used, so that text never outgrows its place.
 const STEPS: f32 = 10.0;
 
 pub(crate) fn text_bucket(zoom: f32) -> i32 {

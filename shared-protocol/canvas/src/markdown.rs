@@ -1,17 +1,18 @@
-//! A board as a document: what is on it, nested as it stands, and what is connected with what.
+//! A board as a Markdown document: its nodes, nested, and its connections.
 
 use authority::Snapshot;
+use shared_protocol::text::counted;
 use shared_protocol::{BoardId, Node, NodeId, PropKey, TypeDef, Value};
 use std::fmt::Write;
 
-/// What stands for a value that must not be shown.
+/// The placeholder for a sensitive value.
 const MASK: &str = "••••";
-/// A longer value belongs in the workbench, not in a document.
+/// The maximum number of characters of a value.
 const LONGEST_VALUE: usize = 400;
-/// Deeper than the model nests; a cycle in a broken snapshot ends here.
+/// More than the nesting limit of the model; ends the walk of a cycle in a broken snapshot.
 const DEEPEST: usize = 64;
 
-/// The board as Markdown. Empty when there is no such board.
+/// Returns the board as Markdown, or an empty text when the board does not exist.
 pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
     let mut out = String::new();
     let Some(found) = snapshot.board(board) else { return out };
@@ -57,10 +58,6 @@ pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
     out
 }
 
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 fn port_label(snapshot: &Snapshot, node: &Node, port: &str) -> String {
     let known = snapshot.type_of(node).and_then(|def| def.port(port));
     known.map_or_else(|| port.to_owned(), |port| port.label.clone())
@@ -76,7 +73,7 @@ fn write_children(
     if depth >= DEEPEST {
         return;
     }
-    // As one reads the board: from the top, then from the left.
+    // In reading order: top to bottom, then left to right.
     let mut children: Vec<NodeId> = snapshot.children(board, parent).collect();
     children.sort_by_key(|id| (snapshot.placement(*id).map(|place| (place.y, place.x)), *id));
     for node in children.into_iter().filter_map(|id| snapshot.node(id)) {
@@ -95,7 +92,7 @@ fn write_props(out: &mut String, node: &Node, def: Option<&TypeDef>, indent: &st
         let Some(value) = node.props.get(key) else { continue };
         let prop = def.and_then(|def| def.prop(key.as_str()));
         let label = prop.map_or(key.as_str(), |prop| prop.label.as_str());
-        // A type that is not known may well have called it sensitive.
+        // The property of an unknown type may be sensitive.
         let shown = match prop {
             Some(prop) if !prop.sensitive => {
                 let unit =
@@ -121,7 +118,7 @@ fn write_references(out: &mut String, snapshot: &Snapshot, node: &Node, def: Opt
     }
 }
 
-/// Keys in the order of the type, then those it does not know.
+/// Sorts keys in the order of the type; unknown keys come last.
 fn in_order<'a>(keys: impl Iterator<Item = &'a PropKey>, def: Option<&TypeDef>) -> Vec<&'a PropKey> {
     let place = |key: &PropKey| {
         def.and_then(|def| def.props.iter().position(|prop| prop.key == *key)).unwrap_or(usize::MAX)
@@ -143,7 +140,7 @@ fn value_text(value: &Value) -> String {
     format!("{}{more}", escaped(&shown))
 }
 
-/// Text that reads as it is written, in a line of Markdown or a cell of a table.
+/// Escapes text for a line of Markdown or a table cell.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

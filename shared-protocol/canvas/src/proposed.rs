@@ -1,5 +1,5 @@
-//! What a proposal would change on one board, ready to be drawn over it. Made once for each version of a proposal from
-//! the state as it is and the state as it would be; a frame looks only at what is touched.
+//! The changes of a proposal on one board, prepared for drawing. Built once per version of the proposal from the states
+//! before and after it; a frame visits only the touched elements.
 
 use crate::{
     Theme,
@@ -15,10 +15,10 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Fields that are written beside a node; the rest is in the list.
+/// The maximum number of changed fields shown at a node; the list shows all.
 const MOST_NOTES: usize = 2;
 
-/// What happens to an element. Each has a colour and a sign: nothing is said by colour alone.
+/// The kind of change of an element. Each has a colour and a sign, so that nothing is conveyed by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sign {
     Added,
@@ -47,7 +47,7 @@ impl Sign {
     }
 }
 
-/// A sign on a disc of its colour, for lists.
+/// Paints a sign on a disc of its colour, for lists.
 pub fn paint_sign(painter: &egui::Painter, theme: &Theme, at: Pos2, radius: f32, sign: Sign) {
     crate::draw::proposed::paint(painter, theme, at, radius, sign);
 }
@@ -55,9 +55,9 @@ pub fn paint_sign(painter: &egui::Painter, theme: &Theme, at: Pos2, radius: f32,
 /// The part of a proposal that is on one board.
 #[derive(Debug)]
 pub struct ProposedBoard {
-    /// The state as it would be.
+    /// The state with the proposal applied.
     pub(crate) after: Snapshot,
-    /// Containers from the outside in, then everything else: in the order in which they are drawn.
+    /// In paint order: containers from the outside in, then everything else.
     pub(crate) nodes: Vec<ProposedNode>,
     pub(crate) edges: Vec<ProposedEdge>,
 }
@@ -66,9 +66,9 @@ pub struct ProposedBoard {
 pub(crate) struct ProposedNode {
     pub(crate) subject: Subject,
     pub(crate) sign: Sign,
-    /// Where it would stand, and what it would be; for what goes, where it stands.
+    /// The node after the proposal; for a removed node, the node before it.
     pub(crate) slot: NodeSlot,
-    /// Where it stands now, if that is somewhere else.
+    /// The current place, if the proposal moves the node.
     pub(crate) from: Option<Placement>,
     pub(crate) text: String,
     pub(crate) notes: Vec<Difference>,
@@ -79,35 +79,35 @@ pub(crate) struct ProposedEdge {
     pub(crate) subject: Subject,
     pub(crate) id: EdgeId,
     pub(crate) sign: Sign,
-    /// Without regard to what is in its way; one that is there already is drawn where it is.
+    /// The plain route; an existing edge is drawn with its route on the board.
     pub(crate) route: route::Route,
     pub(crate) text: String,
 }
 
-/// A proposal on a canvas: what it does, what of it is chosen, and what the reviewer looks at.
+/// A proposal on a canvas: its changes, the selected elements, and the focused one.
 #[derive(Debug, Clone)]
 pub struct ShownProposal {
     pub board: Arc<ProposedBoard>,
-    /// What would be accepted; the rest stands back.
+    /// The elements that would be accepted; the others are drawn faint.
     pub chosen: Arc<BTreeSet<Subject>>,
     pub focus: Option<Subject>,
     pub layer: Layer,
 }
 
-/// What the board below shows.
+/// The state that the board below the proposal shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Layer {
-    /// The state as it is; what would be is drawn as ghosts.
+    /// The current state, with the proposed elements as ghosts.
     #[default]
     Over,
-    /// The state as it is; only what it has is marked.
+    /// The current state, with marks on its existing elements only.
     Before,
-    /// The state as it would be; only what that has is marked.
+    /// The proposed state, with marks on its elements only.
     After,
 }
 
 impl Layer {
-    /// Whether something of this kind is on the board below, or drawn as if it were.
+    /// Whether this layer shows elements with this sign.
     pub(crate) fn has(self, sign: Sign) -> bool {
         match self {
             Self::Over => true,
@@ -118,7 +118,7 @@ impl Layer {
 }
 
 impl ProposedBoard {
-    /// `generation` is another one for each version, so that texts are laid out anew.
+    /// `generation` must differ for each version, so that texts are laid out again.
     pub fn of(
         before: &Snapshot,
         after: &Snapshot,
@@ -138,7 +138,7 @@ impl ProposedBoard {
         Self { after: after.clone(), nodes, edges }
     }
 
-    /// Where an element is, or would be.
+    /// Returns the area of an element, including its previous place.
     pub fn area(&self, subject: &Subject) -> Option<Placement> {
         let node = self.nodes.iter().find(|node| node.subject == *subject);
         let edge = || self.edges.iter().find(|edge| edge.subject == *subject);
@@ -149,7 +149,7 @@ impl ProposedBoard {
         self.nodes.iter().any(|node| node.subject == *subject && node.slot.is_container())
     }
 
-    /// All that it touches.
+    /// Returns the bounds of all touched elements.
     pub fn bounds(&self) -> Option<Placement> {
         let nodes = self.nodes.iter().map(ProposedNode::whole);
         nodes.chain(self.edges.iter().map(|edge| edge.route.area())).reduce(Placement::union)
@@ -159,7 +159,7 @@ impl ProposedBoard {
         self.nodes.is_empty() && self.edges.is_empty()
     }
 
-    /// The topmost touched element at a point of the board.
+    /// Returns the topmost touched element at a board point.
     pub(crate) fn hit(&self, at: Pos2, reach: f32) -> Option<&Subject> {
         let inside = |node: &&ProposedNode| crate::camera::rect_of(node.slot.area).contains(at);
         let card = self.nodes.iter().rev().filter(|node| !node.slot.is_container()).find(inside);
@@ -172,7 +172,7 @@ impl ProposedBoard {
 }
 
 impl ProposedNode {
-    /// It stays where it is and needs more room, or less.
+    /// Whether only the size changes, not the position.
     pub(crate) fn is_only_resized(&self) -> bool {
         self.from.is_some_and(|from| (from.x, from.y) == (self.slot.area.x, self.slot.area.y))
     }

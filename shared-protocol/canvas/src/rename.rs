@@ -1,4 +1,4 @@
-//! Editing a label where it stands. A note's text is edited the same way, on several lines.
+//! Inline editing of a label, or of a note's text on several lines.
 
 use crate::{
     Camera, CanvasEvent, Scene,
@@ -15,9 +15,9 @@ pub(crate) struct Rename {
     node: NodeId,
     text: String,
     before: String,
-    /// The text of a note, not a label.
+    /// Whether the text of a note is edited, not a label.
     is_note: bool,
-    /// Whether the field has been given the keyboard.
+    /// Whether the field has received the keyboard focus.
     focused: bool,
 }
 
@@ -53,7 +53,7 @@ impl Rename {
             NodeKind::Container => face::header(slot.area).text,
         };
         let rect = Rect::from_min_max(camera.to_screen(board.min), camera.to_screen(board.max));
-        // Far out the label is too small to write in: the field is not.
+        // The field keeps a usable size when the label is too small.
         let least = if self.is_note { vec2(160.0, 64.0) } else { vec2(120.0, 24.0) };
         let size = rect.size().max(least);
         Some(Rect::from_min_size(egui::pos2(rect.left(), rect.center().y - size.y / 2.0), size))
@@ -87,7 +87,7 @@ impl Rename {
             .desired_width(rect.width())
             .char_limit(if self.is_note { 4_000 } else { MAX_LABEL })
             .text_color(scene.theme.text);
-        let name = if self.is_note { "Text of the note" } else { "Label" };
+        let name = if self.is_note { "Note text" } else { "Label" };
         let response = ui.put(rect, field).accessible_name(name);
         if !self.focused {
             self.focused = true;
@@ -109,7 +109,7 @@ impl Rename {
         state.store(ui.ctx(), id);
     }
 
-    /// What was written, if it is something else than before.
+    /// Returns the command for the edited text, or `None` when it did not change.
     fn command(&self) -> Option<CanvasEvent> {
         let text = if self.is_note { self.text.trim_end() } else { self.text.trim() };
         if text == self.before || (text.is_empty() && !self.is_note) {

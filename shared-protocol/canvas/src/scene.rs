@@ -1,11 +1,11 @@
-//! What a canvas is given to draw, and what it gives back.
+//! The input of a canvas, and its events.
 
 use crate::Theme;
 use authority::{Problems, Snapshot};
 use shared_protocol::{BoardId, Command, ElementId, Endpoint, NodeId, Point, Refusal, Subject};
 use std::collections::BTreeSet;
 
-/// One board as it should look now.
+/// One board to draw, with its selection, problems and theme.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub snapshot: &'a Snapshot,
@@ -13,7 +13,7 @@ pub struct Scene<'a> {
     pub selection: &'a BTreeSet<ElementId>,
     pub problems: &'a Problems,
     pub theme: &'a Theme,
-    /// Looking and selecting only.
+    /// Only navigation and selection are allowed.
     pub read_only: bool,
 }
 
@@ -23,14 +23,14 @@ impl Scene<'_> {
     }
 }
 
-/// What a person did on the board.
+/// A user action on the board.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CanvasEvent {
-    /// The selection that should hold from now on, whole.
+    /// The complete new selection.
     Select(BTreeSet<ElementId>),
     Run(Command),
     ViewportChanged,
-    /// Somebody wants to add something here, connected with `from` if it is given.
+    /// Opens quick add at this point, to add an element connected to `from` if it is given.
     QuickAdd {
         at: Point,
         from: Option<Endpoint>,
@@ -40,10 +40,10 @@ pub enum CanvasEvent {
         element: Option<ElementId>,
         board_point: Point,
     },
-    /// A gesture that the rules do not allow; nothing was changed.
+    /// The rules do not allow the gesture; nothing changed.
     Refused(Refusal),
-    /// A double click on a node that holds no others.
+    /// A double click on a node that is not a container.
     Open(NodeId),
-    /// A click on something that the shown proposal touches.
+    /// A click on an element of the shown proposal.
     Proposed(Subject),
 }

@@ -1,5 +1,5 @@
-//! How the nodes of a board stand in the real world: what a plan would do to them, what a run is doing, what has
-//! drifted, what went wrong. Plain data that the owner of a canvas hands in; looking one up is all it can do.
+//! The deployment status of a board's nodes: planned actions, running operations, drift and findings. Plain data from
+//! the owner of the canvas.
 
 use shared_protocol::{
     NodeId,
@@ -8,19 +8,19 @@ use shared_protocol::{
 };
 use std::collections::HashMap;
 
-/// One node; at least one of these is there.
+/// The status of one node; at least one field is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Standing {
     pub planned: Option<PlannedAction>,
     pub deployment: Option<Deployment>,
-    /// What the real world has done to it behind Terraform's back.
+    /// A change of the real resource outside of Terraform.
     pub drifted: Option<PlannedAction>,
-    /// The worst that the last run said about it.
+    /// The most severe finding of the last run.
     pub finding: Option<Severity>,
 }
 
 impl Standing {
-    /// In words, for those who do not see the signs: `will be replaced, created, drifted`.
+    /// Describes the status for assistive technology: `will be replaced, created, drifted`.
     pub fn words(&self) -> String {
         let mut words = Vec::new();
         words.extend(self.planned.map(planned_words));
@@ -44,16 +44,16 @@ pub fn planned_words(action: PlannedAction) -> &'static str {
     }
 }
 
-/// Every node of a board that there is something to say about.
+/// The status of every node of a board that has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standings {
     nodes: HashMap<NodeId, Standing>,
-    /// A run goes on: what is being made moves.
+    /// Whether a run is active; the signs of running operations are animated.
     pub is_running: bool,
 }
 
 impl Standings {
-    /// Nothing when there is nothing to say, so that drawing has nothing to look up.
+    /// Returns `None` when no node has a status, so that drawing skips the lookup.
     pub fn of(board: &BoardTerraform) -> Option<Self> {
         let mut nodes: HashMap<NodeId, Standing> = HashMap::new();
         for &(node, deployment) in &board.statuses {

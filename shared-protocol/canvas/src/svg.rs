@@ -1,4 +1,4 @@
-//! A board as SVG: the same geometry, colours and icons as on the screen, text as text.
+//! A board as SVG: the geometry, colours and icons of the screen, with real text.
 
 use crate::{
     Scene,
@@ -14,12 +14,12 @@ use shared_protocol::registry::Direction;
 use std::fmt::Write;
 
 const MARGIN: i32 = 32;
-/// Families for whoever shows the file: Latin first, then other scripts, then whatever the viewer has.
+/// Font families for the viewer: Latin first, then other scripts, then system fonts.
 const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', \
                      'Noto Sans Devanagari', 'Noto Sans Thai', 'Noto Sans CJK SC', 'Noto Sans CJK JP', \
                      'Noto Sans CJK KR', 'Noto Sans Symbols', 'Noto Sans Symbols2', system-ui, sans-serif";
 
-/// The whole board as an SVG document.
+/// Returns the whole board as an SVG document.
 pub fn to_svg(scene: &Scene<'_>) -> String {
     let index = BoardIndex::of(scene.snapshot, scene.board);
     let bounds = index
@@ -93,7 +93,7 @@ impl Sheet<'_> {
         ));
     }
 
-    /// A line of text in the middle of a strip.
+    /// Adds a vertically centred line of text to a strip; returns its width.
     fn line_in(&mut self, strip: Rect, words: &str, text_size: f32, colour: Color32, weight: u32) -> f32 {
         // Heavier text is wider.
         let wide = if weight > 400 { text_size * 1.08 } else { text_size };
@@ -189,7 +189,7 @@ impl Sheet<'_> {
         ));
     }
 
-    /// Where edges meet the node.
+    /// Adds the ports of a node.
     fn ports(&mut self, slot: &NodeSlot) {
         let theme = self.scene.theme;
         let snapshot = self.scene.snapshot;
@@ -264,7 +264,7 @@ fn hex(colour: Color32) -> String {
     format!("#{:02x}{:02x}{:02x}", colour.r(), colour.g(), colour.b())
 }
 
-/// Whoever shows the SVG chooses the font, so widths are a careful guess: better a little room than text in the way.
+/// Estimates the width of a text. The viewer chooses the font, so the estimate is generous.
 fn width_of(text: &str, text_size: f32) -> f32 {
     let width = |c: char| match c {
         'i' | 'l' | 'j' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.34,
@@ -320,7 +320,7 @@ fn wrapped(text: &str, text_size: f32, room: f32, rows: usize) -> Vec<String> {
     lines
 }
 
-/// Text that cannot end an element or an attribute; characters that XML has no place for are left out.
+/// Escapes text for elements and attributes; drops characters that XML does not allow.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Text that has been laid out, kept while it stays right. A text is laid out again when its content, its zoom step or
-//! the fonts change, never because a frame is drawn.
+//! A cache of laid-out text. A text is laid out again when its content, its zoom step or the fonts change, never just
+//! because a frame is drawn.
 
 use crate::{
     lod::{bucket_zoom, text_bucket},
@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What is written where.
+/// The role of a text on an element; part of the cache key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
     Label,
@@ -22,20 +22,20 @@ pub(crate) enum Part {
     Landmark,
 }
 
-/// So many texts are laid out in a frame; when zooming brings more, they keep the step before for a frame or two, if
-/// it is no further away than this, or come a frame later.
+/// The maximum number of texts to lay out per frame. The others reuse a layout that is at most two zoom steps away, or
+/// wait for the next frame.
 const BUDGET: usize = 160;
 const NEAR_STEPS: u32 = 2;
-/// While the zoom moves, text keeps to every so many steps and is made sharp when the zoom rests: each size draws
-/// every glyph anew.
+/// While zooming, text is laid out at every fourth step only and sharpened when the zoom rests, because each size
+/// rasterises every glyph again.
 const COARSE: i32 = 4;
-/// How long a frame may lay out text. A debug build is so slow that the clock would say nothing.
+/// The time limit for laying out text per frame. A debug build is too slow for a useful limit.
 const TIME: Option<Duration> = if cfg!(debug_assertions) { None } else { Some(Duration::from_micros(2_500)) };
 
-/// No note shows more than this; the rest would be laid out for nothing.
+/// The maximum number of characters of a note to lay out.
 const MOST_CHARS: usize = 4_000;
 
-/// More than a screen can hold; then everything is laid out anew.
+/// The maximum number of cached texts, more than fit on a screen; beyond it the cache is cleared.
 const MOST: usize = 16_384;
 
 struct Entry {
@@ -47,8 +47,8 @@ struct Entry {
 
 #[derive(Default)]
 pub(crate) struct TextCache {
-    /// Laid out in every frame. The fonts' own cache gives the same one back until it is emptied, which it is
-    /// whenever glyphs move in the font texture; then all that is kept here points at the wrong glyphs.
+    /// Laid out in every frame to detect font changes: the fonts' own cache returns another galley after glyphs moved in
+    /// the font texture, which invalidates all cached galleys.
     sentinel: Option<Arc<Galley>>,
     entries: HashMap<(u64, Part), Entry>,
     left: usize,
@@ -58,7 +58,7 @@ pub(crate) struct TextCache {
     is_behind: bool,
 }
 
-/// One text to lay out: sizes in board units.
+/// One text to lay out; sizes are in board units.
 pub(crate) struct Words<'a> {
     pub(crate) key: u64,
     pub(crate) part: Part,
@@ -71,14 +71,14 @@ pub(crate) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// One line, elided.
+    /// Describes one elided line.
     pub(crate) fn line(key: u64, part: Part, generation: u32, text: &'a str, size: f32, width: f32) -> Self {
         Self { key, part, generation, text, size, width, rows: 1, align: Align::LEFT }
     }
 }
 
 impl TextCache {
-    /// Begins a frame. `patient`: it is the only one, so that nothing can be left for the next.
+    /// Begins a frame. `patient`: there is no later frame, so all texts are laid out now.
     pub(crate) fn start(&mut self, painter: &Painter, zoom: f32, patient: bool) {
         self.left = if patient { usize::MAX } else { BUDGET };
         self.until = TIME.filter(|_| !patient).map(|time| Instant::now() + time);
@@ -98,13 +98,13 @@ impl TextCache {
         self.sentinel = Some(sentinel);
     }
 
-    /// Whether texts were left for the next frame.
+    /// Whether texts remain for the next frame.
     pub(crate) fn is_behind(&self) -> bool {
         self.is_behind
     }
 
-    /// The text at this zoom, at most as wide as its place; its colour is left to the painter. Nothing when this frame
-    /// has laid out enough.
+    /// Returns the text at this zoom, at most as wide as its place; the painter sets the colour. Returns `None` when the
+    /// limit of this frame is reached.
     pub(crate) fn lay_out(&mut self, painter: &Painter, zoom: f32, words: &Words<'_>) -> Option<Arc<Galley>> {
         let exact = text_bucket(zoom);
         let bucket = if self.is_zooming { exact.div_euclid(COARSE) * COARSE } else { exact };
@@ -114,7 +114,7 @@ impl TextCache {
             && entry.generation == words.generation
             && entry.width == width
         {
-            // While zooming, what is a little too small will do.
+            // While zooming, a slightly smaller layout is good enough.
             let fits = self.is_zooming && (bucket..=exact).contains(&entry.bucket);
             self.is_behind |= fits && entry.bucket != exact;
             if entry.bucket == exact || fits {
@@ -137,7 +137,7 @@ impl TextCache {
         Some(galley)
     }
 
-    /// Whether this frame has laid out enough.
+    /// Whether the limit of this frame is reached.
     fn is_done(&self) -> bool {
         self.left == 0 || self.until.is_some_and(|until| Instant::now() > until)
     }
@@ -146,7 +146,7 @@ impl TextCache {
 fn job(words: &Words<'_>, zoom: f32) -> LayoutJob {
     let font = FontId::proportional(words.size * zoom);
     let mut job = if words.rows == 1 {
-        // A line break in a label is a space.
+        // Shows a line break in a label as a space.
         let line = words.text.replace(['\n', '\r', '\t'], " ");
         LayoutJob::simple_singleline(line, font, Color32::PLACEHOLDER)
     } else {

@@ -1,5 +1,5 @@
-//! Design tokens: every colour and size of the workbench, light, dark and with high contrast. Nothing else in the renderer names a colour,
-//! so a look is changed here and nowhere else. A test holds text to 4.5:1 and parts to 3:1.
+//! Design tokens: every colour and size of the workbench, for the light, dark and high contrast themes. No other module
+//! of the renderer names a colour. A test holds text to a contrast of 4.5:1 and parts to 3:1.
 
 mod code;
 
@@ -11,11 +11,11 @@ use egui::{
 };
 use shared_protocol::registry::Accent;
 
-/// Sizes in board units: points at 100 %.
+/// Sizes in board units: points at 100 % zoom.
 pub mod size {
-    /// What dragging snaps to.
+    /// The grid that dragging snaps to.
     pub const GRID: i32 = 8;
-    /// Between the dots of the background.
+    /// The distance between the dots of the background.
     pub const DOTS: f32 = 24.0;
     pub const CARD_RADIUS: f32 = 8.0;
     pub const CONTAINER_RADIUS: f32 = 10.0;
@@ -27,7 +27,7 @@ pub mod size {
     pub const TILE_INSET: f32 = 12.0;
     pub const TILE_ICON: f32 = 20.0;
     pub const HEADER_ICON: f32 = 16.0;
-    /// Between the parts of a card.
+    /// The gap between the parts of a card.
     pub const GAP: f32 = 10.0;
     pub const LABEL: f32 = 14.0;
     pub const SMALL: f32 = 11.5;
@@ -37,7 +37,7 @@ pub mod size {
     pub const EDGE_WIDTH: f32 = 1.5;
     pub const EDGE_RADIUS: f32 = 8.0;
     pub const ARROW: f32 = 8.0;
-    /// How far an edge leaves a port before it turns.
+    /// The length of an edge's first stretch before it may turn.
     pub const STUB: f32 = 20.0;
     pub const BADGE_RADIUS: f32 = 8.0;
 
@@ -48,20 +48,20 @@ pub mod size {
     pub const HANDLE_REACH: f32 = 7.0;
 }
 
-/// The colours of one appearance. `surface_…` go from the window's own ground to what lies on it.
+/// The colours of one theme. The `surface_…` fields go from the window background to raised elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Theme {
     pub dark: bool,
     pub surface_app: Color32,
     pub surface_panel: Color32,
     pub surface_card: Color32,
-    /// Fields and wells: what is sunk into a surface.
+    /// Input fields and other inset areas.
     pub surface_inset: Color32,
     /// Menus, popups and tooltips.
     pub surface_raised: Color32,
     pub hover: Color32,
     pub pressed: Color32,
-    /// Decoration only; what must be seen uses `border_strong`.
+    /// Decoration only; essential borders use `border_strong`.
     pub border: Color32,
     pub border_strong: Color32,
     pub text: Color32,
@@ -71,7 +71,7 @@ pub struct Theme {
     pub accent_hover: Color32,
     /// Text on `accent`.
     pub accent_text: Color32,
-    /// Behind what is selected.
+    /// The background of selected elements.
     pub selection: Color32,
     pub danger: Color32,
     pub warning: Color32,
@@ -82,7 +82,7 @@ pub struct Theme {
     pub canvas: Color32,
     pub canvas_dots: Color32,
     pub edge: Color32,
-    /// Container fills from the board inwards; deeper ones start over.
+    /// Container fills by nesting depth; deeper levels repeat.
     pub containers: [Color32; 3],
     pub shadow: Color32,
     accents: [Color32; 9],
@@ -194,7 +194,7 @@ impl Theme {
         }
     }
 
-    /// For those who need more: white on black, text 7:1 and parts 4.5:1 at least.
+    /// High contrast: white on black, text at least 7:1 and parts at least 4.5:1.
     pub fn high_contrast() -> Self {
         Self {
             dark: true,
@@ -261,7 +261,7 @@ impl Theme {
         self.accents[place]
     }
 
-    /// Paper and ink of a note; an unknown tone is yellow.
+    /// The paper and ink colours of a note; an unknown tone is yellow.
     pub fn note(&self, tone: &str) -> (Color32, Color32) {
         let place = match tone {
             "blue" => 1,
@@ -276,12 +276,12 @@ impl Theme {
     /// The tones a note can have.
     pub const TONES: [&'static str; 5] = ["yellow", "blue", "green", "pink", "grey"];
 
-    /// The soft square behind an icon: the family's colour, mostly card.
+    /// The background of an icon: mostly card, tinted with the family's colour.
     pub fn tile(&self, accent: Accent) -> Color32 {
         mix(self.surface_card, self.accent(accent), if self.dark { 0.20 } else { 0.12 })
     }
 
-    /// A node from far away.
+    /// The fill of a node when zoomed out.
     pub fn block(&self, accent: Accent) -> Color32 {
         mix(self.surface_card, self.accent(accent), 0.45)
     }
@@ -290,7 +290,7 @@ impl Theme {
         self.containers[depth % self.containers.len()]
     }
 
-    /// Gives the whole application this look.
+    /// Applies the theme to the whole application.
     pub fn apply(&self, ctx: &egui::Context) {
         let theme = if self.dark { egui::Theme::Dark } else { egui::Theme::Light };
         ctx.set_theme(theme);
@@ -360,7 +360,7 @@ impl Theme {
     }
 }
 
-/// `share` of `b`, the rest of `a`, both opaque.
+/// Mixes `share` of `b` into `a`; both are opaque.
 pub(crate) fn mix(a: Color32, b: Color32, share: f32) -> Color32 {
     let channel = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
     Color32::from_rgb(channel(a.r(), b.r()), channel(a.g(), b.g()), channel(a.b(), b.b()))

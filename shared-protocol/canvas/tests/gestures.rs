@@ -96,7 +96,7 @@ fn what_was_dropped_stays_until_the_answer() {
     let shown =
         |harness: &Harness<'_, World>| harness.get_by_label("EC2 instance Web server, 1 problem").rect().min;
     assert_eq!(shown(&harness), pos2(104.0, 80.0));
-    // The authority agrees: the change is followed, nothing jumps.
+    // The authority accepts: the change is applied and nothing jumps.
     let world = harness.state_mut();
     let before = world.snapshot.placement(ids.web);
     let after = before.map(|place| place.at(Point { x: 104, y: 80 }));
@@ -140,14 +140,14 @@ fn dropping_into_a_container_reparents() {
 #[test]
 fn a_container_that_may_not_take_it_refuses_and_nothing_moves() {
     let (mut harness, _) = harness();
-    // The border of the network around the subnet: databases stand in subnets only.
+    // The border of the network around the subnet: databases are allowed in subnets only.
     drag(&mut harness, pos2(140.0, 170.0), pos2(890.0, 410.0), Modifiers::NONE);
     assert_eq!(commands(&harness), []);
     let refusal = harness.state().events.iter().find_map(|event| match event {
         CanvasEvent::Refused(refusal) => Some(refusal.message.clone()),
         _ => None,
     });
-    assert_eq!(refusal.as_deref(), Some("Database cannot stand in Network"));
+    assert_eq!(refusal.as_deref(), Some("Database cannot be placed in Network"));
     assert_eq!(harness.get_by_label("Database Orders").rect().min, pos2(40.0, 160.0));
 }
 
@@ -177,7 +177,7 @@ fn alt_drag_duplicates() {
 #[test]
 fn a_port_dragged_to_a_node_connects() {
     let (mut harness, ids) = harness();
-    // The out port is on the middle of the right side; anywhere on the database will do.
+    // The out port is in the middle of the right side; any point on the database is a target.
     drag(&mut harness, pos2(224.0, 72.0), pos2(120.0, 200.0), Modifiers::NONE);
     let [Command::Connect { source, target, .. }] = &commands(&harness)[..] else {
         panic!("{:?}", commands(&harness))
@@ -211,7 +211,7 @@ fn a_container_is_resized_around_its_content() {
     let (mut harness, ids) = harness();
     harness.state_mut().selection = nodes(&[ids.subnet]);
     harness.step();
-    // The upper left corner of the subnet, pulled outwards: its content stays on the board.
+    // The upper left corner of the subnet is pulled outwards: its content keeps its place on the board.
     drag(&mut harness, pos2(440.0, 96.0), pos2(424.0, 88.0), Modifiers::NONE);
     let place = Placement { x: 24, y: 48, w: 416, h: 288 };
     let expected = Command::Place { items: vec![Placed::new(ids.subnet, place), moved(ids.inside, 56, 64)] };
@@ -275,7 +275,7 @@ fn a_note_is_written_on() {
     let (mut harness, ids) = harness();
     harness.state_mut().canvas.rename(ids.note);
     harness.run();
-    harness.get_by_label("Text of the note").type_text("Buy milk");
+    harness.get_by_label("Note text").type_text("Buy milk");
     harness.run();
     harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
     harness.run();
@@ -332,7 +332,7 @@ fn the_middle_button_pans() {
         pressed,
         modifiers: Modifiers::NONE,
     };
-    // Over a node: it stays where it is and is not selected.
+    // Over a node: the node keeps its place and is not selected.
     let (from, to) = (pos2(140.0, 50.0), pos2(240.0, 90.0));
     harness.hover_at(from);
     harness.step();

@@ -1,4 +1,4 @@
-//! Whatever stands in a snapshot, drawing it and pointing at it never panics.
+//! Drawing and hit testing never panic, for any content of a snapshot.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -53,7 +53,7 @@ fn odd_boards_are_drawn_and_pointed_at_at_every_zoom() {
                         read_only: false,
                     };
                     canvas.show(ui, &scene);
-                    // A board that is gone.
+                    // A board that does not exist.
                     let scene = Scene { board: BoardId::from_bits(404), ..scene };
                     canvas.zoom_to_fit(&scene, f32::NAN);
                     canvas.zoom_by(f32::NAN);

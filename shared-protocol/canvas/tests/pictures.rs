@@ -1,4 +1,4 @@
-//! Boards drawn without a window. With `CANVAS_PICTURES=folder` the pictures are kept, to be looked at.
+//! Boards drawn without a window. With `CANVAS_PICTURES=folder` the pictures are saved for inspection.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -51,7 +51,7 @@ fn a_board_is_drawn_at_every_level_of_detail_in_both_themes() {
         for zoom in [2.0, 1.0, 0.5, 0.38, 0.2, 0.08] {
             let surface = draw(&theme, zoom, &selection);
             let bytes = surface.into_png().unwrap();
-            // An empty ground packs into next to nothing.
+            // An empty picture compresses to a few bytes.
             assert!(bytes.len() > 3_000, "{name} at {zoom}: {} bytes", bytes.len());
             keep(&format!("{name}-{zoom}.png"), &bytes);
         }
@@ -103,8 +103,8 @@ fn bounds_hold_everything() {
     }
 }
 
-/// What is kept in `tests/snapshots`, and compared: a look at each level, and the gestures that say something. All
-/// others are drawn for those who want to see them. `UPDATE_SNAPSHOTS=1` writes the stored ones anew.
+/// The pictures that are compared with `tests/snapshots`: one per level of detail, and the gestures that draw most. The
+/// others are drawn for inspection only. `UPDATE_SNAPSHOTS=1` writes the stored pictures again.
 const STORED: [&str; 11] = [
     "light-near",
     "high-contrast-near",
@@ -147,7 +147,7 @@ fn boards_look_as_they_did() {
 struct Look {
     name: &'static str,
     zoom: f32,
-    /// Where a button is held down, and how far it was dragged.
+    /// The point where the button is pressed, and the drag distance.
     drag: Option<(Pos2, Pos2, Modifiers)>,
 }
 
@@ -180,7 +180,7 @@ const LOOKS: [Look; 15] = [
     look("applying", 1.0),
 ];
 
-/// What a plan would do, and in the middle of an apply; nothing for the others.
+/// The status of a plan, or of a running apply; `None` for the other scenes.
 fn standings(shop: &common::Shop, look: &str) -> Option<Standings> {
     let mut told = BoardTerraform {
         board: BOARD,

@@ -1,4 +1,4 @@
-//! Guides, resizing several, the minimap, putting a card into an edge, and what is said about ports and edges.
+//! Guides, resizing several nodes, the minimap, inserting a card into an edge, and descriptions of ports and edges.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -50,7 +50,7 @@ fn a_card_dropped_on_an_edge_is_put_into_it() {
     let key = drawing.node("key", "Key", None, [400, 100, 184, 64]);
     let edge = drawing.edge(a, b, "calls");
     let mut harness = harness_of(drawing);
-    // A key has no ports: it is only moved.
+    // A key has no ports, so it is only moved.
     drag(&mut harness, pos2(492.0, 110.0), pos2(492.0, 310.0), Modifiers::NONE);
     assert_eq!(commands(&harness), [Command::Place { items: vec![moved(key, 400, 300)] }]);
     harness.run_steps(40);
@@ -141,7 +141,7 @@ fn ports_and_edges_have_names() {
     }
 }
 
-/// Somebody else moves a node.
+/// Another client moves a node.
 fn put(harness: &mut Harness<'_, World>, node: NodeId, to: Point) {
     let world = harness.state_mut();
     let before = world.snapshot.placement(node);
@@ -163,9 +163,9 @@ fn nodes_go_to_their_new_place_and_then_all_is_still() {
     assert!(at(&harness) > 160.0 && at(&harness) < 400.0, "{}", at(&harness));
     harness.run_steps(20);
     assert_eq!(at(&harness), 400.0);
-    // Nothing asks for another frame.
+    // No further frame is requested.
     assert!(harness.run() <= 2);
-    // With less motion wanted it is there at once.
+    // With reduced motion the node moves at once.
     harness.state_mut().canvas.set_reduced_motion(true);
     let world = harness.state_mut();
     let before = world.snapshot.placement(ids.web);
@@ -184,7 +184,7 @@ fn a_press_ends_a_movement_at_once() {
     harness.run();
     put(&mut harness, ids.database, Point { x: 40, y: 400 });
     harness.step();
-    // Moving another node: the first one is where it belongs.
+    // While another node moves, the first one is in its place.
     start_drag(&mut harness, pos2(140.0, 50.0), pos2(340.0, 60.0), Modifiers::NONE);
     assert_eq!(harness.get_by_label("Database Orders").rect().top(), 400.0);
 }
@@ -228,7 +228,7 @@ fn several_are_resized_by_the_frame_around_them() {
     let (mut harness, ids) = harness();
     harness.state_mut().selection = nodes(&[ids.network, ids.note]);
     harness.step();
-    // Together they cover 40, 40 to 920, 600. The lower right corner stays.
+    // The selection covers 40, 40 to 920, 600. The lower right corner stays.
     drag(&mut harness, pos2(40.0, 40.0), pos2(88.0, 96.0), Modifiers::NONE);
     let placed = |node, x, y, w, h| Placed::new(node, Placement { x, y, w, h });
     let items = vec![placed(ids.network, 428, 96, 492, 360), placed(ids.note, 88, 492, 189, 108)];
@@ -240,7 +240,7 @@ fn several_never_shrink_past_what_one_of_them_holds() {
     let (mut harness, ids) = harness();
     harness.state_mut().selection = nodes(&[ids.network, ids.web]);
     harness.step();
-    // From 40, 40 to 920, 440; the network must keep room for the subnet in it.
+    // From 40, 40 to 920, 440; the network must keep room for its subnet.
     drag(&mut harness, pos2(40.0, 440.0), pos2(700.0, 100.0), Modifiers::NONE);
     let [Command::Place { items }] = &commands(&harness)[..] else { panic!("{:?}", commands(&harness)) };
     let network = items.iter().find(|item| item.node == ids.network.into()).unwrap();

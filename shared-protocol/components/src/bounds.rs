@@ -1,26 +1,26 @@
-//! Every bound on a component file, in one place. Crossing one is a problem that says so.
+//! All limits of component files. Exceeding one is reported as a problem.
 
-/// Bytes of one file. A component that needs more is several components.
+/// The maximum bytes of one file. Larger components should be split.
 pub const MAX_FILE_BYTES: usize = 1 << 20;
-/// Files of one workspace.
+/// The maximum number of component files in one workspace.
 pub const MAX_FILES: usize = 500;
-/// Lists and mappings within each other.
+/// The maximum nesting depth of lists and mappings.
 pub const MAX_DEPTH: usize = 64;
-/// Values of one file: texts, numbers, lists and mappings together.
+/// The maximum number of values in one file: strings, numbers, lists and mappings together.
 pub(crate) const MAX_VALUES: usize = 50_000;
-/// Entries of one mapping.
+/// The maximum number of entries in one mapping.
 pub(crate) const MAX_ENTRIES: usize = 500;
-/// Nodes of one view.
+/// The maximum number of nodes in one view.
 pub const MAX_NODES: usize = 2_000;
 pub const MAX_PROPS: usize = 64;
 pub const MAX_VARIANTS: usize = 64;
-/// Choices of one select control.
+/// The maximum number of options in one select control.
 pub(crate) const MAX_OPTIONS: usize = 256;
-/// Characters of one text.
+/// The maximum characters of one string.
 pub const MAX_TEXT: usize = 20_000;
-/// Characters of an id or a name.
+/// The maximum characters of an id or a name.
 pub(crate) const MAX_NAME: usize = 80;
-/// Characters of an expression. Beyond a few thousand the compiler of expressions needs more stack than there is.
+/// The maximum characters of an expression. Beyond a few thousand the expression compiler overflows the stack.
 pub const MAX_EXPRESSION: usize = 1_000;
-/// Problems told about one file; the rest are usually their consequences.
+/// The maximum number of problems reported for one file; further ones are usually consequences of these.
 pub const MAX_PROBLEMS: usize = 20;

@@ -1,8 +1,8 @@
-//! Expressions over props: MiniJinja's expression syntax, with what could hurt taken out.
+//! Expressions over props: MiniJinja's expression syntax without the dangerous parts.
 //!
-//! An expression always ends: there are no loops, a bound on its length (the compiler is recursive), fuel for every
-//! evaluation, and a bound on what it gives. It cannot reach anything: the environment is empty but for the filters and
-//! tests listed here. What is not defined is an error, never an empty text.
+//! Evaluation always terminates: there are no loops, and the expression length (the compiler is recursive), the fuel per
+//! evaluation and the size of the result are limited. The environment contains only the filters and tests listed here. An
+//! undefined name is an error, never an empty string.
 
 use crate::{Component, MAX_EXPRESSION, MAX_TEXT, Place, text::invisible};
 use minijinja::Value;
@@ -17,12 +17,12 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// Steps of one evaluation.
+/// The maximum number of steps of one evaluation.
 const FUEL: u64 = 20_000;
-/// Items of a list that an expression gives.
+/// The maximum number of items in a list that an expression returns.
 const MAX_ITEMS: usize = 10_000;
 
-/// The filters there are.
+/// The available filters.
 pub const FILTERS: &[&str] = &[
     "abs",
     "capitalize",
@@ -56,7 +56,7 @@ pub const FILTERS: &[&str] = &[
     "upper",
 ];
 
-/// The tests there are.
+/// The available tests.
 pub const TESTS: &[&str] = &[
     "boolean",
     "defined",
@@ -145,11 +145,11 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Chained, the plain one multiplies its text at every step.
+/// Replaces text up to a limit. MiniJinja's filter has none, and chained calls multiply the text at every step.
 fn replace(text: String, from: String, to: String) -> Result<String, Error> {
     let times = if from.is_empty() { text.chars().count() + 1 } else { text.matches(&from).count() };
     if text.len() + times.saturating_mul(to.len()) > MAX_TEXT * 4 {
-        return Err(Error::new(ErrorKind::InvalidOperation, "the text would become too long"));
+        return Err(Error::new(ErrorKind::InvalidOperation, "the string would become too long"));
     }
     Ok(text.replace(&from, &to))
 }
@@ -161,7 +161,7 @@ fn truncate(text: String, most: usize) -> String {
     }
 }
 
-/// The first letters of the first and the last word.
+/// Returns the first letters of the first and the last word.
 fn initials(text: String) -> String {
     let mut words = text.split_whitespace();
     let letters = [words.next(), words.next_back()];
@@ -173,7 +173,7 @@ fn initials(text: String) -> String {
         .collect()
 }
 
-/// Why an expression gave nothing.
+/// The reason why an expression failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`={expression}` {reason}")]
 pub struct EvalError {
@@ -186,7 +186,7 @@ pub struct EvalError {
 pub struct Expression {
     text: Box<str>,
     place: Place,
-    /// Nothing but a name with names after it, such as `props.title`: looked up without the engine.
+    /// The path of an expression that is only a dotted name, such as `props.title`; resolved without the engine.
     path: Option<Vec<Box<str>>>,
     compiled: minijinja::Expression<'static, 'static>,
 }
@@ -197,7 +197,7 @@ impl fmt::Debug for Expression {
     }
 }
 
-/// What an expression can see: `props`, and the names that loops around it give.
+/// The names that are visible to an expression: `props`, and the names that enclosing loops define.
 #[derive(Debug, Clone)]
 pub struct Scope(Value);
 
@@ -221,7 +221,7 @@ impl Object for Names {
     }
 }
 
-/// The props of an instance: what is set, else the component's own defaults, which all instances share.
+/// The props of an instance: the values in `set`, otherwise the component's defaults, which all instances share.
 #[derive(Debug)]
 struct InstanceProps {
     component: Arc<Component>,
@@ -248,7 +248,7 @@ impl Object for InstanceProps {
 }
 
 impl Scope {
-    /// Of an instance of a component with some props set.
+    /// Creates the scope of a component instance with some props set.
     pub fn of_instance(component: &Arc<Component>, set: &Map<String, serde_json::Value>) -> Self {
         let set = set.iter().map(|(name, value)| (name.as_str().into(), crate::from_json(value))).collect();
         Self::of_props(Value::from_object(InstanceProps { component: Arc::clone(component), set }))
@@ -258,7 +258,7 @@ impl Scope {
         Self(Value::from_object(Names { name: "props".into(), value: props, outer: None }))
     }
 
-    /// None if it is not there: then the engine says why.
+    /// Returns `None` for an undefined name; the engine then reports the error.
     fn look_up(&self, path: &[Box<str>]) -> Option<Value> {
         let (first, rest) = path.split_first()?;
         let mut value = self.0.as_object()?.get_value_by_str(first)?;
@@ -275,20 +275,20 @@ impl Scope {
 }
 
 impl Expression {
-    /// The reason is a whole clause; what was expected is for the caller to say.
+    /// Compiles an expression. The error is a clause that follows the expression; the caller adds the expectation.
     pub(crate) fn compile(text: &str, place: Place) -> Result<Self, String> {
         let length = text.chars().count();
         if length > MAX_EXPRESSION {
-            return Err(format!(
-                "the expression has {length} characters, more than the {MAX_EXPRESSION} allowed"
-            ));
+            return Err(format!("has {length} characters, more than the {MAX_EXPRESSION} allowed"));
         }
         if let Some(c) = text.chars().find(|&c| invisible(c)) {
-            return Err(format!("the expression holds the invisible character U+{:04X}", c as u32));
+            return Err(format!("contains the invisible character U+{:04X}", c as u32));
         }
         let bare = without_texts(text);
         if multiplies_literals(&bare) {
-            return Err("multiplies and also holds a text or a list; compute the number apart".to_owned());
+            return Err(
+                "combines `*` with a string or list literal; compute the number separately".to_owned()
+            );
         }
         if let Some(unknown) = unknown_word(&bare) {
             return Err(unknown);
@@ -306,7 +306,7 @@ impl Expression {
         self.place
     }
 
-    /// The names it uses from outside, such as `props.title` or `item`, in order.
+    /// The free names of the expression, such as `props.title` or `item`, in order.
     pub(crate) fn names(&self) -> BTreeSet<String> {
         self.compiled.undeclared_variables(true).into_iter().collect()
     }
@@ -319,19 +319,19 @@ impl Expression {
             None => self.compiled.eval(scope.0.clone()).map_err(|error| fail(reason(&error)))?,
         };
         match value.kind() {
-            ValueKind::Undefined => Err(fail("has no value: something in it is not defined".to_owned())),
+            ValueKind::Undefined => Err(fail("has no value: it uses an undefined name".to_owned())),
             ValueKind::String if value.as_str().is_some_and(|text| text.len() > MAX_TEXT * 4) => {
-                Err(fail(format!("gives a text of more than {MAX_TEXT} characters")))
+                Err(fail(format!("returns a string of more than {MAX_TEXT} characters")))
             }
             ValueKind::Seq | ValueKind::Iterable if value.len().is_none_or(|length| length > MAX_ITEMS) => {
-                Err(fail(format!("gives a list of more than {MAX_ITEMS} items")))
+                Err(fail(format!("returns a list of more than {MAX_ITEMS} items")))
             }
             _ => Ok(value),
         }
     }
 }
 
-/// The names of an expression that is nothing else.
+/// Returns the names of an expression that is only a dotted path.
 fn plain_path(text: &str) -> Option<Vec<Box<str>>> {
     const WORDS: [&str; 9] = ["true", "false", "none", "True", "False", "None", "not", "loop", "self"];
     let is_name = |name: &&str| {
@@ -352,7 +352,7 @@ fn reason(error: &Error) -> String {
     }
 }
 
-/// The expression with the inside of its texts taken out, for the checks below.
+/// Removes the content of string literals, for the checks below.
 fn without_texts(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut quote = None;
@@ -377,9 +377,9 @@ fn without_texts(text: &str) -> String {
     rest
 }
 
-/// `*` repeats texts and lists, and constants are multiplied while compiling, before there is any fuel. So an
-/// expression with `*` may hold no text, list or tuple of its own; on values of props the multiplication happens in
-/// the sandbox, under its limits.
+/// Returns whether an expression combines `*` with a string, list or tuple literal. `*` repeats strings and lists, and
+/// constants are multiplied during compilation, before fuel applies. Multiplication of prop values happens in the
+/// sandbox, under its limits.
 fn multiplies_literals(bare: &str) -> bool {
     let mut before = ' ';
     let mut literal = false;
@@ -391,7 +391,7 @@ fn multiplies_literals(bare: &str) -> bool {
     literal && bare.contains('*')
 }
 
-/// A filter or a test that is not there. The engine would notice only when the expression is first evaluated.
+/// Returns an error for an unknown filter or test. The engine would report it only on the first evaluation.
 fn unknown_word(bare: &str) -> Option<String> {
     let word = |text: &str| -> String {
         text.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
@@ -400,7 +400,7 @@ fn unknown_word(bare: &str) -> Option<String> {
         let filter = word(part);
         if !FILTERS.contains(&filter.as_str()) {
             return Some(format!(
-                "uses `{filter}`, a filter that is not there; there are {}",
+                "uses the unknown filter `{filter}`; the filters are {}",
                 FILTERS.join(", ")
             ));
         }
@@ -411,7 +411,7 @@ fn unknown_word(bare: &str) -> Option<String> {
         let test =
             word(if after == "not" { words.get(index + 2).copied().unwrap_or_default() } else { after });
         if !TESTS.contains(&test.as_str()) {
-            return Some(format!("uses `{test}`, a test that is not there; there are {}", TESTS.join(", ")));
+            return Some(format!("uses the unknown test `{test}`; the tests are {}", TESTS.join(", ")));
         }
     }
     None
@@ -482,7 +482,7 @@ mod tests_of_expressions {
         for case in cases {
             assert!(eval(case).is_err(), "{case}: {:?}", eval(case).map(|text| text.len()));
         }
-        // Long chains that are right, just below the bound, neither overflow nor take long.
+        // Valid chains just below the limit neither overflow the stack nor take long.
         assert_eq!(eval(&("1".to_owned() + &"+1".repeat(499))).as_deref(), Ok("500"));
         assert!(eval("props.title * 90000").is_err_and(|reason| reason.contains("characters")));
     }
@@ -497,7 +497,10 @@ mod tests_of_expressions {
         FILTERS.iter().for_each(|filter| known(format!("x|{filter}")));
         TESTS.iter().for_each(|test| known(format!("x is {test}")));
         for wrong in ["x|shout", "x | tojson", "x is loud", "x is not loud", "'|' ~ x|batch(2)"] {
-            assert!(Expression::compile(wrong, Place::START).unwrap_err().contains("not there"), "{wrong}");
+            assert!(
+                Expression::compile(wrong, Place::START).unwrap_err().contains("uses the unknown"),
+                "{wrong}"
+            );
         }
         assert!(Expression::compile("'a|shout is loud' ~ x", Place::START).is_ok());
     }

@@ -1,9 +1,9 @@
-//! Component files: what people write to describe a component of their interface, read strictly.
+//! Component files, which describe the components of a user interface, and their strict parser.
 //!
-//! Owns: the format (props, variants, view tree, styles as tokens, expressions), its bounds, and an error for every
-//! mistake that says where it is and what was expected. The same rules as a JSON Schema are in
-//! `schemas/component.schema.json`. Must not know: files on a disk, layout, pixels, messages, processes. Reading any
-//! text ends quickly, with a component or with problems, and never panics.
+//! Owns: the format (props, variants, view tree, styles as tokens, expressions), its limits, and a problem report with
+//! position and expectation for every mistake. `schemas/component.schema.json` states the same rules as a JSON Schema.
+//! Must not know: files on a disk, layout, pixels, messages, processes. Parsing any text ends quickly, with a component
+//! or with problems, and never panics.
 //!
 //! ```
 //! let text = "format: 1\nid: ui.hello\ntitle: Hello\nview: { type: text, text: Hello }\n";
@@ -41,15 +41,15 @@ pub use style::{
 pub use text::{invisible, visible};
 pub use view::{Bound, Kind, KindName, Node, Part, States, Use};
 
-/// What expressions compute with.
+/// The value type of expressions.
 pub use minijinja::Value;
 
-/// A value of JSON for expressions.
+/// Converts a JSON value for use in expressions.
 pub fn from_json(json: &serde_json::Value) -> Value {
     Value::from(minijinja::value::Serde(json))
 }
 
-/// What an expression gave, as JSON. What JSON cannot say is null.
+/// Converts the result of an expression to JSON. Values without a JSON form become null.
 pub fn to_json(value: &Value) -> serde_json::Value {
     serde_json::to_value(value).unwrap_or_default()
 }

@@ -1,28 +1,28 @@
-//! All the components of a workspace: found by id, with every use of one by another checked.
+//! All components of a workspace, indexed by id, with every use of one component by another checked.
 
 use crate::{Component, Kind, MAX_FILES, Node, Place, Problem, Problems, read};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Where components that come with the product are, as far as anybody is told: no folder of a workspace.
+/// The display folder of built-in components. It does not exist in a workspace.
 pub const BUILT_IN: &str = "built-in/";
 
 pub fn is_built_in(file: &str) -> bool {
     file.starts_with(BUILT_IN)
 }
 
-/// The files as they are at present. A file that cannot be read keeps its problems and offers nothing.
+/// The current component files. A file that cannot be parsed keeps its problems and provides no component.
 #[derive(Debug, Default)]
 pub struct Library {
     files: BTreeMap<String, Result<Arc<Component>, Problems>>,
-    /// By id; of two files with the same id, the first by name.
+    /// Components by id. Of two files with the same id, the first by name is used.
     by_id: BTreeMap<String, Arc<Component>>,
-    /// What is wrong between files.
+    /// Problems between files.
     between: Vec<Problem>,
 }
 
 impl Library {
-    /// Takes in a new or changed file; one below [`BUILT_IN`] gives way to any other with the same id. Call
-    /// [`settle`](Self::settle) after the last of several.
+    /// Adds or replaces a file. A file below [`BUILT_IN`] yields to any other file with the same id. Call
+    /// [`settle`](Self::settle) after the last of several changes.
     pub fn put(&mut self, file: &str, text: &str) {
         let own = self.files.keys().filter(|file| !is_built_in(file)).count();
         let read = if own >= MAX_FILES && !self.files.contains_key(file) && !is_built_in(file) {
@@ -35,7 +35,7 @@ impl Library {
         } else {
             read(file, text).map(Arc::new)
         };
-        // One file too many is named once and not kept.
+        // Only the first file over the limit is reported.
         if own <= MAX_FILES {
             self.files.insert(file.to_owned(), read);
         }
@@ -45,7 +45,7 @@ impl Library {
         self.files.remove(file);
     }
 
-    /// Finds the components by id again and checks what they use of each other.
+    /// Rebuilds the index by id and checks the uses between components.
     pub fn settle(&mut self) {
         self.by_id.clear();
         self.between.clear();
@@ -74,12 +74,12 @@ impl Library {
         self.by_id.get(id)
     }
 
-    /// In the order of their ids.
+    /// All components, ordered by id.
     pub fn components(&self) -> impl Iterator<Item = &Arc<Component>> {
         self.by_id.values()
     }
 
-    /// Everything that is wrong, file by file.
+    /// All problems: those within files, in file order, then those between files.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         let within =
             self.files.values().filter_map(|read| read.as_ref().err()).flat_map(|problems| &problems.0);
@@ -91,11 +91,11 @@ impl Library {
             match self.by_id.get(&**id) {
                 None => {
                     let ids: Vec<&str> = self.by_id.keys().map(String::as_str).take(12).collect();
-                    let expected = format!("a component that exists, such as {}", ids.join(", "));
+                    let expected = format!("an existing component, such as {}", ids.join(", "));
                     problems.push(problem(
                         &component.file,
                         node.place,
-                        format!("there is no component `{id}`"),
+                        format!("unknown component `{id}`"),
                         &expected,
                     ));
                 }
@@ -126,7 +126,7 @@ impl Library {
         node.children.iter().for_each(|node| self.check_uses(component, node, problems));
     }
 
-    /// Components that contain themselves, each circle once, named from its first id.
+    /// Finds components that contain themselves. Reports each cycle once, starting at its first id.
     fn circles(&self) -> Vec<Problem> {
         let uses: BTreeMap<&str, Vec<(&str, Place)>> = self
             .by_id
@@ -139,7 +139,7 @@ impl Library {
         let mut problems = Vec::new();
         let mut done: BTreeMap<&str, bool> = BTreeMap::new();
         for start in uses.keys() {
-            // Depth first with an explicit path: the number of components bounds it.
+            // Depth-first search with an explicit stack; the number of components bounds it.
             let mut path: Vec<(&str, usize)> = vec![(start, 0)];
             while let Some((id, next)) = path.last_mut() {
                 let Some(&(used, place)) = uses.get(*id).and_then(|used| used.get(*next)) else {
@@ -153,13 +153,8 @@ impl Library {
                     let names: Vec<&str> =
                         path.iter().skip(position).map(|(id, _)| *id).chain([used]).collect();
                     let file = self.by_id.get(id).map_or("", |component| component.file.as_str());
-                    let message = format!("a component contains itself: {}", names.join(" in turn shows "));
-                    problems.push(problem(
-                        file,
-                        place,
-                        message,
-                        "components that end somewhere; break the circle",
-                    ));
+                    let message = format!("the component contains itself: {}", names.join(" → "));
+                    problems.push(problem(file, place, message, "components without circular use"));
                 } else if !done.contains_key(used) {
                     path.push((used, 0));
                 }

@@ -1,4 +1,4 @@
-/// Where something stands in its file. Lines and columns count from one.
+/// A position in a file. Lines and columns count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     pub line: u32,

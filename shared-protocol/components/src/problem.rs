@@ -1,9 +1,9 @@
-//! What is wrong with a component file, said so that it can be put right.
+//! Problems in a component file, with their positions and expectations.
 
 use crate::{MAX_PROBLEMS, Place};
 use std::fmt;
 
-/// One mistake: where, what, and what would have been right.
+/// One mistake: its position, a message and the expected value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{}:{}: {message}; expected {expected}", place.line, place.column)]
 pub struct Problem {
@@ -13,7 +13,7 @@ pub struct Problem {
     pub expected: String,
 }
 
-/// All the mistakes of one file, in its order. Never empty.
+/// All problems of one file, in file order. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -55,13 +55,13 @@ impl<'a> Findings<'a> {
         self.found.len() >= MAX_PROBLEMS
     }
 
-    /// The value if nothing was found.
+    /// Returns the value if there are no problems.
     pub(crate) fn settle<T>(mut self, value: Option<T>) -> Result<T, Problems> {
         match value {
             Some(value) if self.found.is_empty() => Ok(value),
             _ => {
                 if self.found.is_empty() {
-                    self.add(Place::START, "nothing could be read", "a component");
+                    self.add(Place::START, "the file contains no component", "a component");
                 }
                 self.found.sort_by_key(|problem| problem.place);
                 Err(Problems(self.found))

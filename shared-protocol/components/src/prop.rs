@@ -1,4 +1,4 @@
-//! The props of a component, and its variants: named sets of them.
+//! The props of a component, and its variants, which are named sets of prop values.
 
 use crate::Place;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ pub struct Prop {
     pub group: Option<String>,
     pub order: Option<f64>,
     pub exposure: PropExposure,
-    /// What the prop is when nobody sets it.
+    /// The value of the prop when an instance does not set it.
     pub default: Option<Value>,
     pub place: Place,
 }
@@ -29,8 +29,8 @@ impl Prop {
         }
     }
 
-    /// What an expression sees when nothing is set: the default, or an empty value that fits the control, so that
-    /// `props.label` of a fresh instance is an empty text and not an error.
+    /// Returns the value that expressions see when the prop is unset: the default, or an empty value that fits the
+    /// control, so that `props.label` of a new instance is an empty string and not an error.
     pub fn value_when_unset(&self) -> Value {
         use shared_protocol::v0::ControlDefinition as Control;
         if let Some(default) = &self.default {

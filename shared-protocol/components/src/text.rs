@@ -1,7 +1,7 @@
-//! Characters that deceive: what is written is not what is seen.
+//! Detection of deceptive characters, which make a string look different from its content.
 
-/// A character that has no place in a text that people are to trust: it reorders its neighbours, is invisible, or
-/// controls a terminal. Joiners are left alone, because scripts and emoji need them.
+/// Returns whether a character is not allowed in trusted text: it reorders its neighbours, is invisible, or controls a
+/// terminal. Joiners are allowed, because scripts and emoji need them.
 pub fn invisible(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
@@ -10,7 +10,7 @@ pub fn invisible(c: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text with every such character shown as a mark, cut at `most` characters.
+/// Replaces every such character with a visible mark and truncates the text to `most` characters.
 pub fn visible(text: &str, most: usize) -> String {
     let mut shown: String =
         text.chars().take(most).map(|c| if invisible(c) { '\u{fffd}' } else { c }).collect();

@@ -1,10 +1,10 @@
-//! The view: a tree of nodes as written in the file. What it becomes for given props is the runtime's business.
+//! The view: the tree of nodes as written in the file. The runtime evaluates it for given props.
 
 use crate::{EvalError, Expression, Place, StyleSheet, expression::Scope};
 use minijinja::Value;
 use std::sync::Arc;
 
-/// A value as written: fixed, or computed from props.
+/// A value in the file: fixed, or computed from props.
 #[derive(Debug)]
 pub enum Bound {
     Fixed(Value),
@@ -25,12 +25,12 @@ pub struct Node {
     pub kind: Kind,
     pub style: StyleSheet,
     pub states: States,
-    /// Of an element that holds others; of a slot, what it shows when nothing is put into it.
+    /// The child nodes. For a slot, the content that it shows while it is empty.
     pub children: Vec<Self>,
     pub place: Place,
 }
 
-/// Styles laid over a node's own while it is in a state, in this order.
+/// Styles that override a node's own style in a state, applied in this order.
 #[derive(Debug, Default)]
 pub struct States {
     pub hover: Option<StyleSheet>,
@@ -76,22 +76,22 @@ pub enum Kind {
         placeholder: Option<Bound>,
         disabled: Option<Bound>,
     },
-    /// Its children once for each item.
+    /// Repeats its children for each item.
     Each {
         items: Bound,
         item: Arc<str>,
         index: Option<Arc<str>>,
     },
-    /// Its children, or `otherwise`.
+    /// Shows its children if the condition holds, otherwise `otherwise`.
     If {
         condition: Bound,
         otherwise: Vec<Node>,
     },
-    /// Where the children of an instance go.
+    /// The insertion point for children of an instance.
     Slot {
         name: Arc<str>,
     },
-    /// Another component. Its children fill the slot `children`, `slots` the others.
+    /// An instance of another component. Its children fill the slot `children`; `slots` fills the others.
     Component {
         component: Arc<str>,
         props: Vec<(Arc<str>, Bound)>,
@@ -100,37 +100,37 @@ pub enum Kind {
     },
 }
 
-/// What a use of another component is called within its file. It stays the same when lines move, and when other things are
-/// put around or beside it.
+/// The identity of a component use within its file. It stays the same when lines move and when other nodes are added
+/// around or beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// `#` and the `id` that the file gives it; else the component, and its number among the uses of that component where it
-    /// is not the first.
+    /// `#` and the `id` from the file; otherwise the component id, followed by its number among the uses of that
+    /// component unless it is the first.
     pub name: Arc<str>,
-    /// The way to it from the root of the file.
+    /// The path to it from the root of the file.
     pub way: Arc<[String]>,
 }
 
-/// A use of another component, with what is fixed about it.
+/// A use of another component in a view.
 #[derive(Debug)]
 pub struct Use<'c> {
     pub part: &'c Part,
     pub component: &'c Arc<str>,
     pub props: &'c [(Arc<str>, Bound)],
-    /// How many loops it stands in, each of which makes several of it.
+    /// The number of enclosing loops, each of which creates several instances.
     pub loops: usize,
     pub place: Place,
 }
 
 impl Node {
-    /// Every use of another component in it, in order.
+    /// Returns every use of another component in the tree, in order.
     pub fn uses(&self) -> Vec<Use<'_>> {
         let mut found = Vec::new();
         self.collect_uses(0, &mut found);
         found
     }
 
-    /// Recursive, which the depth of the source bounds.
+    /// Recursive; the nesting limit of the source bounds the depth.
     fn collect_uses<'c>(&'c self, loops: usize, found: &mut Vec<Use<'c>>) {
         match &self.kind {
             Kind::Component { component, props, slots, part } => {
@@ -147,7 +147,7 @@ impl Node {
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal,)+) => {
-        /// The word in `type`.
+        /// The value of the key `type`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum KindName { $($kind,)+ }
 

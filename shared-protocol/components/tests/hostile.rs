@@ -1,4 +1,4 @@
-//! Files made to hurt: each ends at once, with a problem that says why.
+//! Hostile files: each is rejected quickly, with a problem that names the reason.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use components::{Library, read};

@@ -1,4 +1,4 @@
-//! Every mistake has a place and says what was expected.
+//! Every mistake is reported with its position and the expected value.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use components::{Library, read};
@@ -11,7 +11,7 @@ fn file(view: &str) -> String {
     )
 }
 
-/// The only problem of a file, as people read it.
+/// Returns the only problem of a file as displayed.
 fn only(file: &str, text: &str) -> String {
     let problems = read(file, text).unwrap_err();
     assert_eq!(problems.0.len(), 1, "{problems}");
@@ -43,40 +43,40 @@ fn a_good_file_is_read() {
 fn nodes() {
     check(
         "type: colum\nchildren: []",
-        &["x.component.yaml:9:9: there is no node `colum`; expected `column`"],
+        &["x.component.yaml:9:9: unknown node type `colum`; expected `column`"],
     );
     check("type: text", &["x.component.yaml:9:3: `text` is missing; expected the text to show"]);
-    check("type: text\ntext: a\nchildren: []", &[":11:3: `text` knows no `children`"]);
+    check("type: text\ntext: a\nchildren: []", &[":11:3: unknown key `children` in `text`"]);
     check("children: []", &[":9:3: `type` is missing; expected one of box, row"]);
     check(
         "type: box\nchildren: { type: text }",
-        &[":10:13: found a mapping for the children; expected a list of nodes"],
+        &[":10:13: found a mapping for `children`; expected a list of nodes"],
     );
     check("type: box\nchildren:\n  - 3", &[":11:7: found a number for a node; expected a mapping"]);
     check(
         "type: slot\nslot: footer",
-        &[":10:9: no prop is the slot `footer`; expected the name of a prop whose control"],
+        &[":10:9: unknown slot `footer`; expected the name of a prop whose control"],
     );
-    check("type: each\nitems: [1]\nas: props", &[":11:7", "cannot be a name here"]);
-    check("type: component\ncomponent: 1x", &[":10:14", "is no id of a component"]);
+    check("type: each\nitems: [1]\nas: props", &[":11:7", "is not a valid name"]);
+    check("type: component\ncomponent: 1x", &[":10:14", "is not a valid component id"]);
 }
 
 #[test]
 fn styles() {
-    check("type: box\nstyle: { color: red }", &[":10:12: there is no style `color`; expected `colour`"]);
+    check("type: box\nstyle: { color: red }", &[":10:12: unknown style `color`; expected `colour`"]);
     check(
         "type: box\nstyle: { background: red }",
-        &[":10:24: \"red\" does not fit the style `background`; expected a colour token"],
+        &[":10:24: \"red\" is not valid for the style `background`; expected a colour token"],
     );
     check("type: box\nstyle: { padding: [1, 2, 3] }", &["expected one number, [vertical, horizontal]"]);
-    check("type: box\nstyle: { padding: -1 }", &["-1 does not fit", "from 0 to 64"]);
+    check("type: box\nstyle: { padding: -1 }", &["-1 is not valid for", "from 0 to 64"]);
     check("type: box\nstyle: { width: 1e9 }", &["points from 0 to 10000"]);
     check(
         "type: box\nstyle: { width: .nan }",
-        &["x.component.yaml:10:19: .nan is not a number that can be used; expected a finite number"],
+        &["x.component.yaml:10:19: .nan is not allowed; expected a finite number"],
     );
     check("type: box\nstyle: { radius: big }", &["expected one of none, small, medium"]);
-    check("type: box\nstates: { hovered: {} }", &["the states knows no `hovered`; expected `hover`"]);
+    check("type: box\nstates: { hovered: {} }", &["unknown key `hovered` in `states`; expected `hover`"]);
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn expressions() {
         "type: text\ntext: =props.titel",
         &[":10:9: `=props.titel` uses `props.titel`, which is not declared; expected `title`"],
     );
-    check("type: text\ntext: =item.name", &["uses `item`, which is not there"]);
-    check("type: text\ntext: =props.title|shout", &["uses `shout`, a filter that is not there"]);
+    check("type: text\ntext: =item.name", &["uses `item`, which is not defined"]);
+    check("type: text\ntext: =props.title|shout", &["uses the unknown filter `shout`"]);
     check("type: text\ntext: '=props.title ~'", &["fails: syntax error"]);
     check(&format!("type: text\ntext: ={}", "1+".repeat(600)), &["more than the 1000 allowed"]);
     check("type: text\ntext: \"=\\u202eprops.title\"", &["U+202E"]);
@@ -96,7 +96,7 @@ fn expressions() {
 fn deceptive_characters() {
     check(
         "type: text\ntext: \"a\\u202eb\"",
-        &[":10:9: `text` holds the invisible character U+202E; expected a text without"],
+        &[":10:9: `text` contains the invisible character U+202E; expected a string without"],
     );
     check("type: text\ntext: \"a\\u200bb\"", &["U+200B"]);
 }
@@ -105,23 +105,24 @@ fn deceptive_characters() {
 fn heads_props_and_variants() {
     let head = |text: &str| only("a.component.yaml", &format!("{text}view: {{ type: box }}\n"));
     assert!(head("id: ui.a\ntitle: A\n").contains("`format` is missing; expected format: 1"));
-    assert!(
-        head("format: 2\nid: ui.a\ntitle: A\n").contains("1:9: a format that this version does not know")
-    );
+    assert!(head("format: 2\nid: ui.a\ntitle: A\n").contains("1:9: unsupported format version"));
     assert!(head("format: 1\nid: 1a\ntitle: A\n").contains("2:5:"));
-    assert!(head("format: 1\nid: ui.a\ntitle: A\nprop: {}\n").contains("knows no `prop`; expected `props`"));
+    assert!(
+        head("format: 1\nid: ui.a\ntitle: A\nprop: {}\n")
+            .contains("unknown key `prop` in a component; expected `props`")
+    );
     let prop = |text: &str| head(&format!("format: 1\nid: ui.a\ntitle: A\nprops:\n  p: {text}\n"));
-    assert!(prop("{}").contains("says not how it is edited"));
+    assert!(prop("{}").contains("has neither `control` nor `exposure`"));
     assert!(prop("{ control: text }").contains("expected one of string, number, boolean, select"));
     assert!(prop("{ control: select }").contains("or a mapping with `kind`"));
     assert!(prop("{ control: { kind: select } }").contains("has no `options`"));
     assert!(
         prop("{ control: { kind: string, rows: 3 } }")
-            .contains("knows no `rows`; expected one of placeholder, multiline")
+            .contains("unknown key `rows` in the control `string`; expected one of placeholder, multiline")
     );
     assert!(
         prop("{ control: number, default: x }")
-            .contains("5:34: found a text for the prop `p`; expected a number")
+            .contains("5:34: found a string for the prop `p`; expected a number")
     );
     assert!(
         prop("{ control: { kind: select, options: [a, b] }, default: c }").contains("expected one of a, b")
@@ -157,7 +158,7 @@ fn all_control_kinds_are_there() {
     let json = serde_json::to_value(&entry).unwrap();
     assert_eq!(json["props"]["d"]["exposure"]["control"]["options"][0]["label"], "One");
     assert_eq!(json["props"]["h"]["exposure"]["kind"], "inspectOnly");
-    // What leaves here is what the registry of v0 takes.
+    // The registry of v0 accepts the output.
     let back: shared_protocol::v0::ComponentRegistryEntry = serde_json::from_value(json).unwrap();
     assert_eq!(back, entry);
 }
@@ -185,10 +186,10 @@ fn between_files() {
     library.settle();
     let found: Vec<String> = library.problems().map(ToString::to_string).collect();
     let has = |part: &str| assert!(found.iter().any(|problem| problem.contains(part)), "{part}: {found:#?}");
-    has("b.component.yaml:4:53: a component contains itself: ui.a in turn shows ui.b in turn shows ui.a");
-    has("f.component.yaml:4:7: a component contains itself: ui.f in turn shows ui.f");
+    has("b.component.yaml:4:53: the component contains itself: ui.a → ui.b → ui.a");
+    has("f.component.yaml:4:7: the component contains itself: ui.f → ui.f");
     has("c.component.yaml:1:1: `ui.a` is already the id of a.component.yaml");
-    has("there is no component `ui.none`");
+    has("unknown component `ui.none`");
     has("`ui.d` has no prop `x`");
     assert_eq!(found.len(), 5, "{found:#?}");
     library.remove("b.component.yaml");

@@ -1,4 +1,4 @@
-//! The published schema and the reader agree.
+//! The published JSON Schema and the parser agree.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use components::{KindName, StyleKey, TOKENS, read};

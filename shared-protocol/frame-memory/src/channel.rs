@@ -13,23 +13,23 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-/// Descriptors that wait for their message. The other side has no reason to send more.
+/// The maximum number of received descriptors that no message has claimed yet. A correct peer sends no more.
 const MAX_WAITING: usize = 2;
 const CHUNK: usize = 64 << 10;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
-    #[error("the channel ended")]
+    #[error("the channel was closed")]
     Ended,
     #[error("the channel failed: {0}")]
     System(#[from] io::Error),
     #[error(transparent)]
     Frame(#[from] FrameError),
-    #[error("more descriptors came than messages that want one")]
+    #[error("received more descriptors than messages that carry one")]
     Descriptors,
 }
 
-/// One end.
+/// One end of the channel.
 #[derive(Debug)]
 pub struct Channel {
     stream: UnixStream,
@@ -38,12 +38,12 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Takes messages of at most so many bytes.
+    /// Creates a channel that accepts messages of at most `most` bytes.
     pub fn new(stream: UnixStream, most: usize) -> Self {
         Self { stream, incoming: FrameReader::new(most), descriptors: VecDeque::new() }
     }
 
-    /// A frame as [`shared_protocol::frame`] makes them, with a descriptor on its first byte if there is one.
+    /// Sends a frame in the format of [`shared_protocol::frame`], with the optional descriptor on its first byte.
     pub fn send(&self, frame: &[u8], descriptor: Option<BorrowedFd<'_>>) -> Result<(), ChannelError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -68,8 +68,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends as much of a frame as fits without waiting, with a descriptor on its first byte if there is one, and gives how
-    /// much that was. The caller keeps the rest; the descriptor has gone if anything has.
+    /// Sends as much of a frame as fits without blocking, with the optional descriptor on its first byte. Returns the
+    /// number of bytes sent. The caller keeps the rest; the descriptor was sent if at least one byte was.
     pub fn try_send(&self, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> Result<usize, ChannelError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -86,7 +86,7 @@ impl Channel {
         }
     }
 
-    /// The next whole frame. Waits for it.
+    /// Blocks until the next whole frame arrives and returns it.
     pub fn receive(&mut self) -> Result<Vec<u8>, ChannelError> {
         loop {
             if let Some(frame) = self.incoming.next_frame()? {
@@ -96,7 +96,7 @@ impl Channel {
         }
     }
 
-    /// The next whole frame, if it is there.
+    /// Returns the next whole frame, or `None` when it has not arrived yet.
     pub fn try_receive(&mut self) -> Result<Option<Vec<u8>>, ChannelError> {
         loop {
             if let Some(frame) = self.incoming.next_frame()? {
@@ -108,12 +108,12 @@ impl Channel {
         }
     }
 
-    /// The descriptor that came with a message that wants one.
+    /// Returns the oldest received descriptor. Call it for messages that carry one.
     pub fn take_descriptor(&mut self) -> Option<OwnedFd> {
         self.descriptors.pop_front()
     }
 
-    /// False if nothing is there and nobody should wait.
+    /// Receives more bytes. Returns `false` when none are available and `flags` forbid blocking.
     fn fill(&mut self, flags: RecvFlags) -> Result<bool, ChannelError> {
         let mut bytes = vec![0; CHUNK];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_WAITING))];

@@ -1,4 +1,4 @@
-//! The host's side of making frame memory: its size is fixed and sealed before anybody else sees it.
+//! Creates frame memory for the host. Its size is fixed and sealed before the descriptor is shared.
 
 use crate::{FrameReader, shared};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
@@ -6,11 +6,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    #[error("a frame of {width} × {height} pixels is more than there is room for")]
+    #[error("a frame of {width} × {height} pixels does not fit into frame memory")]
     Size { width: usize, height: usize },
-    #[error("there is no memory for frames: {0}")]
+    #[error("could not allocate frame memory: {0}")]
     System(#[from] std::io::Error),
-    #[error("the memory for frames is not what it should be: {0}")]
+    #[error("the frame memory is not valid: {0}")]
     Wrong(&'static str),
 }
 
@@ -20,7 +20,7 @@ impl From<rustix::io::Errno> for MemoryError {
     }
 }
 
-/// Memory for three frames. It can neither shrink nor grow, whoever holds it, and no code can run from it.
+/// Memory for three frames. It can neither shrink nor grow in any process, and it is not executable.
 #[derive(Debug)]
 pub struct FrameMemory {
     descriptor: OwnedFd,
@@ -34,7 +34,7 @@ impl FrameMemory {
         let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
         let Some(size) = pixels.and_then(shared::size) else { return Err(wrong) };
         let plain = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        // Kernels before 6.3 do not know the flag; there the sandbox alone keeps memory from being executed.
+        // Kernels before 6.3 do not support the flag; there only the sandbox prevents execution of the memory.
         let descriptor = memfd_create("preview-frames", plain | MemfdFlags::NOEXEC_SEAL)
             .or_else(|_| memfd_create("preview-frames", plain))?;
         ftruncate(&descriptor, size as u64)?;
@@ -42,7 +42,7 @@ impl FrameMemory {
         Ok(Self { descriptor, width, height })
     }
 
-    /// Takes over a memory that another process of the host made, such as main for the window.
+    /// Adopts frame memory that another process of the host created, such as memory from main in the window.
     pub fn adopt(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, MemoryError> {
         let memory = Self { descriptor, width, height };
         check(memory.descriptor.as_fd(), width, height)?;
@@ -57,7 +57,7 @@ impl FrameMemory {
         self.height
     }
 
-    /// For one who takes frames out. There may be several, and each finds the newest frame, whenever it comes.
+    /// Creates a reader. Several readers can coexist, and each returns the newest frame, no matter when it was created.
     pub fn reader(&self) -> Result<FrameReader, MemoryError> {
         FrameReader::new(self.descriptor.as_fd(), self.width, self.height)
     }
@@ -69,18 +69,18 @@ impl AsFd for FrameMemory {
     }
 }
 
-/// What must hold before memory from elsewhere is mapped: else reading past its end would end the process.
+/// Checks size and seals before memory from another process is mapped: access past its end would end the process.
 pub(crate) fn check(descriptor: BorrowedFd<'_>, width: usize, height: usize) -> Result<(), MemoryError> {
     let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
     let Some(size) = pixels.and_then(shared::size) else { return Err(MemoryError::Size { width, height }) };
     let seals =
         rustix::fs::fcntl_get_seals(descriptor).map_err(|_| MemoryError::Wrong("it cannot be sealed"))?;
     if !seals.contains(SealFlags::SHRINK) {
-        return Err(MemoryError::Wrong("it could shrink"));
+        return Err(MemoryError::Wrong("it is not sealed against shrinking"));
     }
     let stat = rustix::fs::fstat(descriptor)?;
     if u64::try_from(stat.st_size).ok() != u64::try_from(size).ok() {
-        return Err(MemoryError::Wrong("it has another size"));
+        return Err(MemoryError::Wrong("it does not have the expected size"));
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! The host's side: copies the newest frame out, believing nothing that it finds there.
+//! Reads frames for the host: copies the newest frame out and trusts nothing in the memory.
 //!
-//! The mapping is for reading only, so any number of readers can look at the same memory, at any time: the window, one
-//! that is started later, main for a picture. Width and height are the host's own, and any number of a frame is one of
-//! the slots. A frame that changes while it is copied is reported as torn; a preview that tears frames on purpose shows
-//! nothing new and harms nobody.
+//! The mapping is read-only, so any number of readers can use the same memory at any time: the window, a window that
+//! starts later, main for a screenshot. Width and height come from the host, and every frame number maps to one of the
+//! slots. A frame that changes during the copy is reported as torn. A preview that tears frames on purpose only
+//! prevents its own updates.
 
 use crate::{
     MemoryError, memory,
@@ -14,17 +14,17 @@ use std::{
     sync::atomic::{Ordering, fence},
 };
 
-/// Copies in a row before a frame is given up for torn. Never more, whatever the other side does.
+/// The maximum number of copies before a frame is reported as torn, no matter how the writer behaves.
 const ATTEMPTS: usize = 2;
 
-/// What was found.
+/// The result of [`FrameReader::take`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// Nothing that was not there before.
+    /// There is no new frame.
     Nothing,
-    /// A frame, whole.
+    /// The copy is a whole frame.
     Frame,
-    /// A frame that was written to while it was copied. What was copied is not to be shown; the next one is there soon.
+    /// The writer changed the frame during the copy. Discard the copy; the next frame follows soon.
     Torn,
 }
 
@@ -33,7 +33,7 @@ pub struct FrameReader {
     mapping: Mapping,
     width: usize,
     height: usize,
-    /// The number of the frame that was last taken whole.
+    /// The number of the last frame that was copied whole.
     taken: u64,
 }
 
@@ -52,13 +52,13 @@ impl FrameReader {
         self.height
     }
 
-    /// There is a frame that was not taken yet.
+    /// Returns whether there is a frame that this reader has not copied yet.
     pub fn is_new(&self) -> bool {
         self.mapping.newest().load(Ordering::Acquire) != self.taken
     }
 
-    /// Copies the newest frame into `pixels`, rows from the top, premultiplied; as many pixels as `pixels` holds and no
-    /// more than there are. Never waits: the work is at most a few copies, whatever the other side does.
+    /// Copies the newest frame into `pixels`: rows from the top, premultiplied, as many pixels as both sides have.
+    /// Never blocks and makes at most two copies, no matter how the writer behaves.
     pub fn take(&mut self, pixels: &mut [[u8; 4]]) -> Taken {
         for _ in 0..ATTEMPTS {
             let newest = self.mapping.newest().load(Ordering::Acquire);

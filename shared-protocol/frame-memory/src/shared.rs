@@ -1,8 +1,10 @@
-//! The one place with unsafe code: mapping the memory, and touching bytes that another process may change meanwhile.
+//! Maps frame memory, and accesses bytes that another process may change at the same time. The only module with unsafe
+//! code.
 //!
-//! Layout: one page with the number of the newest frame and a sequence number for each slot, then three slots of pixels.
-//! All numbers are atomics; pixels are read and written as relaxed atomics of a whole pixel, so that a race with the other
-//! side can give a mixed picture and never undefined behaviour. On the machines we know these are plain moves.
+//! Layout: one page with the number of the newest frame and a sequence number for each slot, then three slots of
+//! pixels. The crate documentation describes the protocol. All numbers are atomics; pixels are read and written as
+//! relaxed atomics of one pixel each, so that a race with the other side yields a mixed picture and never undefined
+//! behaviour. On common processors these compile to plain moves.
 #![allow(unsafe_code, reason = "shared memory has no safe form")]
 
 use std::{
@@ -12,55 +14,55 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
-/// How many frames fit. They are written in turn, so whoever copies one has the time of two others before it changes.
+/// The number of frame slots. Frames use them in turn, so a copy stays valid while the writer fills the two other slots.
 pub(crate) const SLOTS: usize = 3;
 const HEADER: usize = 4096;
 const PIXEL: usize = 4;
 
-/// Where a frame lies. Whatever the number, it is one of the slots.
+/// Returns the slot of a frame. Every number, valid or forged, maps to one of the slots.
 pub(crate) fn slot_of(frame: u64) -> usize {
     (frame % SLOTS as u64) as usize
 }
 
-/// What a mapping is for.
+/// The access rights of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
     Write,
 }
 
-/// A mapping of frame memory for so many pixels.
+/// A mapping of frame memory for `pixels` pixels per frame.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     pixels: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone and is only touched through atomics.
+// SAFETY: the mapping belongs to this value alone and is accessed only through atomics.
 unsafe impl Send for Mapping {}
 
 #[repr(C)]
 struct Header {
-    /// The number of the newest frame, from 1.
+    /// The number of the newest frame, starting at 1; 0 before the first frame.
     newest: AtomicU64,
     sequences: [AtomicU64; SLOTS],
 }
 
-/// Bytes of a memory for frames of so many pixels. None if that is more than there can be.
+/// Returns the bytes of frame memory for frames of `pixels` pixels. Returns `None` on overflow.
 pub(crate) fn size(pixels: usize) -> Option<usize> {
     pixels.checked_mul(PIXEL * SLOTS)?.checked_add(HEADER)
 }
 
 impl Mapping {
-    /// The memory behind `descriptor` must be at least [`size`] bytes and must not be able to shrink: both are checked by
-    /// the callers, [`crate::FrameMemory`] and [`crate::FrameWriter`].
+    /// Maps the memory of `descriptor`, which must have at least [`size`] bytes and must be sealed against shrinking.
+    /// The callers, [`crate::FrameMemory`] and [`crate::FrameWriter`], check both.
     pub(crate) fn new(descriptor: BorrowedFd<'_>, pixels: usize, access: Access) -> io::Result<Self> {
         let size = size(pixels).ok_or(io::ErrorKind::OutOfMemory)?;
         let protection = match access {
             Access::Read => libc::PROT_READ,
             Access::Write => libc::PROT_READ | libc::PROT_WRITE,
         };
-        // SAFETY: a new mapping at an address of the kernel's choice; nothing that exists is touched.
+        // SAFETY: creates a new mapping at an address that the kernel chooses; no existing memory is affected.
         let start = unsafe {
             libc::mmap(std::ptr::null_mut(), size, protection, libc::MAP_SHARED, descriptor.as_raw_fd(), 0)
         };
@@ -72,17 +74,17 @@ impl Mapping {
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: the mapping is at least HEADER bytes, aligned to a page, lives as long as `self`, and holds atomics only,
-        // for which every content is valid.
+        // SAFETY: the mapping is at least HEADER bytes, aligned to a page, lives as long as `self`, and holds atomics
+        // only, for which every content is valid.
         unsafe { self.start.cast::<Header>().as_ref() }
     }
 
-    /// Only to be stored to by the holder of a mapping for writing; so are the sequence numbers.
+    /// The number of the newest frame. Only the holder of a writable mapping may store to it and to the sequence numbers.
     pub(crate) fn newest(&self) -> &AtomicU64 {
         &self.header().newest
     }
 
-    /// The sequence number of a slot, odd while it is written. Slots beyond the last are the last.
+    /// The sequence number of a slot, odd while the slot is written. An index past the last slot selects the last slot.
     pub(crate) fn sequence(&self, slot: usize) -> &AtomicU64 {
         let [first, second, third] = &self.header().sequences;
         match slot {
@@ -94,8 +96,8 @@ impl Mapping {
 
     fn slot(&self, slot: usize) -> &[AtomicU32] {
         let slot = slot.min(SLOTS - 1);
-        // SAFETY: the slot lies wholly within the mapping, `size` saw to that; the address is aligned, because the mapping
-        // is to a page and every slot is a whole number of pixels; the content is atomics only.
+        // SAFETY: `size` guarantees that the slot lies within the mapping; the address is aligned, because the mapping
+        // starts at a page and every slot is a whole number of pixels; the content consists of atomics only.
         unsafe {
             let first = self.start.as_ptr().add(HEADER + slot * self.pixels * PIXEL).cast::<AtomicU32>();
             std::slice::from_raw_parts(first, self.pixels)
@@ -118,7 +120,8 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if let Some(size) = size(self.pixels) {
-            // SAFETY: exactly what `new` mapped, and nobody can hold a reference into it any more.
+            // SAFETY: unmaps exactly the range that `new` mapped; `self` is being dropped, so no reference into it
+            // exists.
             unsafe { libc::munmap(self.start.as_ptr().cast(), size) };
         }
     }

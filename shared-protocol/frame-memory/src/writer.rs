@@ -1,4 +1,4 @@
-//! The preview's side: puts each frame into the slot that was written longest ago, then says that it is the newest.
+//! Writes frames for the preview: each frame goes into the slot that was written longest ago and then becomes the newest.
 
 use crate::{
     MemoryError, memory,
@@ -16,14 +16,14 @@ pub struct FrameWriter {
 }
 
 impl FrameWriter {
-    /// The descriptor is closed: the mapping keeps the memory.
+    /// Maps the memory and closes the descriptor; the mapping keeps the memory alive.
     pub fn new(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, MemoryError> {
         memory::check(descriptor.as_fd(), width, height)?;
         let mapping = Mapping::new(descriptor.as_fd(), width * height, Access::Write)?;
         Ok(Self { mapping, frames: 0 })
     }
 
-    /// Puts a frame where readers will find it and gives its number, from 1. Never waits.
+    /// Publishes a frame and returns its number, starting at 1. Never blocks. The crate documentation explains the steps.
     pub fn put(&mut self, pixels: &[[u8; 4]]) -> u64 {
         self.frames += 1;
         let slot = slot_of(self.frames);

@@ -1,4 +1,4 @@
-//! Frames between two ends, honest and not.
+//! Frames between correct and hostile writers and readers.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use frame_memory::{Channel, ChannelError, FrameMemory, FrameWriter, Taken};
@@ -72,7 +72,7 @@ fn a_frame_is_whole_or_said_to_be_torn() {
                 assert!(seen.iter().all(|pixel| *pixel == seen[0]));
             }
             Taken::Nothing => std::thread::yield_now(),
-            // The writer went round all slots within one copy.
+            // The writer reused the slot during the copy.
             Taken::Torn => {}
         }
     }
@@ -96,10 +96,10 @@ fn memory_from_elsewhere_is_checked() {
     let error = |result: Result<FrameMemory, _>| {
         result.map(drop).map_err(|error: frame_memory::MemoryError| error.to_string()).unwrap_err()
     };
-    assert!(error(FrameMemory::adopt(plain, WIDTH, HEIGHT)).contains("shrink"));
+    assert!(error(FrameMemory::adopt(plain, WIDTH, HEIGHT)).contains("not sealed against shrinking"));
     let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
     let copy = || memory.as_fd().try_clone_to_owned().unwrap();
-    assert!(error(FrameMemory::adopt(copy(), WIDTH * 2, HEIGHT)).contains("another size"));
+    assert!(error(FrameMemory::adopt(copy(), WIDTH * 2, HEIGHT)).contains("not have the expected size"));
     assert!(FrameMemory::adopt(copy(), WIDTH, HEIGHT).is_ok());
     let (pipe, _other) = std::io::pipe().unwrap();
     assert!(FrameMemory::adopt(pipe.into(), WIDTH, HEIGHT).is_err());
@@ -109,7 +109,7 @@ fn memory_from_elsewhere_is_checked() {
 }
 
 proptest! {
-    /// A preview that writes anything anywhere in the memory, between and during takes.
+    /// A preview that writes arbitrary bytes anywhere in the memory, between and during reads.
     #[test]
     fn hostile_contents_are_harmless(writes in prop::collection::vec((0usize..4096 + WIDTH * HEIGHT * 12, any::<[u8; 8]>()), 1..60)) {
         let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
@@ -117,7 +117,7 @@ proptest! {
         let file = std::fs::File::from(memory.as_fd().try_clone_to_owned().unwrap());
         let mut seen = frame(0);
         for (offset, bytes) in writes {
-            // The numbers more often than the rest.
+            // Hits the header more often than the pixels.
             let offset = if offset % 2 == 0 { offset % 32 } else { offset };
             let _ = file.write_at(&bytes, offset as u64);
             prop_assert!(matches!(reader.take(&mut seen), Taken::Nothing | Taken::Frame | Taken::Torn));
@@ -176,5 +176,5 @@ fn garbage_ends_the_channel() {
     assert!(over(&[0xff; 64]).contains("4294967295"));
     assert!(!over(&[0, 0, 0, 0]).is_empty());
     assert!(!over(&[0, 0, 0, 9, 1]).is_empty());
-    assert_eq!(over(&[]), "the channel ended");
+    assert_eq!(over(&[]), "the channel was closed");
 }

@@ -1,8 +1,7 @@
-//! How long a page of widgets takes on the CPU, in milliseconds per frame of 1280 × 800 pixels (median of
-//! 50).
+//! Measures the CPU time for a page of widgets, in milliseconds per frame of 1280 × 800 pixels (median of 50).
 //!
 //! `cargo run --release -p rasteriser --example raster_time [where-to-save.png]`
-#![allow(clippy::print_stdout, reason = "printing the times is what this program is for")]
+#![allow(clippy::print_stdout, reason = "this program prints the times")]
 
 use egui::{
     CentralPanel, Color32, Context, Grid, Panel, Pos2, ProgressBar, RawInput, Rect, Sense, Shape, Slider,
@@ -98,7 +97,7 @@ impl Page {
         ui.add(ProgressBar::new(self.amount));
     }
 
-    /// A curve that moves, with a row of discs below it.
+    /// An animated curve above a row of discs.
     fn plot(&mut self, ui: &mut Ui) {
         self.phase += 0.05;
         let (response, painter) = ui.allocate_painter(vec2(ui.available_width(), 160.0), Sense::hover());

@@ -1,12 +1,12 @@
-//! Colour arithmetic. As egui expects, all of it happens on gamma-encoded, premultiplied values.
+//! Colour arithmetic on gamma-encoded, premultiplied values, as egui expects.
 
-/// Red, green, blue, alpha; the colours premultiplied by alpha.
+/// Red, green, blue and alpha, premultiplied by alpha.
 pub(crate) type Pixel = [u8; 4];
 
 pub(crate) const TRANSPARENT: Pixel = [0; 4];
 
-/// The result of `compute` for each of the four channels. Unlike `array::map`, always inlined: it is in every
-/// inner loop.
+/// Computes a value for each of the four channels. Always inlined, unlike `array::map`, because every inner
+/// loop uses it.
 #[inline(always)]
 pub(crate) fn per_channel<T>(compute: impl Fn(usize) -> T) -> [T; 4] {
     [compute(0), compute(1), compute(2), compute(3)]
@@ -20,14 +20,14 @@ fn multiply_channels(a: u8, b: u8) -> u8 {
     ((product + (product >> 8)) >> 8) as u8
 }
 
-/// A vertex colour tinted by a texel.
+/// Multiplies a vertex colour by a texel.
 #[inline]
 pub(crate) fn multiply(a: Pixel, b: Pixel) -> Pixel {
     per_channel(|channel| multiply_channels(a[channel], b[channel]))
 }
 
-/// Paints `source` over `target`. A source with colour but no alpha adds light, as egui's additive colours
-/// do.
+/// Paints `source` over `target`. A source with colour but without alpha adds light, like egui's additive
+/// colours.
 #[inline]
 pub(crate) fn paint_over(target: &mut Pixel, source: Pixel) {
     let [.., alpha] = source;
@@ -46,9 +46,9 @@ pub(crate) fn paint_run(run: &mut [Pixel], source: Pixel) {
     }
 }
 
-/// The same colour with its alpha divided out, as image files store it.
+/// Divides alpha out of a colour, as image files store it.
 ///
-/// Light without alpha cannot be stored that way and becomes plain transparent.
+/// Additive light (colour without alpha) cannot be stored that way and becomes transparent.
 pub(crate) fn unmultiply([red, green, blue, alpha]: Pixel) -> Pixel {
     match alpha {
         0 => TRANSPARENT,

@@ -1,18 +1,18 @@
 use crate::{MAX_PIXELS, MAX_PIXELS_PER_POINT, MAX_SIDE, MIN_PIXELS_PER_POINT};
 
-/// Why there is no image.
+/// The reason why an image could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum RasterError {
-    #[error("an image of {width} × {height} pixels has nothing in it")]
+    #[error("an image of {width} × {height} pixels is empty")]
     Empty { width: usize, height: usize },
 
     #[error(
         "an image of {width} × {height} pixels is too large: \
-         at most {MAX_SIDE} pixels a side and {MAX_PIXELS} in all"
+         at most {MAX_SIDE} pixels per side and {MAX_PIXELS} in total"
     )]
     TooLarge { width: usize, height: usize },
 
-    #[error("there is not enough memory for an image of {width} × {height} pixels")]
+    #[error("not enough memory for an image of {width} × {height} pixels")]
     OutOfMemory { width: usize, height: usize },
 
     #[error(
@@ -21,6 +21,6 @@ pub enum RasterError {
     )]
     Scale(f32),
 
-    #[error("the image could not be written as PNG: {0}")]
+    #[error("could not encode the image as PNG: {0}")]
     Png(#[from] image::ImageError),
 }

@@ -1,31 +1,30 @@
-//! From a closure that builds an interface to pixels, without a window.
+//! Renders an interface that a closure builds, without a window.
 
 use crate::{RasterError, Rasteriser, Surface};
 use egui::{Color32, Context, FullOutput, Pos2, RawInput, Rect, Ui, Vec2, ViewportId};
 
-/// The least detail [`render_ui`] draws in.
+/// The minimum scale of [`render_ui`].
 pub const MIN_PIXELS_PER_POINT: f32 = 0.125;
 
-/// The most detail [`render_ui`] draws in. Text of 100 points still shows at this scale; egui leaves out glyphs
-/// of more than 1024 pixels.
+/// The maximum scale of [`render_ui`]. Text of 100 points is still drawn at this scale; egui skips glyphs of
+/// more than 1024 pixels.
 pub const MAX_PIXELS_PER_POINT: f32 = 8.0;
 
-/// The first pass measures and asks for glyphs; only the second one has everything in its place.
+/// The minimum number of passes. The first pass measures and requests glyphs; the second has the final layout.
 const MIN_PASSES: u32 = 2;
 
-/// An interface that keeps asking for one more pass (it shows a spinner, say) is drawn as it is after this
-/// many.
+/// The maximum number of passes. An interface that keeps requesting repaints (a spinner, for example) is drawn
+/// in its state after this many.
 const MAX_PASSES: u32 = 8;
 
-/// Room for the glyphs of large text at [`MAX_PIXELS_PER_POINT`], and for large pictures.
+/// The maximum texture side in pixels, large enough for large text at [`MAX_PIXELS_PER_POINT`] and for images.
 const MAX_TEXTURE_SIDE: usize = 8192;
 
 /// Draws the interface that `ui` builds, `size` points large, over `background`.
 ///
-/// `ui` is called two times or more, as egui does, until it asks for no further pass. Animations are off and
-/// time stands a second later in each pass, so that the same closure gives the same pixels. The interface has
-/// egui's own fonts and its dark look unless `ui` sets others; see [`render_ui_in`] for setting them
-/// beforehand.
+/// Calls `ui` at least twice, until it requests no further pass. Animations are off and the time advances by
+/// one second per pass, so that the same closure yields the same pixels. The interface uses egui's fonts and
+/// dark theme unless `ui` sets others; use [`render_ui_in`] to set them in advance.
 pub fn render_ui(
     size: Vec2,
     pixels_per_point: f32,
@@ -35,9 +34,9 @@ pub fn render_ui(
     render_ui_in(&Context::default(), size, pixels_per_point, background, ui)
 }
 
-/// Like [`render_ui`], in a context whose fonts, styles and image loaders the caller has set up.
+/// Like [`render_ui`], in a context with fonts, styles and image loaders that the caller set up.
 ///
-/// The context must not have been shown anywhere else: it sends its font texture only once.
+/// The context must not have been used before: it sends its font texture only once.
 pub fn render_ui_in(
     context: &Context,
     size: Vec2,
@@ -60,7 +59,7 @@ pub fn render_ui_in(
             let primitives = context.tessellate(shapes, output.pixels_per_point);
             rasteriser.draw(&mut surface, &primitives, output.pixels_per_point);
         }
-        // Also empties the delta, which must not be dropped with anything in it.
+        // Also empties the delta, which egui requires before it is dropped.
         rasteriser.free_textures(&mut output.textures_delta);
         if is_last {
             break;
@@ -69,7 +68,7 @@ pub fn render_ui_in(
     Ok(surface)
 }
 
-/// A surface for so many points. Sizes that are no numbers count as nothing, or as too much.
+/// Creates a surface for a size in points. Sizes that are not finite numbers are rejected as empty or too large.
 pub(crate) fn surface_for(
     size: Vec2,
     pixels_per_point: f32,

@@ -1,4 +1,4 @@
-//! Snapshots of `egui_kittest` without a GPU: the same pixels on every machine.
+//! A CPU renderer for `egui_kittest` snapshots: identical pixels on every machine.
 
 use crate::Rasteriser;
 use crate::headless::surface_for;
@@ -7,17 +7,17 @@ use egui::{Color32, Context, FullOutput};
 use egui_kittest::TestRenderer;
 use image::RgbaImage;
 
-/// To be given to `HarnessBuilder::renderer`.
+/// The renderer for `HarnessBuilder::renderer`.
 #[derive(Default)]
 pub struct SnapshotRenderer {
     rasteriser: Rasteriser,
-    /// Textures that the latest frame gave up but may still show. Its `set` is always empty.
+    /// Textures that the latest frame freed but may still show. Its `set` is always empty.
     given_up: TexturesDelta,
     background: Color32,
 }
 
 impl SnapshotRenderer {
-    /// Draws over nothing: what the interface leaves free is transparent.
+    /// Creates a renderer with a transparent background.
     pub fn new() -> Self {
         Self::default()
     }
@@ -43,13 +43,13 @@ impl TestRenderer for SnapshotRenderer {
         self.rasteriser.draw(&mut surface, &primitives, scale);
         let (width, height) = (surface.width() as u32, surface.height() as u32);
         RgbaImage::from_raw(width, height, surface.into_unmultiplied_bytes())
-            .ok_or_else(|| format!("{width} × {height} pixels came out with the wrong number of bytes"))
+            .ok_or_else(|| format!("the buffer of {width} × {height} pixels has the wrong number of bytes"))
     }
 }
 
 impl Drop for SnapshotRenderer {
     fn drop(&mut self) {
-        // A delta must not be dropped with anything in it.
+        // egui requires a delta to be empty when it is dropped.
         self.given_up.clear();
     }
 }

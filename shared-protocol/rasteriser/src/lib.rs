@@ -1,17 +1,17 @@
-//! Turns what egui wants painted into pixels, on the CPU.
+//! Renders egui's output to pixels on the CPU.
 //!
-//! This crate owns one step: from egui's tessellated output (clipped meshes of coloured, textured triangles,
-//! and the textures they refer to) to a [`Surface`] of pixels, and from there to a PNG. It needs neither a
-//! window nor a GPU, so it serves exported images, snapshot tests of the interface, and any process that may
-//! open no device. It must not know what is drawn: no boards, nodes, themes or files, only meshes, textures
-//! and sizes. Whatever it is given (vertices that are not numbers, indices past the end, textures that were
-//! never sent) it draws what makes sense, leaves out the rest, and never panics.
+//! Owns: the step from egui's tessellated output (clipped meshes of coloured, textured triangles, and the
+//! textures they refer to) to a [`Surface`] of pixels, and from there to a PNG. It needs neither a window nor
+//! a GPU, so it serves exported images, snapshot tests of the interface, and processes that may not open a
+//! device. Must not know: boards, nodes, themes or files; only meshes, textures and sizes. It skips invalid
+//! input (vertices that are not finite, indices past the end, textures that were never sent), draws the rest,
+//! and never panics.
 //!
 //! [`render_ui`] goes all the way from a closure that builds an interface to pixels. [`Rasteriser`] is for
 //! callers that run their own [`egui::Context`] and draw frame after frame.
 //!
-//! What it does not draw: paint callbacks (they are GPU code) and mipmaps (a texture shown much smaller than
-//! it is looks coarser than it would on a GPU).
+//! Not supported: paint callbacks (they are GPU code) and mipmaps (a texture drawn much smaller than its size
+//! looks coarser than on a GPU).
 
 mod blend;
 mod error;
@@ -37,10 +37,10 @@ use surface::Clip;
 use textures::{Texture, TextureStore};
 use triangles::Triangle;
 
-/// Draws tessellated frames. It holds the textures the frames refer to, as a graphics card would.
+/// Draws tessellated frames. It stores the textures that the frames refer to, as a graphics card would.
 ///
 /// For each frame: [`update_textures`](Self::update_textures), [`draw`](Self::draw), then
-/// [`free_textures`](Self::free_textures), because a frame may still show a texture that it gives up.
+/// [`free_textures`](Self::free_textures), because a frame may still show a texture that it frees.
 #[derive(Default)]
 pub struct Rasteriser {
     textures: TextureStore,
@@ -51,10 +51,10 @@ impl Rasteriser {
         Self::default()
     }
 
-    /// Takes the new and changed textures out of `delta`. To be called before drawing the frame it came with.
+    /// Takes the new and changed textures out of `delta`. Call it before drawing the frame that `delta` came with.
     ///
-    /// A change that cannot be right (pixels that do not match the size, a part of a texture that was never
-    /// sent) is left out; of a part that reaches past its texture, what fits is taken.
+    /// Ignores invalid changes (pixels that do not match the size, a part of a texture that was never sent), and
+    /// clips a part that reaches past its texture.
     pub fn update_textures(&mut self, delta: &mut TexturesDelta) {
         for (id, changes) in delta.set.drain() {
             for change in changes {
@@ -63,7 +63,7 @@ impl Rasteriser {
         }
     }
 
-    /// Forgets the textures that `delta` gives up. To be called after drawing the frame it came with.
+    /// Removes the textures that `delta` frees. Call it after drawing the frame that `delta` came with.
     pub fn free_textures(&mut self, delta: &mut TexturesDelta) {
         for id in delta.free.drain() {
             self.textures.free(id);
@@ -72,8 +72,8 @@ impl Rasteriser {
 
     /// Paints the primitives, in order, over what the surface already shows.
     ///
-    /// Skipped without a word: meshes whose texture is unknown, triangles with a corner that is missing or
-    /// not finite, paint callbacks, and everything if `pixels_per_point` is not a positive number.
+    /// Silently skips meshes with an unknown texture, triangles with a missing or non-finite corner, paint
+    /// callbacks, and everything when `pixels_per_point` is not a positive number.
     pub fn draw(&self, surface: &mut Surface, primitives: &[ClippedPrimitive], pixels_per_point: f32) {
         if !(pixels_per_point.is_finite() && pixels_per_point > 0.0) {
             return;
@@ -87,7 +87,7 @@ impl Rasteriser {
     }
 }
 
-/// Draws the triangles in order; two that follow each other and make up an upright rectangle go the fast way.
+/// Draws the triangles in order. Two consecutive ones that form an upright rectangle take the fast path.
 fn draw_mesh(surface: &mut Surface, clip: &Clip, texture: &Texture, mesh: &Mesh, pixels_per_point: f32) {
     let mut waiting: Option<Triangle> = None;
     let (corner_indices, _incomplete) = mesh.indices.as_chunks::<3>();

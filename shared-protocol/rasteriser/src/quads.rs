@@ -1,5 +1,5 @@
-//! The fast way for what most of an interface is made of: upright rectangles in one colour, either plain or
-//! showing a texture texel for pixel, as glyphs do, or one row or column of it stretched, as the sides of boxes do.
+//! The fast path for most of an interface: upright rectangles of one colour. They are plain, show a texture texel for
+//! pixel (glyphs), or stretch one row or column of a texture (sides of boxes).
 
 use crate::blend;
 use crate::surface::{Clip, Surface, covered};
@@ -8,10 +8,10 @@ use crate::triangles::{Corner, Triangle};
 use egui::{Color32, Pos2, pos2};
 use std::ops::Range;
 
-/// How far, in pixels, texels may be off their pixels and still be copied one to one.
+/// The maximum offset in pixels between texels and pixels that are still copied one to one.
 const ALIGNMENT_TOLERANCE: f64 = 1.0 / 64.0;
 
-/// An upright rectangle of one colour. The texture, if it shows one, is neither turned nor skewed.
+/// An upright rectangle of one colour. Its texture, if any, is neither rotated nor skewed.
 pub(crate) struct Quad {
     left: f64,
     top: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Quad {
 }
 
 impl Quad {
-    /// The rectangle that two triangles make up together, if they do.
+    /// Returns the rectangle that two triangles form together, if any.
     #[inline]
     pub(crate) fn from_triangles(first: &Triangle, second: &Triangle) -> Option<Self> {
         let colour = first.corners[0].colour;
@@ -54,7 +54,7 @@ impl Quad {
         (missing_in_first == missing_in_second.opposite()).then_some(quad)
     }
 
-    /// The corner of the rectangle that the triangle leaves out. None unless it has exactly the other three.
+    /// Returns the rectangle corner that the triangle lacks, or `None` unless it has exactly the other three.
     fn missing_corner(&self, triangle: &Triangle) -> Option<Place> {
         let [a, b, c] = &triangle.corners;
         let places = [self.place(a)?, self.place(b)?, self.place(c)?];
@@ -63,7 +63,7 @@ impl Quad {
         missing.next().is_none().then_some(only)
     }
 
-    /// Which corner of the rectangle this is, if it is one and shows its corner of the texture.
+    /// Returns which corner of the rectangle this is, if its position and texture coordinates match one.
     fn place(&self, corner: &Corner) -> Option<Place> {
         let place = Place { right: corner.x == self.right, bottom: corner.y == self.bottom };
         let x = if place.right { self.right } else { self.left };
@@ -73,7 +73,7 @@ impl Quad {
         (corner.x == x && corner.y == y && corner.uv == pos2(u, v)).then_some(place)
     }
 
-    /// Draws the rectangle, or says that it takes the long way: then nothing was drawn.
+    /// Draws the rectangle. Returns `false`, without drawing, when it needs the general path.
     pub(crate) fn draw(&self, surface: &mut Surface, clip: &Clip, texture: &Texture) -> bool {
         let columns = covered(self.left, self.right, &clip.columns);
         let rows = covered(self.top, self.bottom, &clip.rows);
@@ -97,7 +97,7 @@ impl Quad {
         }
     }
 
-    /// Paints a row or a column of texels all along the other direction. None, and nothing painted, if it is neither.
+    /// Stretches a row or a column of texels along the other axis. Returns `None`, without painting, when it is neither.
     fn stretch(
         &self,
         surface: &mut Surface,
@@ -130,7 +130,7 @@ impl Quad {
         Some(())
     }
 
-    /// Paints one texel on each pixel. None, and nothing painted, if texels and pixels do not line up or the
+    /// Paints one texel per pixel. Returns `None`, without painting, when texels and pixels do not align or the
     /// rectangle reaches past the texture.
     fn copy(
         &self,
@@ -185,12 +185,12 @@ impl Place {
     }
 }
 
-/// What to add to a pixel to get its texel, if that is the same whole number at both ends of a side.
+/// Returns the offset from a pixel to its texel if it is the same whole number at both ends of a side.
 fn whole_offset((pixel_start, texel_start): (f64, f32), (pixel_end, texel_end): (f64, f32)) -> Option<i64> {
     let (at_start, at_end) = (f64::from(texel_start) - pixel_start, f64::from(texel_end) - pixel_end);
     let whole = at_start.round();
     let is_close = |offset: f64| (offset - whole).abs() <= ALIGNMENT_TOLERANCE;
-    // Beyond this no surface and no texture reaches, and adding to a column could overflow.
+    // No surface or texture is larger, and adding to a column could overflow.
     let is_plausible = whole.abs() < f64::from(i32::MAX);
     (is_close(at_start) && is_close(at_end) && is_plausible).then_some(whole as i64)
 }

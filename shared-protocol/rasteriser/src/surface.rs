@@ -1,4 +1,4 @@
-//! The pixels drawn on, the part of them a primitive may touch, and their way into a PNG.
+//! The pixel buffer, the clip range of a primitive, and PNG encoding.
 
 use crate::RasterError;
 use crate::blend::{self, Pixel};
@@ -7,14 +7,13 @@ use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder as _};
 use std::ops::Range;
 
-/// The most pixels a [`Surface`] has across or down.
+/// The maximum width and height of a [`Surface`], in pixels.
 pub const MAX_SIDE: usize = 16_384;
 
-/// The most pixels a [`Surface`] has in all (256 MiB of them).
+/// The maximum number of pixels of a [`Surface`] (256 MiB).
 pub const MAX_PIXELS: usize = 64 * 1024 * 1024;
 
-/// An image in memory: rows from top to bottom, each pixel red, green, blue and alpha, premultiplied by
-/// alpha.
+/// An image in memory: rows from top to bottom, each pixel red, green, blue and alpha, premultiplied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surface {
     width: usize,
@@ -24,7 +23,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// A surface filled with `background`.
+    /// Creates a surface filled with `background`.
     pub fn new(width: usize, height: usize, background: Color32) -> Result<Self, RasterError> {
         if width == 0 || height == 0 {
             return Err(RasterError::Empty { width, height });
@@ -40,7 +39,7 @@ impl Surface {
         Ok(Self { width, height, pixels })
     }
 
-    /// What somebody else drew: as many premultiplied pixels as there are, rows from the top; what is missing is clear.
+    /// Creates a surface from premultiplied pixels, rows from the top. Missing pixels are transparent.
     pub fn from_pixels(width: usize, height: usize, pixels: &[[u8; 4]]) -> Result<Self, RasterError> {
         let mut surface = Self::new(width, height, Color32::TRANSPARENT)?;
         for (to, from) in surface.pixels.iter_mut().zip(pixels) {
@@ -49,12 +48,12 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Starts over, so that the next frame needs no new memory.
+    /// Fills the surface with `background`, reusing its memory for the next frame.
     pub fn clear(&mut self, background: Color32) {
         self.pixels.fill(background.to_array());
     }
 
-    /// Starts over in one part: the pixels whose centres are in it. For a frame of which little has changed.
+    /// Fills the pixels whose centres lie in `rect` with `background`, for a frame with few changes.
     pub fn clear_in(&mut self, rect: Rect, background: Color32) {
         let Some(clip) = Clip::new(rect, self) else { return };
         for y in clip.rows.clone() {
@@ -86,7 +85,7 @@ impl Surface {
         Some(Color32::from_rgba_premultiplied(red, green, blue, alpha))
     }
 
-    /// The bytes of all pixels with alpha divided out, as image files want them.
+    /// Returns the bytes of all pixels with alpha divided out, as image encoders expect them.
     pub fn into_unmultiplied_bytes(mut self) -> Vec<u8> {
         for pixel in &mut self.pixels {
             *pixel = blend::unmultiply(*pixel);
@@ -94,7 +93,7 @@ impl Surface {
         self.pixels.into_flattened()
     }
 
-    /// The image as a PNG file. Opaque pixels keep their exact colours.
+    /// Encodes the image as PNG. Opaque pixels keep their exact colours.
     pub fn into_png(self) -> Result<Vec<u8>, RasterError> {
         // Both sides are at most `MAX_SIDE`.
         let (width, height) = (self.width as u32, self.height as u32);
@@ -108,7 +107,7 @@ impl Surface {
         self.pixels.chunks_exact(self.width).nth(y)
     }
 
-    /// The pixels of row `y` in `columns`; none if that is not wholly on the surface.
+    /// The pixels of row `y` in `columns`; empty unless the range lies entirely on the surface.
     #[inline]
     pub(crate) fn run_mut(&mut self, y: usize, columns: Range<usize>) -> &mut [Pixel] {
         if columns.end > self.width || y >= self.height {
@@ -119,14 +118,14 @@ impl Surface {
     }
 }
 
-/// The columns and rows that a primitive may touch: neither range is empty, both are on the surface.
+/// The columns and rows that a primitive may paint. Both ranges are non-empty and lie on the surface.
 pub(crate) struct Clip {
     pub(crate) columns: Range<usize>,
     pub(crate) rows: Range<usize>,
 }
 
 impl Clip {
-    /// The pixels that are inside `rect` once its sides are rounded, as egui's GPU backends do it.
+    /// Returns the pixels inside `rect` with its sides rounded, as egui's GPU backends do.
     pub(crate) fn new(rect: Rect, surface: &Surface) -> Option<Self> {
         if rect.any_nan() {
             return None;
@@ -139,14 +138,14 @@ impl Clip {
     }
 }
 
-/// The pixels within `limits` whose centres lie in `from..to`. Shapes that touch share no pixel and leave no
+/// Returns the pixels within `limits` whose centres lie in `from..to`. Adjacent shapes share no pixel and leave no
 /// gap.
 #[inline]
 pub(crate) fn covered(from: f64, to: f64, limits: &Range<usize>) -> Range<usize> {
     first_centre(from, limits)..first_centre(to, limits)
 }
 
-/// The first pixel whose centre is at or after `position`, brought within `limits`.
+/// Returns the first pixel whose centre is at or after `position`, clamped to `limits`.
 #[inline]
 fn first_centre(position: f64, limits: &Range<usize>) -> usize {
     let centre = position - 0.5;

@@ -1,4 +1,4 @@
-//! The textures that meshes refer to, and how a colour is read from one.
+//! Texture storage and sampling.
 
 use crate::blend::{Pixel, per_channel};
 use egui::epaint::{ColorImage, ImageData, ImageDelta, WHITE_UV};
@@ -6,7 +6,7 @@ use egui::{Color32, Pos2, TextureFilter, TextureId, TextureOptions, TextureWrapM
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// All textures sent so far, as egui names them.
+/// All textures received so far, by egui's ids.
 #[derive(Default)]
 pub(crate) struct TextureStore {
     textures: HashMap<TextureId, Texture>,
@@ -21,7 +21,7 @@ impl TextureStore {
         self.textures.remove(&id);
     }
 
-    /// Takes a whole texture or a part of one. What cannot be right is left out.
+    /// Stores a whole texture or updates a part of one. Ignores invalid changes.
     pub(crate) fn apply(&mut self, id: TextureId, ImageDelta { image, options, pos }: ImageDelta) {
         let ImageData::Color(image) = image;
         if !is_consistent(&image) {
@@ -43,7 +43,7 @@ impl TextureStore {
     }
 }
 
-/// An image with at least one pixel, and as many as its size says.
+/// Returns whether an image is non-empty and has as many pixels as its size requires.
 fn is_consistent(image: &ColorImage) -> bool {
     let [width, height] = image.size;
     !image.pixels.is_empty() && width.checked_mul(height) == Some(image.pixels.len())
@@ -66,7 +66,7 @@ pub(crate) struct Texture {
 }
 
 impl Texture {
-    /// Writes `patch` at `position`, as far as it fits.
+    /// Writes `patch` at `position`, clipped to the texture.
     fn overwrite(&mut self, [left, top]: [usize; 2], patch: &ColorImage) {
         let [patch_width, patch_height] = patch.size;
         let columns = patch_width.min(self.width.saturating_sub(left));
@@ -81,18 +81,18 @@ impl Texture {
         }
     }
 
-    /// Where egui's texture coordinates (0 to 1 across the texture) point.
+    /// Converts egui's texture coordinates (0 to 1 across the texture) to texels.
     #[inline]
     pub(crate) fn position(&self, uv: Pos2) -> TexelPosition {
         TexelPosition { x: uv.x * self.width as f32, y: uv.y * self.height as f32 }
     }
 
-    /// How to read this texture where `texels` of its area fall on `pixels` of the surface.
+    /// Returns the filter for an area of `texels` texels that covers `pixels` pixels of the surface.
     pub(crate) fn filter(&self, texels: f64, pixels: f64) -> TextureFilter {
         if texels > pixels { self.options.minification } else { self.options.magnification }
     }
 
-    /// The colour for a shape that shows a single point of the texture, as all untextured shapes do.
+    /// Returns the colour of a shape that uses a single point of the texture, as all untextured shapes do.
     #[inline]
     pub(crate) fn colour_at(&self, uv: Pos2) -> Pixel {
         if uv == WHITE_UV && self.options.wrap_mode == TextureWrapMode::ClampToEdge {
@@ -109,7 +109,7 @@ impl Texture {
         }
     }
 
-    /// The texels of row `y` from `left` on; none if that is not wholly inside the texture.
+    /// Returns `length` texels of row `y` from `left`, or `None` unless all of them lie inside the texture.
     #[inline]
     pub(crate) fn run(&self, left: i64, y: i64, length: usize) -> Option<&[Color32]> {
         let (left, y) = (usize::try_from(left).ok()?, usize::try_from(y).ok()?);
@@ -118,13 +118,13 @@ impl Texture {
         self.texels.get(row_start.checked_add(left)?..row_start.checked_add(right)?)
     }
 
-    /// The texels from `left` on of the row at `y`, if this texture is shown texel by texel.
+    /// Returns `length` texels from `left` of the row at `y` if the texture uses nearest filtering.
     pub(crate) fn nearest_run(&self, left: i64, y: f32, length: usize) -> Option<&[Color32]> {
         (self.options.magnification == TextureFilter::Nearest).then_some(())?;
         self.run(left, floor(y), length)
     }
 
-    /// The texel of row `y` in the column at `x`, if this texture is shown texel by texel.
+    /// Returns the texel of row `y` in the column at `x` if the texture uses nearest filtering.
     #[inline]
     pub(crate) fn nearest_column(&self, x: f32, y: i64) -> Option<Color32> {
         (self.options.magnification == TextureFilter::Nearest).then_some(())?;
@@ -135,7 +135,7 @@ impl Texture {
         self.texel(self.wrap(floor(x), self.width), self.wrap(floor(y), self.height))
     }
 
-    /// Weighs the four texels around the position, in steps of 1/256.
+    /// Interpolates between the four texels around the position, in steps of 1/256.
     fn bilinear(&self, TexelPosition { x, y }: TexelPosition) -> Pixel {
         let (left, right_share) = split(x - 0.5);
         let (top, bottom_share) = split(y - 0.5);
@@ -154,7 +154,7 @@ impl Texture {
         self.texels.get(y * self.width + x).copied().unwrap_or_default().to_array()
     }
 
-    /// Brings a column or row into the texture, the way the texture asks for.
+    /// Maps a column or row index into the texture according to its wrap mode.
     #[inline]
     fn wrap(&self, index: i64, size: usize) -> usize {
         let size = size as i64;
@@ -170,15 +170,15 @@ impl Texture {
     }
 }
 
-/// Rounded down. Far outside any texture it stops at the ends of `i32`, so that neighbours can still be
-/// counted.
+/// Rounds down. Saturates at the limits of `i32` far outside any texture, so that neighbouring indices do not
+/// overflow.
 #[inline]
 fn floor(value: f32) -> i64 {
     let towards_zero = value as i32;
     i64::from(towards_zero) - i64::from(towards_zero as f32 > value)
 }
 
-/// The whole part, rounded down, and the rest in 256ths.
+/// Splits a value into its floor and the fraction in 256ths.
 #[inline]
 fn split(value: f32) -> (i64, u32) {
     let whole = floor(value);
@@ -186,7 +186,7 @@ fn split(value: f32) -> (i64, u32) {
     (whole, (rest as u32).min(256))
 }
 
-/// Both texels by their share, scaled by 256.
+/// Mixes two texels by weight, scaled by 256.
 #[inline]
 fn mix(first: Pixel, second: Pixel, second_share: u32) -> [u32; 4] {
     per_channel(|channel| {

@@ -1,8 +1,8 @@
-//! Triangles of any shape: colour and texture change linearly from corner to corner.
+//! Triangles of any shape, with colour and texture interpolated linearly between the corners.
 //!
 //! A pixel belongs to a triangle if its centre does. A centre on a side that two triangles share belongs to
-//! exactly one of them, so that see-through meshes show no seams. Smooth edges need nothing here: egui sends
-//! thin triangles that fade out. Positions are worked out in `f64`, where no product of finite `f32`
+//! exactly one of them, so that translucent meshes show no seams. Antialiasing needs no code here: egui sends
+//! thin triangles that fade out. Positions are computed in `f64`, where no product of finite `f32` values
 //! overflows.
 
 use crate::blend::{self, Pixel, per_channel};
@@ -11,7 +11,7 @@ use crate::textures::{TexelPosition, Texture};
 use egui::epaint::{Mesh, Vertex};
 use egui::{Color32, Pos2, TextureFilter};
 
-/// A corner of a triangle; the position in pixels, everything finite.
+/// A corner of a triangle, positioned in pixels. All values are finite.
 #[derive(Clone, Copy)]
 pub(crate) struct Corner {
     pub(crate) x: f64,
@@ -37,7 +37,7 @@ pub(crate) struct Triangle {
 }
 
 impl Triangle {
-    /// None if a corner is missing or not finite.
+    /// Returns `None` if a corner is missing or not finite.
     #[inline]
     pub(crate) fn from_mesh(mesh: &Mesh, indices: [u32; 3], pixels_per_point: f32) -> Option<Self> {
         let corner = |index: u32| Corner::new(mesh.vertices.get(index as usize)?, pixels_per_point);
@@ -63,14 +63,13 @@ impl Triangle {
         }
     }
 
-    /// Twice the area, negative for one of the two winding orders.
+    /// Twice the area; the sign depends on the winding order.
     fn signed_area(&self) -> f64 {
         signed_area(self.corners.map(|corner| [corner.x, corner.y]))
     }
 }
 
-/// A side, seen from its upper end whichever way the triangle runs, so that neighbours agree on every
-/// crossing.
+/// A side, always directed downwards, so that adjacent triangles compute the same crossings.
 struct Side {
     top: f64,
     bottom: f64,
@@ -81,7 +80,7 @@ struct Side {
 impl Side {
     fn new(a: &Corner, b: &Corner) -> Self {
         let (upper, lower) = if (a.y, a.x) <= (b.y, b.x) { (a, b) } else { (b, a) };
-        // A level side divides by zero, but then no row lies between its ends and the slope is never used.
+        // A horizontal side divides by zero, but no row lies between its ends, so the slope is never used.
         let slope = (lower.x - upper.x) / (lower.y - upper.y);
         Self { top: upper.y, bottom: lower.y, x_at_top: upper.x, slope }
     }
@@ -92,7 +91,7 @@ impl Side {
     }
 }
 
-/// Where the row through `y` enters and leaves the triangle.
+/// Returns where the row through `y` enters and leaves the triangle.
 #[inline]
 fn crossings(sides: &[Side; 3], y: f64) -> Option<(f64, f64)> {
     let mut hits = sides.iter().filter_map(|side| side.crossing(y));
@@ -100,9 +99,9 @@ fn crossings(sides: &[Side; 3], y: f64) -> Option<(f64, f64)> {
     Some((first.min(second), first.max(second)))
 }
 
-/// How to colour the pixels of a triangle.
+/// The method of colouring the pixels of a triangle.
 enum Paint {
-    /// One colour all over.
+    /// A single colour.
     Solid(Pixel),
     /// Corners of different colours, and a single point of the texture.
     Gradient { colour: Ramp<4> },
@@ -111,7 +110,7 @@ enum Paint {
 }
 
 impl Paint {
-    /// None if there is nothing to see.
+    /// Returns `None` if the triangle is invisible.
     fn new(triangle: &Triangle, texture: &Texture) -> Option<Self> {
         let [a, b, c] = &triangle.corners;
         let colours = [a, b, c].map(|corner| corner.colour);
@@ -175,11 +174,11 @@ fn signed_area([a, b, c]: [[f64; 2]; 3]) -> f64 {
 
 #[inline]
 fn rounded(colour: [f32; 4]) -> Pixel {
-    // Casts from float saturate, so that a hair's breadth outside the triangle cannot wrap around.
+    // Casts from float saturate, so that values slightly outside the triangle cannot wrap around.
     per_channel(|channel| (colour[channel] + 0.5) as u8)
 }
 
-/// Values that change linearly across the surface.
+/// Values that vary linearly across the surface.
 struct Ramp<const N: usize> {
     origin: [f64; 2],
     at_origin: [f64; N],
@@ -188,7 +187,7 @@ struct Ramp<const N: usize> {
 }
 
 impl<const N: usize> Ramp<N> {
-    /// The ramp that has these values at the corners. None if the corners are on one line.
+    /// Creates the ramp with these values at the corners. Returns `None` if the corners are collinear.
     fn new(triangle: &Triangle, values: [[f64; N]; 3]) -> Option<Self> {
         let [a, b, c] = &triangle.corners;
         let area = triangle.signed_area();
@@ -207,7 +206,7 @@ impl<const N: usize> Ramp<N> {
         })
     }
 
-    /// The values at pixel centres from column `first_x` on.
+    /// Returns the values at pixel centres from column `first_x`.
     #[inline]
     fn along_row(&self, first_x: usize, y: usize) -> RowRamp<N> {
         let across = first_x as f64 + 0.5 - self.origin[0];
@@ -221,7 +220,7 @@ impl<const N: usize> Ramp<N> {
     }
 }
 
-/// A [`Ramp`] along one row, in single precision: what is left to add is small.
+/// A [`Ramp`] along one row, in single precision, which suffices for the small increments.
 struct RowRamp<const N: usize> {
     start: [f32; N],
     step: [f32; N],

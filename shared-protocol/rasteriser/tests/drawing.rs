@@ -1,4 +1,4 @@
-//! What meshes look like once drawn: facts about pixels.
+//! Pixel checks for drawn meshes.
 #![allow(clippy::unwrap_used, reason = "a test may fail like this")]
 
 mod common;
@@ -41,7 +41,7 @@ fn drawn(meshes: impl IntoIterator<Item = Mesh>) -> Surface {
     surface
 }
 
-/// The same triangles, each as a mesh of its own, so that none is drawn as half of a rectangle.
+/// The same triangles, each as its own mesh, so that none is drawn as half of a rectangle.
 fn apart(mesh: &Mesh) -> Vec<Mesh> {
     let split = |indices: &[u32]| Mesh { indices: indices.to_vec(), ..mesh.clone() };
     mesh.indices.chunks(3).map(split).collect()

@@ -1,4 +1,4 @@
-//! From an interface to pixels and to a PNG.
+//! Rendering interfaces to pixels and PNG files.
 #![allow(clippy::unwrap_used, reason = "a test may fail like this")]
 
 use egui::{Align2, Color32, ColorImage, FontId, Rect, TextureOptions, Ui, Vec2, pos2, vec2};

@@ -1,4 +1,4 @@
-//! Input that nobody should send: nothing is drawn, nothing panics.
+//! Invalid input draws nothing and never panics.
 #![allow(clippy::unwrap_used, reason = "a test may fail like this")]
 
 mod common;
@@ -130,7 +130,7 @@ fn enormous_and_tiny_texture_coordinates() {
     }
 }
 
-/// Numbers from the extremes of `f32` and from all between, by a fixed recipe.
+/// Pseudo-random numbers, including the extremes of `f32`, from a fixed seed.
 #[test]
 fn random_meshes_never_panic() {
     let special = [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN, 0.0, -0.0, 1e-45, 0.5, 7.5, 20.0, 1e9, -1e9];
@@ -176,7 +176,7 @@ fn sizes_out_of_range() {
     let message = Surface::new(20_000, 10, RED).unwrap_err().to_string();
     assert_eq!(
         message,
-        "an image of 20000 × 10 pixels is too large: at most 16384 pixels a side and 67108864 in all"
+        "an image of 20000 × 10 pixels is too large: at most 16384 pixels per side and 67108864 in total"
     );
     assert!(Surface::new(MAX_SIDE, 1, RED).is_ok());
 }

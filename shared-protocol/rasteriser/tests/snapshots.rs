@@ -1,4 +1,4 @@
-//! As a renderer for `egui_kittest`.
+//! The rasteriser as a renderer for `egui_kittest`.
 #![cfg(feature = "kittest")]
 
 use egui::{Color32, ColorImage, TextureOptions, vec2};

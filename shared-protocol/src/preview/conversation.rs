@@ -1,37 +1,37 @@
-//! Main's distrust of the preview: what it says is checked against what it was told. Pure; whoever holds one keeps the
-//! clock and ends the process at the first violation.
+//! Checks every message from the preview against the messages sent to it. Pure: the caller keeps the clock and ends
+//! the process at the first violation.
 
 use super::{
     FromPreview, InstanceBox, MAX_ID, MAX_INSTANCES, MAX_MISSING_CHARS, MAX_PROBLEMS_TOLD, MAX_TOLD,
     PREVIEW_PROTOCOL,
 };
 
-/// Messages that may come without one from us. Each message of ours allows as many again; every ping does, so a preview
-/// that only answers never runs out, and one that floods does at once.
+/// The number of messages that the preview may send without receiving one. Every message to the preview, including
+/// pings, restores the allowance, so a preview that only responds never exceeds it and a flood exceeds it at once.
 const ALLOWANCE: u32 = 256;
-/// What one press or key may lead to: a change, an action, a line in the log.
+/// The number of messages that one input event may cause: a change, an action, a log line.
 const PER_EVENT: u32 = 4;
 
-/// Why a preview is ended. It is never believed again, and nothing is resynchronised.
+/// The reason for ending a preview. Main never resynchronises with a preview that broke the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    #[error("the preview spoke before its hello")]
+    #[error("the preview sent a message before its hello")]
     BeforeHello,
-    #[error("the preview said hello twice")]
+    #[error("the preview sent a second hello")]
     SecondHello,
-    #[error("the preview is of another build ({0})")]
+    #[error("the preview has a different build ({0})")]
     OtherBuild(String),
-    #[error("the preview runs without a filter of system calls, so it may not show anybody's content")]
+    #[error("the preview runs without a system call filter, so it cannot show workspace content")]
     NoSandbox,
-    #[error("the preview told of {0}, which it was not given")]
+    #[error("the preview reported {0} that it was not given")]
     Unasked(&'static str),
-    #[error("the preview sent {0} that is too large or not a number")]
+    #[error("the preview sent {0} that is too large or invalid")]
     OutOfBounds(&'static str),
-    #[error("the preview sent more than anybody asked for")]
+    #[error("the preview sent too many messages")]
     Flood,
 }
 
-/// What was said so far.
+/// The state of the message exchange with one preview.
 #[derive(Debug, Clone)]
 pub struct Conversation {
     build: String,
@@ -46,7 +46,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// With a preview of this build.
+    /// Starts a conversation with a preview of this build.
     pub fn new(build: impl Into<String>) -> Self {
         Self {
             build: build.into(),
@@ -61,7 +61,7 @@ impl Conversation {
         }
     }
 
-    /// To be called with each message before it is sent.
+    /// Records a message to the preview. Call it before sending.
     pub fn sending(&mut self, message: &super::ToPreview) {
         use super::ToPreview as To;
         self.allowance = self.allowance.max(ALLOWANCE);
@@ -73,7 +73,7 @@ impl Conversation {
             To::Screen { generation, .. } => self.generation = *generation,
             To::Scene { revision, overrides, .. } | To::Overrides { revision, overrides } => {
                 self.revision = *revision;
-                // An answer to the former list may still be under way.
+                // A response to the previous list may still be in transit.
                 self.overrides = self.overrides.max(overrides.len());
             }
             To::Props { revision, .. } => self.revision = *revision,
@@ -82,12 +82,12 @@ impl Conversation {
         }
     }
 
-    /// The last ping that was answered.
+    /// The number of the last answered ping.
     pub fn last_pong(&self) -> u64 {
         self.last_pong
     }
 
-    /// To be called with each message that came. What is merely late is fine; what cannot be is a violation.
+    /// Checks a message from the preview. Late messages are accepted; impossible ones are violations.
     pub fn received(&mut self, message: &FromPreview) -> Result<(), Violation> {
         if let FromPreview::Hello { protocol, build, sandbox } = message {
             if self.greeted {

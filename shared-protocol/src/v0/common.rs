@@ -1,4 +1,4 @@
-//! Ids, numbers and small shapes that the other v0 shapes share.
+//! Ids, numbers and small shapes shared by the other v0 shapes.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -8,53 +8,53 @@ use super::strict::{id, object, one_based, present_one_based, string_enum};
 pub type JsonValue = serde_json::Value;
 
 id!(
-    /// Names a component type; the key that joins registry, graph, runtime and overrides.
+    /// The id of a component type; the key that joins registry, graph, runtime and overrides.
     ComponentTypeId
 );
 id!(
-    /// Names one on-screen instance within a preview session.
+    /// The id of an on-screen instance in a preview session.
     InstanceId
 );
 id!(
-    /// Names a preview session; given by the host.
+    /// The id of a preview session; assigned by the host.
     PreviewSessionId
 );
 id!(
-    /// Names a route. `routeId:{id}` and `route:{path}` are different ids and are never converted.
+    /// The id of a route. `routeId:{id}` and `route:{path}` are different ids and are never converted.
     RouteId
 );
 id!(
-    /// Names a runtime adapter.
+    /// The id of a runtime adapter.
     AdapterId
 );
 id!(
-    /// Names a preview launcher.
+    /// The id of a preview launcher.
     PreviewLauncherId
 );
 id!(
-    /// Names an inspector section.
+    /// The id of an inspector section.
     InspectorSectionId
 );
 
 string_enum!(
-    /// The version every versioned document carries.
+    /// The version of a versioned document.
     SchemaVersion {
-        /// The only version these shapes describe.
+        /// The only version that these shapes describe.
         V0 = "v0",
     }
 );
 
-/// A finite JSON number. Whole numbers are written without a fraction, as they came.
+/// A finite JSON number. Whole numbers are written without a fraction, as in the input.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Number(f64);
 
 impl Number {
-    /// `None` for NaN and infinities, which JSON cannot hold.
+    /// Returns `None` for NaN and infinities, which JSON cannot represent.
     pub fn new(n: f64) -> Option<Self> {
         n.is_finite().then_some(Self(n))
     }
 
-    /// The number itself, always finite.
+    /// The number, always finite.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -77,7 +77,7 @@ impl Serialize for Number {
     }
 }
 
-/// A place in a source file.
+/// A position in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct SourceRef {

@@ -1,4 +1,4 @@
-//! The project's workbench configuration, as evaluated to JSON.
+//! The workbench configuration of a project, evaluated to JSON.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use super::common::{ComponentTypeId, JsonValue, Number, PreviewLauncherId, Schem
 use super::registry::{ControlKind, ExposureKind};
 use super::strict::{object, present};
 
-/// The whole configuration; `{}` is a valid one. Written with its defaults filled in.
+/// The complete configuration; `{}` is valid. Written with defaults filled in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct WorkbenchConfig {
     #[serde(default = "v0")]
     pub schema_version: SchemaVersion,
-    /// In order of precedence, later over earlier. Ids may repeat.
+    /// In order of precedence: later modules override earlier ones. Ids may repeat.
     #[serde(default)]
     pub modules: Vec<ModuleConfig>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct ModuleConfig {
     pub contributions: Option<JsonValue>,
 }
 
-/// How the project is previewed.
+/// The preview settings of the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PreviewConfig {
@@ -59,7 +59,7 @@ pub struct PreviewConfig {
     pub launcher: Option<LauncherConfig>,
 }
 
-/// The launcher to use, with its options.
+/// The launcher and its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct LauncherConfig {
@@ -68,7 +68,7 @@ pub struct LauncherConfig {
     pub options: Option<Map<String, JsonValue>>,
 }
 
-/// Adjustments to what modules declare.
+/// Adjustments to module declarations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct ComponentsConfig {
@@ -80,7 +80,7 @@ pub struct ComponentsConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct ComponentOverride {
-    /// Takes the component out of the registry.
+    /// Removes the component from the registry.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub disabled: Option<bool>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub struct ExposureOverride {
     pub ui_default_value: Option<JsonValue>,
 }
 
-/// A replacement control; whether it is complete only shows once it is merged.
+/// A replacement control; its completeness is checked after merging.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct ControlOverride {

@@ -1,4 +1,4 @@
-//! Edits to workspace files. Only shapes: paths and hashes are checked where edits are applied.
+//! Edits to workspace files. Defines only the shapes: paths and hashes are checked when edits are applied.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct TextEdit {
 pub enum FileEdit {
     Text {
         file_path: String,
-        /// Refuse the edit when the file's content has another hash (hex).
+        /// The edit is refused when the file content has another hash (hex).
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         expected_sha256: Option<String>,
         edits: Vec<TextEdit>,
@@ -45,7 +45,7 @@ pub enum FileEdit {
     Create {
         file_path: String,
         contents: String,
-        /// Absent means an existing file is a conflict.
+        /// When absent, an existing file is a conflict.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         overwrite: Option<bool>,
     },
@@ -56,7 +56,7 @@ pub enum FileEdit {
     },
 }
 
-/// What became of a batch of edits: all of it or nothing.
+/// The result of a batch of edits: all applied or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "ok")]
 pub enum ApplyEditsResult {
@@ -66,7 +66,7 @@ pub enum ApplyEditsResult {
     Failed { error: EditError },
 }
 
-/// A file that was changed.
+/// A changed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct AppliedFile {

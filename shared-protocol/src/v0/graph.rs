@@ -1,4 +1,4 @@
-//! The project graph: routes, component types and instances, and how they use each other.
+//! The project graph: routes, component types and instances, and the relations between them.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub enum NodeRef {
     Instance { session_id: PreviewSessionId, instance_id: InstanceId },
 }
 
-/// An edge; all its fields together are its identity.
+/// An edge; all fields together form its identity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum GraphEdge {
@@ -76,7 +76,7 @@ pub enum GraphEdge {
 }
 
 impl GraphEdge {
-    /// The nodes at both ends; they need not be in the graph.
+    /// The nodes at both ends; they may be missing from the graph.
     pub fn ends(&self) -> [NodeRef; 2] {
         match self {
             Self::RouteUsesComponentType { route_id, component_type_id } => [
@@ -94,7 +94,7 @@ impl GraphEdge {
     }
 }
 
-/// The whole graph at a revision. May be partial: edges may lead to nodes that are not there.
+/// The complete graph at a revision. It may be partial: edges may refer to missing nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct GraphSnapshot {
@@ -119,17 +119,24 @@ pub struct GraphPatch {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "op", rename_all = "camelCase")]
 pub enum GraphOp {
-    /// Adds the node or replaces the one with the same identity.
-    UpsertNode { node: GraphNode },
-    /// Removes the node and every edge at it.
-    RemoveNode { node: NodeRef },
-    /// Adds the edge unless it is there.
-    UpsertEdge { edge: GraphEdge },
-    /// Removes the edge.
-    RemoveEdge { edge: GraphEdge },
+    /// Adds the node or replaces the node with the same identity.
+    UpsertNode {
+        node: GraphNode,
+    },
+    /// Removes the node and its edges.
+    RemoveNode {
+        node: NodeRef,
+    },
+    /// Adds the edge unless it exists.
+    UpsertEdge {
+        edge: GraphEdge,
+    },
+    RemoveEdge {
+        edge: GraphEdge,
+    },
 }
 
-/// A question to the graph.
+/// A query to the graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "type", rename_all = "camelCase")]
 pub enum GraphQuery {
@@ -137,7 +144,7 @@ pub enum GraphQuery {
     GetNode { node: QueryNodeRef },
 }
 
-/// A node that can be asked for; instances cannot.
+/// A node that can be queried; instances cannot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase")]
 pub enum QueryNodeRef {

@@ -1,12 +1,12 @@
-//! The v0 workbench shapes: the JSON that v0 producers, adapters and stored files speak.
+//! The v0 workbench shapes: the JSON format of v0 producers, adapters and stored files.
 //!
-//! Decode with `serde_json::from_str` / `from_value`. As in v0, unknown keys are dropped, ids are free strings
-//! and an absent optional field stays absent when written back. Beyond plain derives, decoding refuses what
-//! serde would let through: an array for an object, a number for a tag, `null` for an absent field.
-//! (Do not call `Shape::deserialize(..)` by that path: the helper derive of the same name skips these checks.)
+//! Decode with `serde_json::from_str` / `from_value`. As in v0, unknown keys are dropped, ids are free strings and an
+//! absent optional field stays absent when written back. Decoding is stricter than plain serde derives: it refuses an
+//! array for an object, a number for a tag, and `null` for an absent field. (Do not call `Shape::deserialize(..)` by
+//! that path: the helper derive of the same name skips these checks.)
 //!
-//! Stricter than v0, where v0 was known to be wrong: preview URLs must be `http(s)://host`, prop paths must be
-//! JSON Pointers, `min` may not exceed `max`, and `pattern` must compile.
+//! Stricter than v0, where v0 had known errors: preview URLs must be `http(s)://host`, prop paths must be JSON
+//! Pointers, `min` must not exceed `max`, and `pattern` must compile.
 
 mod common;
 mod config;

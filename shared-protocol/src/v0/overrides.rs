@@ -18,15 +18,15 @@ pub enum OverrideOp {
         value: JsonValue,
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         component_type_id: Option<ComponentTypeId>,
-        /// How the adapter finds the instance again; its own format.
+        /// An opaque locator that helps the adapter find the instance again.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         instance_locator: Option<JsonValue>,
     },
-    /// Drops the one at (instance, path).
+    /// Removes the override at (instance, path).
     Clear { instance_id: InstanceId, path: PropPath },
-    /// Drops all of an instance.
+    /// Removes all overrides of an instance.
     ClearInstance { instance_id: InstanceId },
-    /// Drops all of the session.
+    /// Removes all overrides of the session.
     ClearAll,
 }
 
@@ -46,7 +46,7 @@ pub struct InstanceRef {
     pub instance_id: InstanceId,
 }
 
-/// An override as the file holds it.
+/// An override as stored in the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PersistedOverride {
@@ -59,7 +59,7 @@ pub struct PersistedOverride {
     pub instance_locator: Option<JsonValue>,
 }
 
-/// A list of overrides, wrapped as the file wraps it.
+/// The list wrapper of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PersistedOverrideList {
@@ -72,10 +72,10 @@ pub struct PersistedOverrideList {
 pub struct PersistedOverridesFile {
     pub schema_version: SchemaVersion,
     pub updated_at: UtcTimestamp,
-    /// Of `app` sessions.
+    /// Overrides of `app` sessions.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub app: Option<PersistedOverrideList>,
-    /// Of all other sessions.
+    /// Overrides of all other sessions.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub component: Option<PersistedOverrideList>,
 }

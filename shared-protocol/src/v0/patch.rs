@@ -1,15 +1,15 @@
-//! Following the graph: applying patches to a snapshot.
+//! Applies patches to a graph snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{GraphEdge, GraphNode, GraphOp, GraphPatch, GraphSnapshot, NodeRef};
 
 impl GraphSnapshot {
-    /// Applies `patch` and takes over its revision. Delivery is at-least-once, so a patch that is not newer than
-    /// the snapshot changes nothing and yields `false`.
+    /// Applies `patch` and adopts its revision. Delivery is at-least-once, so a patch that is not newer than the
+    /// snapshot changes nothing and returns `false`.
     ///
-    /// Removing what is not there is fine: graphs may be partial. The result is free of duplicates (the last
-    /// node wins) and sorted by identity, so consumers that saw the same changes hold equal snapshots.
+    /// Removing a missing element is not an error, because graphs may be partial. The result has no duplicates (the
+    /// last node wins) and is sorted by identity, so consumers that received the same changes hold equal snapshots.
     pub fn apply(&mut self, patch: &GraphPatch) -> bool {
         if patch.revision <= self.revision {
             return false;
@@ -17,7 +17,7 @@ impl GraphSnapshot {
         let mut nodes: BTreeMap<NodeRef, GraphNode> =
             self.nodes.drain(..).map(|node| (node.node_ref(), node)).collect();
         let mut edges: BTreeSet<GraphEdge> = self.edges.drain(..).collect();
-        // Edges of removed nodes go in one sweep, at the latest before an edge is added that must stay.
+        // Edges of removed nodes are dropped in one pass, at the latest before an added edge that must stay.
         let mut removed = BTreeSet::new();
         for op in &patch.ops {
             match op {
@@ -45,7 +45,7 @@ impl GraphSnapshot {
     }
 }
 
-/// Drops every edge at a removed node.
+/// Removes every edge at a removed node.
 fn sweep(edges: &mut BTreeSet<GraphEdge>, removed: &mut BTreeSet<NodeRef>) {
     if !removed.is_empty() {
         edges.retain(|edge| !edge.ends().iter().any(|end| removed.contains(end)));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn duplicates_collapse() {
-        // Same edge, keys in another order: structure counts, not text.
+        // The same edge with keys in another order: structure matters, not text.
         let twice: Value = serde_json::from_str(
             r#"[{"kind":"componentTypeUsesComponentType","from":"a","to":"b"},
                 {"to":"b","from":"a","kind":"componentTypeUsesComponentType"}]"#,

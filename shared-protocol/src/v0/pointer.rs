@@ -1,19 +1,19 @@
-//! JSON Pointer (RFC 6901), the form of every prop path.
+//! JSON Pointer (RFC 6901), the format of every prop path.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Where in an instance's props a value lives.
+/// The location of a value in the props of an instance.
 pub type PropPath = JsonPointer;
 
-/// A checked JSON Pointer, kept as written. `""` is legal and means the whole document.
+/// A validated JSON Pointer, stored as written. `""` is valid and refers to the whole document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct JsonPointer(String);
 
-/// Why a string is no JSON Pointer.
+/// The reason why a string is not a JSON Pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JsonPointerError {
     /// Neither empty nor starting with `/`.
@@ -25,7 +25,7 @@ pub enum JsonPointerError {
 }
 
 impl JsonPointer {
-    /// Checks `text` and keeps it.
+    /// Validates `text`.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonPointerError> {
         let text = text.into();
         if !text.is_empty() && !text.starts_with('/') {
@@ -37,7 +37,7 @@ impl JsonPointer {
         Ok(Self(text))
     }
 
-    /// The whole document.
+    /// The pointer to the whole document.
     pub const fn root() -> Self {
         Self(String::new())
     }
@@ -47,9 +47,9 @@ impl JsonPointer {
         &self.0
     }
 
-    /// The reference tokens from the root down, unescaped; none for the whole document.
+    /// The unescaped reference tokens from the root down; none for the whole document.
     pub fn tokens(&self) -> impl Iterator<Item = String> {
-        // `~1` first: the other way round `~01` would end up as `/`.
+        // Replaces `~1` first: in the other order `~01` would become `/`.
         self.0.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
     }
 }

@@ -1,4 +1,4 @@
-//! Preview sessions and what launches them.
+//! Preview sessions and their launchers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -8,7 +8,7 @@ use super::strict::{object, present, string_enum};
 use super::url::HttpUrl;
 
 string_enum!(
-    /// What a session shows.
+    /// The kind of content that a session shows.
     PreviewSessionType {
         App = "app",
         Component = "component",
@@ -17,7 +17,7 @@ string_enum!(
 );
 
 string_enum!(
-    /// Where a session is in its life.
+    /// The lifecycle state of a session.
     PreviewSessionState {
         Creating = "creating",
         Loading = "loading",
@@ -29,11 +29,11 @@ string_enum!(
     }
 );
 
-/// What to preview.
+/// The target of a preview.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum PreviewSessionTarget {
-    /// The app at `url` (attached), or the one `launcher_id` starts (managed): exactly one of the two.
+    /// The app at `url` (attached), or the app that `launcher_id` starts (managed): exactly one of the two.
     App {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         url: Option<HttpUrl>,
@@ -49,7 +49,7 @@ pub enum PreviewSessionTarget {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         harness_url: Option<HttpUrl>,
     },
-    /// Named in v0, never startable.
+    /// Declared in v0 but cannot be started.
     Variant { variant_id: String },
 }
 
@@ -64,7 +64,7 @@ impl PreviewSessionTarget {
     }
 }
 
-/// A launcher that can be chosen.
+/// An available launcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PreviewLauncherDescriptor {
@@ -75,7 +75,7 @@ pub struct PreviewLauncherDescriptor {
     pub supported_session_types: Vec<PreviewSessionType>,
 }
 
-/// What a launcher started.
+/// The result of a launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PreviewLaunchResult {
@@ -85,7 +85,7 @@ pub struct PreviewLaunchResult {
 }
 
 string_enum!(
-    /// How serious a log line is.
+    /// The severity of a log line.
     PreviewLogLevel {
         Info = "info",
         Warn = "warn",
@@ -94,17 +94,17 @@ string_enum!(
     }
 );
 
-/// A line a launcher logged.
+/// A log line of a launcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PreviewLogEntry {
     pub level: PreviewLogLevel,
     pub message: String,
-    /// Free text: v0 never fixed its form.
+    /// Free text: v0 does not define its format.
     pub timestamp: String,
 }
 
-/// Where on screen a session's preview goes.
+/// Sets the screen area of a session's preview.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct SetPreviewViewportRequest {

@@ -1,4 +1,4 @@
-//! The component registry: which props of which components may be edited, and how.
+//! The component registry: the editable props of components and their controls.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::common::{ComponentTypeId, JsonValue, Number, SchemaVersion};
 use super::strict::{object, present, string_enum};
 
-/// The allow-list of components. Keys are not compared with the `typeId` and `propName` inside, as in v0.
+/// The allow-list of components. As in v0, keys are not compared with the `typeId` and `propName` inside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct ComponentRegistry {
@@ -39,41 +39,41 @@ pub struct PropDefinition {
     pub label: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Free-text heading the prop is listed under.
+    /// The free-text heading of the prop.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Ascending inside a group; absent sorts last.
+    /// The position inside a group, ascending; absent sorts last.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub order: Option<Number>,
     pub exposure: PropExposure,
 }
 
-/// What may be done with a prop.
+/// The access to a prop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum PropExposure {
-    /// May be changed through `control`.
+    /// Editable through `control`.
     Editable {
         control: ControlDefinition,
-        /// Only initialises the form; never a source of values.
+        /// The initial value of the form; never a source of values.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         ui_default_value: Option<JsonValue>,
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         constraints: Option<PropConstraints>,
     },
-    /// May be looked at.
+    /// Read-only.
     InspectOnly {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         display_hint: Option<DisplayHint>,
     },
-    /// Known to exist, nothing more.
+    /// Listed without its value.
     Opaque {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
-/// Limits on an edited value. Decoding refuses limits that no value can meet or nobody can check.
+/// Limits on an edited value. Decoding refuses limits that no value can meet or that cannot be checked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct PropConstraints {
@@ -83,7 +83,7 @@ pub struct PropConstraints {
     pub min: Option<Number>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max: Option<Number>,
-    /// A regular expression that `regex-lite` can run: no look-around, no back-references.
+    /// A regular expression that `regex-lite` supports: no look-around, no back-references.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
 }
@@ -103,7 +103,7 @@ impl PropConstraints {
 }
 
 string_enum!(
-    /// The kinds of [`PropExposure`], for naming one without its fields.
+    /// The kinds of [`PropExposure`] without fields.
     ExposureKind {
         Editable = "editable",
         InspectOnly = "inspectOnly",
@@ -112,7 +112,7 @@ string_enum!(
 );
 
 string_enum!(
-    /// How to show a prop that can only be looked at.
+    /// The display format of a read-only prop.
     DisplayHint {
         Summary = "summary",
         Json = "json",
@@ -120,7 +120,7 @@ string_enum!(
     }
 );
 
-/// The editor for a prop; a closed set.
+/// The control for editing a prop; a closed set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ControlDefinition {
@@ -151,12 +151,12 @@ pub enum ControlDefinition {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         editable: Option<bool>,
     },
-    /// Raw JSON, for what no other control can edit.
+    /// Raw JSON, for values that no other control can edit.
     Json,
 }
 
 string_enum!(
-    /// The kinds of [`ControlDefinition`], for naming one without its fields.
+    /// The kinds of [`ControlDefinition`] without fields.
     ControlKind {
         String = "string",
         Number = "number",
@@ -168,7 +168,7 @@ string_enum!(
     }
 );
 
-/// One choice of a select control.
+/// An option of a select control.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct SelectOption {
@@ -179,7 +179,7 @@ pub struct SelectOption {
 }
 
 string_enum!(
-    /// How a colour is written into the prop.
+    /// The text format of a colour.
     ColorFormat {
         Hex = "hex",
         Rgb = "rgb",
@@ -195,7 +195,7 @@ pub enum ImplementationHints {
     Many(Vec<ComponentImplementationHint>),
 }
 
-/// Where a component is implemented. Only a hint for instrumentation, never an identity.
+/// The implementation of a component. A hint for instrumentation, never an identity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ComponentImplementationHint {
@@ -206,7 +206,7 @@ pub enum ComponentImplementationHint {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         export_name: Option<String>,
     },
-    /// What a bare module specifier resolves to.
+    /// The module that a bare specifier resolves to.
     Package {
         specifier: String,
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]

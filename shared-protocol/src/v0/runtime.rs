@@ -1,4 +1,4 @@
-//! Messages between the host and the adapter inside a preview.
+//! Messages between the host and the adapter in a preview.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use super::overrides::OverrideOp;
 use super::selection::InstanceDescriptor;
 use super::strict::{nullable, object, string_enum};
 
-/// From the runtime to the host.
+/// A message from the runtime to the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "type", rename_all_fields = "camelCase")]
 pub enum RuntimeEvent {
-    /// The adapter is up; sent again after every reload.
+    /// The adapter is ready; sent again after every reload.
     #[serde(rename = "runtime.ready")]
     Ready { adapter_id: AdapterId, adapter_version: String, capabilities: AdapterCapabilities },
-    /// Something else, or nothing, is selected.
+    /// The selection changed or was cleared.
     #[serde(rename = "runtime.selectionChanged")]
     SelectionChanged {
         session_id: PreviewSessionId,
@@ -25,7 +25,7 @@ pub enum RuntimeEvent {
     },
 }
 
-/// What an adapter can do.
+/// The capabilities of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct AdapterCapabilities {
@@ -41,7 +41,7 @@ string_enum!(
     }
 );
 
-/// From the host to the runtime.
+/// A message from the host to the runtime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "type", rename_all_fields = "camelCase")]
 pub enum HostCommand {

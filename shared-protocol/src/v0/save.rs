@@ -1,4 +1,4 @@
-//! Saving drafts: turning overrides into file edits.
+//! Saving drafts: converting overrides to file edits.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::edits::FileEdit;
 use super::pointer::PropPath;
 use super::strict::{count, object, ok_tagged, present, string_enum};
 
-/// Which draft is meant.
+/// The address of a draft.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct DraftOverrideAddress {
@@ -16,7 +16,7 @@ pub struct DraftOverrideAddress {
     pub path: PropPath,
 }
 
-/// A draft to be saved.
+/// A draft to save.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct DraftOverride {
@@ -58,7 +58,7 @@ pub struct SaveFailure {
     pub result: ValidationResult,
 }
 
-/// The edits that would save the drafts, and the drafts that cannot be.
+/// The edits that save the drafts, and the drafts that cannot be saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct SavePlan {
@@ -66,7 +66,7 @@ pub struct SavePlan {
     pub failed: Vec<SaveFailure>,
 }
 
-/// What became of a save.
+/// The result of a save.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct SaveResult {

@@ -1,4 +1,4 @@
-//! What is selected in a preview.
+//! The selection in a preview.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -6,11 +6,11 @@ use serde_json::Map;
 use super::common::{ComponentTypeId, InstanceId, JsonValue, PreviewSessionId, SourceRef};
 use super::strict::{nullable, object, present};
 
-/// An on-screen instance, as the runtime describes it.
+/// An on-screen instance as described by the runtime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct InstanceDescriptor {
-    /// Not compared with the session of the message around it; trust the channel instead.
+    /// Not compared with the session of the enclosing message; the channel determines the session.
     pub session_id: PreviewSessionId,
     pub instance_id: InstanceId,
     pub component_type_id: ComponentTypeId,
@@ -20,7 +20,7 @@ pub struct InstanceDescriptor {
     pub props: Option<Map<String, JsonValue>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceRef>,
-    /// How the adapter finds the instance again; its own format.
+    /// An opaque locator that helps the adapter find the instance again.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub instance_locator: Option<JsonValue>,
 }

@@ -1,4 +1,4 @@
-//! What the derives alone do not give: small macros and field helpers for strict decoding.
+//! Macros and field helpers for strict decoding, beyond the serde derives.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::common::Number;
 
-/// A string that is none of the values its closed set allows.
+/// The error for a string outside a closed set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("not a {shape}: expected one of {expected:?}")]
 pub struct UnknownValue {
@@ -15,7 +15,7 @@ pub struct UnknownValue {
     pub(super) expected: &'static [&'static str],
 }
 
-/// Declares a free-string id, so that ids of different kinds cannot be mixed up.
+/// Declares a free-string id type, so that ids of different kinds cannot be mixed up.
 macro_rules! id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -43,7 +43,7 @@ macro_rules! id {
     };
 }
 
-/// Declares a closed set of strings. (A derived enum would also decode from `{"variant": null}`.)
+/// Declares a closed set of strings. (A derived enum would also accept `{"variant": null}`.)
 macro_rules! string_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
@@ -84,8 +84,8 @@ macro_rules! string_enum {
     };
 }
 
-/// Implements serde for types deriving it with `remote = "Self"`, letting only JSON objects in and running the
-/// optional `check` on what was decoded.
+/// Implements serde for types that derive it with `remote = "Self"`. Accepts only JSON objects and runs the optional
+/// `check` on the decoded value.
 macro_rules! object {
     ($($name:ident),+ $(,)?) => { $(object!($name, check = |_| Ok::<(), String>(()));)+ };
     ($name:ident, check = $check:expr) => {
@@ -108,8 +108,8 @@ macro_rules! object {
     };
 }
 
-/// Like [`object!`] for enums told apart by a boolean `ok`: serde tags are strings, so the derive uses
-/// `tag = "ok"` with variants `"true"` and `"false"`, and this translates.
+/// Like [`object!`], for enums tagged by a boolean `ok`. Serde tags are strings, so the derive uses `tag = "ok"` with
+/// variants `"true"` and `"false"`, and this macro converts them.
 macro_rules! ok_tagged {
     ($($name:ident),+ $(,)?) => { $(
         impl<'de> ::serde::Deserialize<'de> for $name {
@@ -133,7 +133,7 @@ macro_rules! ok_tagged {
 
 pub(super) use {id, object, ok_tagged, string_enum};
 
-/// Replaces the boolean `ok` by its text; anything but a boolean is an error.
+/// Replaces the boolean `ok` by its text; any other type is an error.
 pub(super) fn ok_to_text<E: serde::de::Error>(map: &mut Map<String, Value>) -> Result<(), E> {
     match map.get_mut("ok") {
         Some(ok @ Value::Bool(true)) => *ok = "true".into(),
@@ -151,32 +151,33 @@ pub(super) fn ok_to_bool(value: &mut Value) {
     }
 }
 
-/// For optional fields: present means a value, so `null` does not pass for absent.
+/// Decodes an optional field: a present field must have a value, so `null` is refused.
 pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<Option<T>, D::Error> {
     T::deserialize(d).map(Some)
 }
 
-/// For nullable fields whose key is required.
+/// Decodes a nullable field whose key is required.
 pub(super) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(d)
 }
 
-/// An integer ≥ 0.
+/// Decodes an integer ≥ 0.
 pub(super) fn count<'de, D: Deserializer<'de>>(d: D) -> Result<u64, D::Error> {
     integer(d, 0)
 }
 
-/// An integer ≥ 1.
+/// Decodes an integer ≥ 1.
 pub(super) fn one_based<'de, D: Deserializer<'de>>(d: D) -> Result<u64, D::Error> {
     integer(d, 1)
 }
 
-/// An optional integer ≥ 1.
+/// Decodes an optional integer ≥ 1.
 pub(super) fn present_one_based<'de, D: Deserializer<'de>>(d: D) -> Result<Option<u64>, D::Error> {
     integer(d, 1).map(Some)
 }
 
-/// JSON has one number type, so `3.0` is the integer 3; beyond 2^53 − 1 peers lose precision, so it is refused.
+/// Decodes an integer. JSON has one number type, so `3.0` is the integer 3. Integers beyond 2^53 − 1 are refused
+/// because peers lose precision.
 fn integer<'de, D: Deserializer<'de>>(d: D, min: u64) -> Result<u64, D::Error> {
     const MAX: f64 = 9_007_199_254_740_991.0;
     let n = Number::deserialize(d)?.get();

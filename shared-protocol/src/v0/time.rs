@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::{Timestamp, civil::DateTime};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -25,13 +26,10 @@ impl UtcTimestamp {
         }
     }
 
-    /// Milliseconds since 1970.
+    /// The time after a number of milliseconds since 1970; later ones than the year 9999 are its end.
     pub fn of_millis(millis: u64) -> Self {
-        let (days, within) = (millis / 86_400_000, millis % 86_400_000);
-        let (year, month, day) = civil(days.min(LAST_DAY));
-        let (hour, minute) = (within / 3_600_000, within / 60_000 % 60);
-        let (second, milli) = (within / 1_000 % 60, within % 1_000);
-        Self(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"))
+        let time = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+        Self(time.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
     }
 
     /// The timestamp as written.
@@ -54,58 +52,20 @@ impl fmt::Display for UtcTimestamp {
     }
 }
 
-/// The end of the year 9999, counted from 1970.
-const LAST_DAY: u64 = 2_932_896;
-
-/// The date of a day counted from 1970, by Howard Hinnant's algorithm: years begin in March, so that the day that is
-/// sometimes there is the last one.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
-}
-
-/// `YYYY-MM-DDTHH:MM:SS[.digits]Z` with a day that exists.
+/// Returns whether a text is `YYYY-MM-DDTHH:MM:SS[.digits]Z` with a day that exists.
 fn is_utc_timestamp(text: &str) -> bool {
-    let Some((head, tail)) = text.as_bytes().split_at_checked(19) else { return false };
-    let separators = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
-    if separators.iter().any(|&(at, byte)| head.get(at) != Some(&byte)) {
-        return false;
-    }
-    let fields = (
-        digits(head.get(0..4)),
-        digits(head.get(5..7)),
-        digits(head.get(8..10)),
-        digits(head.get(11..13)),
-        digits(head.get(14..16)),
-        digits(head.get(17..19)),
-    );
-    let (Some(year), Some(month), Some(day), Some(hour), Some(minute), Some(second)) = fields else {
-        return false;
-    };
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 0,
-    };
-    let zone = match tail {
-        [b'Z'] => true,
-        [b'.', fraction @ .., b'Z'] => !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    (1..=days).contains(&day) && hour < 24 && minute < 60 && second < 60 && zone
-}
-
-/// The value of a run of ASCII digits (at most four here, so it cannot overflow).
-fn digits(bytes: Option<&[u8]>) -> Option<u32> {
-    bytes?.iter().try_fold(0, |n, byte| byte.is_ascii_digit().then(|| n * 10 + u32::from(byte - b'0')))
+    let Some((head, tail)) = text.split_at_checked(19) else { return false };
+    let fraction = tail.strip_prefix('.').and_then(|tail| tail.strip_suffix('Z'));
+    let has_zone = tail == "Z"
+        || fraction
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_plain = head.bytes().enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        10 => byte == b'T',
+        13 | 16 => byte == b':',
+        _ => byte.is_ascii_digit(),
+    });
+    has_zone && is_plain && !head.ends_with("60") && head.parse::<DateTime>().is_ok()
 }
 
 #[cfg(test)]

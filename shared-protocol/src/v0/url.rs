@@ -1,34 +1,34 @@
-//! The URLs a preview may be pointed at.
+//! The URLs that a preview may open.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// An `http` or `https` URL with a host, kept as written. Which hosts are allowed is the caller's policy.
+/// An `http` or `https` URL with a host, stored as written. The caller decides which hosts are allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct HttpUrl(String);
 
-/// Why a string is no preview URL.
+/// The reason why a string is not a preview URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum HttpUrlError {
     /// No scheme, or one that must not reach a preview (`file:`, `javascript:`, …).
     #[error("expected a URL starting with http:// or https://")]
     Scheme,
-    /// No host, or a host or port that cannot be one.
+    /// A missing or invalid host or port.
     #[error("the URL has no valid host")]
     Host,
-    /// Spaces, control characters or backslashes, which parsers read differently.
+    /// Spaces, control characters or backslashes, which URL parsers treat differently.
     #[error("the URL contains a space, control character or backslash")]
     Character,
-    /// `user@` in front of the host, which makes a URL look as if it led elsewhere.
+    /// A `user@` before the host, which disguises the real host.
     #[error("the URL must not contain a user name or password")]
     Credentials,
 }
 
 impl HttpUrl {
-    /// Checks `text` and keeps it.
+    /// Validates `text`.
     pub fn parse(text: impl Into<String>) -> Result<Self, HttpUrlError> {
         let text = text.into();
         if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
@@ -73,7 +73,7 @@ impl fmt::Display for HttpUrl {
     }
 }
 
-/// What stands between `http(s)://` and the path.
+/// The part between `http(s)://` and the path.
 fn authority(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let is_http = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");

@@ -1,4 +1,4 @@
-//! Opening a workspace, and what extensions add to the workbench.
+//! Opening a workspace, and contributions of extensions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -28,7 +28,7 @@ string_enum!(
     }
 );
 
-/// A section an extension adds to the inspector.
+/// An inspector section contributed by an extension.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct InspectorSectionContribution {

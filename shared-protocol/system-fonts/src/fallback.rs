@@ -1,4 +1,4 @@
-//! The fallback that egui asks for a font when no bundled one has a character.
+//! The egui font provider for characters that no bundled font covers.
 
 use crate::{LoadedFont, MAX_ALL_BYTES, MAX_FONTS, MAX_WANTED_CHARS};
 use egui::{
@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The fonts that were added, and the characters that none of them has.
+/// The added fallback fonts, and the characters that none of them covers.
 #[derive(Clone, Default)]
 pub struct FallbackFonts {
     state: Arc<Mutex<State>>,
@@ -21,28 +21,28 @@ pub struct FallbackFonts {
 struct State {
     fonts: Vec<LoadedFont>,
     wanted: BTreeSet<char>,
-    /// Was wanted before: nobody is asked for the same twice.
+    /// Characters that were already returned by `take_wanted`; each is requested once.
     known: BTreeSet<char>,
 }
 
 impl FallbackFonts {
-    /// Calls `notify` when a character becomes wanted. It is called while text is laid out, so it must not wait nor ask egui.
+    /// Calls `notify` when a character is missing. egui calls it during text layout, so it must not block or call egui.
     pub fn notifying(notify: impl Fn() + Send + Sync + 'static) -> Self {
         Self { notify: Some(Arc::new(notify)), ..Self::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each change of it is whole.
+        // A panic cannot leave the state half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For `egui::Context::set_font_providers` and `Fonts::with_font_providers`. To be set again after [`Self::add`]:
-    /// egui remembers what had no font.
+    /// Returns the provider for `egui::Context::set_font_providers` and `Fonts::with_font_providers`. Set it again after
+    /// [`Self::add`], because egui caches characters without a font.
     pub fn provider(&self) -> Arc<dyn FontProvider> {
         Arc::new(self.clone())
     }
 
-    /// Characters that were drawn as boxes and were not told before.
+    /// Returns the characters that were drawn as boxes and that no earlier call returned.
     pub fn take_wanted(&self) -> BTreeSet<char> {
         let mut state = self.state();
         let wanted = std::mem::take(&mut state.wanted);
@@ -50,7 +50,7 @@ impl FallbackFonts {
         wanted
     }
 
-    /// Adds a font, if there is room for it and it is not there already. True if text may look different now.
+    /// Adds a font unless it is already there or a limit is reached. Returns whether text may look different now.
     pub fn add(&self, font: LoadedFont) -> bool {
         let mut state = self.state();
         let bytes: u64 = state.fonts.iter().map(LoadedFont::bytes).sum();
@@ -62,7 +62,7 @@ impl FallbackFonts {
         true
     }
 
-    /// The names of the fonts, in the order in which they are asked.
+    /// The names of the fonts, in lookup order.
     pub fn names(&self) -> Vec<String> {
         self.state().fonts.iter().map(|font| font.name().to_owned()).collect()
     }

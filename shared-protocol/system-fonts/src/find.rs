@@ -1,4 +1,4 @@
-//! The fonts of the system, and which of them has a character.
+//! Lists the fonts of the system and finds those that cover a character.
 
 use crate::{
     FallbackFonts, FontFile, MAX_FONT_BYTES, MAX_FONTS,
@@ -12,21 +12,21 @@ use std::{
     sync::OnceLock,
 };
 
-/// Every upright face in the font folders, read once for each process.
+/// Every upright face in the font folders, read once per process.
 pub struct FontList {
     fonts: Database,
     locale: String,
 }
 
 impl FontList {
-    /// The fonts of this machine. The first call reads all font folders, which takes tens of milliseconds and more on a
-    /// cold disk: never call it where a frame waits.
+    /// Returns the fonts of this machine. The first call reads all font folders, which takes tens of milliseconds and
+    /// longer on a cold disk: never call it while rendering a frame.
     pub fn of_system() -> &'static Self {
         static LIST: OnceLock<FontList> = OnceLock::new();
         LIST.get_or_init(|| Self::in_folders(&system_folders(), locale()))
     }
 
-    /// The fonts of these folders.
+    /// Reads the fonts of these folders.
     pub fn in_folders(folders: &[PathBuf], locale: String) -> Self {
         let mut fonts = Database::new();
         for folder in folders {
@@ -38,7 +38,8 @@ impl FontList {
         Self { fonts, locale }
     }
 
-    /// Fonts that together have these characters, as far as there are any; as few as possible, the most specific first.
+    /// Returns as few fonts as possible that together cover these characters, the most specific first. Characters that
+    /// no font covers are ignored.
     pub fn find(&self, characters: &BTreeSet<char>) -> Vec<FontFile> {
         let region = Region::of(&self.locale, characters.iter().copied());
         let mut by_group: BTreeMap<Group, Vec<char>> = BTreeMap::new();
@@ -46,7 +47,7 @@ impl FontList {
             by_group.entry(group_of(*character)).or_default().push(*character);
         }
         let mut chosen: Vec<&FaceInfo> = Vec::new();
-        // `Common` is the last group: what is used by many scripts comes from a font that was chosen for one of them.
+        // `Common` is the last group, so shared characters come from a font that was chosen for a script.
         for (group, characters) in by_group {
             let mut faces: Vec<&FaceInfo> =
                 self.fonts.faces().filter(|face| path_of(face).is_some()).collect();
@@ -64,7 +65,7 @@ impl FontList {
         chosen.into_iter().filter_map(file).collect()
     }
 
-    /// Whether any font has a character.
+    /// Returns whether any font covers a character.
     pub fn covers(&self, character: char) -> bool {
         self.fonts.faces().any(|face| self.has(face, character))
     }
@@ -78,7 +79,8 @@ impl FontList {
 }
 
 impl FallbackFonts {
-    /// Finds fonts of the system for what is wanted, and adds them. True if text may look different now. Reads files.
+    /// Finds system fonts for the missing characters and adds them. Returns whether text may look different now. Reads
+    /// files.
     pub fn load_wanted(&self) -> bool {
         let wanted = self.take_wanted();
         if wanted.is_empty() {
@@ -86,14 +88,14 @@ impl FallbackFonts {
         }
         let mut is_other = false;
         for found in FontList::of_system().find(&wanted) {
-            // One that cannot be read leaves its characters as boxes.
+            // The characters of an unreadable font stay boxes.
             is_other |= found.load().is_ok_and(|font| self.add(font));
         }
         is_other
     }
 }
 
-/// The lower, the better: the family of the script and of the region, then sans-serif of normal weight and width.
+/// Ranks a face, best first: the family of the script and region, then sans-serif of normal weight and width.
 fn rank(face: &FaceInfo, group: &Group, region: Region) -> (u8, u8, u16) {
     let name = family(face);
     let is_fitting = match group {
@@ -124,7 +126,7 @@ fn path_of(face: &FaceInfo) -> Option<&PathBuf> {
 }
 
 fn file(face: &FaceInfo) -> Option<FontFile> {
-    // One family has several weights; the name tells fonts apart.
+    // The weight keeps faces of one family apart.
     let name = match face.weight {
         fontdb::Weight::NORMAL => family(face).to_owned(),
         weight => format!("{} {}", family(face), weight.0),
@@ -132,7 +134,7 @@ fn file(face: &FaceInfo) -> Option<FontFile> {
     Some(FontFile { name, path: path_of(face)?.clone(), index: face.index })
 }
 
-/// Where fonts are installed. A workspace is none of these.
+/// The folders where fonts are installed. Never includes a workspace.
 fn system_folders() -> Vec<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = set("HOME").map(PathBuf::from);

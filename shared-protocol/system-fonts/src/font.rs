@@ -7,21 +7,21 @@ use std::{fs::File, io::Read as _, path::PathBuf, sync::Arc};
 
 #[derive(Debug, thiserror::Error)]
 pub enum FontError {
-    #[error("the font file could not be read: {0}")]
+    #[error("could not read the font file: {0}")]
     Read(#[from] std::io::Error),
     #[error("the font file is larger than {} bytes", MAX_FONT_BYTES)]
     TooLarge,
-    #[error("the font file has no such face")]
+    #[error("the font file does not contain the requested face")]
     NoFace,
 }
 
-/// Where a face is.
+/// The location of a face.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FontFile {
     /// The family, such as `Noto Sans Thai`.
     pub name: String,
     pub path: PathBuf,
-    /// Which face of a collection.
+    /// The index of the face in a font collection.
     pub index: u32,
 }
 
@@ -35,7 +35,7 @@ impl FontFile {
     }
 }
 
-/// A face in memory. It is copied and not mapped: a file that somebody cuts short must not end this process.
+/// A face in memory. It is copied rather than mapped, because truncating a mapped file would crash the process.
 #[derive(Clone)]
 pub struct LoadedFont {
     name: String,
@@ -43,7 +43,7 @@ pub struct LoadedFont {
 }
 
 impl LoadedFont {
-    /// Reads all of a file, at most [`MAX_FONT_BYTES`].
+    /// Reads a whole file of at most [`MAX_FONT_BYTES`].
     pub fn read(name: String, file: File, index: u32) -> Result<Self, FontError> {
         let room = file.metadata().map_or(0, |about| about.len()).min(MAX_FONT_BYTES);
         let mut bytes = Vec::with_capacity(room as usize);
@@ -72,7 +72,7 @@ impl LoadedFont {
     }
 }
 
-/// Whether a face has a glyph for a character.
+/// Returns whether a face has a glyph for a character.
 pub(crate) fn covers(bytes: &[u8], index: u32, character: char) -> bool {
     let Ok(font) = skrifa::FontRef::from_index(bytes, index) else { return false };
     font.charmap().map(character).is_some_and(|glyph| glyph != skrifa::GlyphId::NOTDEF)

@@ -1,16 +1,16 @@
-//! Fonts of the system for characters that the bundled fonts lack: Chinese, Arabic, Devanagari, symbols and so on.
+//! System fonts for characters that the bundled fonts do not cover: Chinese, Arabic, Devanagari, symbols and so on.
 //!
-//! Owns: which font of the system has a character ([`FontList`], with the feature `discover`), and the fallback that egui
-//! asks while it lays text out ([`FallbackFonts`]). Must not know: boards, windows, processes. Fonts come from the font
-//! folders of the system and of the user, never from a workspace.
+//! Owns: the choice of a system font for a character ([`FontList`], with the feature `discover`), and the font provider
+//! that egui calls during text layout ([`FallbackFonts`]). Must not know: boards, windows, processes. Fonts come from
+//! the font folders of the system and of the user, never from a workspace.
 //!
-//! egui asks for one character at a time, in the middle of a frame, and must not wait for a disk. So the fallback only
-//! notes what is missing; whoever owns it finds the fonts elsewhere, adds them and draws again:
+//! egui requests one character at a time during a frame and must not wait for a disk. So the provider only records
+//! missing characters; its owner finds the fonts outside the frame, adds them and draws again:
 //!
 //! ```text
-//! a frame ─▶ FallbackFonts: no font has 日 ─▶ a box, and 日 is wanted
+//! a frame ─▶ FallbackFonts: no font covers 日 ─▶ draws a box and records 日
 //!            take_wanted() ─▶ FontList::find ─▶ FontFile::load ─▶ add() ─▶ the next frame shows 日
-//! window:  on a thread of its own    export: between two passes    preview: in main, sent as a descriptor
+//! window: on its own thread    export: between two passes    preview: in main, sent as a descriptor
 //! ```
 
 mod fallback;
@@ -27,11 +27,12 @@ pub use font::{FontError, FontFile, LoadedFont};
 #[cfg(feature = "discover")]
 pub use scripts::{SCRIPTS, Script};
 
-/// Bytes of one font file. The largest in use, collections for Chinese, Japanese and Korean, have 20 MB to 40 MB.
+/// The maximum bytes of one font file. The largest in use, collections for Chinese, Japanese and Korean, have 20 to 40
+/// MB.
 pub const MAX_FONT_BYTES: u64 = 64 << 20;
-/// Bytes of all fonts that one process holds.
+/// The maximum bytes of all fonts in one process.
 pub const MAX_ALL_BYTES: u64 = 160 << 20;
-/// Fonts that one process holds: a few scripts on one screen, each with its own.
+/// The maximum number of fonts in one process: one for each of a few scripts on one screen.
 pub const MAX_FONTS: usize = 24;
-/// Characters that may be wanted at once. A text of more scripts gets the rest with the next frame.
+/// The maximum number of recorded missing characters. Further characters are recorded in the next frame.
 pub const MAX_WANTED_CHARS: usize = 512;

@@ -1,14 +1,14 @@
-//! Scripts that people label boards in: which family to prefer, and which Debian package has a font for it.
+//! The supported scripts: preferred font families, and Debian packages that provide them.
 
 use unicode_script::UnicodeScript as _;
 
-/// A script that `draftboard doctor` looks for.
+/// A script that `draftboard doctor` checks.
 #[derive(Debug, Clone, Copy)]
 pub struct Script {
     pub name: &'static str,
-    /// A character that every font of this script has.
+    /// A character that every font of this script covers.
     pub sample: char,
-    /// The Debian package of a font.
+    /// The Debian package that provides a font.
     pub package: &'static str,
 }
 
@@ -45,14 +45,14 @@ pub const SCRIPTS: [Script; 23] = [
     script("Thai", 'ก', CORE),
 ];
 
-/// How fonts for a character are chosen.
+/// The group of characters that a font is chosen for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
-    /// Chinese, Japanese and Korean: one file has them all, in the forms of one region.
+    /// Chinese, Japanese and Korean: one file covers all of them, in the glyph forms of one region.
     Cjk,
-    /// Written in one script, by its name in the families of Noto: `Canadian Aboriginal`.
+    /// Characters of one script, named as in the Noto font families: `Canadian Aboriginal`.
     Named(String),
-    /// Punctuation and symbols, which many fonts have.
+    /// Punctuation and symbols, which many fonts cover.
     Common,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn group_of(character: char) -> Group {
     }
 }
 
-/// The regional forms of ideographs, as families of fonts are called.
+/// The regional glyph forms of ideographs, as used in font family names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Region {
     Japan,
@@ -78,7 +78,7 @@ pub(crate) enum Region {
 }
 
 impl Region {
-    /// By the locale; else by what is written beside the ideographs; else as in mainland China.
+    /// Determines the region from the locale, otherwise from neighbouring characters, otherwise mainland China.
     pub(crate) fn of(locale: &str, characters: impl IntoIterator<Item = char>) -> Self {
         use unicode_script::Script as S;
         if let Some(region) = Self::of_locale(locale) {
@@ -95,7 +95,7 @@ impl Region {
         region
     }
 
-    /// A POSIX locale such as `zh_TW.UTF-8`.
+    /// Parses a POSIX locale such as `zh_TW.UTF-8`.
     fn of_locale(locale: &str) -> Option<Self> {
         let name = locale.split(['.', '@']).next()?.to_lowercase().replace('-', "_");
         match name.split('_').next()? {

@@ -1,4 +1,4 @@
-//! With the fonts of this machine, characters of the world are drawn and not boxes.
+//! With the fonts of this machine, characters of many scripts are drawn as glyphs instead of boxes.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic, reason = "a test")]
 
 use egui::{
@@ -8,7 +8,7 @@ use egui::{
 use std::collections::BTreeSet;
 use system_fonts::{FallbackFonts, FontList, SCRIPTS};
 
-/// One line for each of the scripts that people asked for, and symbols.
+/// One line of text for each script, and symbols.
 const LINES: [(&str, &str); 9] = [
     ("Japanese", "日本語のラベル"),
     ("Chinese", "数据库、缓存"),
@@ -21,7 +21,7 @@ const LINES: [(&str, &str); 9] = [
     ("symbols", "⚗ ∰ ⊢ ⟶"),
 ];
 
-/// False, loudly, where there are no fonts to test with.
+/// Returns `false` and prints a notice when the required fonts are not installed.
 fn are_fonts_there() -> bool {
     let is_there = FontList::of_system().covers('中') && FontList::of_system().covers('ع');
     if !is_there {
@@ -37,7 +37,7 @@ fn fonts_with(fallback: &FallbackFonts) -> Fonts {
         .with_font_providers(vec![fallback.provider()])
 }
 
-/// In the order of the text: a mark is drawn with the font of the letter before it.
+/// Characters without a glyph, in text order: a mark is drawn with the font of the letter before it.
 fn missing(fonts: &mut Fonts, text: &str) -> Vec<char> {
     let families = [FontId::proportional(14.0), FontId::monospace(14.0)];
     let mut lacks = |c: &char| families.iter().any(|font| !fonts.has_glyph(font, *c));

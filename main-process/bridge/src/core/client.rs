@@ -1,4 +1,4 @@
-//! What the client says.
+//! Handles messages from the client.
 
 use super::{Action, Core, Listen, MAX_OPEN, Seen};
 use crate::{
@@ -14,7 +14,7 @@ impl Core {
             Ok(Message::Request(request)) => self.client_request(line, request),
             Ok(Message::Notice { method, params }) => self.client_notice(line, &method, &params),
             Ok(Message::Reply { id, .. }) => {
-                // An answer to a question of an earlier connection would be taken for one to a question of this.
+                // Ids repeat: a response meant for an earlier connection could match a request of this one.
                 if self.asked.remove(&key(&id)).is_some() && self.link.is_up() {
                     self.out.push(Action::ToServer(line));
                 }
@@ -43,7 +43,7 @@ impl Core {
         }
     }
 
-    /// Sends it, and remembers what it means for a later connection.
+    /// Sends a request, and records its effect on the session for later connections.
     pub(super) fn pass_on(&mut self, line: Vec<u8>, request: Request) {
         self.note(&request);
         self.in_flight.insert(request.key(), request);
@@ -78,7 +78,7 @@ impl Core {
         }
     }
 
-    /// Answers without Draftboard what can be answered so: a host that hears nothing drops the server, and its tools with it.
+    /// Answers a request from the static surface if possible. A host that gets no answer drops the server and its tools.
     pub(super) fn answer_alone(&mut self, request: &Request) -> bool {
         let surface = &self.habits.surface;
         let answer = match request.method.as_str() {
@@ -102,7 +102,7 @@ impl Core {
         true
     }
 
-    /// Accepts streams that nobody has accepted yet: they begin to tell when Draftboard is there.
+    /// Acknowledges pending streams; they deliver notifications once Draftboard is connected.
     pub(super) fn acknowledge_alone(&mut self) {
         let mut notices = Vec::new();
         for listen in self.listens.values_mut().filter(|listen| !listen.acknowledged) {

@@ -1,4 +1,4 @@
-//! The connection: found, lost, found again.
+//! The connection to Draftboard: connecting, retrying with backoff, resuming the session.
 
 use super::{Action, Core, Own};
 use crate::{
@@ -13,19 +13,19 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const TRIES: u32 = 5;
 
-/// Where the bridge stands with Draftboard.
+/// The state of the connection to Draftboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
-    /// Nothing was asked yet, so nothing was done yet: some clients start a bridge only to look at it.
+    /// The client has sent no request yet. Some clients start a bridge only to inspect it, so it does not connect.
     Idle,
-    /// An attempt is under way.
+    /// A connection attempt is in progress.
     Connecting(Attempts),
-    /// Between attempts.
+    /// Waiting for the next attempt.
     Waiting(Attempts),
-    /// There, and being told about the session.
+    /// Connected; the session is being replayed.
     Resuming(Attempts),
     Up,
-    /// Nobody is there. A look for every call, and one now and then where somebody waits for news.
+    /// Draftboard is unreachable. Every call makes one attempt; open sessions and streams retry periodically.
     Away,
 }
 
@@ -52,13 +52,13 @@ impl Link {
     }
 }
 
-/// Whether it is worth starting Draftboard for. Greetings are not: a client may only be looking.
+/// Returns whether a request justifies starting Draftboard. Handshakes do not: the client may only inspect the server.
 fn needs_draftboard(request: &Request) -> bool {
     !matches!(request.method.as_str(), "initialize" | "server/discover" | "ping")
 }
 
 impl Core {
-    /// Looks for Draftboard, unless it is being looked for.
+    /// Starts a connection attempt unless one is already in progress.
     pub(super) fn seek(&mut self) {
         if matches!(self.link, Link::Idle | Link::Away) {
             self.link = Link::Connecting(Attempts::one());
@@ -87,7 +87,7 @@ impl Core {
                 self.link = Link::Resuming(attempts);
                 self.ask(Own::Initialize, "initialize", hello);
             }
-            // Draftboard lets go of whoever says nothing, so there is no use in waiting there.
+            // Draftboard closes silent connections, so an unused one is not kept.
             None if self.listens.is_empty() && self.held.is_empty() => {
                 self.link = Link::Idle;
                 self.out.push(Action::Disconnect);
@@ -96,7 +96,7 @@ impl Core {
         }
     }
 
-    /// The new connection knows the session's opening; now the rest.
+    /// Replays the rest of the session after `initialize` succeeded on the new connection.
     pub(super) fn initialized_again(&mut self) {
         if self.session.initialized {
             self.send(&notice("notifications/initialized", Value::Null));
@@ -134,7 +134,7 @@ impl Core {
             Link::Resuming(attempts) => attempts,
             _ => Attempts::several(false),
         };
-        tracing::warn!(reason, "the connection to Draftboard ended");
+        tracing::warn!(reason, "lost the connection to Draftboard");
         self.own.clear();
         for (_, id) in std::mem::take(&mut self.asked) {
             self.tell(&notice("notifications/cancelled", json!({ "requestId": id })));
@@ -167,7 +167,7 @@ impl Core {
             self.link = Link::Waiting(Attempts { wait, ..attempts });
             return;
         }
-        tracing::info!(reason, "Draftboard cannot be reached");
+        tracing::info!(reason, "Draftboard is not reachable");
         self.link = Link::Away;
         let refusal = Refusal::away(reason, &self.habits.how_to_start);
         for (_, request) in std::mem::take(&mut self.held) {

@@ -1,5 +1,5 @@
-//! What the bridge does about each thing that happens, without doing it: no clock, no socket, no thread. The pump tells it
-//! what happened and carries out what it answers.
+//! The bridge's decisions, without side effects: no clock, no socket, no thread. The pump passes in each event and
+//! executes the actions that [`Core::handle`] returns.
 
 mod client;
 mod link;
@@ -19,51 +19,51 @@ use std::{
     time::Duration,
 };
 
-/// Requests without an answer at one time.
+/// The maximum number of requests that wait for an answer at one time.
 pub(crate) const MAX_OPEN: usize = 256;
-/// How long calls under way may take when the client has gone; hosts kill after two or three seconds.
+/// The grace period for open calls after the client disconnects; MCP hosts kill the process after two or three seconds.
 pub(crate) const LAST_CALLS: Duration = Duration::from_millis(1500);
 
-/// Something happened.
+/// An event for the core.
 #[derive(Debug)]
 pub(crate) enum Input {
     Client(Vec<u8>),
-    /// A line of the client's that was too long to be read.
+    /// The client sent a line that exceeds the limit.
     ClientTooLong,
     ClientEnded,
     Server(Vec<u8>),
-    /// What `Action::Connect` came to.
+    /// `Action::Connect` succeeded.
     Connected,
     Unreachable(String),
-    /// The connection ended.
+    /// The connection was lost.
     Lost(String),
-    /// The time of `Action::ConnectAfter` has come.
+    /// The delay of `Action::ConnectAfter` is over.
     RetryDue,
-    /// The time of `Action::EndAfter` has come.
+    /// The delay of `Action::EndAfter` is over.
     EndDue,
 }
 
-/// Something to be done, in this order.
+/// An action for the pump. Actions are executed in order.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Action {
     ToClient(Vec<u8>),
     ToServer(Vec<u8>),
     Connect,
     ConnectAfter(Duration),
-    /// Starts Draftboard; what becomes of it shows when connecting.
+    /// Starts Draftboard; the next connection attempt shows whether it succeeded.
     Launch,
-    /// Ends the connection, which is of no use.
+    /// Closes a connection that cannot be used.
     Disconnect,
     EndAfter(Duration),
     End,
 }
 
-/// How to behave when nobody is there.
+/// The behaviour while Draftboard is unreachable.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Habits {
     pub(crate) surface: Surface,
     pub(crate) how_to_start: String,
-    /// May start Draftboard when a call needs it.
+    /// Allows the bridge to start Draftboard when a call needs it.
     pub(crate) launch: bool,
 }
 
@@ -71,23 +71,23 @@ pub(crate) struct Core {
     habits: Habits,
     link: Link,
     session: Session,
-    /// Sent and not answered, without streams.
+    /// Requests that were sent and not answered yet, except streams.
     in_flight: BTreeMap<Key, Request>,
-    /// Not sent yet.
+    /// Requests that are queued until a connection exists.
     held: VecDeque<(Vec<u8>, Request)>,
     listens: BTreeMap<Key, Listen>,
-    /// What the client knows of each list.
+    /// The items of each list as the client last received them.
     seen: BTreeMap<List, Seen>,
-    /// The bridge's own requests.
+    /// Open requests of the bridge itself.
     own: BTreeMap<Key, Own>,
     own_count: u64,
-    /// Requests of the server that the client has not answered.
+    /// Server requests that the client has not answered yet.
     asked: BTreeMap<Key, Value>,
     closing: bool,
     out: Vec<Action>,
 }
 
-/// A conversation that opened with `initialize`, and what a new connection has to be told of it.
+/// The state of a session that started with `initialize`, replayed on a new connection.
 #[derive(Debug, Default)]
 struct Session {
     hello: Option<Value>,
@@ -95,7 +95,7 @@ struct Session {
     subscriptions: BTreeSet<String>,
 }
 
-/// An open `subscriptions/listen`. It outlives a connection: the next one is asked again.
+/// An open `subscriptions/listen` stream. It outlives a connection: the bridge sends the request again on the next one.
 #[derive(Debug)]
 struct Listen {
     line: Vec<u8>,
@@ -106,9 +106,9 @@ struct Listen {
 #[derive(Debug)]
 struct Seen {
     items: Value,
-    /// There are more on further pages, which were not looked at.
+    /// The list has further pages, which are not cached.
     paged: bool,
-    /// Of the client's request: a request of the protocol without a handshake needs one like it.
+    /// The `_meta` of the client's request. Requests of the protocol without a handshake must repeat it.
     meta: Option<Value>,
 }
 
@@ -137,12 +137,13 @@ impl Core {
         }
     }
 
-    /// What is to be done about it.
+    /// Handles an event and returns the actions to execute.
     pub(crate) fn handle(&mut self, input: Input) -> Vec<Action> {
         match input {
             Input::Client(line) => self.client_line(line),
             Input::ClientTooLong => {
-                let message = format!("a message may have {} bytes; this one was not read", crate::MAX_LINE);
+                let message =
+                    format!("the message is longer than {} bytes and was not read", crate::MAX_LINE);
                 let error = json!({ "code": -32600, "message": message });
                 self.tell(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
             }
@@ -182,7 +183,7 @@ impl Core {
         self.tell(&refusal.answer(request));
     }
 
-    /// Tells the client that a list is not what it knows; in the protocol without a handshake, on the streams that ask.
+    /// Notifies the client that a list changed. Without a handshake, sends it on the streams that subscribed to the list.
     fn tell_changed(&mut self, list: List) {
         if self.session.initialized {
             self.tell(&notice(list.changed_notice(), Value::Null));
@@ -197,7 +198,7 @@ impl Core {
         notices.iter().for_each(|notice| self.tell(notice));
     }
 
-    /// While the connection was away nobody told of changes: whatever is watched may have changed.
+    /// Sends an update for every subscribed resource, because changes during the disconnect were not reported.
     fn tell_all_updated(&mut self) {
         const UPDATED: &str = "notifications/resources/updated";
         let mut notices: Vec<Value> = Vec::new();
@@ -219,7 +220,7 @@ impl Listen {
         self.request.params.get("notifications").unwrap_or(&Value::Null)
     }
 
-    /// A notification on this stream.
+    /// Builds a notification for this stream.
     fn tagged(&self, method: &str, mut params: Value) -> Value {
         params["_meta"] = json!({ SUBSCRIPTION_KEY: self.request.id });
         notice(method, params)

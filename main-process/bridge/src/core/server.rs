@@ -1,4 +1,4 @@
-//! What Draftboard says.
+//! Handles messages from Draftboard.
 
 use super::{Action, Core, Own, Seen};
 use crate::{
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 impl Core {
     pub(super) fn server_line(&mut self, line: Vec<u8>) {
-        // Most lines: a call's answer, passed on unread.
+        // Most lines are responses to calls, forwarded unparsed.
         if let Some(id) = id_of_result(&line)
             && let Some(request) = self.in_flight.get(id)
             && List::of_method(&request.method).is_none()
@@ -29,7 +29,7 @@ impl Core {
                 }
             }
             Err(why) => {
-                tracing::warn!(?why, bytes = line.len(), "Draftboard said something that is no message");
+                tracing::warn!(?why, bytes = line.len(), "Draftboard sent an invalid message");
                 self.out.push(Action::Disconnect);
             }
         }
@@ -39,7 +39,7 @@ impl Core {
         if let Some(own) = self.own.remove(id) {
             return self.own_reply(own, result);
         }
-        // When the server ends a stream, its answer is the end.
+        // The response to a `subscriptions/listen` request ends its stream.
         self.listens.remove(id);
         if let Some(request) = self.in_flight.remove(id) {
             match (List::of_method(&request.method), result) {
@@ -57,12 +57,12 @@ impl Core {
         match (own, result) {
             (Own::Initialize, Some(_)) => self.initialized_again(),
             (Own::Initialize, None) => {
-                tracing::warn!("Draftboard did not take the session up again");
+                tracing::warn!("Draftboard refused to resume the session");
                 self.out.push(Action::Disconnect);
             }
             (Own::Subscribe, Some(_)) => {}
             (Own::Subscribe, None) => {
-                tracing::warn!("a resource is no longer watched: Draftboard refused it")
+                tracing::warn!("Draftboard refused to renew a resource subscription")
             }
             (Own::List(_), None) => {}
             (Own::List(list), Some(result)) => {
@@ -77,7 +77,7 @@ impl Core {
         }
     }
 
-    /// Notes that a stream is accepted; true when its client was told before, by an earlier connection or by the bridge.
+    /// Marks a stream as acknowledged. Returns `true` when the client already received an acknowledgement for it.
     fn was_acknowledged(&mut self, params: &Value) -> bool {
         let id = params.get("_meta").and_then(|meta| meta.get(SUBSCRIPTION_KEY)).map(key);
         let listen = id.and_then(|id| self.listens.get_mut(&id));

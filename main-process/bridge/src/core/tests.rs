@@ -1,4 +1,4 @@
-//! The bridge's decisions, told as a conversation: what happens on the left, what is done about it on the right.
+//! Tests of the bridge's decisions: each sends events to the core and checks the resulting actions.
 
 use super::{Action, Core, Habits, Input, MAX_OPEN};
 use crate::surface::Surface;
@@ -66,7 +66,7 @@ impl Desk {
         Self { core: Core::new(habits), to_client: Vec::new(), to_server: Vec::new(), other: Vec::new() }
     }
 
-    /// Connected, with nothing said yet but what `first` was.
+    /// Connected, after one answered request with the id `first`.
     fn up() -> Self {
         let mut desk = Self::new(false);
         desk.client(&stateless("first", "server/discover", json!({})));
@@ -134,7 +134,7 @@ impl Desk {
         std::mem::take(&mut self.to_server)
     }
 
-    /// Through all attempts, to giving up.
+    /// Fails all attempts until the bridge gives up.
     fn give_up(&mut self) {
         for wait in [200, 400, 800, 1600, 3200] {
             assert_eq!(self.take_other(), [Action::ConnectAfter(Duration::from_millis(wait))]);

@@ -1,4 +1,4 @@
-//! Writing a plan: all files or none.
+//! Writes a plan atomically.
 
 use super::{
     intent,
@@ -12,9 +12,9 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
-    #[error("the plan cannot be carried out: some of its changes failed")]
+    #[error("the plan cannot be applied because some of its changes failed")]
     Impossible,
-    #[error("the plan is of a dry run: plan again with dryRun: false")]
+    #[error("the plan is a dry run: plan again with dryRun: false")]
     DryRun,
     #[error("the bundle {id} is no longer loaded")]
     NoBundle { id: String },
@@ -27,7 +27,7 @@ pub enum CommitError {
 }
 
 impl CommitError {
-    /// As the tool answers it.
+    /// Converts the error to the tool's refusal.
     pub fn refusal(&self) -> Refusal {
         let code = match self {
             Self::Stale { .. } => Code::Stale,
@@ -43,7 +43,7 @@ impl CommitError {
     }
 }
 
-/// Writes what a plan says and lets the loaded bundle follow. On an error nothing is changed, unless it says otherwise.
+/// Writes a plan and updates the loaded bundle. After an error nothing is changed, unless the error says otherwise.
 pub fn commit(bundles: &mut Bundles, plan: &Plan) -> Result<(), CommitError> {
     if plan.is_dry_run() {
         return Err(CommitError::DryRun);
@@ -54,7 +54,7 @@ pub fn commit(bundles: &mut Bundles, plan: &Plan) -> Result<(), CommitError> {
     let id = plan.bundle_id();
     let bundle = bundles.get_mut(id).ok_or_else(|| CommitError::NoBundle { id: id.to_owned() })?;
     let written = write(&bundle.files, plan.edits());
-    // Whatever happened, what is known is what is on the disk.
+    // Reloads the files in any case, so that the model matches the disk.
     for edit in plan.edits() {
         let (folders, name) = edit.path.split();
         let kind = (0..bundle.kinds.len())
@@ -83,11 +83,11 @@ fn write(files: &BundleFiles, edits: &[FileEdit]) -> Result<(), CommitError> {
     }
     let paths = edits.iter().map(|edit| &edit.path);
     if let [only] = edits {
-        // One file is replaced at once by itself.
+        // Replacing a single file is atomic.
         files.put(&only.path, only.after.as_deref()).map_err(CommitError::Failed)?;
         return files.sync_folders_of(paths).map_err(CommitError::Failed);
     }
-    // From here on a crash is followed by finishing the change, before it by nothing.
+    // A crash after this line is recovered by completing the batch; a crash before it changes nothing.
     intent::record(files, edits).map_err(CommitError::Failed)?;
     for (done, edit) in edits.iter().enumerate() {
         if let Err(problem) = files.put(&edit.path, edit.after.as_deref()) {
@@ -97,11 +97,11 @@ fn write(files: &BundleFiles, edits: &[FileEdit]) -> Result<(), CommitError> {
     files.sync_folders_of(paths).and_then(|()| intent::forget(files)).map_err(CommitError::Unfinished)
 }
 
-/// Puts back what was written before something failed.
+/// Restores the files that were written before a failure.
 fn undo(files: &BundleFiles, done: &[FileEdit], problem: FileProblem) -> CommitError {
     let restored = done.iter().try_for_each(|edit| files.put(&edit.path, edit.before.as_deref()));
     let restored = restored.and_then(|()| files.sync_folders_of(done.iter().map(|edit| &edit.path)));
-    // Here the record must be gone for good, or the change would be made after all.
+    // The removal of the record must be durable, or recovery would apply the batch after all.
     let forgotten = restored
         .and_then(|()| intent::forget(files))
         .and_then(|()| files.sync_folders_of([&intent::place()?]));

@@ -1,25 +1,25 @@
-//! A bundle with changes that are not written yet: later changes see what earlier ones did.
+//! A bundle with unwritten changes: later changes of a batch see the results of earlier ones.
 
 use crate::{Bundle, Data, files::BundlePath, model::Reference};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// An entity as the changes so far leave it.
+/// An entity after the changes so far.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) kind: usize,
     pub(super) path: BundlePath,
-    /// What the file holds now; nothing if it is new.
+    /// The current content of the file; `None` if it is new.
     pub(super) before: Option<Arc<str>>,
-    /// The entity, or nothing once it is deleted.
+    /// The entity; `None` once it is deleted.
     pub(super) data: Option<Data>,
-    /// Whether it was deleted and made again, so that nothing of its old text is kept.
+    /// Whether it was deleted and created again, so that none of its old text is kept.
     pub(super) is_new: bool,
     pub(super) references: Vec<Reference>,
 }
 
 pub(super) struct Drafts<'a> {
     pub(super) bundle: &'a Bundle,
-    /// By id, and the order in which they were first touched.
+    /// Drafts by id, with the order in which they were first touched.
     touched: BTreeMap<String, (usize, Draft)>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Drafts<'a> {
         Self { bundle, touched: BTreeMap::new() }
     }
 
-    /// The type of the entity with an id, if there is one.
+    /// Returns the type of the entity with an id.
     pub(super) fn type_of(&self, id: &str) -> Option<&str> {
         match self.touched.get(id) {
             Some((_, draft)) => draft.data.as_ref().map(|_| &*self.bundle.kinds[draft.kind].name),
@@ -36,7 +36,7 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// A draft of the entity with an id, if there is one of that type.
+    /// Returns a draft of the entity with a type and an id.
     pub(super) fn of(&self, kind: usize, id: &str) -> Option<Draft> {
         if let Some((_, draft)) = self.touched.get(id) {
             return (draft.kind == kind && draft.data.is_some()).then(|| draft.clone());
@@ -53,12 +53,12 @@ impl<'a> Drafts<'a> {
         })
     }
 
-    /// What is left of an entity that these changes deleted.
+    /// Returns the draft of an entity that this batch deleted.
     pub(super) fn deleted(&self, id: &str) -> Option<&Draft> {
         self.touched.get(id).map(|(_, draft)| draft).filter(|draft| draft.data.is_none())
     }
 
-    /// Whether a path is taken, by a file or by another draft.
+    /// Returns whether a file or another draft already uses a path.
     pub(super) fn is_taken(&self, kind: usize, path: &BundlePath) -> bool {
         let (_, name) = path.split();
         self.touched.values().any(|(_, draft)| draft.path == *path && draft.data.is_some())
@@ -79,7 +79,7 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// Who refers to an id, itself left aside: type, id and field, in the order of all references.
+    /// Returns the references to an id from other entities: type, id and field, in the order of all references.
     pub(super) fn referrers(&self, id: &str) -> Vec<(String, String, String)> {
         let mut found: Vec<(String, String, String)> = self
             .bundle
@@ -99,7 +99,7 @@ impl<'a> Drafts<'a> {
         found
     }
 
-    /// Everything that was touched, in that order.
+    /// All drafts, in the order in which they were first touched.
     pub(super) fn touched(&self) -> Vec<(&str, &Draft)> {
         let mut touched: Vec<_> = self.touched.iter().collect();
         touched.sort_by_key(|(_, (order, _))| *order);

@@ -1,9 +1,9 @@
-//! The data of an entity that is made or changed: its id, its fields, their order.
+//! Builds and edits the data of an entity: its id, its fields, their order.
 
 use super::result::Failure;
 use crate::{Data, data::Members, schema::EntitySchema};
 
-/// The longest id, in bytes; a file is named after it.
+/// The maximum bytes of an id, which also names a file.
 const LONGEST_ID: usize = 200;
 
 pub(super) fn check_id(id: &str) -> Result<(), Failure> {
@@ -21,7 +21,7 @@ pub(super) fn check_id(id: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The data of a new entity, with its id in it and its fields in the order of the schema.
+/// Returns the data of a new entity, including its id, with fields in schema order.
 pub(super) fn entity_data(
     data: Option<&Data>,
     id_field: &str,
@@ -56,7 +56,7 @@ pub(super) fn entity_data(
     Ok(data)
 }
 
-/// Puts members in the order of a schema's properties, at every level. JSON has lost the order they were given in.
+/// Sorts members in the order of the schema's properties, at every level. JSON arguments have no order of their own.
 fn order_by(data: &mut Data, schema: &Data) {
     match data {
         Data::Map(members) => {
@@ -78,7 +78,7 @@ fn order_by(data: &mut Data, schema: &Data) {
     }
 }
 
-/// Sets the field at the end of a path, making the mappings on the way; without a value it is removed.
+/// Sets the field at a path and creates missing mappings on the way; removes the field if there is no value.
 pub(super) fn set_field(
     data: &mut Data,
     parts: &[&str],

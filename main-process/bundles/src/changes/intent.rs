@@ -1,7 +1,7 @@
-//! The record of a change that is being written, so that a crash in the middle can be followed by finishing it.
+//! A write-ahead record of a batch, so that an interrupted write can be completed after a crash.
 //!
-//! It is one file, put in place at once and on the disk before the first other file is touched. While it is there, the
-//! change is decided; once all files are written it is removed.
+//! The record is one file. It is created atomically and synced to disk before any other file is touched. While it
+//! exists, the batch is committed; it is removed after all files are written.
 
 use super::plan::FileEdit;
 use crate::{
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 const FORMAT: u32 = 1;
-/// More than the largest change that is planned, whatever its text is escaped to.
+/// The maximum bytes of a record: more than the largest planned batch after escaping.
 const MAX_BYTES: u64 = 100 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -25,7 +25,7 @@ struct Intent {
 #[derive(Serialize, Deserialize)]
 struct IntendedEdit {
     path: String,
-    /// The digest of what the file held.
+    /// The digest of the previous content.
     before: Option<String>,
     after: Option<String>,
 }
@@ -54,14 +54,14 @@ pub(super) fn record(files: &BundleFiles, edits: &[FileEdit]) -> Result<(), File
     files.sync_folders_of([&place])
 }
 
-/// Once all its files are durable, a record is no longer needed. That it is gone need not be: finding it again, everything
-/// is as it says.
+/// Removes the record after all its files are durable. The removal itself need not be durable: a record that reappears
+/// matches the files.
 pub(super) fn forget(files: &BundleFiles) -> Result<(), FileProblem> {
     files.put(&place()?, None)
 }
 
-/// Finishes a change that was interrupted, if there is one, and tells what could not be finished. A change that another
-/// program is writing at this moment is left to it.
+/// Completes an interrupted batch, if any, and reports the files that could not be completed. Skips a batch that another
+/// program is currently writing.
 pub(crate) fn recover(files: &BundleFiles) -> Vec<Diagnostic> {
     match finish(files) {
         Ok(problems) => problems,
@@ -95,7 +95,7 @@ fn finish(files: &BundleFiles) -> Result<Vec<Diagnostic>, FileProblem> {
     let mut paths = Vec::new();
     for edit in &intent.edits {
         let path = BundlePath::parse(&edit.path)?;
-        // A change of ours is one of entities; a record that says otherwise came with the bundle.
+        // Draftboard records only entity files; any other record was shipped with the bundle.
         if !(edit.path.ends_with(".yaml") || edit.path.ends_with(".yml")) {
             return Err(malformed(format!("{path} is no entity's file; remove the record")));
         }

@@ -1,8 +1,8 @@
-//! Changing a bundle: many changes at once, all or none.
+//! Changes a bundle: applies a batch of changes atomically.
 //!
-//! In two steps, so that a review can stand between them. [`plan`] decides: it looks only at the loaded bundles and says
-//! what every change would do and which files would hold what. [`commit`] writes: it refuses if a file is no longer what
-//! the plan was made from, and whatever interrupts it, all files are written or none.
+//! There are two steps, so that a review can happen between them. [`plan`] decides: it reads only the loaded bundles
+//! and computes the result of every change and the content of every file. [`commit`] writes: it refuses if a file
+//! differs from the version that the plan is based on, and an interruption leaves all files written or none.
 
 mod commit;
 mod draft;
@@ -24,7 +24,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// A dry run. A write is refused here: it is not for the reader of bundles to allow it.
+/// Performs a dry run. Refuses a write, which this read-only caller cannot allow.
 pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<Answer, Refusal> {
     let plan = plan(bundles, arguments)?;
     if plan.is_dry_run() {
@@ -35,7 +35,7 @@ pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<Answer, Re
     Err(Refusal::new(Code::ActuationDisabled, message).about("dryRun"))
 }
 
-/// A dry run, or the change itself.
+/// Performs a dry run, or plans and writes the changes.
 pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> Result<Answer, Refusal> {
     let plan = plan(bundles, arguments)?;
     let answer = plan.answer()?;

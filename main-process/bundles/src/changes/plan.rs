@@ -1,4 +1,4 @@
-//! A plan: what a batch of changes would do to which files. Pure: it reads the loaded bundle and nothing else.
+//! A plan: the effect of a batch of changes on files. Pure: it reads only the loaded bundle.
 
 use super::{
     planner::Planner,
@@ -13,24 +13,24 @@ use crate::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A file that a plan would write or remove.
+/// A file that a plan writes or removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdit {
     pub(crate) path: BundlePath,
-    /// What it must hold for the plan to hold; nothing if it must not be there.
+    /// The content that the plan is based on; `None` if the file must not exist.
     pub before: Option<Arc<str>>,
-    /// What it is to hold; nothing if it is to go.
+    /// The new content; `None` if the file is removed.
     pub after: Option<String>,
 }
 
 impl FileEdit {
-    /// Relative to the bundle.
+    /// The path, relative to the bundle.
     pub fn path(&self) -> &str {
         self.path.as_str()
     }
 }
 
-/// What a batch of changes would do.
+/// The effect of a batch of changes.
 #[derive(Debug, Clone)]
 pub struct Plan {
     bundle_id: String,
@@ -39,7 +39,7 @@ pub struct Plan {
     edits: Vec<FileEdit>,
 }
 
-/// Plans the changes that the arguments of `apply_changes` ask for.
+/// Plans the changes in the arguments of `apply_changes`.
 pub fn plan(bundles: &Bundles, arguments: &Value) -> Result<Plan, Refusal> {
     let request = Request::read(arguments)?;
     let bundle = bundles.resolve(request.bundle_id.as_deref())?;
@@ -67,22 +67,22 @@ impl Plan {
         self.request.dry_run
     }
 
-    /// Whether all changes can be made.
+    /// Returns whether all changes can be applied.
     pub fn is_possible(&self) -> bool {
         self.results.iter().all(|result| result.failure.is_none())
     }
 
-    /// The files as the changes would leave them.
+    /// The files that the plan changes.
     pub fn edits(&self) -> &[FileEdit] {
         &self.edits
     }
 
-    /// Whether any entity would go.
+    /// Returns whether the plan deletes any entity.
     pub fn deletes(&self) -> bool {
         self.results.iter().any(|result| matches!(result.change.operation, Operation::Delete))
     }
 
-    /// One line that says what it does.
+    /// Returns a one-line summary.
     pub fn summary(&self) -> String {
         match &self.results[..] {
             [only] => {
@@ -97,17 +97,17 @@ impl Plan {
         }
     }
 
-    /// What there is to say about the changes.
+    /// Returns the findings about the changes.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.results.iter().flat_map(ChangeResult::diagnostics).collect()
     }
 
-    /// The answer of `apply_changes`: what would be done or, if it is no dry run, what was.
+    /// Returns the response of `apply_changes`: the planned effect for a dry run, otherwise the applied effect.
     pub fn answer(&self) -> Result<Answer, Refusal> {
         self.answer_as(!self.is_dry_run())
     }
 
-    /// As [`Self::answer`], where what is no dry run may still wait for somebody.
+    /// Like [`Self::answer`], for changes that are not a dry run but may still wait for review.
     pub fn answer_as(&self, is_written: bool) -> Result<Answer, Refusal> {
         let results = |applied: bool| -> Data {
             let numbered = self.results.iter().enumerate();
@@ -150,7 +150,7 @@ impl Plan {
     }
 }
 
-/// The code of the whole batch.
+/// Returns the error code of the whole batch.
 fn worst(failed: &[Code]) -> Code {
     [Code::NotFound, Code::DeleteBlocked, Code::ReferenceError]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Deciding about each change of a batch, one on the other.
+//! Plans each change of a batch on top of the previous ones.
 
 use super::{
     draft::{Draft, Drafts},
@@ -15,9 +15,9 @@ use crate::{
     yaml,
 };
 
-/// How deep a dotted path may lead.
+/// The maximum number of parts in a dotted field path.
 const LONGEST_FIELD_PATH: usize = 20;
-/// How much text one batch may write.
+/// The maximum bytes that one batch writes.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 pub(super) struct Planner<'a> {
@@ -207,7 +207,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// References are looked at when all changes are made, so that new entities may refer to each other.
+    /// Checks references after all changes, so that new entities may refer to each other.
     pub(super) fn check_references(&self, results: &mut [ChangeResult]) {
         if self.request.references == Policy::None {
             return;
@@ -249,7 +249,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Puts the entity as the batch leaves it into a result.
+    /// Adds the entity in its final state to a result.
     pub(super) fn show(&self, result: &mut ChangeResult) {
         let made = matches!(result.change.operation, Operation::Create { .. } | Operation::Update { .. });
         if made && result.file.is_some() {

@@ -1,4 +1,4 @@
-//! What `apply_changes` is asked to do.
+//! The request of `apply_changes`.
 
 use crate::{
     Data,
@@ -7,22 +7,22 @@ use crate::{
 };
 use serde_json::Value;
 
-/// How many changes one call may make.
+/// The maximum number of changes in one call.
 const MOST_CHANGES: usize = 1_000;
 
-/// How strictly something is checked.
+/// The reaction to a failed check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Policy {
-    /// What is wrong is refused.
+    /// Refuses the change.
     Strict,
-    /// What is wrong is told and done.
+    /// Reports a warning and applies the change.
     Warn,
     None,
 }
 
 impl Policy {
     fn read(arguments: &Arguments<'_>, name: &str) -> Result<Self, Refusal> {
-        // Strict in a dry run too: a clean dry run means that the write succeeds.
+        // A dry run is strict too, so that a clean dry run guarantees a successful write.
         Ok(match arguments.one_of(name, &["strict", "warn", "none"], "strict")? {
             "strict" => Self::Strict,
             "warn" => Self::Warn,
@@ -46,7 +46,7 @@ pub(super) struct Request {
     pub(super) dry_run: bool,
     pub(super) validate: Policy,
     pub(super) references: Policy,
-    /// Whether an entity that others refer to may be deleted.
+    /// Allows deleting an entity that others reference.
     pub(super) may_orphan: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum Operation {
     Create {
         data: Option<Data>,
     },
-    /// Without a value the field is removed.
+    /// Removes the field if there is no value.
     Update {
         field_path: Option<String>,
         value: Option<Data>,

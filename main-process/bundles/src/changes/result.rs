@@ -1,4 +1,4 @@
-//! What one change would do, or why it cannot be done.
+//! The result of one change, or the reason why it fails.
 
 use super::request::Change;
 use crate::{Data, Diagnostic, diagnostic::Severity, envelope::Code, schema::SchemaFinding};
@@ -27,7 +27,7 @@ impl Finding {
     }
 }
 
-/// Why a change cannot be done.
+/// The reason why a change fails.
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub(super) code: Code,
@@ -49,9 +49,9 @@ pub(super) struct ChangeResult {
     pub(super) change: Change,
     pub(super) findings: Vec<Finding>,
     pub(super) failure: Option<Failure>,
-    /// The file it concerns, once it is known to be one of the bundle's.
+    /// The affected file, once it is known to belong to the bundle.
     pub(super) file: Option<String>,
-    /// The entity as the whole batch leaves it.
+    /// The entity after the whole batch.
     pub(super) entity: Option<Data>,
 }
 
@@ -77,7 +77,7 @@ impl ChangeResult {
             .collect()
     }
 
-    /// All that is to be said about it, why it cannot be done last.
+    /// Returns all findings, followed by the failure.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let change = &self.change;
         let of_entity = |diagnostic: Diagnostic| diagnostic.of_entity(&change.entity_type, &change.entity_id);
@@ -93,7 +93,7 @@ impl ChangeResult {
         findings.chain(failure).collect()
     }
 
-    /// `applied`: whether the batch is written, or only could be.
+    /// Converts to response data. `applied`: whether the batch was written.
     pub(super) fn to_data(&self, index: usize, applied: bool) -> Data {
         let status = match (&self.failure, applied) {
             (Some(_), _) => "error",

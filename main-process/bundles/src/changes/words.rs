@@ -1,14 +1,14 @@
-//! A change of a bundle's file in the words of those who wrote the entity in it.
+//! Describes the change of an entity file in terms of the entity.
 
 use crate::{Bundle, Bundles, Data, files::BundlePath, yaml};
 use std::collections::BTreeSet;
 
-/// Fields that are named; the number of the others is told.
+/// The maximum number of changed fields that are named; the others are counted.
 const MOST_FIELDS: usize = 6;
 
 impl Bundles {
-    /// What it means that a file changes, as seen from where the bundles are: `changes requirement REQ-1: title, state`. Nothing
-    /// for a file that holds no entity.
+    /// Describes the change of a file, such as `changes requirement REQ-1: title, state`. `path` starts with the root
+    /// of its bundle. Returns `None` for a file that contains no entity.
     pub fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
         self.iter().find_map(|bundle| {
             let within = path.strip_prefix(bundle.root().to_str()?)?.strip_prefix('/')?;
@@ -35,14 +35,14 @@ fn words(bundle: &Bundle, path: &str, before: Option<&str>, after: Option<&str>)
         },
         (Some(_), None) => format!("removes {what}"),
         (Some(before), Some(after)) => match fields(&before, &after) {
-            fields if fields.is_empty() => format!("changes {what}: how it is written"),
+            fields if fields.is_empty() => format!("changes {what}: formatting only"),
             fields => format!("changes {what}: {fields}"),
         },
         (None, None) => return None,
     })
 }
 
-/// The fields that differ, in the order in which they stand.
+/// Returns the names of the changed fields, in file order.
 fn fields(before: &Data, after: &Data) -> String {
     let (Some(old), Some(new)) = (before.as_map(), after.as_map()) else { return String::new() };
     let keys = new.iter().chain(old.iter()).map(|(key, _)| key);
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(words(Some(before), None).as_deref(), Some("removes requirement REQ-1"));
         let commented = format!("# why\n{before}");
         let told = words(Some(before), Some(&commented));
-        assert_eq!(told.as_deref(), Some("changes requirement REQ-1: how it is written"));
+        assert_eq!(told.as_deref(), Some("changes requirement REQ-1: formatting only"));
         let many: String = (0..9).map(|number| format!("f{number}: 1\n")).collect();
         let after = format!("{before}{many}");
         let told = words(Some(before), Some(&after)).unwrap();

@@ -1,8 +1,8 @@
-//! A bundle's folder on the disk.
+//! A bundle's folder on disk.
 //!
-//! Every path is resolved from a descriptor of the root without following a link, so that neither a hostile bundle
-//! (`bundle/features` → `/etc`) nor one that is swapped while we look leads outside. Nothing is written when a bundle is
-//! only read: the machine's own folder `.draftboard/` is made by the first change.
+//! Every path is resolved from a descriptor of the root without following symbolic links, so that neither a hostile
+//! bundle (`bundle/features` → `/etc`) nor a concurrent replacement leads outside. Reading a bundle writes nothing: the
+//! first change creates the local folder `.draftboard/`.
 
 use super::{BundlePath, FileProblem, MAX_FILE_BYTES, ReadFile, STATE_FOLDER, Stamp};
 use rustix::{
@@ -18,7 +18,7 @@ pub(crate) struct DiskFiles {
     root_fd: OwnedFd,
 }
 
-/// Held while files are changed; given back when dropped, or when the process ends in whatever way.
+/// The lock for changing files. Released when dropped and when the process ends.
 pub(crate) struct ChangeLock(#[expect(dead_code, reason = "its lock is the point")] OwnedFd);
 
 impl DiskFiles {
@@ -51,8 +51,8 @@ impl DiskFiles {
         Ok(DiskFolder { fd, path: path.clone() })
     }
 
-    /// Puts `text` in place of a file or makes a new one, and the folders it needs. The text is on the disk when this
-    /// returns, its name once the folder is synced.
+    /// Replaces or creates a file and creates its folders. The text is durable when this returns, the name once the
+    /// folder is synced.
     pub(super) fn replace(&self, path: &BundlePath, text: &str) -> Result<(), FileProblem> {
         let (folders, name) = path.split();
         let wrong = |errno| FileProblem::of(path, errno);
@@ -71,7 +71,7 @@ impl DiskFiles {
         }
     }
 
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file; a missing file is not an error.
     pub(super) fn remove(&self, path: &BundlePath) -> Result<(), FileProblem> {
         let (folders, name) = path.split();
         let removed = safe_fs::open_folder(self.root_fd.as_fd(), &folders)
@@ -82,8 +82,8 @@ impl DiskFiles {
         }
     }
 
-    /// Takes the right to change the bundle, making the machine's own folder if `create`. Nothing when there is no such
-    /// folder and none is wanted.
+    /// Locks the bundle for changes, and creates the local folder if `create`. Returns `None` when the folder does not
+    /// exist and `create` is false.
     pub(super) fn lock(&self, create: bool) -> Result<Option<ChangeLock>, FileProblem> {
         let wrong = |errno| FileProblem::of(STATE_FOLDER, errno);
         let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]) {
@@ -102,7 +102,7 @@ impl DiskFiles {
         }
     }
 
-    /// Removes what an interrupted write left in a folder. Best effort: a leftover hurts nobody.
+    /// Removes temporary files of an interrupted write. Best effort: a leftover is harmless.
     pub(super) fn remove_leftovers(&self, path: &BundlePath) {
         let Ok(folder) = safe_fs::open_folder(self.root_fd.as_fd(), &path.split().0) else { return };
         for entry in safe_fs::list(folder.as_fd()).unwrap_or_default() {
@@ -120,7 +120,7 @@ pub(super) struct DiskFolder {
 }
 
 impl DiskFolder {
-    /// The names in it that are no folders, sorted.
+    /// The names of its files, sorted.
     pub(super) fn names(&self) -> Result<Vec<String>, FileProblem> {
         let entries = safe_fs::list(self.fd.as_fd()).map_err(|errno| FileProblem::of(&self.path, errno))?;
         let files = entries
@@ -133,7 +133,7 @@ impl DiskFolder {
         read_in(&self.fd, name, &self.path.join(name)?, MAX_FILE_BYTES)
     }
 
-    /// The stamp of a file, if it is there.
+    /// The stamp of a file, if it exists.
     pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
         rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| stamp_of(&stat))
     }

@@ -1,4 +1,4 @@
-//! A bundle's files: in a folder, where reading and writing stay inside it, or as texts that somebody else keeps.
+//! A bundle's files: in a folder on disk, confined to it, or as texts that the caller stores.
 
 mod disk;
 mod path;
@@ -19,9 +19,9 @@ use texts::{TextFiles, TextFolder};
 
 pub(crate) use disk::ChangeLock;
 
-/// The largest file that is read.
+/// The maximum size of a file.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
-/// The machine's own folder in a bundle.
+/// Draftboard's local folder in a bundle.
 pub(crate) const STATE_FOLDER: &str = ".draftboard";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,18 +31,18 @@ pub enum FileProblem {
     #[error("{path} is larger than {most} bytes: split it, or remove what does not belong there")]
     TooLarge { path: String, most: u64 },
     #[error(
-        "{path} is, or stands behind, a symbolic link, and none is followed so that nothing outside the bundle is touched: put the file itself there"
+        "{path} is a symbolic link or lies behind one, and links are not followed so that nothing outside the bundle is accessed: replace the link with the file itself"
     )]
     Link { path: String },
     #[error("{path:?} is not a path inside the bundle: expected a relative path without `..`")]
     Outside { path: String },
-    #[error("{path} is not a regular file or folder: move it away, or choose another name")]
+    #[error("{path} is not a regular file or folder: remove it, or choose another name")]
     NotAFile { path: String },
     #[error("{path} is not UTF-8 text: save the file as UTF-8")]
     NotText { path: String },
-    #[error("the bundle's files are kept elsewhere: change them there")]
+    #[error("the bundle's files are stored elsewhere: change them there")]
     KeptElsewhere,
-    #[error("another program is changing this bundle: try again when it is done")]
+    #[error("another program is changing this bundle: try again later")]
     Busy,
     #[error("{path}: {problem}")]
     Failed { path: String, problem: String },
@@ -77,7 +77,7 @@ impl FileProblem {
     }
 }
 
-/// What tells, without reading it, that a file was not touched since.
+/// Metadata that detects changes of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Stamp {
     inode: u64,
@@ -91,7 +91,7 @@ impl Stamp {
         u64::try_from(self.size).unwrap_or(0)
     }
 
-    /// When the file was last written.
+    /// The modification time of the file.
     pub(crate) fn modified(self) -> SystemTime {
         let seconds = u64::try_from(self.seconds).unwrap_or(0);
         let nanoseconds = u32::try_from(self.nanoseconds).unwrap_or(0);
@@ -99,7 +99,7 @@ impl Stamp {
     }
 }
 
-/// A file's text and its stamp from before it was read.
+/// The text of a file, and its stamp from before the text was read.
 pub(crate) struct ReadFile {
     pub(crate) text: String,
     pub(crate) stamp: Stamp,
@@ -111,7 +111,7 @@ pub(crate) enum BundleFiles {
     Texts(TextFiles),
 }
 
-/// A folder whose files are read one after the other.
+/// A folder that is open for reading its files.
 pub(crate) struct OpenFolder {
     pub(crate) path: BundlePath,
     kind: FolderKind,
@@ -128,12 +128,12 @@ impl BundleFiles {
         DiskFiles::open(root).map(Self::Disk)
     }
 
-    /// Texts by their paths; what cannot be a path inside a bundle is left out.
+    /// Creates files from texts by path. Ignores paths that are not valid inside a bundle.
     pub(crate) fn of_texts(root: PathBuf, texts: BTreeMap<String, Arc<str>>) -> Self {
         Self::Texts(TextFiles::new(root, texts))
     }
 
-    /// The same texts, some of them changed; nothing for files on a disk.
+    /// Returns a copy with some texts changed, or `None` for files on disk.
     pub(crate) fn with_texts(&self, edits: &[(BundlePath, Option<Arc<str>>)]) -> Option<Self> {
         match self {
             Self::Disk(_) => None,
@@ -174,7 +174,7 @@ impl BundleFiles {
         Ok(OpenFolder { path: path.clone(), kind })
     }
 
-    /// Makes a file hold a text, with the folders it needs, or be gone. Durable once its folder is synced.
+    /// Writes a file and creates its folders, or removes it. Durable once its folder is synced.
     pub(crate) fn put(&self, path: &BundlePath, text: Option<&str>) -> Result<(), FileProblem> {
         match text {
             Some(text) => self.disk()?.replace(path, text),
@@ -182,7 +182,7 @@ impl BundleFiles {
         }
     }
 
-    /// Makes the names in the folders of some paths durable, each folder once.
+    /// Syncs the folders of some paths, each folder once.
     pub(crate) fn sync_folders_of<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a BundlePath>,
@@ -196,13 +196,13 @@ impl BundleFiles {
         Ok(())
     }
 
-    /// Takes the right to change the bundle, making the machine's own folder if `create`. Nothing when there is no such
-    /// folder and none is wanted.
+    /// Locks the bundle for changes, and creates the local folder if `create`. Returns `None` when the folder does not
+    /// exist and `create` is false.
     pub(crate) fn lock(&self, create: bool) -> Result<Option<ChangeLock>, FileProblem> {
         self.disk()?.lock(create)
     }
 
-    /// Removes what an interrupted write left in the folder of a path. Best effort: a leftover hurts nobody.
+    /// Removes temporary files of an interrupted write from the folder of a path. Best effort: a leftover is harmless.
     pub(crate) fn remove_leftovers(&self, path: &BundlePath) {
         if let Self::Disk(disk) = self {
             disk.remove_leftovers(path);
@@ -218,7 +218,7 @@ impl BundleFiles {
 }
 
 impl OpenFolder {
-    /// The names of the entity files in it, sorted: `*.yaml` and `*.yml`. Whether they are files shows when they are read.
+    /// The names of the entity files in it, sorted: `*.yaml` and `*.yml`. Reading one shows whether it is a regular file.
     pub(crate) fn yaml_names(&self) -> Result<Vec<String>, FileProblem> {
         let names = match &self.kind {
             FolderKind::Disk(folder) => folder.names()?,
@@ -227,7 +227,7 @@ impl OpenFolder {
         Ok(names.into_iter().filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect())
     }
 
-    /// The stamp of a file, if it is there.
+    /// The stamp of a file, if it exists.
     pub(crate) fn stamp(&self, name: &str) -> Option<Stamp> {
         match &self.kind {
             FolderKind::Disk(folder) => folder.stamp(name),

@@ -1,11 +1,11 @@
-//! Paths inside a bundle. A value of this type cannot name anything outside, whatever it was made from.
+//! Paths inside a bundle. A value of this type can never refer to a file outside the bundle.
 
 use super::FileProblem;
 use std::fmt;
 
 const LONGEST: usize = 1024;
 
-/// A path relative to the bundle's root: no `..`, no absolute path. `./` and doubled slashes are left out.
+/// A path relative to the bundle's root: no `..`, no absolute path. Drops `./` and repeated slashes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BundlePath(String);
 
@@ -24,7 +24,7 @@ impl BundlePath {
         Ok(Self(parts.join("/")))
     }
 
-    /// A name in this folder.
+    /// Returns the path of a name in this folder.
     pub(crate) fn join(&self, name: &str) -> Result<Self, FileProblem> {
         if self.0.is_empty() { Self::parse(name) } else { Self::parse(&format!("{}/{name}", self.0)) }
     }
@@ -37,7 +37,7 @@ impl BundlePath {
         self.0.split('/').filter(|part| !part.is_empty()).collect()
     }
 
-    /// The folders on the way, and the name in the last of them.
+    /// Returns the parent folders and the file name.
     pub(crate) fn split(&self) -> (Vec<&str>, &str) {
         match self.0.rsplit_once('/') {
             Some((folders, name)) => (folders.split('/').collect(), name),

@@ -1,4 +1,4 @@
-//! A bundle's files as texts that somebody else keeps, such as the state of a workspace.
+//! A bundle's files as texts that the caller stores, such as the state of a workspace.
 
 use super::{BundlePath, FileProblem, ReadFile, Stamp};
 use std::{
@@ -10,15 +10,15 @@ use std::{
 
 #[derive(Debug)]
 pub(crate) struct TextFiles {
-    /// What the bundle is said to be in.
+    /// The displayed folder of the bundle.
     root: PathBuf,
     texts: Arc<BTreeMap<BundlePath, Arc<str>>>,
 }
 
-/// The files right in one folder.
+/// The files directly in one folder.
 pub(super) struct TextFolder {
     path: BundlePath,
-    /// All there are; looked up, not copied.
+    /// All texts, shared rather than copied.
     texts: Arc<BTreeMap<BundlePath, Arc<str>>>,
 }
 
@@ -47,7 +47,7 @@ impl TextFiles {
         read(self.texts.get(path), path)
     }
 
-    /// A folder without files is one that is empty: there is nothing that tells them apart.
+    /// Returns a folder. A missing folder is indistinguishable from an empty one.
     pub(super) fn folder(&self, path: &BundlePath) -> TextFolder {
         TextFolder { path: path.clone(), texts: Arc::clone(&self.texts) }
     }

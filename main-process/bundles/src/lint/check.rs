@@ -1,4 +1,4 @@
-//! How each lint rule looks at a bundle.
+//! Applies lint rules to a bundle.
 
 use super::{Check, LintRule};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// A description longer than this probably says more than one thing.
+/// The maximum characters of a description that counts as atomic.
 const LONGEST_ATOMIC: usize = 500;
 
 impl LintRule {
@@ -191,7 +191,7 @@ fn is_blank(value: Option<&Data>) -> bool {
     }
 }
 
-/// The prefix of an id that is only numbered: `REQ` of `REQ-001`.
+/// Returns the prefix of an id that has only a number: `REQ` for `REQ-001`.
 fn numbered(id: &str) -> Option<&str> {
     let (prefix, number) = id.split_once('-')?;
     let is_prefix = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_uppercase());

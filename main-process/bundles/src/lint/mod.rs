@@ -1,4 +1,4 @@
-//! Lint rules: what a bundle's authors ask of it beyond its schemas. A rule that is broken disables only itself.
+//! Lint rules: requirements of a bundle's authors beyond its schemas. A broken rule disables only itself.
 
 mod check;
 
@@ -11,7 +11,7 @@ use fancy_regex::{Regex, RegexBuilder};
 
 #[derive(Debug, Clone)]
 pub(crate) struct LintRule {
-    /// The code of its findings.
+    /// The name, used as the code of its findings.
     name: String,
     severity: Severity,
     check: Check,
@@ -54,14 +54,14 @@ enum Check {
         complete: bool,
         verifiable: bool,
     },
-    /// All types if there are none.
+    /// Applies to all types if `targets` is empty.
     DescriptiveId {
         targets: Vec<String>,
     },
     RedundantBidirectionalLink,
 }
 
-/// The rules of a lint configuration, and what is wrong with the others.
+/// Returns the valid rules of a lint configuration, and the problems of the others.
 pub(crate) fn rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
     let mut rules = Vec::new();
     let mut problems = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
 }
 
 impl LintRule {
-    /// Nothing for what is no rule, or of a kind that is not known here.
+    /// Parses a rule. Returns `None` for an entry that is not a rule or has an unknown type.
     fn parse(name: &str, rule: &Data) -> Result<Option<Self>, String> {
         let Some(kind) = rule.text("type") else { return Ok(None) };
         let text = |key: &str| rule.text(key).map(str::to_owned).ok_or_else(|| format!("{key} is missing"));
@@ -141,7 +141,7 @@ impl LintRule {
             _ => Severity::Error,
         };
         let severity = match rule.text("severity") {
-            // A broken reference is an error whatever a rule says.
+            // A broken reference is always an error, regardless of the configured severity.
             _ if matches!(check, Check::NoBrokenReference) => Severity::Error,
             Some("warning") => Severity::Warning,
             Some("error") => Severity::Error,

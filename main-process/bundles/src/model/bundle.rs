@@ -1,4 +1,4 @@
-//! The bundle itself: its parts, its registry of ids, and how a file comes in and goes out.
+//! The bundle: its parts, its registry of ids, and the insertion and removal of files.
 
 use super::{
     Definition, Entity, Manifest, TypeInfo,
@@ -18,7 +18,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Cheap to clone, however many entities there are: who reads keeps the state before a change.
+/// Cheap to clone with any number of entities: readers keep the state before a change.
 #[derive(Debug, Clone)]
 pub struct Bundle {
     pub(crate) id: Arc<str>,
@@ -27,7 +27,7 @@ pub struct Bundle {
     pub(crate) files: Arc<BundleFiles>,
     pub(crate) manifest: Manifest,
     pub(crate) definition: Option<Definition>,
-    /// Those that could be read, by entity type.
+    /// The schemas that could be read, by entity type.
     pub(crate) schemas: BTreeMap<String, EntitySchema>,
     pub(crate) domain_knowledge: Option<Arc<str>>,
     pub(crate) lint: Arc<Vec<LintRule>>,
@@ -35,18 +35,18 @@ pub struct Bundle {
     /// One for each entity type, in the order of the definition.
     pub(crate) kinds: Vec<Kind>,
     pub(crate) setup: SetupFindings,
-    /// Which files claim an id, in load order: the first has it.
+    /// The files that claim an id, in load order. The first one owns it.
     claims: HashMap<Arc<str>, Vec<Key>>,
-    /// The entities that have their ids.
+    /// The entities that own their ids.
     registry: HashMap<Arc<str>, Arc<Entity>>,
     pub(crate) incoming: Incoming,
     pub(crate) search: Index,
     pub(crate) findings: OnceLock<Vec<Diagnostic>>,
-    /// Files of the bundle that are not entities, with their stamps: a change of one loads the bundle anew.
+    /// The bundle's configuration files with their stamps. A change of one reloads the whole bundle.
     pub(crate) configuration: Vec<(BundlePath, Option<Stamp>)>,
 }
 
-/// What was found while the bundle's own files were read, by when it is reported.
+/// Findings from reading the configuration files, grouped by the order of the report.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SetupFindings {
     pub(crate) definition: Vec<Diagnostic>,
@@ -60,14 +60,14 @@ pub(crate) struct SetupFindings {
 pub(crate) struct Kind {
     pub(crate) name: Arc<str>,
     pub(crate) info: TypeInfo,
-    /// Where its files are; nothing when the definition names no folder inside the bundle.
+    /// The folder of its files; `None` when the definition names no folder inside the bundle.
     pub(crate) folder: Option<BundlePath>,
     pub(crate) folder_problem: Option<Diagnostic>,
-    /// Told when there are more files than are read.
+    /// Reported when there are more files than the limit.
     pub(crate) left_out: Option<Diagnostic>,
-    /// By name, which is the order in which they are loaded.
+    /// The files by name, which is also the load order.
     pub(crate) files: OrdMap<Arc<str>, EntityFile>,
-    /// The entities that have their id, by id.
+    /// The files of the entities that own their id, by id.
     ids: OrdMap<Arc<str>, Arc<str>>,
 }
 
@@ -75,12 +75,12 @@ pub(crate) struct Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct EntityFile {
     pub(crate) stamp: Stamp,
-    /// The text as read, which a change is made to and which must still be there when it is written.
+    /// The text as read. A change edits this text and is refused if the file differs from it.
     pub(crate) source: Arc<str>,
     pub(crate) content: Result<Arc<Entity>, Box<Diagnostic>>,
 }
 
-/// A file of an entity type. Ordered as files are loaded.
+/// The key of an entity file, ordered as files are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
     pub(crate) kind: u32,
@@ -148,7 +148,7 @@ impl Bundle {
         &self.id
     }
 
-    /// The folder it is in.
+    /// The folder of the bundle.
     pub fn root(&self) -> &Path {
         self.files.root()
     }
@@ -161,7 +161,7 @@ impl Bundle {
         self.definition.as_ref()
     }
 
-    /// The bundle's knowledge of its domain, as Markdown.
+    /// The domain knowledge of the bundle, as Markdown.
     pub fn domain_knowledge(&self) -> Option<&str> {
         self.domain_knowledge.as_deref()
     }
@@ -187,12 +187,12 @@ impl Bundle {
         self.kind(entity_type)?.get(id)
     }
 
-    /// The entity with an id, of whatever type.
+    /// Returns the entity with an id, of any type.
     pub fn entity_by_id(&self, id: &str) -> Option<&Entity> {
         self.registry.get(id).map(|entity| &**entity)
     }
 
-    /// The file that holds the entity with an id.
+    /// Returns the file that contains the entity with an id.
     pub(crate) fn file_of(&self, id: &str) -> Option<(&Key, &EntityFile)> {
         let key = self.claims.get(id)?.first()?;
         Some((key, self.kinds.get(key.kind as usize)?.files.get(&key.file)?))
@@ -221,12 +221,12 @@ impl Bundle {
         (0..self.kinds.len()).flat_map(|kind| self.entities_of_kind(kind))
     }
 
-    /// Whether an entity is the one that is known by its id, and not a later copy.
+    /// Returns whether an entity owns its id and is not a later duplicate.
     pub(crate) fn has_its_id(&self, entity: &Arc<Entity>) -> bool {
         self.registry.get(&entity.id).is_some_and(|known| Arc::ptr_eq(known, entity))
     }
 
-    /// The rules by which entities of a type refer to others.
+    /// Returns the reference rules of an entity type.
     pub(crate) fn rules_of(&self, kind: usize) -> Vec<(u32, &ReferenceRule)> {
         let numbered = self.rules.iter().enumerate();
         numbered
@@ -235,7 +235,7 @@ impl Bundle {
             .collect()
     }
 
-    /// Puts a file in place of what is known under its name; `None` when it is gone. Everything that depends on it follows.
+    /// Replaces a file, or removes it when `file` is `None`, and updates all indexes.
     pub(crate) fn set_file(&mut self, kind: usize, name: &Arc<str>, file: Option<EntityFile>) {
         let Some(known) = self.kinds.get_mut(kind) else { return };
         let key = Key { kind: u32::try_from(kind).unwrap_or(u32::MAX), file: name.clone() };

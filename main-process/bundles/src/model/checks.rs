@@ -1,10 +1,10 @@
-//! What is wrong with a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
+//! The findings about a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
 
 use super::{Bundle, Entity, Relation, bundle::SetupFindings};
 use crate::{Data, Diagnostic, diagnostic::Source, schema::SchemaFinding};
 
 impl Bundle {
-    /// All findings about the bundle as it was last read.
+    /// All findings about the bundle in its loaded state.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         self.findings.get_or_init(|| self.find())
     }
@@ -26,7 +26,8 @@ impl Bundle {
         found
     }
 
-    /// What is broken and therefore left out: the definition, a schema, a lint rule, a folder, an entity's file.
+    /// Findings about parts that are broken and therefore disabled: definition, schemas, lint rules, folders, entity
+    /// files.
     pub fn disabled(&self) -> impl Iterator<Item = Diagnostic> {
         let mut found = self.setup.definition.clone();
         self.unreadable(&mut found);
@@ -158,7 +159,7 @@ impl Bundle {
     }
 }
 
-/// The non-blank texts in a field, which holds one or a list.
+/// Returns the non-blank texts in a field that contains one text or a list.
 pub(crate) fn links<'a>(data: &'a Data, field: &str) -> impl Iterator<Item = &'a str> {
     let values = match data.get(field) {
         Some(Data::List(items)) => items.as_slice(),
@@ -168,7 +169,7 @@ pub(crate) fn links<'a>(data: &'a Data, field: &str) -> impl Iterator<Item = &'a
     values.iter().filter_map(Data::as_text).filter(|text| !text.trim().is_empty())
 }
 
-/// A field at the top is named without the place in its list; a nested one in full.
+/// Returns the JSON pointer of a reference: without the list index for a top-level field, in full for a nested one.
 fn pointer(field: &str, pointer: &str) -> String {
     if field.contains('.') { pointer.to_owned() } else { format!("/{field}") }
 }

@@ -1,5 +1,4 @@
-//! What a bundle says about itself: its manifest and its type definition. Both are taken as they are; what is missing or
-//! has the wrong shape is left out.
+//! The manifest and the type definition of a bundle. Both are read leniently: missing or malformed parts are ignored.
 
 use crate::{Data, files::BundlePath};
 
@@ -8,7 +7,7 @@ use crate::{Data, files::BundlePath};
 pub struct Manifest(Data);
 
 impl Manifest {
-    /// The manifest in a document; nothing if that is no mapping.
+    /// Returns the manifest in a document, or `None` if the document is not a mapping.
     pub(crate) fn of(document: Data) -> Option<Self> {
         document.as_map().is_some().then_some(Self(document))
     }
@@ -17,7 +16,7 @@ impl Manifest {
         &self.0
     }
 
-    /// A text of `metadata`.
+    /// Returns a text from `metadata`.
     pub fn metadata(&self, key: &str) -> Option<&str> {
         self.0.get("metadata")?.text(key)
     }
@@ -30,7 +29,7 @@ impl Manifest {
         self.spec("bundleTypeDefinition")?.as_text()
     }
 
-    /// The entity types that have a schema, and the schema's path.
+    /// The entity types with a schema, and the path of each schema.
     pub(crate) fn schema_paths(&self) -> impl Iterator<Item = (&str, &str)> {
         let documents =
             self.spec("schemas").and_then(|schemas| schemas.get("documents")).and_then(Data::as_map);
@@ -52,13 +51,13 @@ impl Manifest {
         self.spec("lintConfig")?.text("path")
     }
 
-    /// How the file of a new entity is named, if the manifest says so.
+    /// The file name pattern for new entities, if the manifest defines one.
     pub(crate) fn file_pattern(&self, entity_type: &str) -> Option<&str> {
         self.spec("layout")?.get("documents")?.get(entity_type)?.text("filePattern")
     }
 }
 
-/// The type definition: which entity types there are, and how they refer to each other.
+/// The type definition: the entity types and the relations between them.
 #[derive(Debug, Clone)]
 pub struct Definition {
     data: Data,
@@ -112,7 +111,8 @@ impl TypeInfo {
         })
     }
 
-    /// The name of the file of a new entity: what the manifest or the definition says, the id and `.yaml` otherwise.
+    /// Returns the file name of a new entity: from the pattern of the manifest or the definition, otherwise the id and
+    /// `.yaml`.
     pub(crate) fn file_name(&self, manifest: &Manifest, id: &str) -> String {
         let pattern =
             manifest.file_pattern(&self.name).or(self.file_pattern.as_deref()).unwrap_or("{id}.yaml");

@@ -1,10 +1,10 @@
-//! What somebody who shows a bundle wants to know about its entity types.
+//! Display information about entity types.
 
 use super::Bundle;
 use crate::Data;
 
 impl Bundle {
-    /// What people call a type: the schema's title for it, else its name.
+    /// Returns the display name of a type: the schema's title, otherwise its name.
     pub fn type_title(&self, entity_type: &str) -> String {
         let schema = self.schemas.get(entity_type).map(|schema| &*schema.data);
         let shown = schema.and_then(|schema| schema.get("x-sdd-ui"));
@@ -13,7 +13,7 @@ impl Bundle {
         title.unwrap_or(entity_type).to_owned()
     }
 
-    /// The category that the definition puts a type into, as people call it.
+    /// Returns the display name of the category that the definition assigns to a type.
     pub fn type_category(&self, entity_type: &str) -> Option<String> {
         let definition = self.definition()?.data();
         let named = |list: &'static str, key: &'static str, name: &str| {
@@ -25,17 +25,17 @@ impl Bundle {
         Some(title.unwrap_or(category).to_owned())
     }
 
-    /// The text of a type's schema, as it stands in its file.
+    /// Returns the text of a type's schema, as in its file.
     pub fn schema_text(&self, entity_type: &str) -> Option<&str> {
         self.schemas.get(entity_type).map(|schema| &*schema.text)
     }
 
-    /// The field that holds the id of a type's entities.
+    /// Returns the field that contains the id of a type's entities.
     pub fn id_field(&self, entity_type: &str) -> Option<&str> {
         self.kind(entity_type).map(|kind| kind.info.id_field.as_str())
     }
 
-    /// The fields of a type that name other entities, nested ones with dots, each with the types that may stand there.
+    /// Returns the reference fields of a type, dotted for nested ones, each with the allowed target types.
     pub fn reference_fields(&self, entity_type: &str) -> Vec<(String, Vec<String>)> {
         let Some(kind) = self.kind_index(entity_type) else { return Vec::new() };
         let rules = self.rules_of(kind).into_iter();

@@ -1,4 +1,4 @@
-//! Reading entities from their files.
+//! Reads entities from their files.
 
 use super::{Bundle, Entity, bundle::EntityFile, graph::ReferenceRule};
 use crate::{
@@ -12,12 +12,12 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// How many files of one type are read, and how much all entities of a bundle may take.
+/// The maximum number of files per entity type, and the maximum bytes of all entities of a bundle.
 const MOST_FILES: usize = 100_000;
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Bundle {
-    /// Reads all entities, type by type, the files of a type side by side.
+    /// Reads all entities type by type, the files of a type in parallel.
     pub(super) fn load_entities(&mut self) {
         let mut bytes = 0;
         for kind in 0..self.kinds.len() {
@@ -29,7 +29,7 @@ impl Bundle {
                     continue;
                 }
             };
-            // Most bundles fit; only for one that does not is every file's size looked at first.
+            // Most bundles fit. File sizes are checked in advance only for one that does not.
             let (read, left_out) = match self.read_files(kind, &folder, &names, MOST_BYTES - bytes) {
                 Some(read) => (read, None),
                 None => {
@@ -51,7 +51,7 @@ impl Bundle {
         }
     }
 
-    /// Reads files side by side; nothing if there are too many, or if they hold more than `most` bytes.
+    /// Reads files in parallel. Returns `None` if there are too many or they exceed `most` bytes.
     fn read_files(
         &self,
         kind: usize,
@@ -74,7 +74,7 @@ impl Bundle {
             .collect()
     }
 
-    /// The folder of a type, and its problem told if it cannot be opened.
+    /// Opens the folder of a type, and records the problem if that fails.
     pub(super) fn open_kind_folder(&mut self, kind: usize) -> Option<OpenFolder> {
         let path = self.kinds[kind].folder.clone()?;
         match self.files.folder(&path) {
@@ -129,7 +129,7 @@ impl Bundle {
     }
 }
 
-/// How many of the files fit into a number of bytes. What is too large by itself is not read and takes nothing.
+/// Returns how many files fit into `most` bytes. A file over the size limit is not read and counts as empty.
 fn fitting(folder: &OpenFolder, names: &[String], most: u64) -> usize {
     let mut bytes = 0;
     let fits = |name: &&String| {
@@ -140,7 +140,7 @@ fn fitting(folder: &OpenFolder, names: &[String], most: u64) -> usize {
     names.iter().take(MOST_FILES).take_while(fits).count()
 }
 
-/// The id and the data in the text of an entity's file, or why it is none.
+/// Returns the id and the data from the text of an entity file, or the reason why it is invalid.
 pub(crate) fn parse_entity(text: &str, id_field: &str, path: &str) -> Result<(String, Data), String> {
     let data = yaml::read(text).map_err(|error| format!("Failed to parse YAML for \"{path}\": {error}"))?;
     match data.get(id_field).and_then(Data::as_text) {

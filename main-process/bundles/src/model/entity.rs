@@ -1,4 +1,4 @@
-//! One entity, as read from its file.
+//! An entity, as read from its file.
 
 use super::graph::ReferenceRule;
 use crate::{
@@ -7,27 +7,27 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// How many references one entity may hold.
+/// The maximum number of references in one entity.
 const MOST_REFERENCES: usize = 10_000;
 
 #[derive(Debug)]
 pub struct Entity {
     pub(crate) id: Arc<str>,
     pub(crate) entity_type: Arc<str>,
-    /// Relative to the bundle.
+    /// The path of its file, relative to the bundle.
     pub(crate) path: String,
     pub(crate) data: Data,
-    /// In the order of the rules.
+    /// Its references, in the order of the rules.
     pub(crate) references: Vec<Reference>,
     pub(crate) findings: Vec<SchemaFinding>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// Which of the bundle's reference rules it follows.
+    /// The index of the bundle's reference rule.
     pub(crate) rule: u32,
     pub(crate) target: Arc<str>,
-    /// A JSON pointer to it.
+    /// A JSON pointer to the reference.
     pub(crate) pointer: Box<str>,
 }
 
@@ -41,7 +41,7 @@ impl Entity {
         schema: Option<&EntitySchema>,
     ) -> Self {
         let references = references(&data, rules);
-        // The bundle itself may be described as an entity; its schema is for the manifest.
+        // The bundle itself may be described as an entity; its schema applies to the manifest.
         let findings = match schema {
             Some(schema) if &**entity_type != "Bundle" => schema.findings(&data),
             _ => Vec::new(),
@@ -61,17 +61,17 @@ impl Entity {
         &self.data
     }
 
-    /// The file it is in, relative to the bundle.
+    /// The path of its file, relative to the bundle.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What people call it.
+    /// The display title.
     pub fn title(&self) -> Option<&str> {
         ["title", "name", "statement"].into_iter().find_map(|field| self.data.text(field))
     }
 
-    /// Its data with `id` and `entityType` in front, which members of that name override.
+    /// Returns its data preceded by `id` and `entityType`, which members of the same name override.
     pub(crate) fn to_data(&self) -> Data {
         let mut members = crate::data::Members::default();
         members.set("id", (&*self.id).into());
@@ -91,7 +91,8 @@ pub(crate) fn references(data: &Data, rules: &[(u32, &ReferenceRule)]) -> Vec<Re
     found
 }
 
-/// The texts at the end of the steps. One where a list may stand, and a list where one may, are both taken.
+/// Collects the texts at the end of the steps. Accepts a single value in place of a list and a list in place of a
+/// single value.
 fn gather(data: &Data, steps: &[Step], pointer: &mut String, rule: u32, found: &mut Vec<Reference>) {
     if found.len() >= MOST_REFERENCES {
         return;

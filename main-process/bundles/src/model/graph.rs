@@ -1,27 +1,27 @@
-//! References as a graph: what each entity points to, and what points to it.
+//! The graph of references between entities, in both directions.
 //!
-//! The order is part of the contract: by rule, then by the entity that holds the reference, then as they are written. The
-//! relations of the type definition come first; what only schemas declare follows.
+//! The order is part of the contract: by rule, then by the entity that contains the reference, then in file order. The
+//! relations of the type definition come first, followed by references that only schemas declare.
 
 use super::{Bundle, Entity, bundle::Key, definition::Definition};
 use crate::schema::{EntitySchema, Step};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// One way in which entities of a type refer to others.
+/// A rule for references from entities of one type.
 #[derive(Debug, Clone)]
 pub(crate) struct ReferenceRule {
-    /// The type that holds the reference, as the index of its kind.
+    /// The type that contains the reference, as the index of its kind.
     pub(crate) from: usize,
     pub(crate) steps: Vec<Step>,
-    /// The field's name, with dots for nested ones.
+    /// The name of the field; dotted for nested fields.
     pub(crate) field: String,
-    /// The type that a missing target is said to be of.
+    /// The type to report for a missing target.
     pub(crate) to: String,
-    /// The types that the schema allows; any if there are none.
+    /// The target types that the schema allows; any type if empty.
     pub(crate) allowed: Vec<String>,
 }
 
-/// A reference of one entity to another, which need not exist.
+/// A reference from one entity to another, which may not exist.
 #[derive(Debug, Clone, Copy)]
 pub struct Edge<'a> {
     pub from: &'a Entity,
@@ -31,16 +31,16 @@ pub struct Edge<'a> {
     pub(crate) pointer: &'a str,
 }
 
-/// Where an edge stands in the order of all edges.
+/// The position of an edge in the order of all edges.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EdgeKey {
     pub(crate) rule: u32,
     pub(crate) from: Key,
-    /// Its place among the references of its entity.
+    /// Its index among the references of its entity.
     pub(crate) index: u32,
 }
 
-/// The edges that end at each id, in order.
+/// The edges to each id, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Incoming(imbl::HashMap<Arc<str>, Vec<EdgeKey>>);
 
@@ -48,7 +48,7 @@ impl Incoming {
     pub(crate) fn add(&mut self, key: &Key, entity: &Entity) {
         for (edge, target) in edge_keys(key, entity) {
             let edges = self.0.entry(target.clone()).or_default();
-            // While a bundle is loaded, rules do not come in order but their entities do.
+            // While a bundle loads, entities arrive in order but rules do not.
             let at = edges.partition_point(|known| *known < edge);
             edges.insert(at, edge);
         }
@@ -78,7 +78,7 @@ fn edge_keys<'a>(key: &Key, entity: &'a Entity) -> impl Iterator<Item = (EdgeKey
     })
 }
 
-/// The rules of a bundle: its relations, then what its schemas declare and no relation covers.
+/// Returns the rules of a bundle: its relations, then references that schemas declare and no relation covers.
 pub(crate) fn rules(
     definition: Option<&Definition>,
     kinds: &[Arc<str>],
@@ -131,12 +131,12 @@ impl Bundle {
         })
     }
 
-    /// What an entity refers to, in order.
+    /// The references from an entity, in order.
     pub fn outgoing<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = Edge<'a>> {
         entity.references.iter().map(move |reference| self.edge(entity, reference))
     }
 
-    /// What refers to an id, in order.
+    /// The references to an id, in order.
     pub fn incoming<'a>(&'a self, id: &str) -> impl Iterator<Item = Edge<'a>> {
         self.incoming.of(id).iter().filter_map(move |key| {
             let entity = self.entity_at(&key.from)?;
@@ -162,7 +162,8 @@ impl Bundle {
 }
 
 impl Bundle {
-    /// The references of an entity (`true`) and those to it, in the order of all references. One to itself is there once.
+    /// Returns the references from an entity (`true`) and to it (`false`), in the order of all references. A
+    /// self-reference appears once.
     pub(crate) fn edges_around<'a>(&'a self, entity: &'a Entity) -> Vec<(Edge<'a>, bool)> {
         let own_key = self.file_of(&entity.id).map(|(key, _)| key);
         let mut outgoing = entity.references.iter().enumerate().peekable();

@@ -1,5 +1,5 @@
-//! Loading a bundle and its own files. Only a bundle without a manifest cannot be loaded; anything else that is broken
-//! disables itself and is told as a finding.
+//! Loads a bundle and its configuration files. Only a missing or unreadable manifest prevents loading; any other broken
+//! part is disabled and reported as a finding.
 
 use super::{Bundle, Definition, Kind, Manifest, graph};
 use crate::{
@@ -23,7 +23,7 @@ pub enum LoadError {
     Unreadable { folder: String, problem: String },
 }
 
-/// The reading of one of the bundle's own files.
+/// Reads the bundle's configuration files and records their stamps.
 struct Setup<'a> {
     files: &'a BundleFiles,
     read: Vec<(BundlePath, Option<Stamp>)>,
@@ -39,7 +39,7 @@ impl Setup<'_> {
 }
 
 impl Bundle {
-    /// Loads the bundle in a folder. A change that a crash interrupted is finished first.
+    /// Loads the bundle in a folder. Completes a change that a crash interrupted first.
     pub fn load(id: &str, folder: &Path) -> Result<Self, LoadError> {
         let shown = folder.display().to_string();
         let files = BundleFiles::open(folder).map_err(|problem| match problem {
@@ -52,8 +52,8 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// A bundle whose files somebody else keeps: texts by their paths, relative to the bundle. It is followed with
-    /// [`Bundle::set_texts`]; changes to it are planned here and written by whoever keeps the texts. `root` is only shown.
+    /// Creates a bundle from texts that the caller stores, by path relative to the bundle. Update it with
+    /// [`Bundle::set_texts`]; changes are planned here and written by the caller. `root` is only displayed.
     pub fn of_texts(id: &str, root: &Path, texts: BTreeMap<String, Arc<str>>) -> Result<Self, LoadError> {
         Self::of_files(id, Arc::new(BundleFiles::of_texts(root.to_path_buf(), texts)))
     }
@@ -96,7 +96,7 @@ impl Bundle {
             Ok(data) => {
                 let definition = Definition::of(data);
                 let mut names = std::collections::BTreeSet::new();
-                // A type that is there twice is one type: the first.
+                // Of duplicate types, the first is used.
                 self.kinds = definition
                     .types
                     .iter()
@@ -145,7 +145,7 @@ impl Bundle {
             problems.extend(problem.map(|problem| (name.clone(), problem)));
             self.schemas.insert(name, schema);
         }
-        // In the manifest's order.
+        // Keeps the order of the manifest.
         problems.sort_by_key(|(name, _)| paths.iter().position(|(other, _)| other == name));
         self.setup.schemas = problems
             .into_iter()

@@ -1,8 +1,7 @@
-//! A loaded bundle: its entities, the graph of their references, and what is wrong with it.
+//! A loaded bundle: its entities, the graph of their references, and its findings.
 //!
-//! Everything that is asked often is kept ready and changed piece by piece: a changed file costs its own parsing and the
-//! entries it has in the registry, the graph and the search index. Findings about the bundle as a whole are worked out
-//! when somebody asks, and kept until the next change.
+//! Indexes are updated incrementally: a changed file costs its own parsing and its entries in the registry, the graph
+//! and the search index. Findings about the whole bundle are computed on demand and cached until the next change.
 
 mod bundle;
 pub(crate) mod checks;

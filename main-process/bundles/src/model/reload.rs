@@ -1,4 +1,4 @@
-//! Following the files: what changed on disk since it was read, and only that, is read again.
+//! Reloads the files that changed on disk, and only those.
 
 use super::{Bundle, LoadError};
 use crate::files::BundlePath;
@@ -9,8 +9,8 @@ use std::{
 };
 
 impl Bundle {
-    /// Reads again what a path stands for: an entity's file alone, the whole bundle for one of its own files, nothing for
-    /// any other. `path` may be absolute or relative to the bundle. Tells whether anything was read.
+    /// Reloads a path: a single entity file, or the whole bundle for a configuration file. Ignores other paths. `path`
+    /// is absolute or relative to the bundle. Returns whether anything was reloaded.
     pub fn reload_file(&mut self, path: &Path) -> Result<bool, LoadError> {
         let relative = path.strip_prefix(self.root()).unwrap_or(path);
         let Some(path) = relative.to_str().and_then(|path| BundlePath::parse(path).ok()) else {
@@ -31,7 +31,7 @@ impl Bundle {
         Ok(is_yaml && !kinds.is_empty())
     }
 
-    /// The folders in which something of the bundle may change, for whoever watches the disk.
+    /// The folders to watch for changes of the bundle.
     pub fn watched_folders(&self) -> BTreeSet<PathBuf> {
         let of_files = self.configuration.iter().map(|(path, _)| path.split().0.join("/"));
         let of_entities =
@@ -39,7 +39,7 @@ impl Bundle {
         of_files.chain(of_entities).map(|folder| self.root().join(folder)).collect()
     }
 
-    /// Looks at every file's stamp and reads again what changed. Tells how many files that were.
+    /// Checks the stamp of every file and reloads those that changed. Returns their number.
     pub fn refresh(&mut self) -> Result<usize, LoadError> {
         if self.configuration_changed() {
             self.reload_all()?;
@@ -49,7 +49,7 @@ impl Bundle {
         for (kind, name) in &changed {
             self.reload_entity(*kind, name);
         }
-        // A folder that came, or went.
+        // Detects folders that appeared or disappeared.
         for kind in 0..self.kinds.len() {
             let before = self.kinds[kind].folder_problem.is_some();
             if self.open_kind_folder(kind).is_none() != before {
@@ -59,8 +59,8 @@ impl Bundle {
         Ok(changed.len())
     }
 
-    /// Follows texts that somebody else keeps: their new content, or nothing where one is gone. Paths are relative to the
-    /// bundle. Tells whether any was the bundle's; for a bundle on a disk none ever is.
+    /// Updates a bundle of caller-stored texts: new content, or `None` for a removed file. Paths are relative to the
+    /// bundle. Returns whether any path belongs to the bundle; always `false` for a bundle on disk.
     pub fn set_texts(
         &mut self,
         edits: impl IntoIterator<Item = (String, Option<Arc<str>>)>,
@@ -85,8 +85,8 @@ impl Bundle {
         self.configuration.iter().any(|(known, _)| known == path)
     }
 
-    /// The ids that a file gives rise to, to tell what a change of it concerns; nothing for one of the bundle's own files,
-    /// which concerns everything.
+    /// Returns the ids of the entities in a file, to determine the effect of a change. Returns `None` for a
+    /// configuration file, which affects the whole bundle.
     pub fn ids_in(&self, path: &str) -> Option<Vec<&str>> {
         let path = BundlePath::parse(path).ok()?;
         if self.is_configuration(&path) {
@@ -101,7 +101,7 @@ impl Bundle {
         Some(entities.map(|entity| entity.id()).collect())
     }
 
-    /// The bundle as it is on the disk now: this one if nothing changed.
+    /// Returns an updated copy of the bundle, or `None` if nothing changed on disk.
     pub(crate) fn refreshed(&self) -> Result<Option<Self>, LoadError> {
         if !self.files.is_on_disk() {
             return Ok(None);
@@ -142,7 +142,7 @@ impl Bundle {
             for name in names {
                 let known = kind.files.get(&*name).map(|file| file.stamp);
                 let now = folder.as_ref().and_then(|folder| folder.stamp(&name));
-                // What was left out for want of room stays out until the bundle is loaded again.
+                // Files over the limit stay excluded until the bundle is loaded again.
                 let is_new = known.is_none() && kind.left_out.is_none();
                 if is_new || (known.is_some() && known != now) {
                     changed.push((index, name));

@@ -48,7 +48,7 @@ pub(super) fn audit(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Stri
     ))
 }
 
-/// What is covered of a type, and what is not.
+/// The coverage of an entity type.
 struct Coverage<'a> {
     total: usize,
     uncovered: Vec<&'a Entity>,
@@ -85,7 +85,7 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<S
     let with_tasks = Coverage::of(bundle, "Requirement", |entity| named_by(entity, "Task"));
     let with_tests = Coverage::of(bundle, "Requirement", |entity| named_by(entity, "Test"));
     let features = Coverage::of(bundle, "Feature", |entity| named_by(entity, "Requirement"));
-    // A threat usually names its own mitigations.
+    // A threat usually references its own mitigations.
     let threats = Coverage::of(bundle, "Threat", |entity| {
         let names = |kind: &str| bundle.outgoing(entity).any(|edge| edge.to_type == kind);
         bundle.incoming(entity.id()).next().is_some() || names("Requirement")

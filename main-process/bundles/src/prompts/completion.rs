@@ -1,4 +1,4 @@
-//! Completing arguments of prompts and resource templates, by what is typed so far.
+//! Completes arguments of prompts and resource templates by prefix.
 
 use super::PROMPTS;
 use crate::{
@@ -8,20 +8,20 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// How many values a completion may hold.
+/// The maximum number of values in a completion.
 const MOST: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
     pub values: Vec<String>,
-    /// How many there are in all.
+    /// The total number of matches.
     pub total: usize,
     pub has_more: bool,
 }
 
-/// What is completed: an argument of a prompt by its name, or of a resource template by its URI.
+/// Completes an argument of a prompt, named by `of`, or of a resource template, whose URI is `of`.
 ///
-/// `given` holds the arguments that are filled in already, which narrow what fits.
+/// `given` contains the arguments that are already set, which narrow the matches.
 pub fn complete(
     bundles: &Bundles,
     of: &str,

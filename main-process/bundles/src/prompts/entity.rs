@@ -9,10 +9,10 @@ use crate::{
 };
 
 const MOST_NEIGHBOURS: usize = 10;
-/// How many neighbours are looked at to find those that are shown.
+/// The maximum number of neighbours that are visited to find those to show.
 const MOST_LOOKED_AT: usize = 500;
 
-/// The entities next to one, each once.
+/// Returns the adjacent entities, each once.
 fn neighbours<'a>(bundle: &'a Bundle, entity: &'a Entity, direction: Direction) -> Vec<Reached<'a>> {
     around(bundle, &[entity], direction, 1, MOST_LOOKED_AT).0
 }

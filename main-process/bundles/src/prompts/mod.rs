@@ -1,6 +1,6 @@
-//! The prompts: structured tasks for an agent, with what it needs to know gathered from a bundle.
+//! The prompts: structured tasks for an agent, with the relevant context from a bundle.
 //!
-//! Each is one text, bounded in size whatever the bundle holds. Where something is missing, the prompt is refused.
+//! Each prompt is one text of limited size. It is refused if an entity is missing.
 
 mod bundle;
 mod completion;
@@ -19,7 +19,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// The text of a prompt.
+/// Returns the text of a prompt.
 pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String, Refusal> {
     let arguments = &Arguments::of(arguments)?;
     let text = match name {

@@ -1,4 +1,4 @@
-//! Prompts about bundles as a whole: summary, comparison, roadmap.
+//! Prompts about whole bundles: summary, comparison, roadmap.
 
 use super::words::{READ_MORE, bullet, domain_knowledge, joined, line, list, list_or_none};
 use crate::{
@@ -140,7 +140,7 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<St
     ))
 }
 
-/// Whether an entity belongs to a scope: everything, or what an entity is, refers to or is referred to by.
+/// Returns whether an entity is in scope: always for `all`, otherwise if it is the scope entity or adjacent to it.
 fn in_scope(bundle: &Bundle, entity: &Entity, scope: &str) -> bool {
     let known = scope != "all" && bundle.entity_by_id(scope).is_some();
     !known

@@ -1,4 +1,4 @@
-//! What prompts there are, and their arguments.
+//! The prompt definitions and their arguments.
 
 pub struct Prompt {
     pub name: &'static str,
@@ -10,7 +10,7 @@ pub struct PromptArgument {
     pub name: &'static str,
     pub description: &'static str,
     pub is_required: bool,
-    /// What may be given, if that is a fixed list.
+    /// The allowed values; any value if empty.
     pub values: &'static [&'static str],
 }
 
@@ -30,9 +30,9 @@ const fn choice(
     PromptArgument { name, description, is_required: false, values }
 }
 
-const BUNDLE: PromptArgument = optional("bundleId", "Bundle id; may be left out when one bundle is loaded");
+const BUNDLE: PromptArgument = optional("bundleId", "Bundle id; optional when one bundle is loaded");
 
-/// All prompts, in the order in which they are listed.
+/// All prompts, in listing order.
 pub static PROMPTS: &[Prompt] = &[
     Prompt {
         name: "implement-requirement",
@@ -40,7 +40,7 @@ pub static PROMPTS: &[Prompt] = &[
         arguments: &[
             BUNDLE,
             required("requirementId", "The requirement"),
-            choice("depth", "How much detail", &["overview", "detailed", "with-code"]),
+            choice("depth", "Level of detail", &["overview", "detailed", "with-code"]),
         ],
     },
     Prompt {
@@ -50,7 +50,11 @@ pub static PROMPTS: &[Prompt] = &[
             BUNDLE,
             required("entityType", "The entity's type"),
             required("entityId", "The entity"),
-            choice("audience", "Whom to explain it to", &["developer", "stakeholder", "new-team-member"]),
+            choice(
+                "audience",
+                "Audience of the explanation",
+                &["developer", "stakeholder", "new-team-member"],
+            ),
         ],
     },
     Prompt {
@@ -59,7 +63,7 @@ pub static PROMPTS: &[Prompt] = &[
         arguments: &[
             BUNDLE,
             required("profileId", "The profile"),
-            choice("scope", "How much to audit", &["full", "requirements-only", "quick"]),
+            choice("scope", "Scope of the audit", &["full", "requirements-only", "quick"]),
         ],
     },
     Prompt {
@@ -69,7 +73,7 @@ pub static PROMPTS: &[Prompt] = &[
             BUNDLE,
             required("entityType", "The entity's type"),
             required("entityId", "The entity"),
-            choice("direction", "Which way", &["upstream", "downstream", "both"]),
+            choice("direction", "Direction of the trace", &["upstream", "downstream", "both"]),
         ],
     },
     Prompt {
@@ -77,8 +81,8 @@ pub static PROMPTS: &[Prompt] = &[
         description: "Analyze coverage gaps in specifications",
         arguments: &[
             BUNDLE,
-            choice("focus", "What to look at", &["requirements", "features", "threats", "all"]),
-            optional("threshold", "Wanted coverage in percent, 80 by default"),
+            choice("focus", "Focus of the analysis", &["requirements", "features", "threats", "all"]),
+            optional("threshold", "Target coverage in percent, 80 by default"),
         ],
     },
     Prompt {
@@ -87,7 +91,7 @@ pub static PROMPTS: &[Prompt] = &[
         arguments: &[
             BUNDLE,
             optional("entityType", "Only entities of this type"),
-            choice("confidence", "How sure suggestions must be", &["high", "medium", "all"]),
+            choice("confidence", "Minimum confidence of suggestions", &["high", "medium", "all"]),
         ],
     },
     Prompt {
@@ -108,15 +112,18 @@ pub static PROMPTS: &[Prompt] = &[
     Prompt {
         name: "summarize-bundle",
         description: "Generate executive/technical summaries of a bundle",
-        arguments: &[BUNDLE, choice("format", "Whom it is for", &["executive", "technical", "onboarding"])],
+        arguments: &[
+            BUNDLE,
+            choice("format", "Audience of the summary", &["executive", "technical", "onboarding"]),
+        ],
     },
     Prompt {
         name: "diff-bundles",
         description: "Compare two bundles and highlight differences",
         arguments: &[
-            required("bundleA", "The one bundle"),
-            required("bundleB", "The other bundle"),
-            choice("focus", "What to compare", &["all", "requirements", "structure"]),
+            required("bundleA", "The first bundle"),
+            required("bundleB", "The second bundle"),
+            choice("focus", "Focus of the comparison", &["all", "requirements", "structure"]),
         ],
     },
     Prompt {
@@ -125,7 +132,7 @@ pub static PROMPTS: &[Prompt] = &[
         arguments: &[
             BUNDLE,
             optional("scope", "all, or the id of an entity to plan around"),
-            choice("format", "How to organize it", &["timeline", "phases", "milestones"]),
+            choice("format", "Structure of the roadmap", &["timeline", "phases", "milestones"]),
         ],
     },
     Prompt {

@@ -1,14 +1,14 @@
-//! How entities are put into words, shortly.
+//! Formats entities for prompts.
 
 use crate::{Bundle, Data, Entity, envelope::Refusal};
 
-/// The longest prompt, in characters.
+/// The maximum characters of a prompt.
 pub(super) const LONGEST_PROMPT: usize = 60_000;
 const LONGEST_ENTITY: usize = 8_000;
 const LONGEST_TITLE: usize = 200;
 pub(super) const READ_MORE: &str = "**Note:** Use `read_entities` tool for full entity details.";
 
-/// A text cut to a number of characters.
+/// Truncates a text to `most` characters.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -16,7 +16,7 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// An entity as JSON in a code block.
+/// Returns an entity as JSON in a code block.
 pub(super) fn json(entity: &Entity) -> String {
     format!("```json\n{}\n```", clipped(&entity.data().to_pretty_json(), LONGEST_ENTITY))
 }
@@ -25,7 +25,7 @@ pub(super) fn title(entity: &Entity) -> Option<String> {
     entity.title().map(|title| clipped(title, LONGEST_TITLE))
 }
 
-/// ` [state]` or ` (priority)`, if there is one.
+/// Returns ` [state]` or ` (priority)` if the field is set.
 fn marked(entity: &Entity, field: &str, open: char, close: char) -> String {
     entity.data().text(field).map_or(String::new(), |value| format!(" {open}{value}{close}"))
 }
@@ -44,7 +44,7 @@ pub(super) fn line(entity: &Entity) -> String {
     format!("- {}{title}{state}{priority}", entity.id())
 }
 
-/// Some lines, and how many more there are.
+/// Returns up to `most` lines, and the number of omitted ones.
 pub(super) fn list<T>(items: &[T], most: usize, line: impl Fn(&T) -> String) -> String {
     let mut lines: Vec<String> = items.iter().take(most).map(line).collect();
     if items.len() > most {
@@ -77,7 +77,7 @@ pub(super) fn domain_knowledge(bundle: &Bundle, most: usize) -> String {
         .map_or("No domain knowledge file provided.".to_owned(), |text| clipped(text, most))
 }
 
-/// A field's texts, joined.
+/// Returns the texts of a field, joined with commas.
 pub(super) fn joined(data: &Data, field: &str) -> String {
     let found: Vec<&str> = crate::model::checks::links(data, field).take(20).collect();
     if found.is_empty() { "None".to_owned() } else { found.join(", ") }

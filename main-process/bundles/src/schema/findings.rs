@@ -1,4 +1,4 @@
-//! A validator's errors as findings, with the codes and words that readers of bundles know.
+//! Converts validator errors to findings with the codes and texts of the contract.
 
 use super::SchemaFinding;
 use jsonschema::{
@@ -7,7 +7,7 @@ use jsonschema::{
 };
 use std::collections::BTreeSet;
 
-/// How many findings one entity may have; the first ones tell enough.
+/// The maximum number of findings for one entity.
 const MOST: usize = 200;
 
 pub(super) fn of<'a>(errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<SchemaFinding> {
@@ -34,7 +34,7 @@ fn add(findings: &mut Vec<SchemaFinding>, conditions: &mut BTreeSet<String>, err
         });
     };
     match error.kind() {
-        // One finding for each, as each can be put right alone.
+        // One finding per property, because each can be fixed separately.
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let keyword = error.kind().keyword();
             let words = if keyword == "additionalProperties" { "additional" } else { "unevaluated" };
@@ -57,7 +57,7 @@ fn add(findings: &mut Vec<SchemaFinding>, conditions: &mut BTreeSet<String>, err
         }
         kind => push(kind.keyword(), words(kind, error)),
     }
-    // Whoever wrote a condition wants to know that it was the condition.
+    // An additional finding names the condition that applied.
     let place = error.evaluation_path().as_str();
     for branch in ["then", "else"] {
         let Some(at) = place.find(&format!("/{branch}/")) else { continue };

@@ -1,7 +1,7 @@
-//! The JSON Schema of an entity type: compiled once, asked for findings, and read for the references it declares.
+//! The JSON Schema of an entity type: compiled once, used for validation, and read for the references that it declares.
 //!
-//! A schema that does not compile disables only itself. Keywords that are not JSON Schema's are annotations, in the
-//! current vocabulary (`x-sdd-…`) and in the older one (`x-refTargets`, …).
+//! A schema that does not compile disables only itself. Keywords outside JSON Schema are annotations, in the current
+//! vocabulary (`x-sdd-…`) and in the older one (`x-refTargets`, …).
 
 mod findings;
 mod references;
@@ -13,7 +13,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How often a pattern may step back before it counts as not matching.
+/// The maximum number of backtracking steps of a pattern before it counts as not matching.
 pub(crate) const BACKTRACK_LIMIT: usize = 100_000;
 
 #[derive(Debug, Clone)]
@@ -24,16 +24,16 @@ pub(crate) struct EntitySchema {
     validator: Option<Arc<Validator>>,
 }
 
-/// What one schema found in one entity: the keyword, where, and in words.
+/// A violation of a schema by an entity: keyword, position and message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SchemaFinding {
     pub(crate) code: String,
-    /// A JSON pointer, `/` for the entity itself.
+    /// A JSON pointer; `/` for the entity itself.
     pub(crate) path: String,
     pub(crate) message: String,
 }
 
-/// A schema's text, read but not yet compiled: others may refer to it.
+/// The parsed text of a schema, not yet compiled, because others may refer to it.
 pub(crate) struct ReadSchema {
     pub(crate) text: String,
     pub(crate) data: Data,
@@ -49,8 +49,8 @@ impl ReadSchema {
 }
 
 impl EntitySchema {
-    /// Compiles a schema; `all` are the bundle's schemas, which may refer to each other by their `$id`. Without a
-    /// validator, and with the reason, if it does not compile.
+    /// Compiles a schema. `all` are the bundle's schemas, which may refer to each other by `$id`. If compilation fails,
+    /// the result has no validator and comes with the reason.
     pub(crate) fn compile(schema: &ReadSchema, all: &[&ReadSchema]) -> (Self, Option<String>) {
         let compiled = build(&schema.json, all);
         let problem = compiled.as_ref().err().cloned();
@@ -63,7 +63,7 @@ impl EntitySchema {
         (compiled, problem)
     }
 
-    /// What is wrong with an entity; nothing when the schema did not compile.
+    /// Validates an entity. Returns no findings if the schema did not compile.
     pub(crate) fn findings(&self, entity: &Data) -> Vec<SchemaFinding> {
         let Some(validator) = &self.validator else { return Vec::new() };
         let json = entity.to_json();
@@ -74,7 +74,7 @@ impl EntitySchema {
         self.validator.is_some()
     }
 
-    /// Whether a dotted path leads to a declared property.
+    /// Returns whether a field path leads to a declared property.
     pub(crate) fn declares(&self, path: &[&str]) -> bool {
         let mut schema = &*self.data;
         path.iter().all(|part| match schema.get("properties").and_then(|properties| properties.get(part)) {
@@ -96,8 +96,8 @@ impl EntitySchema {
     }
 }
 
-/// Most schemas stand alone. Only one that does not is compiled together with the others, so that a broken one among
-/// them harms nobody else.
+/// Compiles a schema on its own, and together with the others only if that fails, so that a broken schema does not affect
+/// independent ones.
 fn build(schema: &Value, all: &[&ReadSchema]) -> Result<Validator, String> {
     let alone = options().build(schema);
     let Err(error) = alone else { return alone.map_err(|error| error.to_string()) };

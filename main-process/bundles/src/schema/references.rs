@@ -1,9 +1,9 @@
-//! Which parts of an entity are references, as its schema declares them: at the top, inside lists, and nested in objects.
+//! Finds the references that a schema declares: at the top level, inside lists, and nested in objects.
 
 use crate::Data;
 
-/// How deep references are looked for, in how many places, and how many a schema may declare. A schema may refer to itself,
-/// and in many places at once.
+/// The limits for depth, visited subschemas and declared references. A schema may refer to itself, in many places at
+/// once.
 const MAX_DEPTH: usize = 12;
 const MOST_VISITS: usize = 20_000;
 const MOST: usize = 1_000;
@@ -21,12 +21,12 @@ pub(crate) enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SchemaReference {
     pub(crate) steps: Vec<Step>,
-    /// The entity types that may stand there; any if there are none.
+    /// The allowed entity types; any type if empty.
     pub(crate) targets: Vec<String>,
 }
 
 impl SchemaReference {
-    /// The names on the way with dots between: `conformanceRules.linkedRequirement`.
+    /// Returns the dotted field path: `conformanceRules.linkedRequirement`.
     pub(crate) fn field(&self) -> String {
         let names: Vec<&str> = self
             .steps
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
         steps.pop();
     }
 
-    /// A definition in the same schema, `#/$defs/Name`.
+    /// Resolves a pointer in the same schema, `#/$defs/Name`.
     fn resolve(&self, pointer: &str) -> Option<&'a Data> {
         let mut schema = self.root;
         for part in pointer.strip_prefix("#/")?.split('/') {
@@ -118,7 +118,7 @@ fn members<'a>(schema: &'a Data, key: &str) -> impl Iterator<Item = (&'a str, &'
     schema.get(key).and_then(Data::as_map).into_iter().flat_map(|map| map.iter())
 }
 
-/// The targets of a reference; nothing if it is none.
+/// Returns the targets of a reference, or `None` if the subschema declares none.
 fn targets(schema: &Data) -> Option<Vec<String>> {
     let declared = schema.get("x-sdd-refTargets").or_else(|| schema.get("x-refTargets"));
     match declared {

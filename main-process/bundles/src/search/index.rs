@@ -7,12 +7,12 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// The number of an entity in the index.
+/// The index of an entity in the search index.
 pub(super) type Slot = u32;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    /// For each word, who holds it: the entity's slot and a bit for each field. Shared with the states before.
+    /// For each word, the slots of the entities that contain it, with a bit per field. Shared between clones.
     words: HashMap<Arc<str>, Arc<Vec<(Slot, u8)>>>,
     slots: HashMap<Arc<str>, Slot>,
     pub(super) entries: Vec<Option<Arc<Entry>>>,
@@ -20,7 +20,7 @@ pub(crate) struct Index {
     order: OnceLock<Vec<Slot>>,
 }
 
-/// An entity that can be found, and its fields in lower case.
+/// An indexed entity with its fields in lower case.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) entity: Arc<Entity>,
@@ -34,7 +34,7 @@ impl Entry {
         Self { entity: entity.clone(), lower }
     }
 
-    /// Its words, each once, with a bit for every field it is in.
+    /// Returns its distinct words, each with a bit per field that contains it.
     fn words(&self) -> Vec<(&str, u8)> {
         let mut found: Vec<(&str, u8)> = Vec::with_capacity(64);
         for (field, text) in self.lower.iter().enumerate() {
@@ -86,7 +86,7 @@ impl Index {
         self.order = OnceLock::new();
     }
 
-    /// For each slot, in which fields a part of a word occurs.
+    /// Returns, for each slot, the fields that contain a word with `part` in it.
     pub(super) fn fields_with(&self, part: &str) -> Vec<u8> {
         let mut fields = vec![0; self.entries.len()];
         let finder = memchr::memmem::Finder::new(part.as_bytes());
@@ -98,7 +98,7 @@ impl Index {
         fields
     }
 
-    /// All slots, by type and id as a person would sort them.
+    /// All slots, sorted by type and id in natural order.
     pub(super) fn order(&self) -> &[Slot] {
         self.order.get_or_init(|| {
             let keyed = self.entries.iter().enumerate().filter_map(|(slot, entry)| {

@@ -1,8 +1,8 @@
-//! Full-text search: over id, title, name, statement and description.
+//! Full-text search over id, title, name, statement and description.
 //!
-//! An inverted index from words to the entities that hold them, and in which of the five fields. It is changed entity by
-//! entity. A query without spaces or signs is answered from the index alone; any other is narrowed by its words and then
-//! looked for in the texts.
+//! An inverted index maps words to the entities and fields that contain them. It is updated per entity. A query of a
+//! single word is answered from the index alone; any other query is narrowed by its words and then matched against the
+//! texts.
 
 mod index;
 mod query;
@@ -12,7 +12,7 @@ pub(crate) use query::{Hit, search};
 
 use crate::model::Entity;
 
-/// The fields that are searched, best first.
+/// The searched fields, best first.
 pub(crate) const FIELDS: [&str; 5] = ["id", "title", "name", "statement", "description"];
 
 /// The text of one of [`FIELDS`].
@@ -20,7 +20,7 @@ fn field_text(entity: &Entity, field: usize) -> Option<&str> {
     if field == 0 { Some(entity.id()) } else { entity.data().text(FIELDS[field]) }
 }
 
-/// The words of a text: runs of letters and digits, in lower case.
+/// Splits a lower-case text into words: runs of letters and digits.
 fn words(lower: &str) -> impl Iterator<Item = &str> {
     lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }

@@ -1,17 +1,17 @@
-//! Answering a query: first what holds it as it is written, by the field it is found in, then what holds all its words.
+//! Evaluates a query: exact matches come first, by field, then entities that contain all words separately.
 
 use super::{FIELDS, index::Slot, words};
 use crate::model::{Bundle, Entity};
 
 pub(crate) struct Hit<'a> {
     pub(crate) entity: &'a Entity,
-    /// The best field it was found in.
+    /// The best matching field.
     pub(crate) field: &'static str,
-    /// Smaller is better; within one rank, entities are in order.
+    /// Lower is better; within one rank, entities are sorted.
     pub(crate) rank: usize,
 }
 
-/// What a bundle holds of a query, unsorted by rank but in order within each.
+/// Returns the matches in a bundle: sorted within each rank, but not by rank.
 pub(crate) fn search<'a>(bundle: &'a Bundle, query: &str, entity_type: Option<&str>) -> Vec<Hit<'a>> {
     let query = query.trim().to_lowercase();
     let index = &bundle.search;
@@ -43,7 +43,7 @@ pub(crate) fn search<'a>(bundle: &'a Bundle, query: &str, entity_type: Option<&s
             let entity = &*entry.entity;
             match together {
                 Some(field) => Some(Hit { entity, field: FIELDS[field], rank: field }),
-                // A query of signs alone has no words to be found apart.
+                // A query without letters or digits has no words to match separately.
                 None if parts.is_empty() => None,
                 None => {
                     let field = fields.iter().map(|found| found[slot as usize].trailing_zeros()).max()?;

@@ -1,4 +1,4 @@
-//! `get_conformance_context`: the rules of a profile, with what they are linked to.
+//! `get_conformance_context`: the rules of a profile with their linked requirements and features.
 
 use crate::{
     Bundle, Bundles, Data, Entity,
@@ -40,7 +40,7 @@ fn head(profile: &Entity) -> Data {
     ])
 }
 
-/// A profile's rules as stored, each with the words of the requirement it is linked to.
+/// Returns a profile's rules, each with the description of its linked requirement.
 pub(crate) fn rules(bundle: &Bundle, profile: &Entity) -> Vec<Data> {
     let rules = profile.data().get("conformanceRules").and_then(Data::as_list).unwrap_or_default();
     rules

@@ -1,4 +1,4 @@
-//! `get_context`: an entity and what is around it.
+//! `get_context`: an entity and its neighbourhood.
 
 use super::{
     read::chosen,
@@ -32,7 +32,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer
             Data::Map(members)
         }
     };
-    // Who asks for context wants some: 0 is taken for the nearest.
+    // A depth of 0 would return no context and is treated as 1.
     let (reached, truncated) = around(bundle, &[entity], Direction::Both, depth.max(1), most);
     let related: Vec<Data> = reached.iter().map(|reached| related(reached, detail)).collect();
     let meta = [

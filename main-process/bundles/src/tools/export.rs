@@ -1,4 +1,4 @@
-//! `export_context`: entities with everything they depend on, as one document.
+//! `export_context`: entities with their dependencies as one document.
 
 use super::traversal::{Direction, around};
 use crate::{
@@ -110,7 +110,7 @@ fn entity_data(bundle: &Bundle, entity: &Entity) -> Data {
     ])
 }
 
-/// The references between what is exported.
+/// Returns the references between exported entities.
 fn relations(bundle: &Bundle, exported: &[&Entity]) -> Vec<Data> {
     let ids: HashSet<&str> = exported.iter().map(|entity| entity.id()).collect();
     exported

@@ -53,7 +53,7 @@ pub(super) fn entities(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<A
     Ok(Answer::new(data).of(bundle.id()).meta(page(total, limit, offset, returned)))
 }
 
-/// Every bundle with its ids of one type, or with its types.
+/// Returns the ids of one type, or the types, for every bundle.
 fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> Answer {
     let mut data = Members::default();
     for bundle in bundles.iter() {

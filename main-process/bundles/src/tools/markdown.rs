@@ -1,4 +1,4 @@
-//! `export_entity_markdown`: an entity, and what it depends on, to read.
+//! `export_entity_markdown`: an entity and its dependencies as Markdown.
 
 use super::traversal::{Direction, around};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use std::{fmt::Write as _, time::SystemTime};
 
 const MOST_DEPENDENCIES: usize = 500;
-/// A text longer than this gets a heading of its own.
+/// The maximum characters of an inline text; a longer one gets its own heading.
 const LONGEST_LINE: usize = 200;
 
 pub(super) fn export(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
@@ -99,7 +99,7 @@ fn write_entity(text: &mut String, bundle: &Bundle, entity: &Entity, level: usiz
     }
 }
 
-/// An entity's fields that hold something, in the order of its schema, each with its part of the schema.
+/// Returns the non-empty fields of an entity in schema order, each with its subschema.
 fn fields<'a>(bundle: &'a Bundle, entity: &'a Entity) -> Vec<(&'a str, &'a Data, Option<&'a Data>)> {
     let id_field = bundle.kind(entity.entity_type()).map_or("id", |kind| &kind.info.id_field);
     let properties = bundle.schemas.get(entity.entity_type()).and_then(|schema| schema.properties());
@@ -145,7 +145,7 @@ fn write_field(text: &mut String, heading: &str, label: &str, value: &Data) {
     };
 }
 
-/// An object in a list: its name, then its members.
+/// Writes an object in a list: its name, then its members.
 fn write_item(text: &mut String, number: usize, item: &Data) {
     let names = ["name", "title", "id"];
     let named = names.into_iter().find(|key| item.text(key).is_some());
@@ -169,7 +169,7 @@ fn write_item(text: &mut String, number: usize, item: &Data) {
     text.push('\n');
 }
 
-/// A value on one line.
+/// Returns a value on one line.
 fn plain(value: &Data) -> String {
     match value {
         Data::Text(text) => text.to_string(),
@@ -182,7 +182,7 @@ fn label(name: &str, schema: Option<&Data>) -> String {
     declared.map_or_else(|| humanised(name), str::to_owned)
 }
 
-/// `acceptanceCriteria` becomes `Acceptance Criteria`.
+/// Converts a key to a label: `acceptanceCriteria` becomes `Acceptance Criteria`.
 pub(crate) fn humanised(name: &str) -> String {
     let mut label = String::new();
     let mut previous_lower = false;

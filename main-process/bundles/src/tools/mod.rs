@@ -1,4 +1,4 @@
-//! The tools: one table of what there is, and one function that calls them.
+//! The tools: a table of definitions, and the dispatch of calls.
 
 mod conformance;
 mod context;
@@ -26,12 +26,12 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Calls a tool that reads; `apply_changes` as a dry run. Whatever goes wrong is in the envelope.
+/// Calls a tool without writing; `apply_changes` only as a dry run. Errors are part of the envelope.
 pub fn call(bundles: &Bundles, tool: &str, arguments: &Value) -> Envelope {
     Envelope { tool: tool.to_owned(), result: answer(bundles, tool, arguments) }
 }
 
-/// As [`call`], and `apply_changes` with `dryRun: false` writes. For callers that nobody needs to ask.
+/// Like [`call`], but `apply_changes` with `dryRun: false` writes. For callers that need no approval.
 pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> Envelope {
     if tool != "apply_changes" {
         return call(bundles, tool, arguments);

@@ -53,7 +53,7 @@ pub(super) fn many(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Answe
     Ok(Answer::new(data).of(bundle.id()).meta(meta))
 }
 
-/// An entity's id, its type if wanted, and the fields that were asked for and are there.
+/// Returns an entity's id, optionally its type, and those of the requested fields that it has.
 pub(super) fn chosen(entity: &Entity, fields: &[&str], with_type: bool) -> Data {
     let mut members = Members::default();
     members.set("id", entity.id().into());

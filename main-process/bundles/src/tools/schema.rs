@@ -30,7 +30,7 @@ pub(super) fn entity(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
     Ok(Answer::new(data).of(bundle.id()))
 }
 
-/// The schema of a type, or why there is none.
+/// Returns the schema of a type, or the reason why there is none.
 pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a EntitySchema, Refusal> {
     if let Some(schema) = bundle.schemas.get(entity_type) {
         return Ok(schema);
@@ -63,7 +63,7 @@ pub(super) fn relations(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<
                 } else {
                     return None;
                 };
-                // A relation of a type with itself is outgoing, and incoming too.
+                // A relation from a type to itself is both outgoing and incoming.
                 let fits = direction == "both"
                     || direction == found
                     || (relation.from_entity == relation.to_entity && direction == "incoming");

@@ -1,4 +1,4 @@
-//! `search_entities`: full-text search over one bundle or all.
+//! `search_entities`: full-text search in one bundle or in all.
 
 use super::list::page;
 use crate::{
@@ -20,7 +20,7 @@ pub(super) fn search(bundles: &Bundles, arguments: &Arguments<'_>) -> Result<Ans
         hits.iter().skip(offset).take(limit).map(|(bundle, hit)| result(bundle, hit)).collect();
     let returned = results.len();
     let answer = Answer::new(Data::map([("query", query.into()), ("results", results.into())]));
-    // About one bundle when one was named, or when there is no other.
+    // Names the bundle if one was requested or only one is loaded.
     let only = bundles.resolve(bundle_id).ok();
     let answer = if let Some(only) = only { answer.of(only.id()) } else { answer };
     Ok(answer.meta(page(total, limit, offset, returned)))

@@ -1,4 +1,4 @@
-//! `get_bundle_snapshot`: a whole bundle at once.
+//! `get_bundle_snapshot`: a whole bundle in one response.
 
 use super::{list::sorted_types, read::chosen};
 use crate::{

@@ -1,4 +1,4 @@
-//! What tools there are, for whoever offers them: names, words, schemas.
+//! The tool definitions: names, descriptions, schemas.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ pub struct Tool {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    /// Whether it leaves everything as it is. `apply_changes` does when it is a dry run.
+    /// Whether it changes nothing. `apply_changes` changes nothing in a dry run.
     pub is_read_only: bool,
-    /// Whether the same call gives the same answer.
+    /// Whether repeated calls return the same response.
     pub is_idempotent: bool,
     input: fn() -> Value,
 }
@@ -48,13 +48,13 @@ impl Tool {
 
 fn arguments(required: &[&str], mut properties: Value) -> Value {
     if let Some(properties) = properties.as_object_mut() {
-        // That it may be left out when one bundle is loaded is said once, in the server's instructions.
+        // The server's instructions say once that it is optional when one bundle is loaded.
         properties.entry("bundleId").or_insert_with(word);
     }
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// What its name says.
+/// Returns a string schema without a description, for self-explanatory names.
 fn word() -> Value {
     json!({ "type": "string" })
 }
@@ -72,7 +72,7 @@ fn count(usual: usize, most: usize, description: &str) -> Value {
 }
 
 fn offset() -> Value {
-    json!({ "type": "integer", "minimum": 0, "default": 0, "description": "How many to skip" })
+    json!({ "type": "integer", "minimum": 0, "default": 0, "description": "Results to skip" })
 }
 
 fn flag(usual: bool, description: &str) -> Value {
@@ -92,7 +92,7 @@ const fn reading(
     Tool { name, title, description, is_read_only: true, is_idempotent: true, input }
 }
 
-/// All tools, in the order in which they are listed.
+/// All tools, in listing order.
 pub static TOOLS: &[Tool] = &[
     reading(
         "list_bundles",
@@ -112,17 +112,17 @@ pub static TOOLS: &[Tool] = &[
     reading(
         "get_bundle_snapshot",
         "Get bundle snapshot",
-        "Get a whole bundle: manifest, entities, schemas, reference graph and findings, filtered as asked",
+        "Get a whole bundle: manifest, entities, schemas, reference graph and findings, with optional filters",
         || {
             arguments(
                 &[],
                 json!({
                     "entityTypes": texts("Only these types"),
-                    "includeEntityData": choice(&["full", "summary", "ids"], "full", "How much of each entity"),
-                    "includeSchemas": flag(true, "With the JSON Schemas"),
-                    "includeRefGraph": flag(true, "With the reference graph"),
-                    "includeDiagnostics": flag(true, "With the findings"),
-                    "maxEntities": count(5000, 10_000, "How many entities at most"),
+                    "includeEntityData": choice(&["full", "summary", "ids"], "full", "Detail per entity"),
+                    "includeSchemas": flag(true, "Include JSON Schemas"),
+                    "includeRefGraph": flag(true, "Include the reference graph"),
+                    "includeDiagnostics": flag(true, "Include findings"),
+                    "maxEntities": count(5000, 10_000, "Maximum entities"),
                 }),
             )
         },
@@ -143,45 +143,40 @@ pub static TOOLS: &[Tool] = &[
     reading(
         "list_entities",
         "List entity ids",
-        "List the ids of a type, sorted; without a type, the types. bundleId \"all\" lists every bundle",
+        "List the ids of an entity type, sorted, or the types if entityType is omitted. bundleId \"all\" lists every bundle",
         || {
             arguments(
                 &[],
                 json!({
                     "bundleId": text("Bundle id, or \"all\""),
                     "entityType": word(),
-                    "limit": count(100, 500, "How many at most"),
+                    "limit": count(100, 500, "Maximum results"),
                     "offset": offset(),
                 }),
             )
         },
     ),
-    reading(
-        "list_entity_summaries",
-        "List entity summaries",
-        "List entities with a few fields each, to choose from",
-        || {
-            arguments(
-                &[],
-                json!({
-                    "entityType": text("Only this type"),
-                    "include": texts("Fields to include, by default id and title"),
-                    "limit": { "type": "integer", "minimum": 0, "default": 50, "description": "How many at most, up to 200" },
-                    "offset": offset(),
-                }),
-            )
-        },
-    ),
+    reading("list_entity_summaries", "List entity summaries", "List entities with selected fields", || {
+        arguments(
+            &[],
+            json!({
+                "entityType": text("Only this type"),
+                "include": texts("Fields to include; default: id and title"),
+                "limit": { "type": "integer", "minimum": 0, "default": 50, "description": "Maximum results, up to 200" },
+                "offset": offset(),
+            }),
+        )
+    }),
     reading(
         "get_entity_relations",
         "Get relations",
-        "Get the relations that the bundle type defines, of one entity type or of all",
+        "Get the relations that the bundle type defines, for one entity type or all",
         || {
             arguments(
                 &[],
                 json!({
                     "entityType": text("Only relations of this type"),
-                    "direction": choice(&["outgoing", "incoming", "both"], "both", "Which end the type is at"),
+                    "direction": choice(&["outgoing", "incoming", "both"], "both", "Direction relative to the type"),
                 }),
             )
         },
@@ -189,16 +184,16 @@ pub static TOOLS: &[Tool] = &[
     reading(
         "get_context",
         "Get context",
-        "Get an entity and what it refers to or is referred to by, up to three steps away",
+        "Get an entity with its references and referrers, up to three steps away",
         || {
             arguments(
                 &["entityType", "id"],
                 json!({
                     "entityType": word(),
                     "id": word(),
-                    "depth": count(1, 3, "How many steps away"),
-                    "maxRelated": count(20, 100, "How many related entities at most"),
-                    "includeRelated": choice(&["full", "summary", "ids"], "full", "How much of each related entity"),
+                    "depth": count(1, 3, "Maximum steps"),
+                    "maxRelated": count(20, 100, "Maximum related entities"),
+                    "includeRelated": choice(&["full", "summary", "ids"], "full", "Detail per related entity"),
                     "fields": texts("Only these fields of the entity itself"),
                 }),
             )
@@ -207,21 +202,21 @@ pub static TOOLS: &[Tool] = &[
     reading(
         "get_conformance_context",
         "Get conformance context",
-        "Get the rules and the audit template of a profile; without profileId, the list of profiles",
+        "Get the rules and audit template of a profile, or list the profiles if profileId is omitted",
         || arguments(&[], json!({ "profileId": text("Profile id") })),
     ),
     reading(
         "search_entities",
         "Search entities",
-        "Search ids, titles, names, statements and descriptions over all bundles, best match first",
+        "Search ids, titles, names, statements and descriptions in all bundles, best match first",
         || {
             arguments(
                 &["query"],
                 json!({
-                    "query": text("A word, a part of one, or several words"),
+                    "query": text("One or more words or parts of words"),
                     "entityType": text("Only this type"),
                     "bundleId": text("Only this bundle"),
-                    "limit": count(50, 100, "How many at most"),
+                    "limit": count(50, 100, "Maximum results"),
                     "offset": offset(),
                 }),
             )
@@ -230,21 +225,21 @@ pub static TOOLS: &[Tool] = &[
     reading(
         "validate_bundle",
         "Validate bundle",
-        "Validate a bundle as it is on the disk now and return its findings. bundleId \"all\" validates every bundle",
+        "Validate the current files of a bundle and return the findings. bundleId \"all\" validates every bundle",
         || arguments(&[], json!({ "bundleId": text("Bundle id, or \"all\"") })),
     ),
     reading(
         "export_entity_markdown",
         "Export as Markdown",
-        "Export an entity, and what it depends on, as Markdown",
+        "Export an entity and its dependencies as Markdown",
         || {
             arguments(
                 &["entityType", "entityId"],
                 json!({
                     "entityType": word(),
                     "entityId": word(),
-                    "includeDependencies": flag(true, "With what it depends on"),
-                    "dependencyDepth": { "type": "integer", "minimum": 0, "default": 2, "description": "How many steps, up to 5" },
+                    "includeDependencies": flag(true, "Include dependencies"),
+                    "dependencyDepth": { "type": "integer", "minimum": 0, "default": 2, "description": "Maximum steps, up to 5" },
                 }),
             )
         },
@@ -252,7 +247,7 @@ pub static TOOLS: &[Tool] = &[
     reading(
         "export_context",
         "Export context",
-        "Export entities with everything they depend on, their relations and schemas, as one document",
+        "Export entities with their dependencies, relations and schemas as one document",
         || {
             let target = json!({
                 "type": "object",
@@ -263,10 +258,10 @@ pub static TOOLS: &[Tool] = &[
                 &["targets"],
                 json!({
                     "targets": { "type": "array", "minItems": 1, "maxItems": 100, "items": target },
-                    "includeSchemas": flag(true, "With the JSON Schemas"),
-                    "dependencyDepth": { "type": "integer", "minimum": 0, "default": 3, "description": "How many steps, up to 5" },
+                    "includeSchemas": flag(true, "Include JSON Schemas"),
+                    "dependencyDepth": { "type": "integer", "minimum": 0, "default": 3, "description": "Maximum steps, up to 5" },
                     "format": choice(&["json", "yaml"], "json", "yaml adds the export as YAML text"),
-                    "includeRelationMetadata": flag(true, "With the relations between what is exported"),
+                    "includeRelationMetadata": flag(true, "Include relations between exported entities"),
                 }),
             )
         },
@@ -274,13 +269,13 @@ pub static TOOLS: &[Tool] = &[
     Tool {
         name: "critique_bundle",
         title: "Critique bundle",
-        description: "Let the client's model judge the quality of a bundle. Needs a client that supports sampling",
+        description: "Review the quality of a bundle with the client's model. Requires a client that supports sampling",
         is_read_only: true,
         is_idempotent: false,
         input: || {
             let threshold = json!({
                 "type": "integer", "minimum": 1, "maximum": 10, "default": 5,
-                "description": "Least score of a finding; 10 is the worst flaw"
+                "description": "Minimum score of a finding; 10 is the most severe"
             });
             arguments(&[], json!({ "threshold": threshold }))
         },
@@ -288,7 +283,7 @@ pub static TOOLS: &[Tool] = &[
     Tool {
         name: "apply_changes",
         title: "Apply changes",
-        description: "Create, update and delete entities, all or none. A dry run by default; strict in both",
+        description: "Create, update and delete entities atomically. Dry run by default; strict in both modes",
         is_read_only: false,
         is_idempotent: false,
         input: || {
@@ -299,8 +294,8 @@ pub static TOOLS: &[Tool] = &[
                     "operation": { "type": "string", "enum": ["create", "update", "delete"] },
                     "entityType": word(),
                     "entityId": word(),
-                    "fieldPath": text("update: the field, with dots for nested ones"),
-                    "value": { "description": "update: the new value; without it the field is removed" },
+                    "fieldPath": text("update: the field, dotted if nested"),
+                    "value": { "description": "update: the new value; omit it to remove the field" },
                     "data": { "type": "object", "description": "create: the entity" },
                 },
                 "required": ["operation", "entityType", "entityId"]
@@ -310,8 +305,8 @@ pub static TOOLS: &[Tool] = &[
                 json!({
                     "changes": { "type": "array", "maxItems": 1000, "items": change },
                     "dryRun": flag(true, "Preview without writing"),
-                    "validate": choice(&policies, "strict", "What to do with entities that do not fit their schema"),
-                    "referencePolicy": choice(&policies, "strict", "What to do with broken references"),
+                    "validate": choice(&policies, "strict", "Policy for schema violations"),
+                    "referencePolicy": choice(&policies, "strict", "Policy for broken references"),
                     "deleteMode": choice(&["restrict", "orphan"], "restrict", "Whether a referenced entity may be deleted"),
                 }),
             )

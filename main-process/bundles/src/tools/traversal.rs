@@ -1,13 +1,13 @@
-//! Walking the graph from an entity, level by level.
+//! Traverses the reference graph from an entity, level by level.
 
 use crate::{Bundle, Entity, model::Edge};
 use std::collections::HashSet;
 
-/// An entity that was reached, and by which reference.
+/// A reached entity, and the reference that led to it.
 pub(crate) struct Reached<'a> {
     pub(crate) entity: &'a Entity,
     pub(crate) edge: Edge<'a>,
-    /// Whether the reference points to it, or away from it.
+    /// Whether the reference points to the entity or comes from it.
     pub(crate) is_target: bool,
     pub(crate) distance: usize,
     /// The entity at the other end of the reference.
@@ -21,7 +21,8 @@ pub(crate) enum Direction {
     Both,
 }
 
-/// What is around an entity: each entity once, nearest first, at most `most`. Tells whether there was more.
+/// Returns the neighbourhood of the start entities: each entity once, nearest first, at most `most`, and whether there
+/// are more.
 pub(crate) fn around<'a>(
     bundle: &'a Bundle,
     starts: &[&'a Entity],
@@ -58,14 +59,14 @@ pub(crate) fn around<'a>(
 }
 
 impl Bundle {
-    /// An entity and what is around it, nearest first, `most` at most.
+    /// Returns an entity and its neighbourhood, nearest first, at most `most` entities.
     pub fn neighbourhood<'a>(&'a self, start: &'a Entity, depth: usize, most: usize) -> Vec<&'a Entity> {
         let (reached, _) = around(self, &[start], Direction::Both, depth, most.saturating_sub(1));
         std::iter::once(start).chain(reached.into_iter().map(|reached| reached.entity)).collect()
     }
 }
 
-/// The references of an entity and to it, in the order of all references; `true` for its own.
+/// Returns the references from an entity (`true`) and to it (`false`), in the order of all references.
 pub(crate) fn neighbours<'a>(
     bundle: &'a Bundle,
     entity: &'a Entity,

@@ -1,4 +1,4 @@
-//! `validate_bundle`: what is wrong with a bundle as it is on the disk now.
+//! `validate_bundle`: the findings about a bundle in its current state on disk.
 
 use crate::{
     Bundle, Bundles, Data, Diagnostic,
@@ -43,7 +43,7 @@ fn all(bundles: &Bundles) -> Result<Answer, Refusal> {
     Ok(answer.diagnostics(diagnostics))
 }
 
-/// The bundle with what changed on the disk since it was read.
+/// Returns the bundle with the changes on disk since it was read.
 fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, Refusal> {
     match bundle.refreshed() {
         Ok(None) => Ok(Cow::Borrowed(bundle)),

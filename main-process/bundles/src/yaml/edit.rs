@@ -1,8 +1,8 @@
-//! Changing a document in place: only the text of what differs is touched, so comments, order, quotes and flow style of
-//! everything else stay as they were written.
+//! Edits a document in place: only the text of changed values is replaced, so comments, order, quotes and flow style of
+//! everything else are preserved.
 //!
-//! What comes out is read again and compared with what was wanted. If they differ (an anchor whose aliases would change
-//! with it, say), the document is written anew: right before pretty.
+//! The result is read again and compared with the wanted value. If they differ (because of an anchor whose aliases
+//! would change too, for example), the whole document is rewritten: correctness before style.
 
 use super::{
     read,
@@ -15,7 +15,7 @@ use super::{
 use crate::Data;
 use saphyr_parser::ScalarStyle;
 
-/// The text of `source` after it was made to hold `wanted`.
+/// Returns the text of `source` changed to contain `wanted`.
 pub(crate) fn rewrite(source: &str, wanted: &Data) -> Result<String, YamlError> {
     let (mark, text) = match source.strip_prefix('\u{feff}') {
         Some(text) => ("\u{feff}", text),
@@ -37,7 +37,8 @@ pub(crate) fn rewrite(source: &str, wanted: &Data) -> Result<String, YamlError> 
     })
 }
 
-/// Where a value stands. `after`: the offset behind the colon or dash; `indent`: the column of the key or dash.
+/// The syntactic context of a value. `after`: the offset after the colon or dash; `indent`: the column of the key or
+/// dash.
 enum Place {
     Root,
     Key { after: usize, indent: usize },
@@ -58,7 +59,7 @@ struct Editor<'a> {
 }
 
 impl Editor<'_> {
-    /// Adds the edits that turn a node from `old` into `new`; nothing when it cannot be done in place.
+    /// Adds the edits that change a node from `old` to `new`. Returns `None` if that is impossible in place.
     fn reconcile(&mut self, node: &Node, place: &Place, old: &Data, new: &Data) -> Option<()> {
         if old == new {
             return Some(());
@@ -132,13 +133,13 @@ impl Editor<'_> {
             let end = self.behind_line(entry.value.end);
             self.edit(line, end, String::new());
         } else {
-            // The first entry of a mapping that begins behind a dash.
+            // The first entry of a mapping that starts after a dash.
             self.edit(entry.key.start, next?.key.start, String::new());
         }
         Some(())
     }
 
-    /// The items that are equal at both ends stay; those between are paired, and what is left over goes or comes.
+    /// Keeps the equal items at both ends, pairs those between, and removes or adds the rest.
     fn reconcile_list(&mut self, items: &[Node], old: &[Data], new: &[Data]) -> Option<()> {
         let same_front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let shorter = old.len().min(new.len()) - same_front;
@@ -173,7 +174,7 @@ impl Editor<'_> {
                 (self.line_start(after), indent, true)
             }
         };
-        // The first item of a list that itself begins behind a dash has no line of its own.
+        // The first item of a list that itself starts after a dash has no line of its own.
         if self.text[self.line_start(at)..at].trim_start_matches([' ', '-']).is_empty() && !before {
             return None;
         }
@@ -204,7 +205,7 @@ impl Editor<'_> {
         let mut end = node.end.max(after);
         let mut text = written.head;
         if let Some(body) = written.body {
-            // A comment behind the old value goes to the line above the new one.
+            // A comment after the old value moves to the line above the new one.
             let rest = self.text[end..self.line_end(end)].trim();
             if rest.starts_with('#') {
                 text = format!("{text} {rest}");
@@ -221,7 +222,7 @@ impl Editor<'_> {
                 format!("{text}{kept}")
             };
         } else if !was_block && node.start > start && !text.starts_with(self.newline) {
-            // The space between colon and value is part of the style.
+            // Preserves the space between colon and value.
             let between = &self.text[start..node.start];
             if between.trim_matches(' ').is_empty() && !between.is_empty() {
                 text = format!("{between}{}", text.trim_start_matches(' '));
@@ -231,7 +232,7 @@ impl Editor<'_> {
         Some(())
     }
 
-    /// The new value in the style of the old one, where that is possible.
+    /// Returns the new value in the style of the old one, where possible.
     fn written(&self, node: &Node, new: &Data, block: Written) -> Written {
         let same_line = |text: String| Written { head: format!(" {text}"), body: None };
         match (&node.kind, new) {
@@ -263,14 +264,14 @@ impl Editor<'_> {
         self.edits.push(Edit { start, end, text });
     }
 
-    /// The offset behind the colon of an entry.
+    /// Returns the offset after the colon of an entry.
     fn behind_colon(&self, entry: &Entry) -> Option<usize> {
         let gap = self.text.get(entry.key.end..)?;
         let colon = gap.find(|c: char| !c.is_whitespace())?;
         gap[colon..].starts_with(':').then_some(entry.key.end + colon + 1)
     }
 
-    /// The offset behind the dash of an item, and the dash's column.
+    /// Returns the offset after the dash of an item, and the dash's column.
     fn dash(&self, node: &Node) -> Option<(usize, usize)> {
         let before = self.text.get(..node.start)?.trim_end();
         before.ends_with('-').then(|| (before.len(), self.column(before.len() - 1)))
@@ -284,18 +285,18 @@ impl Editor<'_> {
         self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1)
     }
 
-    /// Where the line ends, before its break.
+    /// Returns the end of the line, before its line break.
     fn line_end(&self, offset: usize) -> usize {
         let end = self.text[offset..].find('\n').map_or(self.text.len(), |newline| offset + newline);
         if self.text[offset..end].ends_with('\r') { end - 1 } else { end }
     }
 
-    /// Where the next line begins.
+    /// Returns the start of the next line.
     fn behind_line(&self, offset: usize) -> usize {
         self.text[offset..].find('\n').map_or(self.text.len(), |newline| offset + newline + 1)
     }
 
-    /// The text with all edits made. They do not overlap; at one place the earlier comes first.
+    /// Returns the text with all edits applied. Edits do not overlap; at the same offset the earlier one comes first.
     fn finish(mut self) -> String {
         self.edits.sort_by_key(|edit| edit.start);
         let mut text = String::with_capacity(self.text.len() + 64);

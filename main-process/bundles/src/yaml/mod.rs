@@ -1,7 +1,7 @@
-//! YAML 1.2 with the core schema: reading it into [`Data`], writing it, and changing it in place so that comments,
-//! order and style stay.
+//! YAML 1.2 with the core schema: reads it into [`Data`], writes it, and edits it in place so that comments, order and
+//! style are preserved.
 //!
-//! Everything is bounded: the depth of nesting and the number of values, aliases counted as often as they are used.
+//! The nesting depth and the number of values are limited; every use of an alias counts.
 
 mod edit;
 mod read;
@@ -15,16 +15,16 @@ pub(crate) use write::write;
 
 use crate::Data;
 
-/// How deeply values may be nested.
+/// The maximum nesting depth of values.
 pub(crate) const MAX_DEPTH: usize = 100;
-/// How many values a document may hold after its aliases are replaced by what they stand for.
+/// The maximum number of values in a document after aliases are expanded.
 pub(crate) const MAX_VALUES: usize = 200_000;
 
-/// The text of a YAML document with the value at a path of keys and places in lists set, everything else as it was written.
-/// What is on the way must be there.
+/// Returns the text of a YAML document with the value at a path of keys and list indexes set, and everything else
+/// preserved. The parents of the value must exist.
 pub fn set_in_yaml(text: &str, path: &[&str], value: &serde_json::Value) -> Result<String, String> {
     let mut wanted = read(text).map_err(|error| error.to_string())?;
-    let (last, parents) = path.split_last().ok_or("it names no place")?;
+    let (last, parents) = path.split_last().ok_or("the path is empty")?;
     let mut at = &mut wanted;
     for parent in parents {
         let found = match at {
@@ -32,9 +32,9 @@ pub fn set_in_yaml(text: &str, path: &[&str], value: &serde_json::Value) -> Resu
             Data::List(items) => parent.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
             _ => None,
         };
-        at = found.ok_or_else(|| format!("there is no `{parent}`"))?;
+        at = found.ok_or_else(|| format!("`{parent}` does not exist"))?;
     }
-    let Data::Map(members) = at else { return Err(format!("`{last}` has no place")) };
+    let Data::Map(members) = at else { return Err(format!("the parent of `{last}` is not a mapping")) };
     members.set(last, Data::from(value));
     rewrite(text, &wanted).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Reading one document into [`Data`].
+//! Reads one document into [`Data`].
 
 use super::{MAX_DEPTH, MAX_VALUES, scalar::resolve_plain};
 use crate::{Data, data::Members};
@@ -8,7 +8,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-/// Why a text is not one YAML document that we take. Lines and columns count from one.
+/// The reason why a text is not a valid single YAML document. Lines and columns count from one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at line {line}, column {column}")]
 pub(crate) struct YamlError {
@@ -23,13 +23,13 @@ impl YamlError {
     }
 }
 
-/// A collection that is being read.
+/// A collection that is not closed yet.
 enum Open {
     List(Vec<Data>),
     Map { members: Members, key: Option<Box<str>>, keys: HashSet<Box<str>> },
 }
 
-/// Reads a text that holds exactly one document; an empty one is null.
+/// Reads a text with exactly one document; an empty text is null.
 pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
     let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
     let mut reader = Reader { open: Vec::new(), anchors: HashMap::new(), values: 0 };
@@ -60,12 +60,12 @@ pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
 struct Reader {
     open: Vec<(Open, usize)>,
     anchors: HashMap<usize, (Data, usize)>,
-    /// How many values were made so far.
+    /// The number of values so far.
     values: usize,
 }
 
 impl Reader {
-    /// Takes an event; the whole document when it was its last.
+    /// Handles an event. Returns the document after its last event.
     fn take(&mut self, event: Event<'_>, at: Marker) -> Result<Option<Data>, YamlError> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -74,7 +74,7 @@ impl Reader {
                 if anchor > 0 {
                     self.anchors.insert(anchor, (value.clone(), 1));
                 }
-                // A key is the text as it is written, whatever it would mean as a value.
+                // A key is its literal text, regardless of its meaning as a value.
                 if let Some((Open::Map { keys, key: key @ None, .. }, _)) = self.open.last_mut() {
                     return Self::take_key(keys, key, text, at).map(|()| None);
                 }
@@ -148,7 +148,7 @@ impl Reader {
             Some((Open::List(items), _)) => items.push(value),
             Some((Open::Map { members, key, keys }, _)) => match key.take() {
                 Some(key) => members.push(key, value),
-                // An alias as key.
+                // The key is an alias.
                 None => match value {
                     Data::Text(text) => Self::take_key(keys, key, text.into_string().into(), at)?,
                     _ => return Err(YamlError::at(at, "A key is not a text")),
@@ -159,7 +159,7 @@ impl Reader {
     }
 }
 
-/// The value of a scalar. A tag of the core schema decides; others are only names and are left aside.
+/// Returns the value of a scalar. A tag of the core schema decides; other tags are ignored.
 pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Data {
     let quoted = style != ScalarStyle::Plain;
     match tag {

@@ -1,9 +1,9 @@
-//! What a plain scalar means in YAML's core schema, and when a text needs quotes to stay a text.
+//! The meaning of plain scalars in YAML's core schema, and the quoting of strings.
 
 use crate::Data;
 use serde_json::Number;
 
-/// The value of a scalar without quotes.
+/// Returns the value of a scalar without quotes.
 pub(super) fn resolve_plain(text: &str) -> Data {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Data::Null,
@@ -17,7 +17,7 @@ pub(super) fn resolve_plain(text: &str) -> Data {
     }
 }
 
-/// A number as the core schema writes it. Infinity and "not a number" have no counterpart in JSON and become null.
+/// Parses a number of the core schema. Infinity and NaN have no JSON form and become null.
 fn number(text: &str) -> Option<Data> {
     if let Some(digits) = text.strip_prefix("0o") {
         return radix(digits, 8);
@@ -49,7 +49,7 @@ fn number(text: &str) -> Option<Data> {
     if !is_float {
         return None;
     }
-    // "1." and ".5" are numbers to YAML; Rust reads both. Beyond the range of a double it is infinite.
+    // YAML and Rust both accept "1." and ".5". A value beyond the range of a double becomes infinite, hence null.
     Some(Number::from_f64(text.parse().ok()?).map_or(Data::Null, Data::Number))
 }
 
@@ -72,7 +72,7 @@ fn integer(negative: bool, digits: &str) -> Option<Number> {
     Number::from_f64(if negative { -value } else { value })
 }
 
-/// Whether a text written without quotes is read back as the same text. `in_flow`: between brackets.
+/// Returns whether a text without quotes is read back as the same text. `in_flow`: inside brackets.
 pub(super) fn is_safe_plain(text: &str, in_flow: bool) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let second_is_blank = text[first.len_utf8()..].chars().next().is_none_or(|c| c == ' ');
@@ -93,7 +93,7 @@ pub(super) fn is_safe_plain(text: &str, in_flow: bool) -> bool {
     !(bad_start || bad_end || bad_inside || marker) && resolve_plain(text).as_text() == Some(text)
 }
 
-/// A text in double quotes, on one line.
+/// Returns a text in double quotes, on one line.
 pub(super) fn double_quoted(text: &str) -> String {
     use std::fmt::Write as _;
     let mut quoted = String::with_capacity(text.len() + 2);
@@ -119,7 +119,7 @@ pub(super) fn double_quoted(text: &str) -> String {
     quoted
 }
 
-/// A text in single quotes, if it can be.
+/// Returns a text in single quotes if that is possible.
 pub(super) fn single_quoted(text: &str) -> Option<String> {
     let fits =
         !text.chars().any(|c| c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}'));

@@ -1,14 +1,14 @@
-//! A document as it stands in its text: where each value begins and ends, in bytes.
+//! The syntax tree of a document: the byte range of each value.
 
 use super::{MAX_DEPTH, MAX_VALUES, read::YamlError};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 pub(super) struct Node {
     pub(super) start: usize,
-    /// Of a block collection: where its last value ends.
+    /// The end; for a block collection, the end of its last value.
     pub(super) end: usize,
     pub(super) kind: Kind,
-    /// It has an anchor or a tag in front of it, so what stands for it elsewhere may change with it.
+    /// It has an anchor or a tag, so a change could affect its aliases.
     pub(super) decorated: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     pub(super) value: Node,
 }
 
-/// The tree of a text that [`super::read`] accepts.
+/// Parses a text that [`super::read`] accepts.
 pub(super) fn tree(text: &str) -> Result<Node, YamlError> {
     let mut builder =
         Builder { text, offsets: Offsets::of(text), parser: Parser::new_from_str(text), values: 0 };
@@ -57,7 +57,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Recursive, which the depth bounds.
+    /// Recursive; the depth limit bounds it.
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
         self.values += 1;
         if depth > MAX_DEPTH || self.values > MAX_VALUES {
@@ -69,7 +69,7 @@ impl<'a> Builder<'a> {
         let (kind, decorated) = match event {
             Event::Scalar(_, style, anchor, tag) => {
                 if style == ScalarStyle::Literal || style == ScalarStyle::Folded {
-                    // The scanner has looked at the breaks and the indentation that follow.
+                    // The span of the scanner includes the following line breaks and indentation.
                     end = start + self.text[start..end].trim_end().len();
                 }
                 (Kind::Scalar(style), anchor > 0 || tag.is_some())
@@ -104,7 +104,7 @@ impl<'a> Builder<'a> {
                     let (event, span) = self.next()?;
                     let mut value = self.node(event, span, depth + 1)?;
                     if value.start == value.end && matches!(value.kind, Kind::Scalar(_)) {
-                        // Nothing is written there: it ends where its key ends.
+                        // The value is empty: it ends where its key ends.
                         (value.start, value.end) = (key.end, key.end);
                     }
                     entries.push(Entry { key_text, key, value });
@@ -116,7 +116,7 @@ impl<'a> Builder<'a> {
         Ok(Node { start, end, kind, decorated })
     }
 
-    /// Where a collection ends that a bracket closes; what the parser calls its end may lie behind a comment.
+    /// Returns the end of a bracketed collection; the span of the parser may end after a comment.
     fn behind(&self, bracket: char, span: Span) -> usize {
         let at = self.offsets.byte(span.start);
         if self.text.get(at..).is_some_and(|rest| rest.starts_with(bracket)) {
@@ -131,7 +131,7 @@ fn end_of(last: Option<&Node>, otherwise: usize) -> usize {
     last.map_or(otherwise, |node| node.end)
 }
 
-/// Bytes from characters, which is what the parser counts.
+/// Converts the parser's character offsets to byte offsets.
 struct Offsets(Option<Vec<u32>>);
 
 impl Offsets {

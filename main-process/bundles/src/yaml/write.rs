@@ -1,9 +1,9 @@
-//! Writing [`Data`] as YAML: block style, two spaces, no quotes where none are needed, long lines left long.
+//! Writes [`Data`] as YAML: block style, two spaces, quotes only where needed, no line wrapping.
 
 use super::scalar::{double_quoted, is_safe_plain};
 use crate::{Data, data::Members};
 
-/// The text of a new file.
+/// Returns the text of a new file.
 pub(crate) fn write(data: &Data) -> String {
     let mut text = match data {
         Data::Map(members) if !members.is_empty() => entries(members, 0, "\n"),
@@ -14,13 +14,13 @@ pub(crate) fn write(data: &Data) -> String {
     text
 }
 
-/// What follows a key or a dash: the rest of its line, and the lines below it.
+/// The text after a key or a dash: the rest of its line, and the lines below it.
 pub(super) struct Written {
     pub(super) head: String,
     pub(super) body: Option<String>,
 }
 
-/// The entries of a mapping, each with its indentation; no line break at the end.
+/// Returns the indented entries of a mapping, without a final line break.
 pub(super) fn entries(members: &Members, indent: usize, newline: &str) -> String {
     let lines: Vec<String> = members.iter().map(|(key, value)| entry(key, value, indent, newline)).collect();
     lines.join(newline)
@@ -53,7 +53,7 @@ impl Written {
     }
 }
 
-/// What follows `key:` when the key stands at `indent`.
+/// Returns the text after `key:` for a key at column `indent`.
 pub(super) fn after_key(value: &Data, indent: usize, newline: &str) -> Written {
     match value {
         Data::Map(members) if !members.is_empty() => {
@@ -66,7 +66,7 @@ pub(super) fn after_key(value: &Data, indent: usize, newline: &str) -> Written {
     }
 }
 
-/// What follows a dash at `indent`; a collection starts on the same line.
+/// Returns the text after a dash at column `indent`; a collection starts on the same line.
 pub(super) fn after_dash(value: &Data, indent: usize, newline: &str) -> Written {
     let inside = indent + 2;
     let compact = |text: String| Written { head: format!(" {}", &text[inside..]), body: None };
@@ -84,7 +84,7 @@ fn scalar(value: &Data, indent: usize, newline: &str) -> Written {
     }
 }
 
-/// Whether a text of several lines can be written as a literal block.
+/// Returns whether a multi-line text can be written as a literal block.
 fn is_literal(text: &str) -> bool {
     let odd = |c: char| {
         (c.is_control() && c != '\n') || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
@@ -108,7 +108,7 @@ fn literal(text: &str, indent: usize, newline: &str) -> Written {
     Written { head: format!(" |{chomping}"), body: Some(lines.join(newline)) }
 }
 
-/// A value on one line; collections in flow style. `in_flow`: it stands between brackets.
+/// Returns a value on one line, collections in flow style. `in_flow`: inside brackets.
 pub(super) fn one_line(value: &Data, in_flow: bool) -> String {
     match value {
         Data::Null => "null".to_owned(),

@@ -1,8 +1,8 @@
-//! Comparing an answer with a recorded one: the places where they differ.
+//! Compares an answer with a recorded one and returns the paths that differ.
 
 use serde_json::Value;
 
-/// Members that hold words, or depend on the clock.
+/// Members with free text, or that depend on the clock.
 const NOT_COMPARED: [&str; 4] = ["message", "alternative", "rawResponse", "characterCount"];
 
 pub(crate) fn differences(expected: &Value, actual: &Value) -> Vec<String> {
@@ -29,7 +29,7 @@ fn compare(expected: &Value, actual: &Value, place: &str, found: &mut Vec<String
         }
         (Value::Array(wanted), Value::Array(given)) => compare_lists(wanted, given, place, found),
         (Value::Number(a), Value::Number(b)) => {
-            // A fraction may have been through a type with fewer digits.
+            // A fraction may have lost digits in a narrower type.
             let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
             if a != b && (a.fract() == 0.0 || (a - b).abs() > 1e-6) {
                 differ();
@@ -54,7 +54,7 @@ fn compare_lists(wanted: &[Value], given: &[Value], place: &str, found: &mut Vec
     }
 }
 
-/// Findings of one schema about one entity come in no particular order.
+/// Sorts the findings of one schema about one entity, whose order is undefined.
 fn in_order(findings: &[Value]) -> Vec<Value> {
     let key =
         |finding: &Value| ["bundleId", "entityType", "entityId", "source"].map(|key| finding[key].clone());
@@ -82,7 +82,7 @@ fn in_order(findings: &[Value]) -> Vec<Value> {
     sorted
 }
 
-/// A recorded text with placeholders for what changes from run to run.
+/// Compares a text with a recorded one that has placeholders for variable parts.
 fn matches(wanted: &str, given: &str) -> bool {
     for placeholder in ["{{TIMESTAMP}}", "{{NOW}}"] {
         if let Some((before, after)) = wanted.split_once(placeholder) {

@@ -1,14 +1,14 @@
-//! Recorded answers that ours differ from on purpose, one by one.
+//! Deliberate differences from the recorded answers.
 
 pub(crate) struct Difference {
-    /// Why, and what it follows.
+    /// The reason, with the contract clause or defect behind it.
     pub(crate) reason: &'static str,
     pub(crate) cases: &'static [&'static str],
-    /// Beginnings of the places that may differ; everything else must be equal.
+    /// Prefixes of the paths that may differ; everything else must be equal.
     pub(crate) places: &'static [&'static str],
 }
 
-/// The answer is a refusal where it was a success, or the reverse.
+/// The paths that differ when a success becomes a refusal or the reverse.
 const OUTCOME: &[&str] =
     &["/ok", "/data", "/meta", "/diagnostics", "/bundleId", "/error", "/files/", "/after/"];
 

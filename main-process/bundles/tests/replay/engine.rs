@@ -1,4 +1,4 @@
-//! The crate itself, without a server around it.
+//! Replays against the crate directly, without a server.
 
 use crate::run::{Subject, sources};
 use bundles::{Bundles, call_writing, complete, critique, prompt, read_resource};

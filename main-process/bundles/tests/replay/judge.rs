@@ -1,4 +1,4 @@
-//! Judging all recorded exchanges.
+//! Evaluates all recorded exchanges.
 
 use crate::{
     differences::{DIFFERENCES, Difference},
@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Carries out every case. `further` are differences beyond those of the crate itself.
+/// Replays every case. `further` are differences beyond those of the crate itself.
 pub(crate) fn judge(further: &'static [Difference], mut replay: impl FnMut(&Value) -> Outcome) {
     let cases = cases();
     let (mut as_recorded, mut by_rule) = (0, 0);

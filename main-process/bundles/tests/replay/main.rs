@@ -1,8 +1,8 @@
-//! Recorded exchanges with the server that bundles were made for, replayed against this crate.
+//! Replays recorded exchanges of the original bundle server against this crate.
 //!
-//! Extra members are allowed and the words of messages may differ. What differs on purpose does so by one of the general
-//! [`rules`], which say exactly what the recorded answer becomes, or is in [`differences::DIFFERENCES`] with the reason and
-//! the places that may differ; everything else must be equal.
+//! Extra members are allowed, and message texts may differ. Deliberate differences follow one of the general [`rules`],
+//! which define the expected answer exactly, or are listed in [`differences::DIFFERENCES`] with the reason and the
+//! paths that may differ. Everything else must be equal.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 mod compare;

@@ -1,5 +1,5 @@
-//! General rules by which answers differ from the recorded ones: each is a decision of the contract or the end of a known
-//! defect, and each says exactly what the recorded answer becomes.
+//! General rules for differences from the recorded answers. Each is a decision of the contract or the fix of a known
+//! defect, and defines the expected answer exactly.
 
 use bundles::{Bundles, call};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(crate) const ENVELOPE: &str =
     "What was refused without an envelope is refused in one (contract: all tools return the envelope)";
 pub(crate) const TEXT: &str = "Texts for a model have the same parts; numbers and words in them may differ";
 
-/// Puts aside what nested references and checked types add to an answer. Tells whether there was anything.
+/// Removes the additions from nested references and type checks. Returns whether there were any.
 pub(crate) fn without_nested(answer: &mut Value) -> bool {
     let mut removed = Removed::default();
     strip(answer, &mut removed);
@@ -76,7 +76,7 @@ fn strip(value: &mut Value, removed: &mut Removed) {
     }
 }
 
-/// What a dry run that was not told otherwise says of its own strictness.
+/// Changes the recorded policies of a dry run without explicit policies to strict.
 pub(crate) fn strict_dry_run(arguments: &Value, recorded: &mut Value) -> bool {
     let mut changed = false;
     for part in ["/data", "/error/details"] {
@@ -92,7 +92,7 @@ pub(crate) fn strict_dry_run(arguments: &Value, recorded: &mut Value) -> bool {
     changed
 }
 
-/// Takes off what is found by name alone.
+/// Removes results that match only by name.
 pub(crate) fn without_names(bundles: &Bundles, arguments: &Value, answer: &mut Value) -> bool {
     let mut all = arguments.clone();
     all["limit"] = json!(100);
@@ -116,7 +116,7 @@ pub(crate) fn filtered(typed: &str, recorded: &mut Value) -> bool {
     !typed.is_empty()
 }
 
-/// Whether two texts have the same headings in the same order, numbers aside.
+/// Returns whether two texts have the same headings in the same order, ignoring numbers.
 pub(crate) fn same_parts(a: &str, b: &str) -> bool {
     let parts = |text: &str| -> Vec<String> {
         let headings = text.lines().filter(|line| line.starts_with('#'));

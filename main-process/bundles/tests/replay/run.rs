@@ -1,4 +1,4 @@
-//! Carrying out one recorded exchange.
+//! Replays one recorded exchange.
 
 use crate::{compare::differences, fixtures, rules};
 use bundles::{BundleSource, Bundles, call};
@@ -20,7 +20,7 @@ impl Place {
         Self(folder)
     }
 
-    /// Only with the bundles that a case starts with.
+    /// Copies only the bundles that a case uses.
     pub(crate) fn of(case: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for part in case["launch"].as_array().unwrap() {
@@ -44,21 +44,22 @@ fn recorded() -> PathBuf {
     fixtures().join("bundles")
 }
 
-/// What the exchanges are carried out with.
+/// The system under test.
 pub(crate) trait Subject {
     /// The envelope of a tool.
     fn tool(&mut self, params: &Value) -> Value;
-    /// A tool that asks the client's model, which gives the recorded reply: the envelope, and what the model was asked.
+    /// Calls a tool that samples the client's model, which returns the recorded reply. Returns the envelope and the
+    /// model request.
     fn sampled(&mut self, params: &Value, reply: &Value) -> (Value, Option<Value>);
     fn prompt(&mut self, params: &Value) -> Result<String, String>;
     fn complete(&mut self, params: &Value) -> Result<Value, String>;
-    /// What is at an address, or the error about it.
+    /// Reads a resource, or returns the error.
     fn read(&mut self, uri: &str) -> Result<Value, Value>;
-    /// Lines or JSON of a command line, and its exit code.
+    /// Runs a command. Returns its lines or JSON, and the exit code.
     fn command(&mut self, method: &str, json: bool) -> (Value, i32);
 }
 
-/// The bundles that a case starts with.
+/// Returns the bundle sources of a case.
 pub(crate) fn sources(launch: &[String]) -> Option<Vec<BundleSource>> {
     match launch {
         [option, config] if option == "--config" => BundleSource::of_config(Path::new(config)).ok(),
@@ -83,7 +84,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Whether it needs files of its own.
+/// Returns whether a case needs its own copy of the files.
 pub(crate) fn writes(case: &Value) -> bool {
     case["setup"].get("beforeStart").is_some()
         || case["setup"].get("beforeRequest").is_some()
@@ -98,7 +99,7 @@ fn prepare(root: &Path, operations: &Value) {
     }
 }
 
-/// Where the answer differs from the recorded one, and the rules that had to be applied to compare them.
+/// The paths that differ from the recorded answer, and the rules that the comparison applied.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) differences: Vec<String>,
@@ -120,7 +121,7 @@ impl Outcome {
     }
 }
 
-/// Compares as recorded first; only what differs is looked at by the rules.
+/// Compares with the recorded answer first, and applies the rules only to differences.
 fn compared(launch: &[String], arguments: &Value, recorded: &Value, answer: &Value) -> Outcome {
     let found = differences(recorded, answer);
     if found.is_empty() {
@@ -140,7 +141,7 @@ fn compared(launch: &[String], arguments: &Value, recorded: &Value, answer: &Val
     Outcome { differences: differences(&recorded, &answer), rules: used }
 }
 
-/// Carries out one exchange. `start` starts the subject with the arguments of the case; nothing when it does not start.
+/// Replays one exchange. `start` starts the subject with the case's arguments, and returns `None` if it does not start.
 pub(crate) fn replay<S: Subject>(
     place: &Place,
     case: &Value,
@@ -228,7 +229,7 @@ fn same_text(recorded: &str, given: &str) -> Outcome {
 fn sampled(subject: &mut impl Subject, case: &Value) -> Outcome {
     let (answer, request) = subject.sampled(&case["request"]["params"], &case["setup"]["samplingReply"]);
     let Some(request) = request else { return Outcome::of(differences(&case["envelope"], &answer)) };
-    // Of one exchange only the request to the client is recorded.
+    // For one exchange, only the request to the client is recorded.
     let recorded = case.get("envelope").cloned().unwrap_or_else(|| json!({}));
     let mut outcome = Outcome::of(differences(&recorded, &answer));
     let text = |request: &Value| request["messages"][0]["content"]["text"].as_str().unwrap().to_owned();
@@ -272,7 +273,7 @@ fn resource(subject: &mut impl Subject, case: &Value) -> Outcome {
     })
 }
 
-/// Every file beneath a folder, the machine's own left aside.
+/// Returns every file below a folder, except the local folder.
 fn snapshot(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
@@ -292,7 +293,7 @@ fn snapshot(root: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// Files are compared by what they say, since ours keep comments and style.
+/// Compares files by their data, because this crate preserves comments and style.
 fn files(
     root: &Path,
     before: &BTreeMap<String, String>,
@@ -325,7 +326,7 @@ fn files(
     found
 }
 
-/// Whether two entity files hold the same data. Read by way of a bundle, since that is what reads them.
+/// Returns whether two entity files contain the same data. Reads them through a bundle.
 fn says_the_same(a: &str, b: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| fs::write(folder.path().join(path), text).unwrap();

@@ -1,10 +1,10 @@
-//! Bundles made for tests.
+//! Bundles for tests.
 
 use bundles::{BundleSource, Bundles};
 use serde_json::json;
 use std::{fs, path::Path};
 
-/// Writes a bundle of notes with a reference between them; entities are added with [`note`].
+/// Writes a bundle of notes that can refer to each other; [`note`] adds entities.
 pub(crate) fn new_bundle(folder: &Path) {
     fs::create_dir_all(folder.join("notes")).unwrap();
     let manifest = "metadata: {name: notes, bundleType: notes}\nspec:\n  bundleTypeDefinition: types.json\n  schemas: {documents: {Note: note.json}}\n";
@@ -14,7 +14,7 @@ pub(crate) fn new_bundle(folder: &Path) {
         "relations": [{"name": "next", "fromEntity": "Note", "fromField": "next", "toEntity": "Note", "multiplicity": "one"}]
     });
     fs::write(folder.join("types.json"), types.to_string()).unwrap();
-    // As text: the order of the properties is the order in which new files are written.
+    // Written as text, because the order of the properties determines the order in new files.
     let schema = r#"{
         "type": "object",
         "required": ["id"],

@@ -1,9 +1,9 @@
-//! Whether a board is whole in itself: nothing in the file points at what is not in the file.
+//! Checks that a board file is self-contained: every id that it refers to is in the file.
 
 use shared_protocol::{Document, ElementId, Node, NodeId, limits::MAX_NESTING};
 use std::collections::BTreeMap;
 
-/// The first element that points nowhere, and what about it is wrong. Nodes of the document are sorted by id.
+/// Returns the first element with a dangling reference, and the problem. Expects nodes sorted by id.
 pub(super) fn check_whole(document: &Document) -> Result<(), (ElementId, String)> {
     let nodes: BTreeMap<NodeId, &Node> = document.nodes.iter().map(|node| (node.id, node)).collect();
     let exists = |id: &NodeId| nodes.contains_key(id);
@@ -17,7 +17,7 @@ pub(super) fn check_whole(document: &Document) -> Result<(), (ElementId, String)
         }
         let containers = std::iter::successors(node.parent, |id| nodes.get(id).and_then(|node| node.parent));
         if containers.take(MAX_NESTING).count() == MAX_NESTING {
-            return wrong(format!("it stands inside itself, or {MAX_NESTING} containers deep or more"));
+            return wrong(format!("it is nested in itself, or in {MAX_NESTING} or more containers"));
         }
     }
     for edge in &document.edges {
@@ -27,7 +27,9 @@ pub(super) fn check_whole(document: &Document) -> Result<(), (ElementId, String)
         }
     }
     match document.layout.iter().find(|(id, _)| !exists(id)) {
-        Some((id, _)) => Err((ElementId::Node(*id), "it has a place but is not among the nodes".to_owned())),
+        Some((id, _)) => {
+            Err((ElementId::Node(*id), "it has a `layout` entry but is not in `nodes`".to_owned()))
+        }
         None => Ok(()),
     }
 }

@@ -1,27 +1,27 @@
-//! JSON on one line, in which nothing hides: characters that break lines or change the direction of what follows are
-//! escaped, so that a diff shows what is there.
+//! One-line JSON that escapes characters which break lines or change the text direction, so that a diff shows the
+//! real content.
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::io;
 
-/// The value on one line, without spaces.
+/// Serializes a value on one line without spaces.
 pub(super) fn one_line(value: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Plain))?;
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, EscapingFormatter))?;
     String::from_utf8(bytes).map_err(serde::ser::Error::custom)
 }
 
-struct Plain;
+struct EscapingFormatter;
 
-impl Formatter for Plain {
+impl Formatter for EscapingFormatter {
     fn write_string_fragment<W: ?Sized + io::Write>(
         &mut self,
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
         let mut plain_from = 0;
-        for (at, c) in fragment.char_indices().filter(|(_, c)| hides(*c)) {
+        for (at, c) in fragment.char_indices().filter(|(_, c)| is_hidden_character(*c)) {
             writer.write_all(&fragment.as_bytes()[plain_from..at])?;
             for unit in c.encode_utf16(&mut [0; 2]) {
                 write!(writer, "\\u{unit:04x}")?;
@@ -32,9 +32,9 @@ impl Formatter for Plain {
     }
 }
 
-/// Line breaks and controls beyond ASCII, marks of direction, the byte order mark, invisible tags. Joiners are left: words
-/// and emoji are made of them.
-fn hides(c: char) -> bool {
+/// Line breaks and controls beyond ASCII, direction marks, the byte order mark, invisible tags. Joiners are not
+/// escaped, because words and emoji contain them.
+fn is_hidden_character(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')

@@ -1,4 +1,4 @@
-//! The text form of `boards/<name>.board.json`: sorted by id, one element a line, so that a diff reads like a change.
+//! The text format of `boards/<name>.board.json`: sorted by id, one element per line, so that diffs are readable.
 //!
 //! ```text
 //! {
@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! The board's name is not in the file but is the file's name, so that renaming the file renames the board.
+//! The file name is the board name; renaming the file renames the board.
 
 mod check;
 mod json_text;
@@ -27,8 +27,8 @@ mod write;
 pub use read::read_board;
 pub use write::write_board;
 
-/// The version of the format that this build writes and the newest it reads.
+/// The format version that this build writes, and the newest that it reads.
 pub const BOARD_FORMAT: u32 = 1;
 
-/// No file of the workspace is read beyond this.
+/// The maximum size of a workspace file that is read.
 pub const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;

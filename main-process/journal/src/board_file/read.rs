@@ -1,11 +1,11 @@
-//! Reading a board: strictly, within bounds, never panicking, saying where and what was expected.
+//! Reads board files strictly and within limits, without panics. Errors name the position and the expected content.
 
 use super::{
     BOARD_FORMAT, MAX_FILE_BYTES,
     check::check_whole,
-    strict::{Entries, StrictValue, given, short_text},
+    strict::{StrictValue, UniqueEntries, given, short_text},
 };
-use crate::{FileError, Position, WorkspacePath};
+use crate::{FileError, TextPosition, WorkspacePath};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use shared_protocol::{
     Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement,
@@ -16,19 +16,19 @@ use std::collections::BTreeSet;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BoardFile {
+struct ParsedBoardFile {
     format: u64,
-    board: Head,
-    nodes: Entries<NodeId, NodeLine, MAX_NODES>,
+    board: BoardFileHeader,
+    nodes: UniqueEntries<NodeId, BoardFileNode, MAX_NODES>,
     #[serde(default)]
-    edges: Entries<EdgeId, EdgeLine, MAX_EDGES>,
+    edges: UniqueEntries<EdgeId, BoardFileEdge, MAX_EDGES>,
     #[serde(default)]
-    layout: Entries<NodeId, Rectangle, MAX_NODES>,
+    layout: UniqueEntries<NodeId, LayoutRectangle, MAX_NODES>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct BoardFileHeader {
     id: BoardId,
     kind: BoardKind,
     #[serde(deserialize_with = "short_text")]
@@ -37,7 +37,7 @@ struct Head {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NodeLine {
+struct BoardFileNode {
     r#type: TypeId,
     name: Name,
     #[serde(default, deserialize_with = "short_text")]
@@ -45,16 +45,16 @@ struct NodeLine {
     #[serde(default, deserialize_with = "given")]
     parent: Option<NodeId>,
     #[serde(default)]
-    props: Entries<PropKey, StrictValue, MAX_PROPS>,
+    props: UniqueEntries<PropKey, StrictValue, MAX_PROPS>,
     #[serde(default)]
-    references: Entries<PropKey, Targets, MAX_PROPS>,
+    references: UniqueEntries<PropKey, ReferenceTargets, MAX_PROPS>,
     #[serde(default)]
-    variables: Variables,
+    variables: VariableKeys,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EdgeLine {
+struct BoardFileEdge {
     from: EdgeEnd,
     to: EdgeEnd,
     #[serde(default, deserialize_with = "short_text")]
@@ -75,41 +75,41 @@ impl<'de> Deserialize<'de> for EdgeEnd {
     }
 }
 
-struct Targets(Vec<NodeId>);
+struct ReferenceTargets(Vec<NodeId>);
 
-impl<'de> Deserialize<'de> for Targets {
+impl<'de> Deserialize<'de> for ReferenceTargets {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let targets = Vec::<NodeId>::deserialize(deserializer)?;
         if targets.is_empty() || targets.len() > MAX_REFERENCES {
             return Err(D::Error::custom(format_args!(
-                "expected 1 to {MAX_REFERENCES} targets; leave the key out when there is none"
+                "expected 1 to {MAX_REFERENCES} targets; omit the key when there is none"
             )));
         }
         Ok(Self(targets))
     }
 }
 
-/// Property keys, each once.
+/// A list of unique property keys.
 #[derive(Default)]
-struct Variables(BTreeSet<PropKey>);
+struct VariableKeys(BTreeSet<PropKey>);
 
-impl<'de> Deserialize<'de> for Variables {
+impl<'de> Deserialize<'de> for VariableKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let keys = Vec::<PropKey>::deserialize(deserializer)?;
         let count = keys.len();
         let keys: BTreeSet<PropKey> = keys.into_iter().collect();
         if keys.is_empty() || keys.len() != count || count > MAX_PROPS {
             return Err(D::Error::custom(format_args!(
-                "expected 1 to {MAX_PROPS} property keys, each once; leave it out when there is none"
+                "expected 1 to {MAX_PROPS} unique property keys; omit the field when there are none"
             )));
         }
         Ok(Self(keys))
     }
 }
 
-struct Rectangle(Placement);
+struct LayoutRectangle(Placement);
 
-impl<'de> Deserialize<'de> for Rectangle {
+impl<'de> Deserialize<'de> for LayoutRectangle {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let [x, y, w, h] = <[i32; 4]>::deserialize(deserializer)?;
         let places = -MAX_COORDINATE..=MAX_COORDINATE;
@@ -124,23 +124,24 @@ impl<'de> Deserialize<'de> for Rectangle {
     }
 }
 
-/// Reads a board's file; the board's name comes from the file's. The document is at revision 0: a file has none.
+/// Reads a board file; the board name is the file name. The document has revision 0, because a file has no
+/// revision.
 ///
-/// Checks what the file alone can tell: its shape, the limits, and that parents, edge ends, references and places name
-/// nodes of the file. A node without a place is accepted, so that one written by hand or by a merge needs none: it
-/// is up to the caller to place it. Types, names taken twice and connection rules are the authority's to judge.
+/// Checks the shape, the limits, and that parents, edge ends, references and layout entries name nodes of the file.
+/// Accepts nodes without a layout entry, as written by hand or left by a merge: the caller places them. The
+/// authority checks types, duplicate names and connection rules.
 pub fn read_board(text: &str, name: &BoardName) -> Result<Document, FileError> {
     let path = WorkspacePath::board(name);
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(FileError::TooLarge { path: path.to_string(), most: MAX_FILE_BYTES });
     }
-    // Some editors put a byte order mark before the text.
+    // Some editors write a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let file: BoardFile = serde_json::from_str(text).map_err(|error| malformed(&path, text, &error))?;
+    let file: ParsedBoardFile = serde_json::from_str(text).map_err(|error| malformed(&path, text, &error))?;
     check_format(&path, file.format)?;
     let document = file.into_document(name);
     check_whole(&document).map_err(|(element, problem)| {
-        let position = text.find(&format!("\"{element}\"")).map(|at| Position::of_offset(text, at));
+        let position = text.find(&format!("\"{element}\"")).map(|at| TextPosition::of_offset(text, at));
         FileError::malformed(&path, position, format!("{element}: {problem}"))
     })?;
     Ok(document)
@@ -160,7 +161,7 @@ fn check_format(path: &WorkspacePath, found: u64) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Why the text was not understood. A newer format explains any surprise, so it is looked for first.
+/// Explains a parse error. A newer format is checked first, because it explains every other problem.
 fn malformed(path: &WorkspacePath, text: &str, error: &serde_json::Error) -> FileError {
     #[derive(Deserialize)]
     struct Peek {
@@ -176,29 +177,35 @@ fn malformed(path: &WorkspacePath, text: &str, error: &serde_json::Error) -> Fil
     if let Some(line) = conflict
         && markers.iter().all(|marker| text.contains(marker))
     {
-        let position = Position { line: line + 1, column: 1 };
+        let position = TextPosition { line: line + 1, column: 1 };
         return FileError::malformed(
             path,
             Some(position),
-            "a merge left both versions here: keep one, remove the markers",
+            "unresolved merge conflict: keep one version and remove the markers",
         );
     }
-    let position = (error.line() > 0).then(|| Position { line: error.line(), column: error.column().max(1) });
-    // serde_json says where at the end; the position says so already.
+    let position =
+        (error.line() > 0).then(|| TextPosition { line: error.line(), column: error.column().max(1) });
+    // Removes the position that serde_json appends, because the error already has one.
     let said = error.to_string();
     let problem = said.rsplit_once(" at line ").map_or(said.as_str(), |(problem, _)| problem);
     FileError::malformed(path, position, problem)
 }
 
-impl BoardFile {
+impl ParsedBoardFile {
     fn into_document(self, name: &BoardName) -> Document {
-        let Head { id: board, kind, title } = self.board;
+        let BoardFileHeader { id: board, kind, title } = self.board;
         Document {
             revision: Revision::START,
             boards: vec![Board { id: board, kind, name: name.clone(), title }],
             nodes: self.nodes.0.into_iter().map(|(id, line)| line.into_node(id, board)).collect(),
             edges: self.edges.0.into_iter().map(|(id, line)| line.into_edge(id, board)).collect(),
-            layout: self.layout.0.into_iter().map(|(id, Rectangle(placement))| (id, placement)).collect(),
+            layout: self
+                .layout
+                .0
+                .into_iter()
+                .map(|(id, LayoutRectangle(placement))| (id, placement))
+                .collect(),
             sources: Vec::new(),
             provenance: Vec::new(),
             overrides: Vec::new(),
@@ -206,7 +213,7 @@ impl BoardFile {
     }
 }
 
-impl NodeLine {
+impl BoardFileNode {
     fn into_node(self, id: NodeId, board: BoardId) -> Node {
         Node {
             id,
@@ -216,13 +223,18 @@ impl NodeLine {
             label: self.label,
             parent: self.parent,
             props: self.props.0.into_iter().map(|(key, StrictValue(value))| (key, value)).collect(),
-            references: self.references.0.into_iter().map(|(key, Targets(targets))| (key, targets)).collect(),
+            references: self
+                .references
+                .0
+                .into_iter()
+                .map(|(key, ReferenceTargets(targets))| (key, targets))
+                .collect(),
             variables: self.variables.0,
         }
     }
 }
 
-impl EdgeLine {
+impl BoardFileEdge {
     fn into_edge(self, id: EdgeId, board: BoardId) -> Edge {
         Edge { id, board, source: self.from.0, target: self.to.0, label: self.label }
     }

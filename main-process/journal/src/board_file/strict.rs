@@ -1,5 +1,5 @@
-//! Decoding without leniency: a key that appears twice, too many entries or a value too deep is an error where it stands.
-//! `serde_json` alone would silently keep the last of two equal keys.
+//! Strict decoding: a duplicate key, too many entries or too deep a value is an error at its position. `serde_json`
+//! alone would silently keep the last of two equal keys.
 
 use serde::{
     Deserialize, Deserializer,
@@ -11,17 +11,17 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
-/// An object whose keys are all different and at most `MOST`.
+/// An object with unique keys, `MOST` at most.
 #[derive(Debug)]
-pub(super) struct Entries<K, V, const MOST: usize>(pub(super) BTreeMap<K, V>);
+pub(super) struct UniqueEntries<K, V, const MOST: usize>(pub(super) BTreeMap<K, V>);
 
-impl<K, V, const MOST: usize> Default for Entries<K, V, MOST> {
+impl<K, V, const MOST: usize> Default for UniqueEntries<K, V, MOST> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<'de, K, V, const MOST: usize> Deserialize<'de> for Entries<K, V, MOST>
+impl<'de, K, V, const MOST: usize> Deserialize<'de> for UniqueEntries<K, V, MOST>
 where
     K: Deserialize<'de> + Ord + fmt::Display,
     V: Deserialize<'de>,
@@ -34,7 +34,7 @@ where
             K: Deserialize<'de> + Ord + fmt::Display,
             V: Deserialize<'de>,
         {
-            type Value = Entries<K, V, MOST>;
+            type Value = UniqueEntries<K, V, MOST>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -55,7 +55,7 @@ where
                     }
                     entries.insert(key, map.next_value()?);
                 }
-                Ok(Entries(entries))
+                Ok(UniqueEntries(entries))
             }
         }
 
@@ -63,13 +63,13 @@ where
     }
 }
 
-/// A property value within its bounds.
+/// A property value within the size and depth limits.
 #[derive(Debug)]
 pub(super) struct StrictValue(pub(super) Value);
 
 impl<'de> Deserialize<'de> for StrictValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = AtDepth(0).deserialize(deserializer)?;
+        let value = ValueAtDepth(0).deserialize(deserializer)?;
         let is_small = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_));
         if !is_small && value.to_json().len() > MAX_VALUE_BYTES {
             return Err(D::Error::custom(format_args!(
@@ -80,10 +80,10 @@ impl<'de> Deserialize<'de> for StrictValue {
     }
 }
 
-/// Decodes a value that stands within `.0` lists and objects.
-struct AtDepth(usize);
+/// Decodes a value that is nested in `.0` lists and objects.
+struct ValueAtDepth(usize);
 
-impl AtDepth {
+impl ValueAtDepth {
     fn deeper<E: Error>(&self) -> Result<usize, E> {
         if self.0 < MAX_VALUE_DEPTH {
             Ok(self.0 + 1)
@@ -95,22 +95,22 @@ impl AtDepth {
     }
 }
 
-/// A whole number that a float cannot hold would change silently.
-fn whole<E: Error>(value: impl Into<i128>) -> Result<Value, E> {
+/// Refuses an integer that a float cannot represent, which would change silently.
+fn exact_integer<E: Error>(value: impl Into<i128>) -> Result<Value, E> {
     let value = value.into();
     let near = value as f64;
     if near as i128 == value {
-        number(near)
+        finite_number(near)
     } else {
-        Err(E::custom(format_args!("{value} cannot be kept exactly as a number: write it as text")))
+        Err(E::custom(format_args!("{value} cannot be stored exactly as a number: write it as text")))
     }
 }
 
-fn number<E: Error>(number: f64) -> Result<Value, E> {
+fn finite_number<E: Error>(number: f64) -> Result<Value, E> {
     Value::number(number).ok_or_else(|| E::custom("a number out of range: write it as text"))
 }
 
-impl<'de> DeserializeSeed<'de> for AtDepth {
+impl<'de> DeserializeSeed<'de> for ValueAtDepth {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -118,7 +118,7 @@ impl<'de> DeserializeSeed<'de> for AtDepth {
     }
 }
 
-impl<'de> Visitor<'de> for AtDepth {
+impl<'de> Visitor<'de> for ValueAtDepth {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,15 +134,15 @@ impl<'de> Visitor<'de> for AtDepth {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        whole(value)
+        exact_integer(value)
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        whole(value)
+        exact_integer(value)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        number(value)
+        finite_number(value)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
@@ -152,7 +152,7 @@ impl<'de> Visitor<'de> for AtDepth {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let depth = self.deeper()?;
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(AtDepth(depth))? {
+        while let Some(item) = seq.next_element_seed(ValueAtDepth(depth))? {
             items.push(item);
         }
         Ok(Value::List(items))
@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for AtDepth {
         let depth = self.deeper()?;
         let mut fields = BTreeMap::new();
         while let Some(key) = map.next_key::<String>()? {
-            let value = map.next_value_seed(AtDepth(depth))?;
+            let value = map.next_value_seed(ValueAtDepth(depth))?;
             if fields.insert(Arc::from(key.as_str()), value).is_some() {
                 return Err(A::Error::custom(format_args!("{key:?} appears twice: keep one of the two")));
             }
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for AtDepth {
     }
 }
 
-/// For an optional key: absent is none, but `null` is an error and not another way to say so.
+/// Decodes an optional key: a missing key is `None`, an explicit `null` is an error.
 pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

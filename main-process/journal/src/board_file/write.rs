@@ -1,4 +1,4 @@
-//! Writing a board.
+//! Writes board files.
 
 use super::{BOARD_FORMAT, json_text::one_line};
 use crate::FileError;
@@ -12,7 +12,7 @@ use std::{
 };
 
 #[derive(Serialize)]
-struct Head<'a> {
+struct BoardHeaderLine<'a> {
     id: BoardId,
     kind: BoardKind,
     title: &'a str,
@@ -56,42 +56,43 @@ impl<'a> EdgeLine<'a> {
     }
 }
 
-/// The text of a board's file. Equal documents give equal texts, whatever the order of their lists. The revision is left
-/// out: the file belongs to git, not to one journal. Refuses a document that is not exactly one board and what is on it.
+/// Returns the text of a board file. Equal documents produce equal texts, regardless of the order of their lists.
+/// Omits the revision, because the file belongs to git and not to one journal. Refuses a document that is not
+/// exactly one board.
 pub fn write_board(document: &Document) -> Result<String, FileError> {
     let not_one = |problem: String| FileError::NotOneBoard { problem };
     let [board] = document.boards.as_slice() else {
-        return Err(not_one(format!("this document has {}", document.boards.len())));
+        return Err(not_one(format!("this document has {} boards", document.boards.len())));
     };
     let node_boards = document.nodes.iter().map(|node| (node.id.to_string(), node.board));
     let edge_boards = document.edges.iter().map(|edge| (edge.id.to_string(), edge.board));
     if let Some((stray, _)) = node_boards.chain(edge_boards).find(|(_, on)| *on != board.id) {
-        return Err(not_one(format!("{stray} is on another")));
+        return Err(not_one(format!("{stray} is on another board")));
     }
     let nodes: BTreeMap<_, _> = document.nodes.iter().map(|node| (node.id, NodeLine::of(node))).collect();
     let edges: BTreeMap<_, _> = document.edges.iter().map(|edge| (edge.id, EdgeLine::of(edge))).collect();
     let layout: BTreeMap<_, _> =
         document.layout.iter().map(|(id, at)| (*id, [at.x, at.y, at.w, at.h])).collect();
-    let head = Head { id: board.id, kind: board.kind, title: &board.title };
+    let head = BoardHeaderLine { id: board.id, kind: board.kind, title: &board.title };
 
     let unwritable = |error: serde_json::Error| not_one(error.to_string());
     let mut text = String::new();
-    // Writing into a String does not fail.
+    // Writing to a `String` does not fail.
     let _ = write!(
         text,
         "{{\n  \"format\": {BOARD_FORMAT},\n  \"board\": {},\n",
         one_line(&head).map_err(unwritable)?
     );
-    section(&mut text, "nodes", &nodes).map_err(unwritable)?;
+    write_section(&mut text, "nodes", &nodes).map_err(unwritable)?;
     text.push_str(",\n");
-    section(&mut text, "edges", &edges).map_err(unwritable)?;
+    write_section(&mut text, "edges", &edges).map_err(unwritable)?;
     text.push_str(",\n");
-    section(&mut text, "layout", &layout).map_err(unwritable)?;
+    write_section(&mut text, "layout", &layout).map_err(unwritable)?;
     text.push_str("\n}\n");
     Ok(text)
 }
 
-fn section<K: Display, V: Serialize>(
+fn write_section<K: Display, V: Serialize>(
     text: &mut String,
     name: &str,
     lines: &BTreeMap<K, V>,

@@ -1,22 +1,22 @@
-//! Appending: one transaction for a group of operations, synced once.
+//! Appends a group of operations in one transaction with one sync.
 
-use super::{Durability, Journal, ReviewWrite, chain::Link, row::Row, to_sql};
+use super::{Durability, Journal, ReviewWrite, chain::ChainLink, row::OperationRow, to_sql};
 use crate::JournalError;
 use rusqlite::Transaction;
 use shared_protocol::Operation;
 
-const INSERT: &str = "INSERT INTO operations
+const INSERT_OPERATION: &str = "INSERT INTO operations
     (revision, time, actor, kind, summary, change_count, previous_hash, hash, changes)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 impl Journal {
-    /// Appends operations whose revisions follow on, all or nothing; durable when it returns. After an error
-    /// [`Self::take_back`] sees to it that nothing of them is kept; then the same call can be made again.
+    /// Appends operations with consecutive revisions, all or nothing. Durable on return. After an error,
+    /// [`Self::take_back`] removes any trace of them; then the call can be repeated.
     pub fn append(&mut self, operations: &[Operation]) -> Result<(), JournalError> {
         self.append_with(operations, &ReviewWrite::default())
     }
 
-    /// As [`Self::append`], with what belongs to the operations in the review queue: all of it or nothing.
+    /// As [`Self::append`], with the review queue changes that belong to the operations, in one transaction.
     pub fn append_with(
         &mut self,
         operations: &[Operation],
@@ -26,16 +26,17 @@ impl Journal {
             return Ok(());
         }
         self.check()?;
-        let rows = chained(self.tail, operations)?;
+        let rows = chain_rows(self.tail, operations)?;
         let end = self.review;
         let written = self.in_transaction(Durability::Durable, |transaction| {
-            insert(transaction, &rows)?;
+            insert_rows(transaction, &rows)?;
             review.write(transaction, end)
         });
-        // It may have been written although it failed: in files that are no longer at their paths, for one.
-        self.review = written.inspect_err(|_| self.look_for_unacknowledged())?;
+        // A failed write may still have reached the database, for example in files that are no longer at their
+        // paths.
+        self.review = written.inspect_err(|_| self.detect_unacknowledged())?;
         if let Some(last) = rows.last() {
-            self.tail = Link { revision: last.revision, hash: last.hash };
+            self.tail = ChainLink { revision: last.revision, hash: last.hash };
         }
         self.since_checkpoint.operations += rows.len() as u64;
         self.since_checkpoint.bytes += rows.iter().map(|row| row.changes.len() as u64).sum::<u64>();
@@ -43,8 +44,8 @@ impl Journal {
     }
 }
 
-pub(super) fn insert(transaction: &Transaction<'_>, rows: &[Row]) -> Result<(), JournalError> {
-    let mut insert = transaction.prepare_cached(INSERT)?;
+pub(super) fn insert_rows(transaction: &Transaction<'_>, rows: &[OperationRow]) -> Result<(), JournalError> {
+    let mut insert = transaction.prepare_cached(INSERT_OPERATION)?;
     for row in rows {
         insert.execute((
             to_sql(row.revision.0)?,
@@ -61,7 +62,10 @@ pub(super) fn insert(transaction: &Transaction<'_>, rows: &[Row]) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn chained(tail: Link, operations: &[Operation]) -> Result<Vec<Row>, JournalError> {
+pub(super) fn chain_rows(
+    tail: ChainLink,
+    operations: &[Operation],
+) -> Result<Vec<OperationRow>, JournalError> {
     let mut link = tail;
     let mut rows = Vec::with_capacity(operations.len());
     for operation in operations {
@@ -69,8 +73,8 @@ pub(super) fn chained(tail: Link, operations: &[Operation]) -> Result<Vec<Row>, 
         if operation.revision != expected {
             return Err(JournalError::Gap { expected, found: operation.revision });
         }
-        let row = Row::encode(operation, link.hash)?;
-        link = Link { revision: row.revision, hash: row.hash };
+        let row = OperationRow::encode(operation, link.hash)?;
+        link = ChainLink { revision: row.revision, hash: row.hash };
         rows.push(row);
     }
     Ok(rows)

@@ -1,19 +1,19 @@
-//! The audit: what happened around the review queue, line after line. Each line's hash covers the one before, so that a
-//! changed, missing or reordered line shows; nothing is ever changed or removed.
+//! The audit log of the review queue. The hash of each line covers the previous line, so that a changed, missing or
+//! reordered line is detected. Lines are never changed or removed.
 
 use super::{Journal, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT};
 
-/// The newest line.
+/// The newest audit line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct AuditEnd {
+pub(super) struct AuditTail {
     number: u64,
     hash: Digest,
 }
 
-impl AuditEnd {
+impl AuditTail {
     pub(super) const START: Self = Self { number: 0, hash: Digest::ZERO };
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
@@ -39,15 +39,16 @@ impl AuditEnd {
             let text = serde_json::to_string(entry)
                 .map_err(|error| JournalError::unstorable("a line of the audit", error))?;
             let number = end.number + 1;
-            let hash = hash(end.hash.as_bytes(), number, &text);
+            let hash = audit_line_hash(end.hash.as_bytes(), number, &text);
             insert.execute((to_sql(number)?, end.hash, hash, &text))?;
             end = Self { number, hash };
         }
         Ok(end)
     }
 
-    /// Removes the lines after this one, which belong to something that was refused. Only here does the audit lose lines.
-    pub(super) fn take_back(self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
+    /// Removes the lines after this one, which belong to a refused write. The only place where the audit loses
+    /// lines.
+    pub(super) fn roll_back(self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
         if Self::read(transaction)? == self {
             return Ok(());
         }
@@ -59,12 +60,12 @@ impl AuditEnd {
     }
 }
 
-fn hash(previous: &[u8], number: u64, text: &str) -> Digest {
+fn audit_line_hash(previous: &[u8], number: u64, text: &str) -> Digest {
     Digest::of_parts([previous, &number.to_be_bytes(), text.as_bytes()])
 }
 
 impl Journal {
-    /// Lines after a number, oldest first.
+    /// Returns the lines after a number, oldest first.
     pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, JournalError> {
         let mut select = self.connection.prepare_cached(
             "SELECT number, previous_hash, hash, text FROM audit WHERE number > ?1 ORDER BY number LIMIT ?2",
@@ -82,7 +83,7 @@ impl Journal {
     }
 }
 
-/// Where the audit does not hold together.
+/// The first line where the hash chain of the audit is broken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {number} of the audit {problem}")]
 pub struct AuditBreak {
@@ -90,7 +91,7 @@ pub struct AuditBreak {
     pub problem: &'static str,
 }
 
-/// Checks that lines follow `before` (none: the beginning) and each other. Gives the last of them.
+/// Checks that the lines follow `before` (`None`: the beginning) and each other. Returns the last line.
 pub fn check_audit(
     before: Option<(u64, String)>,
     lines: &[AuditLine],
@@ -105,10 +106,10 @@ pub fn check_audit(
         if line.previous != end.1 {
             return wrong("does not follow the line before it");
         }
-        let previous = digest_of(&line.previous);
-        if previous
-            .is_none_or(|previous| hash(previous.as_bytes(), number, &line.text).to_string() != line.hash)
-        {
+        let previous = parse_digest(&line.previous);
+        if previous.is_none_or(|previous| {
+            audit_line_hash(previous.as_bytes(), number, &line.text).to_string() != line.hash
+        }) {
             return wrong("does not match its hash");
         }
         end = (number, line.hash.clone());
@@ -116,7 +117,7 @@ pub fn check_audit(
     Ok(Some(end).filter(|end| end.0 > 0))
 }
 
-fn digest_of(text: &str) -> Option<Digest> {
+fn parse_digest(text: &str) -> Option<Digest> {
     let bytes: Option<Vec<u8>> = (0..text.len())
         .step_by(2)
         .map(|at| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()))

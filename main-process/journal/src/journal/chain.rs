@@ -1,27 +1,28 @@
-//! The hash chain: each operation's hash covers the one before it, so that a changed, missing or reordered row shows.
+//! The hash chain: the hash of each operation covers the previous operation, so that a changed, missing or
+//! reordered row is detected.
 
-use super::{Journal, row::Row};
+use super::{Journal, row::OperationRow};
 use crate::{Digest, JournalError};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use shared_protocol::Revision;
 
-/// One link: an operation and its hash.
+/// A link of the chain: the revision of an operation and its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Link {
+pub(super) struct ChainLink {
     pub(super) revision: Revision,
     pub(super) hash: Digest,
 }
 
-/// The kept operations, all of them proven to follow each other.
+/// The range of kept operations whose hash chain was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifiedChain {
-    /// The oldest operation that is kept; one after `last` when there is none.
+    /// The oldest kept operation; one after `last` when there is none.
     pub first: Revision,
     pub last: Revision,
     pub count: u64,
 }
 
-impl Link {
+impl ChainLink {
     pub(super) const START: Self = Self { revision: Revision::START, hash: Digest::ZERO };
 
     pub(super) fn from_columns(
@@ -35,11 +36,11 @@ impl Link {
         Ok(Self { revision: Revision(number), hash: row.get(hash)? })
     }
 
-    /// The link to `row`, if it follows this one. The error names the revision where the chain breaks.
-    pub(super) fn follow(self, row: &Row) -> Result<Self, (Revision, String)> {
+    /// Returns the link to `row` when it follows this one. The error names the revision where the chain breaks.
+    pub(super) fn follow(self, row: &OperationRow) -> Result<Self, (Revision, String)> {
         let expected = self.revision.next();
         if row.revision != expected {
-            return Err((expected, format!("it is missing; the next is {}", row.revision)));
+            return Err((expected, format!("it is missing; the next revision is {}", row.revision)));
         }
         if row.previous != self.hash {
             return Err((expected, "it does not follow the operation before it".to_owned()));
@@ -52,18 +53,18 @@ impl Link {
 }
 
 impl Journal {
-    /// Checks every kept operation and the checkpoint against the hashes. Reads everything: for a check on demand, not
-    /// for every start.
+    /// Checks every kept operation and the checkpoint against their hashes. Reads everything: for a check on
+    /// demand, not for every start.
     pub fn verify(&self) -> Result<VerifiedChain, JournalError> {
         let anchor = self.anchor()?;
         let checkpoint = self.read_checkpoint()?.map(|(_, link)| link);
         let mut link = anchor;
         let mut count = 0;
-        check_against(checkpoint, link)?;
+        check_checkpoint(checkpoint, link)?;
         self.rows_after(anchor.revision, &mut |row| {
             link =
                 link.follow(&row).map_err(|(revision, problem)| JournalError::damaged(revision, problem))?;
-            check_against(checkpoint, link)?;
+            check_checkpoint(checkpoint, link)?;
             row.decode()?;
             count += 1;
             Ok(())
@@ -72,15 +73,12 @@ impl Journal {
     }
 }
 
-/// Where the chain passes the checkpoint, both must agree.
-fn check_against(checkpoint: Option<Link>, link: Link) -> Result<(), JournalError> {
+/// Checks that the chain and the checkpoint agree at the revision of the checkpoint.
+fn check_checkpoint(checkpoint: Option<ChainLink>, link: ChainLink) -> Result<(), JournalError> {
     match checkpoint {
-        Some(checkpoint) if checkpoint.revision == link.revision && checkpoint != link => {
-            Err(JournalError::damaged(
-                link.revision,
-                "the checkpoint does not belong to the operations around it",
-            ))
-        }
+        Some(checkpoint) if checkpoint.revision == link.revision && checkpoint != link => Err(
+            JournalError::damaged(link.revision, "the checkpoint does not match the operations around it"),
+        ),
         _ => Ok(()),
     }
 }

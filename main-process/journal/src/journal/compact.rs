@@ -1,29 +1,29 @@
-//! Compaction: a checkpoint takes the place of the operations that led to it, except for the newest, which stay so that
-//! they can be undone.
+//! Compaction: replaces operations with a checkpoint, except for the newest, which are kept for undo.
 
-use super::{Durability, Growth, Journal, chain::Link, to_sql};
+use super::{Durability, Journal, JournalGrowth, chain::ChainLink, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{OptionalExtension as _, Transaction};
 use shared_protocol::Document;
 
-/// More than this after the checkpoint makes the next start slow.
-const MOST_OPERATIONS: u64 = 5_000;
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+/// Thresholds since the checkpoint above which the next start becomes slow.
+const COMPACT_AFTER_OPERATIONS: u64 = 5_000;
+const COMPACT_AFTER_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Journal {
-    /// Enough has gathered since the last checkpoint to make another.
+    /// Returns whether enough operations were added since the last checkpoint.
     pub fn should_compact(&self) -> bool {
-        self.since_checkpoint.operations > MOST_OPERATIONS || self.since_checkpoint.bytes > MOST_BYTES
+        self.since_checkpoint.operations > COMPACT_AFTER_OPERATIONS
+            || self.since_checkpoint.bytes > COMPACT_AFTER_BYTES
     }
 
-    /// Stores `document` as the state at its revision, then lets go of operations at or before that revision, except the
-    /// newest `keep_operations` of the journal. One transaction: after a failure everything is as it was.
+    /// Stores `document` as the state at its revision and deletes the operations up to that revision, except the
+    /// newest `keep_operations` of the journal. One transaction: a failure changes nothing.
     ///
-    /// The revision must be one the journal holds and not older than the checkpoint before. An empty journal takes any:
-    /// its operations then go on from there.
+    /// The journal must contain the revision, and it must not be older than the previous checkpoint. An empty
+    /// journal accepts any revision and continues from there.
     pub fn checkpoint(&mut self, document: &Document, keep_operations: usize) -> Result<(), JournalError> {
         self.check()?;
-        let link = self.link_at(document)?;
+        let link = self.chain_link_at(document)?;
         let text = serde_json::to_string(document)
             .map_err(|error| JournalError::unstorable("the checkpoint", error))?;
         let newest = self.tail.revision.max(link.revision);
@@ -37,23 +37,23 @@ impl Journal {
             transaction.execute("DELETE FROM operations WHERE revision <= ?1", [to_sql(let_go)?])?;
             Ok(())
         })?;
-        self.read_end_again();
-        self.cut_log_back();
-        self.settle()
+        self.reload_end();
+        self.truncate_wal();
+        self.check_after_write()
     }
 
     fn is_empty(&self) -> bool {
-        self.tail == Link::START && self.since_checkpoint == Growth::default()
+        self.tail == ChainLink::START && self.since_checkpoint == JournalGrowth::default()
     }
 
-    /// Where in the chain the document stands.
-    fn link_at(&self, document: &Document) -> Result<Link, JournalError> {
+    /// Returns the chain link at the revision of the document.
+    fn chain_link_at(&self, document: &Document) -> Result<ChainLink, JournalError> {
         let revision = document.revision;
         if revision == self.tail.revision {
             return Ok(self.tail);
         }
         if self.is_empty() {
-            return Ok(Link { revision, ..Link::START });
+            return Ok(ChainLink { revision, ..ChainLink::START });
         }
         let older_than_checkpoint: bool = self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE revision > ?1)",
@@ -65,30 +65,34 @@ impl Journal {
             .query_row(
                 "SELECT revision, hash FROM operations WHERE revision = ?1",
                 [to_sql(revision.0)?],
-                |row| Link::from_columns(row, 0, 1),
+                |row| ChainLink::from_columns(row, 0, 1),
             )
             .optional()?;
-        // The state before the oldest kept operation has its place in the chain as well.
+        // The state before the oldest kept operation also has a link in the chain.
         let anchor = Some(self.anchor()?).filter(|anchor| anchor.revision == revision);
         found.or(anchor).filter(|_| !older_than_checkpoint).ok_or(JournalError::NotKept { revision })
     }
 
-    /// The log has grown by the checkpoint; a failure costs disk space and nothing else.
-    fn cut_log_back(&self) {
+    /// Truncates the log, which grew by the checkpoint. A failure costs only disk space.
+    fn truncate_wal(&self) {
         let cut = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         if let Err(error) = cut {
-            tracing::debug!(%error, "the journal's log was not cut back");
+            tracing::debug!(%error, "cannot truncate the log of the journal");
         }
     }
 }
 
-/// The chain of what is kept hangs on the newest operation that is not.
-fn move_anchor(transaction: &Transaction<'_>, checkpoint: Link, let_go: u64) -> Result<(), JournalError> {
+/// Anchors the kept operations at the newest deleted one.
+fn move_anchor(
+    transaction: &Transaction<'_>,
+    checkpoint: ChainLink,
+    let_go: u64,
+) -> Result<(), JournalError> {
     let newest_let_go = transaction
         .query_row(
             "SELECT revision, hash FROM operations WHERE revision <= ?1 ORDER BY revision DESC LIMIT 1",
             [to_sql(let_go)?],
-            |row| Link::from_columns(row, 0, 1),
+            |row| ChainLink::from_columns(row, 0, 1),
         )
         .optional()?;
     let any_kept: bool = transaction.query_row(
@@ -96,7 +100,7 @@ fn move_anchor(transaction: &Transaction<'_>, checkpoint: Link, let_go: u64) -> 
         [to_sql(let_go)?],
         |row| row.get(0),
     )?;
-    // With no operation left, what comes next hangs on the checkpoint.
+    // Without kept operations, the next operation follows the checkpoint.
     let anchor = newest_let_go.or((!any_kept).then_some(checkpoint));
     if let Some(anchor) = anchor {
         transaction.execute(

@@ -1,5 +1,5 @@
-//! What is known of the workspace's files: the content that is on record, and the content that a save was about to put
-//! there. After a crash in the middle of a save both are recognised as ours, and neither is taken for somebody's edit.
+//! Records of workspace files: the content on record, and the pending content of a save. After a crash during a
+//! save, both are recognised as ours and neither is treated as an edit by another program.
 
 use super::{Durability, Journal};
 use crate::{Digest, JournalError, WorkspacePath};
@@ -7,24 +7,25 @@ use rusqlite::OptionalExtension as _;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The content we wrote or took in last.
+    /// The content that was last written or imported.
     pub recorded: Option<Digest>,
-    /// The content a save was about to write, and may have written.
+    /// The content that a save was about to write and may have written.
     pub pending: Option<Digest>,
 }
 
 impl Known {
-    /// The content comes from us.
+    /// Returns whether the content is recorded or pending.
     pub fn is_ours(&self, content: Digest) -> bool {
         self.recorded == Some(content) || self.pending == Some(content)
     }
 }
 
 impl Journal {
-    /// Before a save: these contents are about to be written. Durable when it returns.
+    /// Records the contents that a save is about to write. Durable on return.
     ///
-    /// A file has one pending content. One left by a crash must be settled before the next save, by [`Self::confirm`] if
-    /// the file has it and by [`Self::record`] if not; [`Self::known_files`] tells which.
+    /// A file has one pending content. One left by a crash must be settled before the next save: with
+    /// [`Self::confirm`] when the file has that content, otherwise with [`Self::record`]. [`Self::known_files`]
+    /// returns both contents.
     pub fn record_pending(&mut self, files: &[(WorkspacePath, Digest)]) -> Result<(), JournalError> {
         self.for_each(
             Durability::Durable,
@@ -34,7 +35,8 @@ impl Journal {
         )
     }
 
-    /// After a save: the pending contents are in place. If this is lost in a crash, they are still known as pending.
+    /// Marks the pending contents as written. When a crash loses this call, the contents are still known as
+    /// pending.
     pub fn confirm(&mut self, paths: &[WorkspacePath]) -> Result<(), JournalError> {
         self.for_each(
             Durability::Relaxed,
@@ -43,8 +45,8 @@ impl Journal {
         )
     }
 
-    /// The content of these files is on record now, and nothing is pending: after taking in somebody's edit, or after a
-    /// save that failed before it wrote.
+    /// Records the content of these files and clears the pending content: after an external edit was imported, or a
+    /// save failed before it wrote.
     pub fn record(&mut self, files: &[(WorkspacePath, Digest)]) -> Result<(), JournalError> {
         self.for_each(
             Durability::Durable,
@@ -53,7 +55,7 @@ impl Journal {
         )
     }
 
-    /// The file is gone, or no longer ours.
+    /// Deletes the record of a file that is gone or no longer ours.
     pub fn forget(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
         self.for_each(
             Durability::Durable,
@@ -71,7 +73,7 @@ impl Journal {
         Ok(known.unwrap_or_default())
     }
 
-    /// Every file something is known of, sorted by path.
+    /// Returns the records of all files, sorted by path.
     pub fn known_files(&self) -> Result<Vec<(WorkspacePath, Known)>, JournalError> {
         let mut select =
             self.connection.prepare_cached("SELECT path, recorded, pending FROM files ORDER BY path")?;
@@ -81,7 +83,7 @@ impl Journal {
         let mut files = Vec::new();
         for row in rows {
             let (path, known) = row?;
-            // A path that is none cannot have come from us.
+            // An invalid path cannot have been recorded by us.
             files.extend(WorkspacePath::parse(path).ok().map(|path| (path, known)));
         }
         Ok(files)

@@ -1,89 +1,91 @@
-//! The journal: every accepted operation, durable before it is acknowledged.
+//! The journal: every accepted operation is durable before it is acknowledged.
 //!
-//! One process, one connection, one writer. The database is held with an exclusive lock, which the operating system lets
-//! go of as soon as **any** descriptor of the file is closed in this process: nothing else here may open `journal.db`
-//! while a [`Journal`] is alive.
+//! One process, one connection, one writer. An exclusive lock protects the database. The operating system releases
+//! that lock as soon as **any** descriptor of the file is closed in this process: no other code may open
+//! `journal.db` while a [`Journal`] is alive.
 
 mod append;
 mod audit;
 mod chain;
 mod compact;
+mod file_identity;
 mod file_records;
 mod open;
-mod place;
 mod query;
+mod rebuild;
 mod recover;
-mod renew;
 mod review;
+mod rollback;
 mod row;
 mod schema;
 mod state;
-mod take_back;
 
 pub use audit::{AuditBreak, check_audit};
 pub use chain::VerifiedChain;
 pub use file_records::Known;
 pub use query::LogEntry;
+pub use rebuild::RenewedJournal;
 pub use recover::Recovered;
-pub use renew::RenewedJournal;
-pub use review::{KeptReview, ReviewWrite, Stored, WrittenProposal};
+pub use review::{ReviewWrite, StoredProposal, StoredReview, WrittenProposal};
 pub use schema::JOURNAL_FORMAT;
 
 use crate::JournalError;
-use chain::Link;
-use place::Place;
+use chain::ChainLink;
+use file_identity::JournalFiles;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use shared_protocol::Revision;
 
-/// Durable operations, the newest checkpoint, the review queue with its audit, what is known of files, and small state.
+/// Durable storage of operations, the newest checkpoint, the review queue with its audit, file records and small
+/// state.
 #[derive(Debug)]
 pub struct Journal {
     connection: Connection,
-    /// The newest acknowledged operation, or the checkpoint when there is none after it.
-    tail: Link,
-    since_checkpoint: Growth,
-    /// What was written to the review queue so far, and acknowledged.
-    review: review::End,
-    /// False while the database may not end at `tail` and `review`: see [`Self::take_back`].
-    is_in_step: bool,
-    /// None for a journal in memory.
-    place: Option<Place>,
+    /// The newest acknowledged operation, or the checkpoint when no operation follows it.
+    tail: ChainLink,
+    since_checkpoint: JournalGrowth,
+    /// The acknowledged end of the review queue and its audit.
+    review: review::ReviewTail,
+    /// False while the database may contain more than `tail` and `review`: see [`Self::take_back`].
+    is_consistent: bool,
+    /// `None` for a journal in memory.
+    place: Option<JournalFiles>,
 }
 
-const FILE: &str = "journal.db";
+const JOURNAL_FILE: &str = "journal.db";
 
-/// What came after the checkpoint.
+/// The operations and bytes since the checkpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Growth {
+struct JournalGrowth {
     operations: u64,
     bytes: u64,
 }
 
-/// Whether a transaction must have reached the disk when it returns.
+/// The durability of a transaction when its call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Durability {
-    /// Synced: survives the loss of power.
+    /// Synced: survives a power loss.
     Durable,
-    /// Not synced: the newest of these may be lost with the power, but the file stays whole.
+    /// Not synced: the newest may be lost in a power loss, but the file stays intact.
     Relaxed,
 }
 
 impl Journal {
-    /// The newest revision that is safe.
+    /// Returns the newest durable revision.
     pub fn revision(&self) -> Revision {
         self.tail.revision
     }
 
-    /// The one way to write: into the journal's own files or not at all, one transaction, all or nothing.
+    /// Runs `work` in one atomic transaction. Every write goes through here, and only into the files that the
+    /// journal opened.
     fn in_transaction<T>(
         &mut self,
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
-        self.check_place()?;
+        self.check_before_write()?;
         let done = self.commit(durability, work);
-        // A write that failed may have left bytes in the log, on a full disk for one; these are ours as well.
-        let settled = self.settle();
+        // A failed write, for example on a full disk, may have left bytes in the log. Those are recorded as well.
+        let settled = self.check_after_write();
         let done = done?;
         settled.map(|()| done)
     }
@@ -105,7 +107,7 @@ impl Journal {
     }
 }
 
-/// SQLite's integers are signed.
+/// Converts to the signed integers of SQLite.
 fn to_sql(number: u64) -> Result<i64, JournalError> {
     i64::try_from(number).map_err(|error| JournalError::unstorable("a number above 2^63", error))
 }

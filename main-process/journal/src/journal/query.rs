@@ -1,15 +1,15 @@
-//! Looking things up in the history.
+//! Queries on the history.
 
 use super::{
     Journal,
-    row::{COLUMNS, Row},
+    row::{OPERATION_COLUMNS, OperationRow},
     to_sql,
 };
 use crate::JournalError;
 use rusqlite::OptionalExtension as _;
 use shared_protocol::{Actor, Operation, OperationKind, Revision};
 
-/// A line of the log: an operation without its changes.
+/// A log entry: an operation without its changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     pub revision: Revision,
@@ -22,20 +22,21 @@ pub struct LogEntry {
 }
 
 impl Journal {
-    /// The operation that led to a revision; none when it is not kept, or not there yet.
+    /// Returns the operation of a revision; `None` when it is not kept or does not exist yet.
     pub fn operation(&self, revision: Revision) -> Result<Option<Operation>, JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision = ?1");
+        let sql = format!("SELECT {OPERATION_COLUMNS} FROM operations WHERE revision = ?1");
         let mut select = self.connection.prepare_cached(&sql)?;
-        let row = select.query_row([to_sql(revision.0)?], |row| Ok(Row::from_sql(row))).optional()?;
+        let row =
+            select.query_row([to_sql(revision.0)?], |row| Ok(OperationRow::from_sql(row))).optional()?;
         row.map(|row| row?.decode()).transpose()
     }
 
-    /// The newest operations, newest first, without reading their changes.
+    /// Returns the newest operations, newest first, without reading their changes.
     pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, JournalError> {
         self.entries("ORDER BY revision DESC LIMIT ?1", to_sql(limit as u64)?)
     }
 
-    /// The operation that led to a revision without its changes; none when it is not kept, or not there yet.
+    /// Returns the log entry of a revision; `None` when it is not kept or does not exist yet.
     pub fn entry(&self, revision: Revision) -> Result<Option<LogEntry>, JournalError> {
         Ok(self.entries("WHERE revision = ?1", to_sql(revision.0)?)?.pop())
     }
@@ -65,19 +66,21 @@ impl Journal {
         .collect()
     }
 
-    /// Up to `most` operations after a revision, oldest first; none when some of them are no longer kept.
+    /// Returns up to `most` operations after a revision, oldest first; `None` when some of them are no longer kept.
     pub fn since(&self, revision: Revision, most: usize) -> Result<Option<Vec<Operation>>, JournalError> {
         if revision < self.anchor()?.revision {
             return Ok(None);
         }
-        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision LIMIT ?2");
+        let sql = format!(
+            "SELECT {OPERATION_COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision LIMIT ?2"
+        );
         self.select(&sql, (to_sql(revision.0)?, to_sql(most as u64)?)).map(Some)
     }
 
-    /// The newest kept operations, oldest first: what a history of undo starts from, whether or not a checkpoint
-    /// stands between them.
-    pub fn newest(&self, most: usize) -> Result<Vec<Operation>, JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM operations ORDER BY revision DESC LIMIT ?1");
+    /// Returns the newest kept operations, oldest first, including those before a checkpoint. The undo history
+    /// starts from them.
+    pub fn newest_operations(&self, most: usize) -> Result<Vec<Operation>, JournalError> {
+        let sql = format!("SELECT {OPERATION_COLUMNS} FROM operations ORDER BY revision DESC LIMIT ?1");
         let mut operations = self.select(&sql, [to_sql(most as u64)?])?;
         operations.reverse();
         Ok(operations)
@@ -85,7 +88,7 @@ impl Journal {
 
     fn select(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<Operation>, JournalError> {
         let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map(params, |row| Ok(Row::from_sql(row)))?;
+        let rows = select.query_map(params, |row| Ok(OperationRow::from_sql(row)))?;
         rows.map(|row| row??.decode()).collect()
     }
 }

@@ -1,15 +1,15 @@
-//! Reading back what was acknowledged, proving on the way that it is what was written.
+//! Reads back the acknowledged history and verifies it.
 
 use super::{
     Journal,
-    chain::Link,
-    row::{COLUMNS, Row},
+    chain::ChainLink,
+    row::{OPERATION_COLUMNS, OperationRow},
 };
 use crate::{Digest, JournalError};
 use rusqlite::OptionalExtension as _;
 use shared_protocol::{Document, Operation, Revision};
 
-/// The state at the last checkpoint and what came after it, oldest first.
+/// The last checkpoint and the operations after it, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovered {
     pub checkpoint: Option<Document>,
@@ -17,8 +17,8 @@ pub struct Recovered {
 }
 
 impl Journal {
-    /// The checkpoint and every operation after it. On damage the error carries what could be read before it. Older
-    /// operations, kept for undo, are not looked at: damage among them does not keep a workspace from opening.
+    /// Returns the checkpoint and every operation after it. On damage, the error carries the readable part. Older
+    /// operations, kept for undo, are not checked: damage among them does not keep a workspace from opening.
     pub fn recover(&self) -> Result<Recovered, JournalError> {
         let (checkpoint, mut link) = match self.read_checkpoint()? {
             Some((document, link)) => (Some(document), link),
@@ -41,13 +41,13 @@ impl Journal {
         }
     }
 
-    /// Hands every kept operation after `revision` to `take`, oldest first, one in memory at a time.
+    /// Passes every kept operation after `revision` to `take`, oldest first, with one row in memory at a time.
     pub(super) fn rows_after(
         &self,
         revision: Revision,
-        take: &mut dyn FnMut(Row) -> Result<(), JournalError>,
+        take: &mut dyn FnMut(OperationRow) -> Result<(), JournalError>,
     ) -> Result<(), JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision");
+        let sql = format!("SELECT {OPERATION_COLUMNS} FROM operations WHERE revision > ?1 ORDER BY revision");
         let mut select = self.connection.prepare_cached(&sql)?;
         let mut rows = select.query([i64::try_from(revision.0).unwrap_or(i64::MAX)])?;
         let mut reached = revision;
@@ -55,7 +55,7 @@ impl Journal {
             match rows.next() {
                 Ok(None) => return Ok(()),
                 Ok(Some(row)) => {
-                    let row = Row::from_sql(row)?;
+                    let row = OperationRow::from_sql(row)?;
                     reached = row.revision;
                     take(row)?;
                 }
@@ -67,12 +67,12 @@ impl Journal {
         }
     }
 
-    /// The checkpoint, checked against its hash, and its place in the chain.
-    pub(super) fn read_checkpoint(&self) -> Result<Option<(Document, Link)>, JournalError> {
+    /// Returns the checkpoint, verified against its hash, and its chain link.
+    pub(super) fn read_checkpoint(&self) -> Result<Option<(Document, ChainLink)>, JournalError> {
         let sql = "SELECT revision, chain_hash, document_hash, document FROM checkpoint";
         let found = self.connection.query_row(sql, [], |row| {
             let text: String = row.get(3)?;
-            Ok((Link::from_columns(row, 0, 1)?, row.get::<_, Digest>(2)?, text))
+            Ok((ChainLink::from_columns(row, 0, 1)?, row.get::<_, Digest>(2)?, text))
         });
         let (link, hash, text) = match found.optional() {
             Ok(Some(found)) => found,
@@ -97,12 +97,12 @@ impl Journal {
         Ok(Some((document, link)))
     }
 
-    /// What the oldest kept operation hangs on.
-    pub(super) fn anchor(&self) -> Result<Link, JournalError> {
+    /// Returns the link that the oldest kept operation follows.
+    pub(super) fn anchor(&self) -> Result<ChainLink, JournalError> {
         let found = self
             .connection
-            .query_row("SELECT revision, hash FROM anchor", [], |row| Link::from_columns(row, 0, 1))
+            .query_row("SELECT revision, hash FROM anchor", [], |row| ChainLink::from_columns(row, 0, 1))
             .optional()?;
-        Ok(found.unwrap_or(Link::START))
+        Ok(found.unwrap_or(ChainLink::START))
     }
 }

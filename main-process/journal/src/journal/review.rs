@@ -1,7 +1,8 @@
-//! The review queue as it is kept: proposals, and which operation came from which proposal. Written in one transaction with
-//! the operations that it belongs to. Standing approvals are not kept here: a journal travels with its workspace.
+//! Storage of the review queue: proposals, and the proposal that each operation came from. Written in one
+//! transaction with the operations that belong to it. Standing approvals are not stored here, because a journal
+//! travels with its workspace.
 
-use super::{Durability, Journal, audit::AuditEnd, to_sql};
+use super::{Durability, Journal, audit::AuditTail, to_sql};
 use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
@@ -9,26 +10,26 @@ use shared_protocol::{
     review::{AuditEntry, Origin},
 };
 
-/// How far the queue and the audit have come.
+/// The end of the queue and of the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct ReviewTail {
     stamp: u64,
-    audit: AuditEnd,
+    audit: AuditTail,
 }
 
-impl End {
-    pub(super) const START: Self = Self { stamp: 0, audit: AuditEnd::START };
+impl ReviewTail {
+    pub(super) const START: Self = Self { stamp: 0, audit: AuditTail::START };
 
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let stamp: i64 = connection.query_row("SELECT stamp FROM review", [], |row| row.get(0))?;
-        Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditEnd::read(connection)? })
+        Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditTail::read(connection)? })
     }
 }
 
-/// What is to be written of the queue.
+/// Changes of the review queue to write.
 #[derive(Debug, Default)]
 pub struct ReviewWrite<'a> {
-    /// The stamp after all of it; each write has a higher one.
+    /// The stamp after this write; higher than that of every earlier write.
     pub stamp: u64,
     pub proposals: Vec<WrittenProposal<'a>>,
     pub forgotten: Vec<ProposalId>,
@@ -36,29 +37,29 @@ pub struct ReviewWrite<'a> {
     pub audit: Vec<AuditEntry>,
 }
 
-/// One proposal with what is known of its row.
+/// A proposal to write, with the known state of its row.
 #[derive(Debug)]
 pub struct WrittenProposal<'a> {
     pub proposal: &'a Proposal,
     pub stamp: u64,
-    /// The stamp of the row that it takes the place of; none when it is new.
+    /// The expected stamp of the row to replace; `None` for a new proposal.
     pub over: Option<u64>,
-    /// How many of its changes the row has already, in this order; none when they have to be written anew.
+    /// The number of leading changes that the row already has; `None` when all must be rewritten.
     pub kept: Option<usize>,
 }
 
-/// What was kept.
+/// The stored review queue.
 #[derive(Debug, Default)]
-pub struct KeptReview {
+pub struct StoredReview {
     pub stamp: u64,
-    pub proposals: Vec<Stored>,
-    /// Rows that could not be read, in words.
+    pub proposals: Vec<StoredProposal>,
+    /// Descriptions of rows that could not be read.
     pub unreadable: Vec<String>,
 }
 
-/// A proposal with the stamp of its row.
+/// A stored proposal with the stamp of its row.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredProposal {
     pub proposal: Proposal,
     pub stamp: u64,
 }
@@ -69,7 +70,11 @@ impl ReviewWrite<'_> {
         proposals.is_empty() && forgotten.is_empty() && origins.is_empty() && audit.is_empty()
     }
 
-    pub(super) fn write(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
+    pub(super) fn write(
+        &self,
+        transaction: &Transaction<'_>,
+        end: ReviewTail,
+    ) -> Result<ReviewTail, JournalError> {
         if self.is_empty() {
             return Ok(end);
         }
@@ -87,11 +92,15 @@ impl ReviewWrite<'_> {
         }
         transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
         let audit = end.audit.append(transaction, &self.audit)?;
-        Ok(End { stamp: self.stamp, audit })
+        Ok(ReviewTail { stamp: self.stamp, audit })
     }
 
-    /// Makes this whole queue of what the database holds, in which everything after `end` was refused.
-    pub(super) fn restore(&self, transaction: &Transaction<'_>, end: End) -> Result<End, JournalError> {
+    /// Restores this complete queue in a database where every write after `end` was refused.
+    pub(super) fn restore(
+        &self,
+        transaction: &Transaction<'_>,
+        end: ReviewTail,
+    ) -> Result<ReviewTail, JournalError> {
         transaction.execute("DELETE FROM proposals WHERE stamp > ?1", [to_sql(end.stamp)?])?;
         let mut is_there = transaction.prepare("SELECT 1 FROM proposals WHERE id = ?1")?;
         for written in &self.proposals {
@@ -100,8 +109,8 @@ impl ReviewWrite<'_> {
             }
         }
         transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
-        end.audit.take_back(transaction)?;
-        Ok(End { stamp: self.stamp, audit: end.audit })
+        end.audit.roll_back(transaction)?;
+        Ok(ReviewTail { stamp: self.stamp, audit: end.audit })
     }
 }
 
@@ -145,13 +154,13 @@ fn json<T: serde::Serialize + ?Sized>(what: &'static str, value: &T) -> Result<S
 }
 
 impl Journal {
-    /// The stamp of the newest write to the queue that is safe.
+    /// Returns the stamp of the newest durable write to the queue.
     pub fn review_stamp(&self) -> u64 {
         self.review.stamp
     }
 
-    /// Removes the standing approvals that an earlier edition, or somebody else, stored in this journal. Returns how many
-    /// there were; a value that is no list counts as one.
+    /// Removes standing approvals that an earlier version or another program stored in this journal. Returns their
+    /// number; a value that is not a list counts as one.
     pub fn drop_stored_approvals(&mut self) -> Result<usize, JournalError> {
         let text: String = self.connection.query_row("SELECT approvals FROM review", [], |row| row.get(0))?;
         let count = serde_json::from_str::<Vec<serde::de::IgnoredAny>>(&text).map_or(1, |list| list.len());
@@ -164,16 +173,17 @@ impl Journal {
         Ok(count)
     }
 
-    /// The queue as it was left. A row that does not decode is left out and named.
-    pub fn review(&self) -> Result<KeptReview, JournalError> {
-        let mut kept = KeptReview { stamp: self.review.stamp, ..KeptReview::default() };
+    /// Returns the stored queue. Skips rows that do not decode and lists them.
+    pub fn review(&self) -> Result<StoredReview, JournalError> {
+        let mut kept = StoredReview { stamp: self.review.stamp, ..StoredReview::default() };
         let mut select = self.connection.prepare("SELECT id, stamp, head FROM proposals ORDER BY id")?;
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {
             let (id, stamp, head): (i64, i64, String) = row?;
             match self.proposal(id, &head) {
                 Ok(proposal) => {
-                    kept.proposals.push(Stored { proposal, stamp: u64::try_from(stamp).unwrap_or(0) });
+                    kept.proposals
+                        .push(StoredProposal { proposal, stamp: u64::try_from(stamp).unwrap_or(0) });
                 }
                 Err(error) => kept.unreadable.push(format!("proposal {id}: {error}")),
             }
@@ -195,7 +205,7 @@ impl Journal {
         Ok(proposal)
     }
 
-    /// Which proposal an operation came from.
+    /// Returns the proposal that an operation came from.
     pub fn origin(&self, revision: Revision) -> Result<Option<Origin>, JournalError> {
         let mut select = self.connection.prepare_cached("SELECT origin FROM origins WHERE revision = ?1")?;
         let text: Option<String> = select.query_row([to_sql(revision.0)?], |row| row.get(0)).optional()?;

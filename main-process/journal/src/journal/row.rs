@@ -1,14 +1,14 @@
-//! An operation as a row: JSON texts in columns, hashed as they stand. Verifying therefore never depends on how this
-//! build would write the same operation.
+//! An operation as a row: JSON texts in columns, hashed as stored. Verification therefore does not depend on how
+//! this build would serialize the same operation.
 
 use crate::{Digest, JournalError};
 use shared_protocol::{Change, Operation, Revision, Value};
 
-pub(super) const COLUMNS: &str =
+pub(super) const OPERATION_COLUMNS: &str =
     "revision, time, actor, kind, summary, change_count, previous_hash, hash, changes";
 
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct OperationRow {
     pub(super) revision: Revision,
     pub(super) time: u64,
     pub(super) actor: String,
@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub(super) changes: String,
 }
 
-impl Row {
+impl OperationRow {
     pub(super) fn encode(operation: &Operation, previous: Digest) -> Result<Self, JournalError> {
         let unstorable = |error: serde_json::Error| JournalError::unstorable("the operation", error);
         let mut row = Self {
@@ -38,7 +38,7 @@ impl Row {
         Ok(row)
     }
 
-    /// SHA-256 over the hash before and the operation as JSON, keys in the order of the columns.
+    /// SHA-256 over the previous hash and the operation as JSON, with keys in column order.
     pub(super) fn computed_hash(&self) -> Digest {
         let head = format!(r#"{{"revision":{},"time":{},"actor":"#, self.revision, self.time);
         let summary = Value::text(self.summary.as_str()).to_json();
@@ -65,7 +65,7 @@ impl Row {
         if changes.len() != self.change_count {
             return Err(JournalError::damaged(
                 self.revision,
-                "the number of its changes is not the one noted",
+                "its number of changes does not match the recorded count",
             ));
         }
         Ok(Operation {
@@ -78,7 +78,7 @@ impl Row {
         })
     }
 
-    /// Reads a row selected by [`COLUMNS`]. A column of the wrong kind is damage, named by the revision.
+    /// Reads a row selected by [`COLUMNS`]. A column of the wrong type is reported as damage at its revision.
     pub(super) fn from_sql(row: &rusqlite::Row<'_>) -> Result<Self, JournalError> {
         let number: i64 = row.get(0)?;
         let revision = Revision(u64::try_from(number).unwrap_or(0));
@@ -126,7 +126,7 @@ mod tests {
             summary: "say \"hi\"\n\0".to_owned(),
             changes: vec![prop(None, Some(Value::Null)), prop(Some(Value::Null), Some(Value::List(vec![])))],
         };
-        let row = Row::encode(&operation, Digest::ZERO).unwrap();
+        let row = OperationRow::encode(&operation, Digest::ZERO).unwrap();
         assert_eq!(row.decode().unwrap(), operation);
     }
 
@@ -144,7 +144,7 @@ mod tests {
                 after: "é".to_owned(),
             }],
         };
-        let row = Row::encode(&operation, Digest::of(b"before")).unwrap();
+        let row = OperationRow::encode(&operation, Digest::of(b"before")).unwrap();
         let json = serde_json::to_string(&operation).unwrap();
         assert_eq!(row.hash, Digest::of_parts([&Digest::of(b"before").as_bytes()[..], json.as_bytes()]));
     }

@@ -1,18 +1,18 @@
-//! The tables and their versions.
+//! The tables and their migrations.
 
 use crate::JournalError;
 use rusqlite::{Connection, TransactionBehavior};
 
-/// The version of the database that this build writes; kept in `PRAGMA user_version`.
+/// The database version that this build writes; stored in `PRAGMA user_version`.
 pub const JOURNAL_FORMAT: i64 = 2;
 
-/// "DrBd": tells our database from any other.
+/// "DrBd": identifies our database.
 const APPLICATION_ID: i64 = 0x4472_4264;
 
-/// Step *n* takes a database of format *n* to *n* + 1. The first creates it.
-const STEPS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1, FORMAT_2];
+/// Step *n* migrates a database from format *n* to *n* + 1. The first step creates it.
+const MIGRATIONS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1, FORMAT_2];
 
-/// `changes` stands last: SQLite reads the columns before it without loading it.
+/// `changes` is the last column: SQLite reads the columns before it without loading it.
 const FORMAT_1: &str = "
     CREATE TABLE operations (
         revision      INTEGER PRIMARY KEY,
@@ -55,7 +55,8 @@ const FORMAT_1: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// The review queue. `stamp` counts what was written to it; a row is replaced only over the stamp that was read.
+/// The review queue. `stamp` counts its writes; a row is replaced only when its stamp is unchanged since it was
+/// read.
 const FORMAT_2: &str = "
     CREATE TABLE review (
         only          INTEGER PRIMARY KEY CHECK (only = 1),
@@ -95,33 +96,33 @@ const FORMAT_2: &str = "
     CREATE TRIGGER audit_is_as_written BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
 ";
 
-pub(super) enum Found {
+pub(super) enum DatabaseFormat {
     /// No tables yet.
     Empty,
     Format(i64),
-    /// A database, but of another program.
+    /// A database of another program.
     Foreign,
 }
 
-/// Looks without changing anything.
-pub(super) fn look(connection: &Connection) -> Result<Found, rusqlite::Error> {
+/// Detects the format without changing anything.
+pub(super) fn detect_format(connection: &Connection) -> Result<DatabaseFormat, rusqlite::Error> {
     let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match (application, format, tables) {
-        (0, 0, 0) => Found::Empty,
-        (APPLICATION_ID, format, _) if format > 0 => Found::Format(format),
-        _ => Found::Foreign,
+        (0, 0, 0) => DatabaseFormat::Empty,
+        (APPLICATION_ID, format, _) if format > 0 => DatabaseFormat::Format(format),
+        _ => DatabaseFormat::Foreign,
     })
 }
 
-/// Brings a database from format `from` to the present one, all or nothing.
+/// Migrates a database from format `from` to the current one, all or nothing.
 pub(super) fn migrate(connection: &mut Connection, from: i64) -> Result<(), JournalError> {
     if from == JOURNAL_FORMAT {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-    for step in STEPS.iter().skip(usize::try_from(from).unwrap_or(0)) {
+    for step in MIGRATIONS.iter().skip(usize::try_from(from).unwrap_or(0)) {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -1,5 +1,5 @@
-//! Small state by key, such as where each window looked last. Written without waiting for the disk: the newest may be
-//! lost with the power, and nothing that was acknowledged depends on it.
+//! Small state by key, such as the last viewport of each window. Written without a sync: the newest values may be
+//! lost in a power loss, and no acknowledged change depends on them.
 
 use super::{Durability, Journal};
 use crate::JournalError;
@@ -7,14 +7,14 @@ use rusqlite::OptionalExtension as _;
 use serde::{Serialize, de::DeserializeOwned};
 
 impl Journal {
-    /// The value of a key. One that does not decode, because another version wrote it, counts as absent: state is a
-    /// convenience and must not keep a workspace from opening.
+    /// Returns the value of a key. A value that does not decode, because another version wrote it, counts as
+    /// absent, so that it cannot keep a workspace from opening.
     pub fn get_state<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, JournalError> {
         let mut select = self.connection.prepare_cached("SELECT value FROM state WHERE key = ?1")?;
         let text: Option<String> = select.query_row([key], |row| row.get(0)).optional()?;
         Ok(text.and_then(|text| {
             serde_json::from_str(&text)
-                .inspect_err(|error| tracing::warn!(key, %error, "state of another version is left out"))
+                .inspect_err(|error| tracing::warn!(key, %error, "ignoring state written by another version"))
                 .ok()
         }))
     }

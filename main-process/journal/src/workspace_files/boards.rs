@@ -1,4 +1,4 @@
-//! Which boards a workspace has.
+//! The board files of a workspace.
 
 use super::WorkspaceFiles;
 use crate::{FileError, workspace_path::BOARD_SUFFIX};
@@ -9,20 +9,20 @@ use shared_protocol::BoardName;
 pub struct BoardList {
     /// Sorted.
     pub boards: Vec<BoardName>,
-    /// What else is in `boards/`, so that a misnamed board is noticed and not missed.
-    pub others: Vec<NotABoard>,
+    /// The other files in `boards/`, so that a misnamed board file is reported.
+    pub others: Vec<IgnoredBoardFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("boards/{file} is left out: {reason}")]
-pub struct NotABoard {
+#[error("boards/{file} is ignored: {reason}")]
+pub struct IgnoredBoardFile {
     pub file: String,
     pub reason: String,
 }
 
 impl WorkspaceFiles {
-    /// The boards in `boards/`; none when there is no such folder. Hidden files and editors' backups (`…~`) are nobody's
-    /// boards and not worth a word.
+    /// Lists the boards in `boards/`; empty when the folder does not exist. Skips hidden files and editor backups
+    /// (`…~`) silently.
     pub fn list_boards(&self) -> Result<BoardList, FileError> {
         let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &["boards"]) {
             Err(Errno::NOENT) => return Ok(BoardList::default()),
@@ -37,23 +37,23 @@ impl WorkspaceFiles {
             }
             match board_name(&entry) {
                 Ok(name) => list.boards.push(name),
-                Err(reason) => list.others.push(NotABoard { file: entry.name, reason }),
+                Err(reason) => list.others.push(IgnoredBoardFile { file: entry.name, reason }),
             }
         }
-        // Files sort by their whole name, in which `-` comes before the dot.
+        // The entries are sorted by file name, where `-` sorts before the dot.
         list.boards.sort();
         Ok(list)
     }
 }
 
-fn board_name(entry: &safe_fs::Entry) -> Result<BoardName, String> {
+fn board_name(entry: &safe_fs::FolderEntry) -> Result<BoardName, String> {
     let Some(stem) = entry.name.strip_suffix(BOARD_SUFFIX) else {
         return Err(format!("expected a name that ends in {BOARD_SUFFIX}"));
     };
     let name = BoardName::parse(stem).map_err(|error| error.to_string())?;
     match entry.kind {
         FileType::RegularFile => Ok(name),
-        FileType::Symlink => Err("it is a symbolic link; put the file itself there".to_owned()),
+        FileType::Symlink => Err("it is a symbolic link; replace it with the file".to_owned()),
         _ => Err("it is not a regular file".to_owned()),
     }
 }

@@ -1,10 +1,10 @@
-//! What is in a folder of the workspace.
+//! The content of a workspace folder.
 
 use super::WorkspaceFiles;
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 
-/// What a folder holds, each sorted; links and special files are left out.
+/// The files and subfolders of a folder, each sorted. Omits links and special files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderContent {
     pub files: Vec<String>,
@@ -12,7 +12,7 @@ pub struct FolderContent {
 }
 
 impl WorkspaceFiles {
-    /// The files and folders directly in a folder; none when there is no such folder.
+    /// Lists the direct entries of a folder; empty when the folder does not exist.
     pub fn list(&self, path: &WorkspacePath) -> Result<FolderContent, FileError> {
         let wrong = |errno| FileError::of_errno(path, errno);
         let parts: Vec<&str> = path.as_str().split('/').collect();

@@ -1,20 +1,20 @@
-//! The workspace folder: reading and writing inside it, and nowhere else.
+//! The workspace folder: reads and writes inside it and nowhere else.
 //!
-//! Every path is resolved from a descriptor of the root without following a link, so that neither a hostile repository
-//! (`boards` → `/etc`) nor one that is swapped while we look leads outside. One Draftboard works in a folder at a time:
-//! the journal's lock sees to that.
+//! Resolves every path from a descriptor of the root without following links, so that neither a hostile repository
+//! (`boards` → `/etc`) nor a folder swapped during access leads outside. Only one Draftboard uses a folder at a
+//! time: the lock of the journal ensures it.
 
-mod aside;
 mod boards;
 mod folder;
 mod modules;
+mod set_aside;
 mod sources;
 
-pub use boards::{BoardList, NotABoard};
+pub use boards::{BoardList, IgnoredBoardFile};
 pub use folder::FolderContent;
 pub use sources::{SourceList, folder_in_pattern};
 
-use crate::{FileError, MAX_FILE_BYTES, Position, WorkspacePath};
+use crate::{FileError, MAX_FILE_BYTES, TextPosition, WorkspacePath};
 use rustix::{
     fd::{AsFd as _, OwnedFd},
     fs::{Access, AtFlags, FileType, Mode, OFlags},
@@ -26,8 +26,8 @@ use std::{
 };
 
 const STATE_FOLDER: &str = ".draftboard";
-/// Folders that hold files of ours, and so may hold what a crash left behind.
-const FOLDERS: [&[&str]; 5] = [&[], &["boards"], &["modules"], &["components"], &[STATE_FOLDER]];
+/// The folders that Draftboard writes to, which may contain temporary files after a crash.
+const OWN_FOLDERS: [&[&str]; 5] = [&[], &["boards"], &["modules"], &["components"], &[STATE_FOLDER]];
 
 #[derive(Debug)]
 pub struct WorkspaceFiles {
@@ -37,8 +37,8 @@ pub struct WorkspaceFiles {
 }
 
 impl WorkspaceFiles {
-    /// Opens a workspace folder, which must exist. In one that may only be read nothing is written. Else creates `.draftboard/` for its owner alone and hidden from git, and
-    /// removes temporary files that a crash left behind.
+    /// Opens an existing workspace folder. Writes nothing to a read-only folder. Otherwise creates `.draftboard/`
+    /// (private, ignored by git) and removes temporary files of interrupted saves.
     pub fn open(root: &Path) -> Result<Self, FileError> {
         let shown = root.display();
         let root = root.canonicalize().map_err(|error| FileError::of_io(&shown, &error))?;
@@ -51,28 +51,28 @@ impl WorkspaceFiles {
             return Ok(files);
         }
         files.prepare_state_folder()?;
-        for folder in FOLDERS {
+        for folder in OWN_FOLDERS {
             files.remove_leftovers(folder);
         }
         Ok(files)
     }
 
-    /// The folder, without links in its path.
+    /// Returns the canonical path of the folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// `.draftboard`, where the journal is.
+    /// Returns the path of `.draftboard`, which contains the journal.
     pub fn state_folder(&self) -> PathBuf {
         self.root.join(STATE_FOLDER)
     }
 
-    /// Whether every write is refused, because this user may not write to the folder.
+    /// Returns whether writes are refused because the user has no write permission for the folder.
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
-    /// Whether anything stands under a path.
+    /// Returns whether a path exists. Does not follow links.
     pub fn is_there(&self, path: &WorkspacePath) -> bool {
         let (folders, name) = path.split();
         safe_fs::open_folder(self.root_fd.as_fd(), &folders)
@@ -80,7 +80,7 @@ impl WorkspaceFiles {
             .is_ok()
     }
 
-    /// Whether this user may not look into the folder of state: it is another user's.
+    /// Returns whether `.draftboard` is inaccessible because it belongs to another user.
     pub fn is_state_denied(&self) -> bool {
         let opened = safe_fs::open_folder(self.root_fd.as_fd(), &[STATE_FOLDER]);
         let looked =
@@ -95,7 +95,7 @@ impl WorkspaceFiles {
         }
     }
 
-    /// Refuses a folder that is no longer at its path: it was deleted, moved or replaced.
+    /// Returns an error when the folder was deleted, moved or replaced.
     pub fn check_root(&self) -> Result<(), FileError> {
         let opened = rustix::fs::fstat(&self.root_fd);
         let found = rustix::fs::stat(&self.root);
@@ -107,14 +107,14 @@ impl WorkspaceFiles {
         }
     }
 
-    /// The bytes of a file, [`MAX_FILE_BYTES`] at most.
+    /// Reads a file of at most [`MAX_FILE_BYTES`].
     pub fn read(&self, path: &WorkspacePath) -> Result<Vec<u8>, FileError> {
         self.read_up_to(path, MAX_FILE_BYTES)
     }
 
-    /// The text of a file.
+    /// Reads a UTF-8 file.
     pub fn read_text(&self, path: &WorkspacePath) -> Result<String, FileError> {
-        into_text(path, self.read(path)?)
+        decode_utf8(path, self.read(path)?)
     }
 
     fn read_up_to(&self, path: &WorkspacePath, most: u64) -> Result<Vec<u8>, FileError> {
@@ -132,7 +132,7 @@ impl WorkspaceFiles {
                     .map_err(|problem| FileError::of_problem(path, problem))
             });
         match opened {
-            // Another user's own state, beside boards that everybody may read.
+            // The state folder of another user, next to boards that everyone may read.
             Err(FileError::Denied { path })
                 if self.is_read_only && folders.first() == Some(&STATE_FOLDER) =>
             {
@@ -142,8 +142,8 @@ impl WorkspaceFiles {
         }
     }
 
-    /// Puts `bytes` in place of a file, or makes a new one and the folders it needs. Whatever happens, the file holds
-    /// either what it held or all of `bytes`, and the latter is on the disk when this returns. Permissions are kept.
+    /// Replaces the content of a file, or creates the file and its missing folders. After a crash the file holds
+    /// either its old content or all of `bytes`. Durable on return. Keeps permissions.
     pub fn write_atomic(&self, path: &WorkspacePath, bytes: &[u8]) -> Result<(), FileError> {
         self.refuse_read_only(path)?;
         let (folders, name) = path.split();
@@ -154,7 +154,7 @@ impl WorkspaceFiles {
         rustix::fs::fsync(&folder).map_err(wrong)
     }
 
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file. Succeeds when it does not exist.
     pub fn remove(&self, path: &WorkspacePath) -> Result<(), FileError> {
         self.refuse_read_only(path)?;
         let (folders, name) = path.split();
@@ -168,7 +168,7 @@ impl WorkspaceFiles {
         }
     }
 
-    /// Makes `.draftboard/` for its owner alone and hidden from git, as far as it is not there.
+    /// Creates `.draftboard/` and its `.gitignore` when missing, and restricts it to the owner.
     pub fn prepare_state_folder(&self) -> Result<(), FileError> {
         let wrong = |errno| FileError::of_errno(STATE_FOLDER, errno);
         let folder = safe_fs::create_folder(self.root_fd.as_fd(), &[STATE_FOLDER]).map_err(wrong)?;
@@ -184,7 +184,7 @@ impl WorkspaceFiles {
         }
     }
 
-    /// Best effort: a leftover that cannot be removed hurts nobody.
+    /// Best effort: a leftover file is harmless.
     fn remove_leftovers(&self, folders: &[&str]) {
         let Ok(folder) = safe_fs::open_folder(self.root_fd.as_fd(), folders) else { return };
         for entry in safe_fs::list(folder.as_fd()).unwrap_or_default() {
@@ -193,18 +193,18 @@ impl WorkspaceFiles {
                 tracing::info!(
                     file = entry.name,
                     ok = removed.is_ok(),
-                    "removed what an interrupted save left behind"
+                    "removed a temporary file of an interrupted save"
                 );
             }
         }
     }
 }
 
-fn into_text(path: &WorkspacePath, bytes: Vec<u8>) -> Result<String, FileError> {
+fn decode_utf8(path: &WorkspacePath, bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid =
             String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]).into_owned();
-        let position = Position::of_offset(&valid, valid.len());
+        let position = TextPosition::of_offset(&valid, valid.len());
         FileError::malformed(path, Some(position), "not UTF-8 text: save the file as UTF-8")
     })
 }

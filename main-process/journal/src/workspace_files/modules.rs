@@ -1,31 +1,32 @@
-//! Module files: node types that a workspace declares.
+//! Module files, which declare the node types of a workspace.
 
-use super::{WorkspaceFiles, into_text};
+use super::{WorkspaceFiles, decode_utf8};
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use std::collections::BTreeMap;
 
-const MOST_FILES: usize = 1_000;
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_MODULE_FILES: usize = 1_000;
+const MAX_MODULE_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 impl WorkspaceFiles {
-    /// The texts of the module files that the patterns name, each once, sorted by path. In the last part of a pattern `*`
-    /// stands for any run of characters. A file or pattern that fails is in the list with its error, beside the others.
+    /// Reads the module files that match the patterns, each once, sorted by path. `*` in the last part of a pattern
+    /// matches any characters. A file or pattern that fails is listed with its error.
     pub fn read_modules(&self, patterns: &[String]) -> Vec<(String, Result<String, FileError>)> {
         let mut found = BTreeMap::new();
         for pattern in patterns {
-            match self.matching(pattern) {
+            match self.paths_matching(pattern) {
                 Ok(paths) => {
                     for path in paths {
                         let is_new = !found.contains_key(path.as_str());
-                        if is_new && found.len() < MOST_FILES {
-                            let text =
-                                self.read_up_to(&path, MOST_BYTES).and_then(|bytes| into_text(&path, bytes));
+                        if is_new && found.len() < MAX_MODULE_FILES {
+                            let text = self
+                                .read_up_to(&path, MAX_MODULE_FILE_BYTES)
+                                .and_then(|bytes| decode_utf8(&path, bytes));
                             found.insert(path.to_string(), text);
                         } else if is_new {
                             let problem =
-                                format!("more than {MOST_FILES} module files; this one is left out");
-                            return finished(
+                                format!("more than {MAX_MODULE_FILES} module files; this file is ignored");
+                            return with_error(
                                 found,
                                 path.to_string(),
                                 FileError::Failed { path: path.to_string(), problem },
@@ -39,21 +40,21 @@ impl WorkspaceFiles {
         found.into_iter().collect()
     }
 
-    fn matching(&self, pattern: &str) -> Result<Vec<WorkspacePath>, FileError> {
+    fn paths_matching(&self, pattern: &str) -> Result<Vec<WorkspacePath>, FileError> {
         let path = WorkspacePath::parse(pattern)?;
         let (folders, name) = path.split();
         if folders.iter().any(|folder| folder.contains('*')) {
             return Err(FileError::malformed(
                 pattern,
                 None,
-                "`*` may stand in the last part of the path only",
+                "`*` is allowed only in the last part of the path",
             ));
         }
         if !name.contains('*') {
             return Ok(vec![path]);
         }
         let folder = match safe_fs::open_folder(self.root_fd.as_fd(), &folders) {
-            // A workspace without modules is fine.
+            // A workspace needs no modules.
             Err(Errno::NOENT) => return Ok(Vec::new()),
             other => other.map_err(|errno| FileError::of_errno(folders.join("/"), errno))?,
         };
@@ -62,7 +63,7 @@ impl WorkspaceFiles {
         entries
             .iter()
             .filter(|entry| entry.kind != FileType::Directory && !entry.name.starts_with('.'))
-            .filter(|entry| matches(name, &entry.name))
+            .filter(|entry| matches_wildcard(name, &entry.name))
             .map(|entry| {
                 let parts = folders.iter().copied().chain([entry.name.as_str()]);
                 WorkspacePath::parse(parts.collect::<Vec<_>>().join("/"))
@@ -71,7 +72,7 @@ impl WorkspaceFiles {
     }
 }
 
-fn finished(
+fn with_error(
     mut found: BTreeMap<String, Result<String, FileError>>,
     origin: String,
     error: FileError,
@@ -80,9 +81,9 @@ fn finished(
     found.into_iter().collect()
 }
 
-/// Whether `name` is `pattern` with something in place of each `*`. Each piece between stars is taken at its first place,
-/// the last at the end.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
+/// Returns whether `name` matches `pattern`, where `*` stands for any characters. Matches each piece between stars
+/// at its first occurrence and the last piece at the end.
+pub(super) fn matches_wildcard(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };
@@ -115,7 +116,7 @@ mod tests {
             ("*", "", true),
             ("**", "é", true),
         ] {
-            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+            assert_eq!(matches_wildcard(pattern, name), expected, "{pattern} {name}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Text files that are part of the state: those of the spec bundles.
+//! Source files: the text files of spec bundles.
 
-use super::{WorkspaceFiles, modules::matches};
+use super::{WorkspaceFiles, modules::matches_wildcard};
 use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use shared_protocol::{
@@ -8,39 +8,39 @@ use shared_protocol::{
     limits::{MAX_SOURCE_BYTES, MAX_SOURCES},
 };
 
-const ENDINGS: [&str; 4] = [".yaml", ".yml", ".json", ".md"];
-const MOST_FOLDERS: usize = 5_000;
+const SOURCE_SUFFIXES: [&str; 4] = [".yaml", ".yml", ".json", ".md"];
+const MAX_SOURCE_FOLDERS: usize = 5_000;
 
-/// What there is beneath some folders, sorted.
+/// The source files and folders under some root folders, sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceList {
     pub files: Vec<SourcePath>,
-    /// Every folder that was looked into, those given among them.
+    /// Every visited folder, including the roots.
     pub folders: Vec<SourcePath>,
-    /// What was left out although it looks like one of the files, and why.
+    /// Files with a matching name that were skipped, with the reason.
     pub left_out: Vec<FileError>,
 }
 
-/// The folder that a pattern names and that a file is in, or beneath.
+/// Returns the folder that matches the pattern and contains the file at any depth.
 pub fn folder_in_pattern(pattern: &SourcePath, file: &SourcePath) -> Option<SourcePath> {
     let depth = pattern.as_str().split('/').count();
     let parts: Vec<&str> = file.as_str().split('/').collect();
     let folder = parts.get(..depth).filter(|_| parts.len() > depth)?.join("/");
     let (parent, name) = pattern.as_str().rsplit_once('/').unwrap_or(("", pattern.as_str()));
     let (folder_parent, folder_name) = folder.rsplit_once('/').unwrap_or(("", &folder));
-    let fits = parent == folder_parent && matches(name, folder_name);
+    let fits = parent == folder_parent && matches_wildcard(name, folder_name);
     fits.then(|| SourcePath::parse(folder.as_str()).ok()).flatten()
 }
 
 impl WorkspaceFiles {
-    /// The folders that patterns name, each once, sorted. In the last part of a pattern `*` stands for any run of
-    /// characters; a folder that is not there is left out.
+    /// Lists the folders that match the patterns, each once, sorted. `*` in the last part of a pattern matches any
+    /// characters. Skips folders that do not exist.
     pub fn list_folders(&self, patterns: &[SourcePath]) -> Result<Vec<SourcePath>, FileError> {
         let mut found = Vec::new();
         for pattern in patterns {
             let (parent, name) = pattern.as_str().rsplit_once('/').unwrap_or(("", pattern.as_str()));
             for entry in self.entries(parent)? {
-                if entry.kind == FileType::Directory && matches(name, &entry.name) {
+                if entry.kind == FileType::Directory && matches_wildcard(name, &entry.name) {
                     found.extend(join(parent, &entry.name));
                 }
             }
@@ -50,14 +50,14 @@ impl WorkspaceFiles {
         Ok(found)
     }
 
-    /// The text files beneath folders, by their endings. No link is followed; what is hidden is nobody's source.
+    /// Lists the text files under the roots by file extension. Follows no links and skips hidden files.
     pub fn list_sources(&self, roots: &[SourcePath]) -> SourceList {
         let mut list = SourceList { folders: roots.to_vec(), ..SourceList::default() };
         let mut next = 0;
         while let Some(folder) = list.folders.get(next).cloned() {
             next += 1;
             match self.entries(folder.as_str()) {
-                Ok(entries) => entries.iter().for_each(|entry| list.take(&folder, entry)),
+                Ok(entries) => entries.iter().for_each(|entry| list.add_entry(&folder, entry)),
                 Err(error) => list.left_out.push(error),
             }
         }
@@ -68,13 +68,13 @@ impl WorkspaceFiles {
         list
     }
 
-    /// The text of a source file.
+    /// Reads a source file.
     pub fn read_source(&self, path: &SourcePath) -> Result<String, FileError> {
         let path = WorkspacePath::from(path);
-        super::into_text(&path, self.read_up_to(&path, MAX_SOURCE_BYTES as u64)?)
+        super::decode_utf8(&path, self.read_up_to(&path, MAX_SOURCE_BYTES as u64)?)
     }
 
-    fn entries(&self, folder: &str) -> Result<Vec<safe_fs::Entry>, FileError> {
+    fn entries(&self, folder: &str) -> Result<Vec<safe_fs::FolderEntry>, FileError> {
         let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
         match safe_fs::open_folder(self.root_fd.as_fd(), &parts).and_then(|fd| safe_fs::list(fd.as_fd())) {
             Err(Errno::NOENT) => Ok(Vec::new()),
@@ -84,22 +84,24 @@ impl WorkspaceFiles {
 }
 
 impl SourceList {
-    fn take(&mut self, folder: &SourcePath, entry: &safe_fs::Entry) {
+    fn add_entry(&mut self, folder: &SourcePath, entry: &safe_fs::FolderEntry) {
         let name = entry.name.as_str();
         let is_passing = name.starts_with('.') || name.ends_with('~') || safe_fs::is_temporary(name);
-        let is_text = ENDINGS.iter().any(|ending| name.ends_with(ending));
+        let is_text = SOURCE_SUFFIXES.iter().any(|ending| name.ends_with(ending));
         let path = join(folder.as_str(), name).filter(|_| !is_passing);
         match (entry.kind, path) {
-            (FileType::Directory, Some(path)) if self.folders.len() < MOST_FOLDERS => self.folders.push(path),
+            (FileType::Directory, Some(path)) if self.folders.len() < MAX_SOURCE_FOLDERS => {
+                self.folders.push(path)
+            }
             (FileType::Directory, Some(path)) => {
-                let problem = format!("more than {MOST_FOLDERS} folders; this one is left out");
+                let problem = format!("more than {MAX_SOURCE_FOLDERS} folders; this folder is ignored");
                 self.left_out.push(FileError::Failed { path: path.to_string(), problem });
             }
             (FileType::RegularFile, Some(path)) if is_text && self.files.len() < MAX_SOURCES => {
                 self.files.push(path);
             }
             (FileType::RegularFile, Some(path)) if is_text => {
-                let problem = format!("more than {MAX_SOURCES} files; this one is left out");
+                let problem = format!("more than {MAX_SOURCES} files; this file is ignored");
                 self.left_out.push(FileError::Failed { path: path.to_string(), problem });
             }
             (FileType::Symlink, Some(path)) if is_text => {

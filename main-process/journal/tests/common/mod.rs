@@ -1,4 +1,4 @@
-//! What the tests of this crate share: random graphs and operations, and a small one by hand.
+//! Shared test data: random graphs and operations, and a small handwritten board.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part of it; a test may unwrap")]
 
 use proptest::{collection::vec, option, prelude::*};
@@ -8,7 +8,7 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Quotes, line breaks of all kinds, marks of direction, controls, other planes.
+/// Text with quotes, all kinds of line breaks, direction marks, controls and non-BMP characters.
 pub(crate) fn hostile_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "\"",
@@ -70,7 +70,7 @@ pub(crate) fn props() -> impl Strategy<Value = BTreeMap<PropKey, Value>> {
     prop::collection::btree_map(key, value(), 0..4)
 }
 
-/// One board; parents are earlier nodes, so that none is inside itself.
+/// One board; parents are earlier nodes, so that no node contains itself.
 pub(crate) fn board_document() -> impl Strategy<Value = Document> {
     (0usize..12).prop_flat_map(|count| {
         let node = (props(), hostile_text(), any::<prop::sample::Index>(), 0u8..4, option::of(placement()));
@@ -158,7 +158,7 @@ fn add_edge(
     document.edges.push(edge);
 }
 
-/// Changes of every kind. Whether they make sense is the authority's business, not the journal's.
+/// Changes of every kind. The journal does not check whether they make sense; the authority does.
 pub(crate) fn change() -> impl Strategy<Value = Change> {
     let node = any::<u64>().prop_map(NodeId::from_bits);
     let whole = board_document().prop_map(|document| {
@@ -196,7 +196,7 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Operations that follow each other, from `first`.
+/// Consecutive operations from `first`.
 pub(crate) fn operations(first: u64, most: usize) -> impl Strategy<Value = Vec<Operation>> {
     let actor = (
         prop::sample::select(vec![ActorKind::Window, ActorKind::Terminal, ActorKind::External]),
@@ -224,7 +224,7 @@ pub(crate) fn operations(first: u64, most: usize) -> impl Strategy<Value = Vec<O
     })
 }
 
-/// A plain operation with some weight.
+/// A plain operation of realistic size.
 pub(crate) fn operation(revision: u64, bytes: usize) -> Operation {
     Operation {
         revision: Revision(revision),
@@ -244,7 +244,7 @@ pub(crate) fn plain_operations(revisions: std::ops::RangeInclusive<u64>) -> Vec<
     revisions.map(|revision| operation(revision, 20)).collect()
 }
 
-/// A small board by hand.
+/// A small handwritten board.
 pub(crate) fn small_board() -> Document {
     let mut document = document_of(BoardKind::Infrastructure, "Main");
     let at = |x| Some(Placement { x, y: 20, w: 184, h: 64 });

@@ -1,14 +1,14 @@
-//! What the suite expects, as data.
+//! The answers that the suite expects, as data.
 
 use serde_json::{Value, json};
 
 /// One red pixel.
 pub(crate) const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// No sound at all.
+/// Silence.
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==";
 
-/// Tools of the suite: name and properties of the input.
+/// The tools of the suite with their input schemas.
 pub(crate) fn tools() -> Vec<(&'static str, Value)> {
     let none = json!({ "type": "object", "properties": {} });
     let text = |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } }, "required": [name] });
@@ -80,7 +80,7 @@ pub(crate) fn said(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// Tools that answer at once and always the same.
+/// Tools with a fixed answer.
 pub(crate) fn fixed(tool: &str, arguments: &Value) -> Option<Value> {
     let picture = json!({ "type": "image", "data": PNG, "mimeType": "image/png" });
     Some(match tool {
@@ -112,7 +112,7 @@ fn embedded(uri: &str, mime: &str, text: &str) -> Value {
     json!({ "type": "resource", "resource": { "uri": uri, "mimeType": mime, "text": text } })
 }
 
-/// The form that a tool of the older protocol asks its client to fill in.
+/// The form that a legacy tool asks its client to fill in.
 pub(crate) fn form(tool: &str) -> Option<Value> {
     Some(match tool {
         "test_elicitation" => json!({
@@ -185,7 +185,7 @@ pub(crate) fn resource(uri: &str) -> Option<Value> {
     Some(json!({ "contents": [contents] }))
 }
 
-/// Prompts: name and arguments.
+/// The prompts with their arguments.
 pub(crate) fn prompts() -> Vec<(&'static str, Vec<&'static str>)> {
     vec![
         ("test_simple_prompt", vec![]),

@@ -1,15 +1,15 @@
-//! Tools of the newer protocol that need something from the client first: each is called again with the answers.
+//! Tools of the modern protocol that need client input first: the client calls each again with the responses.
 
 use crate::answers::said;
 use rmcp::model::{ClientCapabilities, InputResponses};
 use serde_json::{Value, json};
 
-/// What a call comes to.
+/// The outcome of a call.
 pub(crate) enum Outcome {
     Answer(Value),
-    /// The client is asked: requests and state.
+    /// Requests input from the client: the requests and the state.
     Ask(Value, Option<String>),
-    /// A fault of the protocol.
+    /// A protocol error.
     Refuse(String),
 }
 
@@ -43,7 +43,7 @@ fn roots() -> Value {
     json!({ "method": "roots/list", "params": {} })
 }
 
-/// A state that shows when somebody has changed it.
+/// Seals a state so that tampering is detected.
 fn seal(state: &str) -> String {
     format!("{state}.{:016x}", digest(state))
 }
@@ -65,13 +65,13 @@ impl Asked<'_> {
         self.responses?.get(key).filter(|response| response.is_object())
     }
 
-    /// A field of a form that was filled in.
+    /// Returns a field of a submitted form.
     fn filled(&self, key: &str, field: &str) -> Option<&str> {
         self.response(key)?.get("content")?.get(field)?.as_str()
     }
 }
 
-/// None when the tool is none of these.
+/// Returns `None` when the tool is not one of these.
 pub(crate) fn tool(name: &str, asked: &Asked<'_>) -> Option<Outcome> {
     Some(match name {
         "test_input_required_result_elicitation" => match asked.filled("user_name", "name") {
@@ -160,7 +160,7 @@ fn what_the_client_can(capabilities: Option<&ClientCapabilities>) -> Value {
     requests
 }
 
-/// The prompt that needs something first.
+/// The prompt that needs client input first.
 pub(crate) fn prompt(name: &str, asked: &Asked<'_>) -> Option<Outcome> {
     if name != "test_input_required_result_prompt" {
         return None;

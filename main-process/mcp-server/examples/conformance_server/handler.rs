@@ -1,4 +1,4 @@
-//! The suite's fixtures in front of Draftboard's own handler: what is not a fixture goes through.
+//! The fixtures of the suite in front of the crate's own handler, which receives all other requests.
 
 use crate::{
     answers,
@@ -108,7 +108,7 @@ fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(failed)
 }
 
-/// A result as the newer protocol marks it; for the older one the mark is taken off on the way out.
+/// Marks a result as complete, as the modern protocol requires; the legacy protocol drops the mark on the way out.
 fn complete<T: DeserializeOwned>(mut value: Value) -> Result<T, ErrorData> {
     value["resultType"] = json!("complete");
     made(value)

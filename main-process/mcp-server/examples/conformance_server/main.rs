@@ -1,7 +1,7 @@
-//! A server for the official conformance suite: Draftboard's own HTTP edge and handler, with the tools, resources and
-//! prompts that the suite calls. An example and not part of the library, so that no release can carry any of it.
+//! A server for the official conformance suite: the HTTP edge and handler of this crate, with the tools, resources
+//! and prompts that the suite calls. An example and not part of the library, so that no release contains it.
 //!
-//! `conformance_server PORT` with the token in `MCP_TEST_BEARER`; prints one line when it is ready.
+//! Run `conformance_server PORT` with the token in `MCP_TEST_BEARER`; it prints one line when it is ready.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, clippy::expect_used)]
 #![allow(deprecated, reason = "the older protocol is tested too")]
 
@@ -27,7 +27,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// No workspace is open: the suite does not look at any.
+/// A workbench without a workspace, which the suite does not need.
 struct Empty {
     changed: watch::Sender<u64>,
     doings: Doings,
@@ -47,7 +47,7 @@ impl Workbench for Empty {
     }
 
     fn ask(&self, _: Client, _: AgentAsk, reply: AskReply) {
-        reply(Err(Refusal::new(Code::NoWorkspace, "there is nothing to change")));
+        reply(Err(Refusal::new(Code::NoWorkspace, "No workspace is open")));
     }
 
     fn doings(&self) -> &Doings {
@@ -55,19 +55,19 @@ impl Workbench for Empty {
     }
 
     fn configured(&self, _: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "there is nothing to change"))
+        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
     }
 
     fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "there is nothing to draw"))
+        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
     }
 
     fn hcl(&self, _: &WorkspaceView, _: BoardId) -> Result<Hcl, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "there is no board"))
+        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
     }
 
     fn cost(&self, _: &WorkspaceView, _: BoardId) -> Result<CostView, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "there is no board"))
+        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
     }
 
     fn now(&self) -> u64 {
@@ -79,7 +79,7 @@ impl Workbench for Empty {
 async fn main() {
     let port = std::env::args().nth(1).and_then(|port| port.parse().ok()).unwrap_or(0);
     let Ok(token) = std::env::var("MCP_TEST_BEARER") else {
-        eprintln!("set MCP_TEST_BEARER to the token that the suite sends");
+        eprintln!("Set MCP_TEST_BEARER to the token that the suite sends");
         std::process::exit(2);
     };
     let workbench = Arc::new(Empty { changed: watch::Sender::new(0), doings: Doings::default() });

@@ -1,4 +1,4 @@
-//! What goes out: an answer in pieces, or a stream of events, with placeholders filled in on the way.
+//! Response bodies: an answer in pieces or an event stream, with placeholders replaced on the way out.
 
 use super::{ProtocolBody, permits::Permit};
 use crate::splice::Splices;
@@ -17,7 +17,7 @@ use std::{
 pub(super) struct Outgoing {
     ready: VecDeque<Bytes>,
     stream: Option<(ProtocolBody, Arc<Splices>)>,
-    /// Given back when the answer is out, or nobody wants it any more.
+    /// Released when the body is sent or dropped.
     _permit: Option<Permit>,
 }
 
@@ -63,7 +63,7 @@ impl Body for Outgoing {
             let Some((stream, splices)) = &mut this.stream else { return Poll::Ready(None) };
             match Pin::new(stream).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                    // The protocol writes an event in one piece.
+                    // The protocol library writes each event as one frame.
                     Ok(data) => {
                         let pieces = splices.fill(data);
                         this.ready.extend(pieces.into_iter().filter(|piece| !piece.is_empty()));

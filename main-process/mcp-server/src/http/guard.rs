@@ -1,5 +1,5 @@
-//! Who may speak at all: the right host name, no foreign web page, the token. In that order, so that a web page learns
-//! nothing from the answer.
+//! Checks each request for the host name, then the origin, then the token, so that a web page learns nothing from the
+//! answer.
 
 use super::{Admits, Answer, json_answer};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -13,7 +13,8 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Names of this very address; pages that it served itself (there are none) would be the only ones allowed.
+    /// Allows the names of this address. Only pages served by the edge itself, of which there are none, would be
+    /// allowed origins.
     pub(super) fn new(address: SocketAddr, admits: Admits) -> Self {
         let port = address.port();
         let mut names = vec!["127.0.0.1".to_owned(), "localhost".to_owned(), "[::1]".to_owned()];
@@ -36,20 +37,20 @@ impl Guard {
         &self.origins
     }
 
-    /// One host, and it is ours; no origin, or ours.
+    /// Requires exactly one allowed host, and no origin or an allowed one.
     pub(super) fn check_caller(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
         if !is_only(headers, &header::HOST, &self.hosts) {
-            let why = "this host name is not served here";
+            let why = "This host name is not served here";
             return Err(Box::new(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", why)));
         }
         if headers.contains_key(header::ORIGIN) && !is_only(headers, &header::ORIGIN, &self.origins) {
-            let why = "web pages may not use this server";
+            let why = "Web pages may not use this server";
             return Err(Box::new(refuse(StatusCode::FORBIDDEN, "BAD_REQUEST", why)));
         }
         Ok(())
     }
 
-    /// The token counts in its header only; one in an address would end up in logs and histories.
+    /// Accepts the token only in its header; a token in a URL ends up in logs and histories.
     pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let token = given.next().and_then(|value| value.to_str().ok()).and_then(bearer);
@@ -59,7 +60,7 @@ impl Guard {
         let mut answer = refuse(
             StatusCode::UNAUTHORIZED,
             "BAD_REQUEST",
-            "a valid token is needed: Authorization: Bearer …; Draftboard makes a new one at each start",
+            "A valid token is required: Authorization: Bearer …. Draftboard creates a new token at each start",
         );
         answer.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         Err(Box::new(answer))
@@ -78,7 +79,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Closes the connection too: whoever was refused has nothing more to say on it.
+/// Also closes the connection.
 pub(super) fn refuse(status: StatusCode, code: &str, message: &str) -> Answer {
     let mut answer = json_answer(status, &json!({ "error": { "code": code, "message": message } }));
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -86,13 +87,13 @@ pub(super) fn refuse(status: StatusCode, code: &str, message: &str) -> Answer {
 }
 
 pub(super) fn not_allowed(allow: &'static str) -> Answer {
-    let mut answer = refuse(StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST", &format!("use {allow}"));
+    let mut answer = refuse(StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST", &format!("Use {allow}"));
     answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
     answer
 }
 
 pub(super) fn too_many(most: usize) -> Answer {
-    let message = format!("{most} requests of this client are under way; wait for some of them");
+    let message = format!("This client has {most} requests in flight; wait for some to finish");
     let mut answer = json_answer(
         StatusCode::TOO_MANY_REQUESTS,
         &json!({ "error": { "code": "LIMIT_EXCEEDED", "message": message } }),

@@ -1,5 +1,5 @@
-//! The HTTP edge: one address, a bearer token, and a bound on everything. Nothing reaches the protocol before
-//! `guard` has let it through.
+//! The HTTP edge: one address, a bearer token, and limits on everything. Every request passes `guard` before it
+//! reaches the protocol.
 
 mod body;
 mod guard;
@@ -37,23 +37,23 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A session of the older protocol that is quiet this long is over. Its default of five minutes breaks clients that wait
-/// for a person.
+/// A legacy session expires after this idle time. The library default of five minutes breaks clients that wait for a
+/// person.
 const SESSION_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
-/// Turned away with an answer; beyond that without one.
+/// Connections rejected with an answer at the same time; further ones are closed without an answer.
 const MOST_TURNED_AWAY: usize = 64;
 const TURN_AWAY_LIMIT: Duration = Duration::from_secs(1);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Whether a presented token is the one; how tokens are kept is not known here.
+/// Returns whether a presented token is valid. Token storage is unknown here.
 pub type Admits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// What a client may take.
+/// Limits of the HTTP edge.
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub connections: usize,
-    /// Requests under way of one client.
+    /// Requests in flight per client.
     pub requests: usize,
     pub body: usize,
     pub headers_within: Duration,
@@ -72,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// One listening address. It is over when this is stopped or dropped.
+/// One listening address. Stopping or dropping it closes the address.
 pub struct Edge {
     address: SocketAddr,
     stop: CancellationToken,
@@ -80,7 +80,7 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Serves `handler` on a listener that is bound already. Must be called within a runtime.
+    /// Serves `handler` on a bound listener. Must be called within a runtime.
     pub fn start<H: ServerHandler + Clone>(
         service: &Service,
         handler: H,
@@ -124,11 +124,11 @@ impl Edge {
         self.address
     }
 
-    /// Ends every connection and frees the address.
+    /// Closes every connection and frees the address.
     pub async fn stop(mut self) {
         self.stop.cancel();
         if (&mut self.listening).await.is_err() {
-            tracing::error!("the HTTP edge ended with a fault");
+            tracing::error!("the HTTP edge task panicked");
         }
     }
 }
@@ -160,8 +160,8 @@ async fn accept<H: ServerHandler + Clone>(listener: tokio::net::TcpListener, sit
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Out of descriptors, say: asking again at once would only keep a processor busy.
-                tracing::warn!(%error, "a connection was not let in");
+                // Pauses because retrying at once, for example without free descriptors, would spin.
+                tracing::warn!(%error, "accepting a connection failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
@@ -182,7 +182,7 @@ async fn accept<H: ServerHandler + Clone>(listener: tokio::net::TcpListener, sit
 }
 
 async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>) {
-    // Answers are written whole, and waiting for more would only delay them.
+    // Answers are written in one piece, so delaying small packets has no benefit.
     let _ = stream.set_nodelay(true);
     let answering = service_fn(|request| {
         let site = Arc::clone(site);
@@ -202,7 +202,7 @@ async fn serve<H: ServerHandler + Clone>(stream: TcpStream, site: &Arc<Site<H>>)
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "a connection closed early");
     }
 }
 
@@ -210,7 +210,7 @@ async fn turn_away(mut stream: TcpStream) {
     const ANSWER: &[u8] =
         b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
         connection: close\r\ncontent-length: 81\r\n\r\n\
-        {\"error\":{\"code\":\"LIMIT_EXCEEDED\",\"message\":\"too many connections; close some\"}}\n";
+        {\"error\":{\"code\":\"LIMIT_EXCEEDED\",\"message\":\"Too many connections; close some\"}}\n";
     let _ = tokio::time::timeout(TURN_AWAY_LIMIT, async {
         stream.write_all(ANSWER).await?;
         stream.shutdown().await
@@ -218,7 +218,7 @@ async fn turn_away(mut stream: TcpStream) {
     .await;
 }
 
-/// Sessions that a person has ended are also ended in the protocol.
+/// Closes sessions in the protocol library after a person disconnected them.
 async fn close_ended<H: ServerHandler + Clone>(site: Arc<Site<H>>, mut ended: broadcast::Receiver<String>) {
     loop {
         let session = tokio::select! {
@@ -228,7 +228,7 @@ async fn close_ended<H: ServerHandler + Clone>(site: Arc<Site<H>>, mut ended: br
         match session {
             Ok(session) => {
                 if let Err(error) = site.sessions.close_session(&session.into()).await {
-                    tracing::debug!(%error, "a session was over already");
+                    tracing::debug!(%error, "the session was already closed");
                 }
             }
             Err(broadcast::error::RecvError::Lagged(_)) => {}
@@ -255,7 +255,9 @@ impl<H: ServerHandler + Clone> Site<H> {
                 Ok(()) if path == "/mcp" => self.speak(request).await,
                 Ok(()) => self.sessions(),
             },
-            _ => guard::refuse(StatusCode::NOT_FOUND, "NOT_FOUND", "there is nothing here; MCP is at /mcp"),
+            _ => {
+                guard::refuse(StatusCode::NOT_FOUND, "NOT_FOUND", "Nothing is served at this path; use /mcp")
+            }
         }
     }
 
@@ -287,7 +289,7 @@ impl<H: ServerHandler + Clone> Site<H> {
         let is_end = parts.method == Method::DELETE;
         let mut response = self.protocol.handle(Request::from_parts(parts, Full::new(body))).await;
         if is_end && response.status() == StatusCode::ACCEPTED {
-            // Clients take "accepted" for a session that may not have ended, and warn their users.
+            // Clients read 202 as a session that may not have ended and warn their users.
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         if is_end && let Some(session) = session {
@@ -298,14 +300,14 @@ impl<H: ServerHandler + Clone> Site<H> {
         Outgoing::respond(response, Arc::clone(&self.service.inner.splices), permit).await
     }
 
-    /// The body, within its bounds.
+    /// Reads the body within its size and time limits.
     async fn collect(&self, parts: &http::request::Parts, body: Incoming) -> Result<Bytes, Answer> {
         let most = self.limits.body;
         let too_large = || {
             guard::refuse(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "LIMIT_EXCEEDED",
-                &format!("a request has {most} bytes at most; ask for less at a time"),
+                &format!("The request body is larger than {most} bytes; send less at a time"),
             )
         };
         let announced =
@@ -318,11 +320,13 @@ impl<H: ServerHandler + Clone> Site<H> {
             Ok(Ok(collected)) => Ok(collected.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
             Ok(Err(_)) => {
-                Err(guard::refuse(StatusCode::BAD_REQUEST, "BAD_REQUEST", "the request ended half-way"))
+                Err(guard::refuse(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The request body ended early"))
             }
-            Err(_) => {
-                Err(guard::refuse(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "the request came too slowly"))
-            }
+            Err(_) => Err(guard::refuse(
+                StatusCode::REQUEST_TIMEOUT,
+                "TIMEOUT",
+                "The request body arrived too slowly",
+            )),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How much one client may ask at a time.
+//! Limits the concurrent requests per client.
 
 use serde::Deserialize;
 use std::{
@@ -10,11 +10,11 @@ use std::{
 #[derive(Clone)]
 pub(super) struct Permits {
     most: usize,
-    /// Looked up, never listed.
+    /// Only looked up; never iterated.
     taken: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-/// Given back when dropped.
+/// Released when dropped.
 pub(super) struct Permit {
     client: String,
     taken: Arc<Mutex<HashMap<String, usize>>>,
@@ -25,7 +25,7 @@ impl Permits {
         Self { most, taken: Arc::default() }
     }
 
-    /// `Err` with the limit when the client has that many under way.
+    /// Returns `Err` with the limit when the client has that many requests in flight.
     pub(super) fn take(&self, client: String) -> Result<Permit, usize> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let count = taken.entry(client.clone()).or_default();
@@ -49,10 +49,10 @@ impl Drop for Permit {
     }
 }
 
-/// What a look at a request tells, before the protocol reads it.
+/// Facts read from a request before the protocol library parses it.
 pub(super) struct Asked {
     pub(super) client: String,
-    /// It stays open by its nature, so it does not count as a request under way.
+    /// A stream stays open, so it does not count as a request in flight.
     pub(super) is_stream: bool,
 }
 
@@ -86,7 +86,7 @@ struct Client<'a> {
 
 impl Asked {
     pub(super) fn read(session: Option<&str>, body: &[u8]) -> Self {
-        // What is malformed is the protocol's to refuse.
+        // The protocol library rejects malformed messages.
         let message: Message<'_> = serde_json::from_slice(body).unwrap_or_default();
         let Client { name, version } = message.params.meta.client;
         let client = session.map_or_else(|| format!("{name} {version}"), str::to_owned);

@@ -1,5 +1,5 @@
-//! The interface boards in the words of the v0 project graph: pages are routes, and what stands on them are uses of
-//! component types. Instances belong to previews.
+//! The interface boards as a v0 project graph: pages are routes, and the nodes on them are uses of component types.
+//! Instances belong to previews.
 
 use authority::Snapshot;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn route(snapshot: &Snapshot, node: &Node) -> GraphNode {
     GraphNode::Route { id: route_id(node.id), path, source: None }
 }
 
-/// By what it stands in, and by the page around that.
+/// Returns the uses of a node's type: by its parent, and by the page around it.
 fn use_of(snapshot: &Snapshot, node: &Node) -> Vec<GraphEdge> {
     let to = component(&node.type_id);
     let mut uses = Vec::new();

@@ -1,4 +1,4 @@
-//! What can be read by address. Without a workspace or a preview a resource is empty and says why.
+//! Resources, read by URI. Without a workspace or a preview a resource is empty and its `status` states the reason.
 
 mod graph;
 mod previews;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 const JSON: &str = "application/json";
 const NO_WORKSPACE: &str = "no workspace is open";
-/// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
+/// The maximum bytes of a resource. With its quotes escaped it still fits into one message.
 pub(crate) const MOST_BYTES: usize = 700 * 1024;
 
-/// As published for editors.
+/// The schema as published for editors.
 const COMPONENT_SCHEMA: &str = include_str!("../../../../schemas/component.schema.json");
 
 pub(crate) use previews::in_brief as sessions_in_brief;
@@ -25,7 +25,11 @@ pub(crate) fn all() -> Vec<Resource> {
     vec![
         resource(
             ["draftboard://server/info", "scaffa.server.info"],
-            ["server-info", "Server", "Version, workspace, schema versions, mode, features."],
+            [
+                "server-info",
+                "Server info",
+                "Version, workspace, schema versions, mode and features of this server.",
+            ],
             &[Mode, Config],
             |call| Ok(server_info(call)),
         ),
@@ -33,8 +37,8 @@ pub(crate) fn all() -> Vec<Resource> {
             ["draftboard://workspace/context", ""],
             [
                 "workspace-context",
-                "What the designer sees",
-                "Revision, active board, selection, viewport, mode, open proposals.",
+                "Workspace context",
+                "What the designer sees now: revision, active board, selection, viewport, mode, open proposals.",
             ],
             &[Content, Presence, Status, Mode, Types, Review, Previews],
             |call| match &call.view.workspace {
@@ -46,7 +50,7 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://workspace/registry", "scaffa.workspace.registry.effective"],
-            ["component-registry", "Component registry", "The effective types as ComponentRegistry v0."],
+            ["component-registry", "Component registry", "The effective node types as ComponentRegistry v0."],
             &[Types],
             |call| {
                 in_workspace(call, json!({ "schemaVersion": "v0", "components": {} }), |w| {
@@ -72,7 +76,7 @@ pub(crate) fn all() -> Vec<Resource> {
             [
                 "overrides",
                 "Overrides",
-                "Draft overrides, those that find nothing with the reason, and the persisted form.",
+                "Overrides, orphaned overrides with the reason, and the persisted form.",
             ],
             &[Content, Types],
             |call| {
@@ -84,7 +88,11 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://preview/sessions", "scaffa.preview.sessions"],
-            ["preview-sessions", "Preview sessions", "Sessions with target, readiness, adapter and error."],
+            [
+                "preview-sessions",
+                "Preview sessions",
+                "Preview sessions with target, readiness, adapter and error.",
+            ],
             &[Previews, Content],
             |call| in_workspace(call, json!({ "sessions": [] }), previews::sessions),
         ),
@@ -93,7 +101,7 @@ pub(crate) fn all() -> Vec<Resource> {
             [
                 "preview-selection",
                 "Preview selection",
-                "What is selected in each preview, with its type, node, effective props and source.",
+                "The selected instance of each preview session, with type, node, effective props and source.",
             ],
             &[Previews, Content, Types],
             |call| in_workspace(call, json!({ "selected": null, "sessions": [] }), previews::selection),
@@ -102,13 +110,14 @@ pub(crate) fn all() -> Vec<Resource> {
             ["draftboard://schemas/component", ""],
             [
                 "component-schema",
-                "Schema of component files",
-                "JSON Schema of components/*.component.yaml and .json: props, variants, view, styles, expressions.",
+                "Component file schema",
+                "JSON Schema of components/*.component.yaml and .json files: props, variants, view, styles, expressions.",
             ],
             &[],
             |_| {
-                serde_json::from_str(COMPONENT_SCHEMA)
-                    .map_err(|error| Failure::new(Code::Internal, format!("the schema is no JSON: {error}")))
+                serde_json::from_str(COMPONENT_SCHEMA).map_err(|error| {
+                    Failure::new(Code::Internal, format!("The component schema is not valid JSON: {error}"))
+                })
             },
         ),
         resource(
@@ -116,14 +125,18 @@ pub(crate) fn all() -> Vec<Resource> {
             [
                 "current-diagram",
                 "Current diagram",
-                "The active board if it is an infrastructure board, else the first of these.",
+                "The active board if it is an infrastructure board, otherwise the first infrastructure board.",
             ],
             &[Content, Presence, Types, Deployment],
             current_diagram,
         ),
         resource(
             ["draftboard://project/config", "terrastudio://project/config"],
-            ["project-config", "Project configuration", "The configuration; sensitive fields are redacted."],
+            [
+                "project-config",
+                "Project configuration",
+                "The project configuration (draftboard.toml) with sensitive fields redacted.",
+            ],
             &[Config],
             |call| in_workspace(call, json!({}), |workspace| tools::redacted(&workspace.config)),
         ),
@@ -132,7 +145,7 @@ pub(crate) fn all() -> Vec<Resource> {
             aliases: vec!["terrastudio://hcl/{filename}"],
             name: "hcl",
             title: "Terraform file",
-            description: "A generated file of the current diagram, such as main.tf; / within a name is %2F.",
+            description: "A generated Terraform file of the current diagram, such as main.tf. Encode / in a file name as %2F.",
             mime: "text/plain",
             depends: &[Content, Presence, Types, Config],
             differs: None,
@@ -141,7 +154,11 @@ pub(crate) fn all() -> Vec<Resource> {
         },
         resource(
             ["draftboard://proposals", ""],
-            ["proposals", "Proposals", "The review queue as agents may see it."],
+            [
+                "proposals",
+                "Proposals",
+                "Your proposals in the review queue, and the number of others that wait.",
+            ],
             &[Review],
             |call| match &call.view.workspace {
                 Some(_) => Ok(tools::queue_shape(call)),
@@ -150,7 +167,7 @@ pub(crate) fn all() -> Vec<Resource> {
         ),
         resource(
             ["draftboard://proposals/{id}", ""],
-            ["proposal", "Proposal", "One proposal."],
+            ["proposal", "Proposal", "One of your proposals, by id."],
             &[Review, Content],
             |call| {
                 let id = call.arguments.get("id").and_then(Value::as_str).unwrap_or_default();
@@ -160,7 +177,7 @@ pub(crate) fn all() -> Vec<Resource> {
     ]
 }
 
-/// An address and its older form; a name, a title and what it holds.
+/// Builds a JSON resource from its URI, legacy URI, name, title and description.
 fn resource(
     [uri, alias]: [&'static str; 2],
     [name, title, description]: [&'static str; 3],
@@ -216,13 +233,14 @@ fn server_info(call: &Call) -> Value {
 fn hcl_file(call: &Call) -> Result<Document, Failure> {
     let workspace = call.workspace()?;
     let board = tools::terraform::infrastructure_board(workspace)
-        .ok_or_else(|| Failure::new(Code::NotFound, "there is no infrastructure board"))?;
+        .ok_or_else(|| Failure::new(Code::NotFound, "The workspace has no infrastructure board"))?;
     let file = call.arguments.get("filename").and_then(Value::as_str).unwrap_or_default();
     let file = file.replace("%2F", "/").replace("%2f", "/");
     let text = tools::terraform::file_of(&call.workbench.hcl(workspace, board.id)?, &file)?;
     if text.len() > MOST_BYTES {
         let message = format!("{} is larger than {MOST_BYTES} bytes", shown(&file));
-        return Err(Failure::new(Code::LimitExceeded, message).hint("generate_hcl gives it in parts."));
+        return Err(Failure::new(Code::LimitExceeded, message)
+            .hint("Call generate_hcl with file and offset to read it in parts."));
     }
     Ok(Document { mime: "text/plain", text })
 }
@@ -231,14 +249,14 @@ fn current_diagram(call: &Call) -> Result<Value, Failure> {
     let empty = |status: &str| json!({ "status": status, "nodes": [], "edges": [] });
     let Some(workspace) = &call.view.workspace else { return Ok(empty(NO_WORKSPACE)) };
     let Some(board) = tools::terraform::infrastructure_board(workspace) else {
-        return Ok(empty("there is no infrastructure board"));
+        return Ok(empty("the workspace has no infrastructure board"));
     };
     let reply = tools::whole_board(workspace, board, call.view.generation)?;
     let mut diagram: Value = serde_json::from_str(&reply.data).unwrap_or_else(|_| empty("unreadable"));
     diagram["revision"] = json!(workspace.revision());
     diagram["board"] = json!(board.name);
     if reply.meta.has_more == Some(true) {
-        diagram["status"] = json!("cut: use get_diagram for the rest");
+        diagram["status"] = json!("truncated: call get_diagram for the rest");
     }
     Ok(diagram)
 }

@@ -1,4 +1,4 @@
-//! Overrides and preview sessions, in the words of the v0 contract.
+//! Overrides and preview sessions in the shapes of the v0 contract.
 
 use super::MOST_BYTES;
 use crate::{WorkspaceView, shown, tools::shape};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 const NO_PREVIEW: &str = "no preview is running";
 
-/// Every override with how it stands, and the file as it would be written.
+/// Returns every override with its state, and the file as it would be written.
 pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
     let snapshot = &workspace.snapshot;
     let (mut applying, mut orphaned, mut bytes, mut left_out) = (Vec::new(), Vec::new(), 0, 0);
@@ -39,10 +39,10 @@ pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
         }
     }
     let status = match (applying.len(), orphaned.len(), left_out) {
-        (_, _, left_out) if left_out > 0 => format!("cut: {left_out} overrides are left out"),
-        (0, 0, _) => "no override is set".to_owned(),
-        (applying, 0, _) => format!("{applying} apply"),
-        (applying, orphaned, _) => format!("{applying} apply, {orphaned} find nothing"),
+        (_, _, left_out) if left_out > 0 => format!("truncated: {left_out} overrides omitted"),
+        (0, 0, _) => "no overrides".to_owned(),
+        (applying, 0, _) => format!("{applying} applied"),
+        (applying, orphaned, _) => format!("{applying} applied, {orphaned} orphaned"),
     };
     let kept = snapshot.overrides().filter(|_| left_out == 0).map(|(key, over)| (key, over.as_ref()));
     json!({
@@ -55,7 +55,7 @@ pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
     })
 }
 
-/// What the file holds; values that look like secrets are left out here as everywhere.
+/// Returns the file content without values that look like secrets.
 fn persisted<'a>(kept: impl Iterator<Item = (&'a OverrideKey, &'a Override)>, now: u64) -> Value {
     let is_plain = |key: &OverrideKey| !key.path.tokens().any(|token| looks_secret(&token));
     let file = to_file(kept.filter(|(key, _)| is_plain(key)), now);
@@ -90,7 +90,7 @@ pub(super) fn sessions(workspace: &WorkspaceView) -> Value {
     json!({ "status": status, "sessions": sessions })
 }
 
-/// For the context: who is there, in a line each.
+/// Returns a one-line summary of each session for the context.
 pub(crate) fn in_brief(workspace: &WorkspaceView) -> Vec<Value> {
     let brief = |session: &SessionView| {
         json!({
@@ -169,7 +169,7 @@ fn state_word(state: &SessionState) -> &'static str {
     }
 }
 
-/// What is selected in each session, with all that is known of it.
+/// Returns the selected instance of each session with its details.
 pub(super) fn selection(workspace: &WorkspaceView) -> Value {
     let sessions: Vec<Value> = workspace
         .previews
@@ -184,7 +184,7 @@ pub(super) fn selection(workspace: &WorkspaceView) -> Value {
     let status = match (sessions.is_empty(), first) {
         (true, _) => NO_PREVIEW,
         (false, None) => "nothing is selected",
-        (false, Some(_)) => "something is selected",
+        (false, Some(_)) => "an instance is selected",
     };
     let selected = first.map_or(Value::Null, |session| session["selected"].clone());
     json!({ "status": status, "selected": selected, "sessions": sessions })
@@ -195,9 +195,9 @@ fn selected_shape(workspace: &WorkspaceView, session: &SessionView, selected: &S
     let def = TypeId::parse(selected.component.as_str()).ok();
     let def = def.and_then(|id| snapshot.registry().get(&id));
     let scope = scope_of(&session.shows);
-    // A part of a component is on no board.
+    // A part of a component is not on a board.
     let own = selected.node.filter(|_| !selected.instance.contains('/')).and_then(|id| snapshot.node(id));
-    // Of a part, what the component around it computes is known to the preview alone and left out.
+    // Omits the values that the surrounding component computes for a part; only the preview knows them.
     let props = snapshot.effective_props_of(scope, &selected.instance).map(|props| effective(def, &props));
     let source = (!selected.file.is_empty())
         .then(|| json!({ "filePath": shown(&selected.file), "line": selected.line.max(1) }));

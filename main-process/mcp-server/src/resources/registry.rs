@@ -1,4 +1,4 @@
-//! The effective types in the words of the v0 component registry.
+//! The effective types as a v0 component registry.
 
 use super::MOST_BYTES;
 use crate::{shown, shown::shown_json};
@@ -22,7 +22,7 @@ pub(super) fn registry(snapshot: &Snapshot) -> Value {
     }
     let mut registry = json!({ "schemaVersion": "v0", "components": components });
     if left_out > 0 {
-        let status = format!("cut: {left_out} types are left out; use get_available_resource_types");
+        let status = format!("truncated: {left_out} types omitted; call get_available_resource_types");
         registry["status"] = json!(status);
     }
     registry
@@ -58,7 +58,7 @@ fn exposure(prop: &PropDef) -> Value {
     match prop.exposure {
         Exposure::Opaque => json!({ "kind": "opaque", "reason": shown(&prop.reason) }),
         Exposure::ReadOnly => json!({ "kind": "inspectOnly", "displayHint": "summary" }),
-        // A reference points at a node, for which v0 has no control.
+        // v0 has no control for references to nodes.
         Exposure::Editable if prop.kind == PropKind::Reference => {
             json!({ "kind": "inspectOnly", "displayHint": "summary" })
         }

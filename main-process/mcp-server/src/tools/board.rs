@@ -1,15 +1,15 @@
-//! Finding what an argument names.
+//! Resolves boards and nodes named in arguments.
 
 use crate::{Code, Failure, WorkspaceView};
 use authority::Snapshot;
 use shared_protocol::{Board, Node, command::BoardRef, command::NodeRef};
 
-/// The named board, or the one that the designer looks at.
+/// Returns the named board, or the default board.
 pub(super) fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
     find_in(workspace, &workspace.snapshot, named)
 }
 
-/// As [`find`], in another state than the one that the designer looks at.
+/// Like [`find`], in another snapshot than the current one.
 pub(super) fn find_in<'a>(
     workspace: &WorkspaceView,
     snapshot: &'a Snapshot,
@@ -19,7 +19,7 @@ pub(super) fn find_in<'a>(
         return workspace
             .active_board()
             .and_then(|id| snapshot.board(id))
-            .ok_or_else(|| Failure::new(Code::NotFound, "the workspace has no board").field("board"));
+            .ok_or_else(|| Failure::new(Code::NotFound, "The workspace has no board").field("board"));
     };
     let found = match named.parse::<BoardRef>() {
         Ok(BoardRef::Id(id)) => snapshot.board(id),
@@ -29,14 +29,14 @@ pub(super) fn find_in<'a>(
     found.ok_or_else(|| {
         let names: Vec<&str> = snapshot.boards().map(|board| board.name.as_str()).collect();
         let similar = authority::similar(named, names.iter().copied());
-        Failure::new(Code::NotFound, format!("there is no board `{named}`"))
+        Failure::new(Code::NotFound, format!("Board `{named}` does not exist"))
             .field("board")
             .suggest(similar)
-            .hint(format!("The boards are {}.", names.join(", ")))
+            .hint(format!("Available boards: {}.", names.join(", ")))
     })
 }
 
-/// A node by id, name, or board/name.
+/// Returns a node by id, name or board/name.
 pub(super) fn find_node<'a>(
     workspace: &'a WorkspaceView,
     board: &Board,
@@ -54,7 +54,7 @@ pub(super) fn find_node<'a>(
     };
     found.ok_or_else(|| {
         let names = snapshot.nodes_on(board.id).map(|node| node.name.as_str());
-        Failure::new(Code::NotFound, format!("there is no node `{named}` on board {}", board.name))
+        Failure::new(Code::NotFound, format!("Node `{named}` does not exist on board {}", board.name))
             .field(field)
             .suggest(authority::similar(named, names))
     })

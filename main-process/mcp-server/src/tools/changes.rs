@@ -1,4 +1,4 @@
-//! What changed after a revision: the operations, as an agent may read them.
+//! The operations after a revision, in the form agents may read.
 
 use super::shape;
 use crate::{
@@ -15,7 +15,7 @@ use std::{
 };
 
 const USUAL_LIMIT: u64 = 50;
-/// Changes of one operation that are told in full, and of a proposal unless a limit is given.
+/// The maximum number of changes listed per operation, and the default page size for a proposal.
 const MOST_CHANGES: usize = 200;
 
 #[derive(Debug, Deserialize)]
@@ -34,7 +34,7 @@ struct Arguments {
 enum Seen {
     #[default]
     Current,
-    /// With what the client's draft changes beside the operations.
+    /// Also returns the changes of the client's draft.
     Draft,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "get_changes_since",
         "Changes since a revision",
-        "The operations after a revision, oldest first. While hasMore, ask again with data.to. resync: true means: too old, read everything again. cursor: more of what a draft changes.",
+        "Get the operations after a revision, oldest first. While meta.hasMore is true, call again with revision: data.to. resync: true means that the revision is too old: read everything again. With view: draft, also returns the changes of your draft; cursor pages through them.",
         json!({
             "revision": { "type": "integer", "minimum": 0 },
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
@@ -55,7 +55,7 @@ pub(super) fn tool() -> Tool {
         |call| {
             Box::pin(async move {
                 let work = tokio::task::spawn_blocking(move || changes(&call));
-                work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "reading the changes failed")))
+                work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "Reading the changes failed")))
             })
         },
     )
@@ -70,22 +70,21 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
         Seen::Draft => Some(drafted(call, proposal, (limit, cursor), &mut meta)?),
         Seen::Current if proposal.is_some() || cursor.is_some() => {
             let field = if proposal.is_some() { "proposal" } else { "cursor" };
-            let message = format!("{field} goes with view: \"draft\"");
+            let message = format!("{field} requires view: \"draft\"");
             return Err(Failure::new(Code::BadRequest, message).field(field));
         }
         Seen::Current => None,
     };
     if revision > present.0 {
-        let message = format!("revision {revision} is ahead of {present}");
+        let message = format!("revision {revision} is newer than the current revision {present}");
         return Err(Failure::new(Code::BadRequest, message)
             .field("revision")
-            .hint("Another workspace may have been opened: read everything again."));
+            .hint("Another workspace may be open now: read everything again."));
     }
     let limit = limit.unwrap_or(USUAL_LIMIT);
     if !(1..=MOST_LIMIT as u64).contains(&limit) {
-        return Err(
-            Failure::new(Code::BadRequest, format!("limit goes from 1 to {MOST_LIMIT}")).field("limit")
-        );
+        return Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MOST_LIMIT}"))
+            .field("limit"));
     }
     let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
         let data = format!(
@@ -94,7 +93,7 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
         );
         return Ok(Reply { data, meta, ..Reply::default() });
     };
-    // Newer ones belong to a later answer.
+    // Newer patches belong to a later answer.
     let patches: Vec<Patch> = patches.into_iter().filter(|patch| patch.revision <= present).collect();
     let types = types_of(patches.iter().flat_map(|patch| &patch.changes));
     let mut bytes = draft.as_ref().map_or(0, String::len);
@@ -102,19 +101,19 @@ fn changes(call: &Call) -> Result<Reply, Failure> {
     for patch in patches.iter().take(usize::try_from(limit).unwrap_or(MOST_LIMIT)) {
         let mut text = crate::envelope::to_json(&operation(workspace, &types, patch, MOST_CHANGES))?;
         if operations.is_empty() && bytes + text.len() > BYTE_BUDGET {
-            // It is named without its changes: no answer would ever get past it otherwise.
+            // Lists the operation without its changes; otherwise no answer could get past it.
             text = crate::envelope::to_json(&operation(workspace, &types, patch, 0))?;
         }
         bytes += text.len() + 1;
         if !operations.is_empty() && bytes > BYTE_BUDGET {
-            meta.cut = Some("the byte budget of one answer is used up");
+            meta.cut = Some("the answer reached its byte limit");
             break;
         }
         operations.push(text);
         to = patch.revision;
     }
     meta.returned = Some(operations.len());
-    // The journal gives a bounded number at a time, so what is missing is known by revision alone.
+    // The journal returns a bounded number of patches, so only the revision shows whether more remain.
     meta.has_more = Some(to < present);
     let data = format!(
         r#"{{"from":{revision},"to":{to},"resync":false,"operations":{}{}}}"#,
@@ -128,8 +127,8 @@ fn beside(draft: Option<&str>) -> String {
     draft.map_or_else(String::new, |draft| format!(r#","draft":{draft}"#))
 }
 
-/// What the client's draft changes, over the present state, as JSON. Its pages are its own: how many operations there are is
-/// told apart from that, and a cursor leads to more of the draft alone.
+/// Returns the changes of the client's draft over the current state, as JSON. The draft has its own pages: its totals
+/// are separate from the operations, and `cursor` continues only the draft.
 fn drafted(
     call: &Call,
     named: Option<String>,
@@ -148,7 +147,7 @@ fn drafted(
     page::with_list(&head, "changes", &page.json())
 }
 
-/// A page of what a proposal changes, as an agent may read it. The same list for every tool that tells it.
+/// Returns a page of the changes of a proposal, in the form agents may read. All tools share this list.
 pub(super) fn changed(
     call: &Call,
     proposal: &Proposal,
@@ -158,7 +157,7 @@ pub(super) fn changed(
     let workspace = call.workspace()?;
     let types = types_of(&proposal.changes);
     let mut state = DefaultHasher::new();
-    // What others propose meanwhile does not matter to it.
+    // Proposals of other clients do not affect the state.
     (proposal.version, proposal.steps.len(), proposal.changes.len()).hash(&mut state);
     call.view.review.base(proposal).hash(&mut state);
     let asked = Asked {
@@ -172,7 +171,7 @@ pub(super) fn changed(
     page::take(asked, proposal.changes.iter(), |change| change_shape(workspace, &types, change))
 }
 
-/// The types of nodes that came or went in these changes, and may not be there now.
+/// Returns the types of added and removed nodes, which may not exist in the current state.
 fn types_of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeMap<NodeId, TypeId> {
     let elements = changes.into_iter().filter_map(|change| match change {
         Change::Node { id, before, after } => {
@@ -276,7 +275,7 @@ fn came_or_went(before: bool, after: bool) -> &'static str {
     }
 }
 
-/// A value whose node is not known at all might be a secret.
+/// Redacts the value of an unknown node, because it might be a secret.
 fn property(
     workspace: &WorkspaceView,
     types: &BTreeMap<NodeId, TypeId>,

@@ -1,4 +1,4 @@
-//! The project's configuration, without what nobody else should see.
+//! The project configuration without secrets.
 
 use super::shape::REDACTED;
 use crate::{Call, Meta, Reply, Tool, shown::shown_json};
@@ -10,7 +10,7 @@ pub(super) fn tool() -> Tool {
         "diagram",
         "get_project_config",
         "Get project config",
-        "The project's configuration (draftboard.toml). Sensitive fields are redacted. No draft changes it.",
+        "Get the project configuration (draftboard.toml). Sensitive fields are redacted. Drafts do not change it.",
         json!({}),
         json!({ "type": "object" }),
         |call: &Call| {
@@ -22,7 +22,7 @@ pub(super) fn tool() -> Tool {
     .of_drafts()
 }
 
-/// A copy in which the values of fields that sound secret are not shown, at any depth.
+/// Returns a copy that redacts fields with secret-sounding names at any depth.
 pub(crate) fn redacted(config: &Value) -> Value {
     fn walk(value: &Value) -> Value {
         match value {

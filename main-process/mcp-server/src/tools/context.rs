@@ -1,10 +1,10 @@
-//! What the designer sees now.
+//! The state that the designer sees.
 
 use crate::{Call, Failure, Meta, Reply, Tool, WorkspaceView, shown};
 use serde_json::{Value, json};
 use shared_protocol::{Board, ElementId};
 
-/// Selected elements that are described; the number of all is always told.
+/// The maximum number of selected elements described; the total is always returned.
 const MOST_SELECTED: usize = 100;
 
 pub(super) fn tool() -> Tool {
@@ -12,7 +12,7 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "get_workbench_context",
         "Workbench context",
-        "What the designer sees now: revision, boards, active board, selection, viewport, problems, spec bundles, mode. Start here.",
+        "Get what the designer sees now: revision, boards, active board, selection, viewport, problems, spec bundles, mode. Call this first.",
         json!({}),
         json!({ "type": "object" }),
         |call| {
@@ -23,7 +23,7 @@ pub(super) fn tool() -> Tool {
     .of_drafts()
 }
 
-/// The same for the tool and the resource.
+/// Builds the data for the tool and the resource.
 pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
     let workspace = call.workspace()?;
     let snapshot = &workspace.snapshot;
@@ -66,7 +66,7 @@ pub(crate) fn context(call: &Call) -> Result<(Value, Meta), Failure> {
 fn viewport(workspace: &WorkspaceView) -> Value {
     let active = workspace.looked_at();
     let found = workspace.presence.viewports.iter().find(|(board, _)| Some(*board) == active);
-    // The part of the board that is in view, once a window has told.
+    // The visible part of the board, once a window has reported it.
     let visible = workspace.presence.on_screen().map(|screen| screen.visible);
     found.map_or(Value::Null, |(_, viewport)| {
         json!({ "centreX": viewport.x, "centreY": viewport.y, "zoom": viewport.zoom, "visible": visible })
@@ -84,7 +84,7 @@ fn board_shape(workspace: &WorkspaceView, board: &Board) -> Value {
     })
 }
 
-/// An element in a few words; none when it is not there any more.
+/// Summarises an element. Returns `None` when it no longer exists.
 pub(super) fn element_shape(workspace: &WorkspaceView, element: ElementId) -> Option<Value> {
     let snapshot = &workspace.snapshot;
     Some(match element {

@@ -31,11 +31,11 @@ pub(super) fn list_resources() -> Tool {
         "diagram",
         "list_resources",
         "List resources",
-        "The nodes of a board, in pages. Sensitive values are redacted.",
+        "List the nodes of a board in pages. Sensitive values are redacted.",
         json!({
-            "board": { "type": "string", "description": "name or id; default: the active board" },
-            "typeId": { "type": "string", "description": "type, * for any part" },
-            "parentId": { "type": "string", "description": "only inside this node" },
+            "board": { "type": "string", "description": "board name or id; default: the active board" },
+            "typeId": { "type": "string", "description": "type id to match; * matches any text" },
+            "parentId": { "type": "string", "description": "only direct children of this node" },
             "detail": { "enum": ["ids", "summary", "full"] },
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
             "offset": { "type": "integer", "minimum": 0 },
@@ -105,11 +105,11 @@ pub(super) fn get_diagram() -> Tool {
         "diagram",
         "get_diagram",
         "Get diagram",
-        "A whole board: nodes and edges. A large one comes in pages, nodes first.",
+        "Get a whole board: nodes and edges. Large boards come in pages, nodes first.",
         json!({
-            "board": { "type": "string", "description": "name or id; default: the active board" },
+            "board": { "type": "string", "description": "board name or id; default: the active board" },
             "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT, "description": "nodes and edges together" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT, "description": "maximum number of nodes and edges together" },
             "cursor": { "type": "string" }
         }),
         json!({ "type": "object", "properties": { "nodes": { "type": "array" }, "edges": { "type": "array" } } }),
@@ -163,7 +163,7 @@ fn diagram(
     Ok(Reply { data, meta, ..Reply::default() })
 }
 
-/// As the resource gives it: the first page.
+/// Returns the first page, for the resource.
 pub(crate) fn whole_board(
     workspace: &WorkspaceView,
     board: &Board,

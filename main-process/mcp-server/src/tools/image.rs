@@ -1,4 +1,4 @@
-//! A board as a picture.
+//! Board images.
 
 use super::board;
 use crate::{Call, Code, Failure, Meta, Picture, PictureOf, Reply, Tool, WorkspaceView, draft};
@@ -17,7 +17,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 const USUAL_SIDE: u32 = 1_400;
 const SIDES: std::ops::RangeInclusive<u32> = 128..=4_096;
-/// As base64 it stays below what clients take in one message.
+/// The maximum bytes of an image: as base64 it fits into one message.
 const MOST_BYTES: usize = 700 * 1024;
 const MOST_NODES: usize = 200;
 
@@ -27,7 +27,7 @@ enum Of {
     #[default]
     Board,
     Selection,
-    /// What a proposal would change, over the board as it is.
+    /// The diff of a proposal over the current board.
     Proposal,
 }
 
@@ -39,7 +39,7 @@ struct Arguments {
     of: Of,
     #[serde(default)]
     nodes: Vec<String>,
-    /// The page to show as it really looks.
+    /// The page to render with its components.
     page: Option<String>,
     longest_side: Option<u32>,
     #[serde(default)]
@@ -51,13 +51,13 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "get_board_image",
         "Board image",
-        "A PNG of a board, of the designer's selection, of given nodes with their surroundings, or of what a proposal of yours changes (of: proposal). With page, a page of an interface board as it really looks, rendered with its components.",
+        "Get a PNG of a board, the designer's selection, the given nodes with their surroundings, or the diff of one of your proposals (of: proposal). With page, render that page of an interface board with its components.",
         json!({
-            "board": { "type": "string", "description": "name or id; default: the active board" },
+            "board": { "type": "string", "description": "board name or id; default: the active board" },
             "of": { "enum": ["board", "selection", "proposal"] },
             "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MOST_NODES },
-            "page": { "type": "string", "description": "a ui.route: name, id or path such as /orders" },
-            "longestSide": { "type": "integer", "minimum": SIDES.start(), "maximum": SIDES.end(), "description": "pixels" },
+            "page": { "type": "string", "description": "ui.route node by name, id or path such as /orders" },
+            "longestSide": { "type": "integer", "minimum": SIDES.start(), "maximum": SIDES.end(), "description": "longest side of the image in pixels" },
             "dark": { "type": "boolean" },
             "view": { "enum": ["current", "draft"] },
             "proposal": { "type": "string" }
@@ -66,13 +66,13 @@ pub(super) fn tool() -> Tool {
         |call| {
             Box::pin(async move {
                 let work = tokio::task::spawn_blocking(move || draw(&call));
-                work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "drawing failed")))
+                work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "Drawing the image failed")))
             })
         },
     )
 }
 
-/// A page by its path, name or id.
+/// Returns a page by its path, name or id.
 pub(super) fn find_page(workspace: &WorkspaceView, board: &Board, named: &str) -> Result<NodeId, Failure> {
     let snapshot = &workspace.snapshot;
     if named.starts_with('/')
@@ -81,7 +81,7 @@ pub(super) fn find_page(workspace: &WorkspaceView, board: &Board, named: &str) -
         return Ok(page);
     }
     let node = board::find_node(workspace, board, named, "page").or_else(|failure| {
-        // Without a board in so many words, a page of any interface board is meant.
+        // Without a named board, searches all interface boards.
         let boards = snapshot.boards().filter(|other| other.kind == BoardKind::Interface);
         let mut found = boards.filter_map(|other| {
             page_at(snapshot, other, named)
@@ -90,7 +90,7 @@ pub(super) fn find_page(workspace: &WorkspaceView, board: &Board, named: &str) -
         found.next().and_then(|id| snapshot.node(id)).ok_or(failure)
     })?;
     if node.type_id.as_str() != "ui.route" {
-        let message = format!("{} is a {} and no page", node.name, node.type_id);
+        let message = format!("{} is a {}, not a page", node.name, node.type_id);
         return Err(Failure::new(Code::BadRequest, message).field("page"));
     }
     Ok(node.id)
@@ -105,14 +105,14 @@ fn page_at(snapshot: &Snapshot, board: &Board, path: &str) -> Option<NodeId> {
     pages.find(is_there).map(|node| node.id)
 }
 
-/// What a picture is of, before it is drawn.
+/// The board and subject of an image.
 struct Wanted {
     board: Board,
     of: PictureOf,
 }
 
 fn draw(call: &Call) -> Result<Reply, Failure> {
-    // What a proposal changes is drawn over the board as it is, so the draft does not take its place.
+    // A proposal diff is drawn over the current board, so the draft view does not apply.
     let is_diff = call.arguments.get("of") == Some(&json!("proposal"));
     let named = if is_diff { call.arguments.get("proposal").cloned() } else { None };
     let mut call = call.clone();
@@ -125,11 +125,12 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
     let (workspace, arguments): (_, Arguments) = (call.workspace()?, call.arguments()?);
     let longest = arguments.longest_side.unwrap_or(USUAL_SIDE);
     if !SIDES.contains(&longest) {
-        let message = format!("longestSide goes from {} to {}", SIDES.start(), SIDES.end());
+        let message = format!("longestSide must be between {} and {}", SIDES.start(), SIDES.end());
         return Err(Failure::new(Code::BadRequest, message).field("longestSide"));
     }
     if arguments.nodes.len() > MOST_NODES {
-        return Err(Failure::new(Code::BadRequest, format!("{MOST_NODES} nodes at most")).field("nodes"));
+        return Err(Failure::new(Code::BadRequest, format!("nodes can have at most {MOST_NODES} entries"))
+            .field("nodes"));
     }
     let selection = workspace.presence.selection.clone();
     let Wanted { board, of } = match arguments.of {
@@ -143,9 +144,8 @@ fn draw(call: &Call) -> Result<Reply, Failure> {
         png = call.workbench.picture(&workspace.snapshot, &picture)?;
     }
     if png.len() > MOST_BYTES {
-        return Err(
-            Failure::new(Code::LimitExceeded, "the picture is too large").hint("Ask for some nodes only.")
-        );
+        return Err(Failure::new(Code::LimitExceeded, "The image is too large")
+            .hint("Pass nodes to draw only a part of the board."));
     }
     let meta =
         Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() };
@@ -170,24 +170,24 @@ fn wanted(workspace: &WorkspaceView, arguments: &Arguments) -> Result<Wanted, Fa
         }
         None if arguments.of == Of::Board => PictureOf::Board,
         None if selection.is_empty() => {
-            return Err(Failure::new(Code::NotFound, "nothing is selected").field("of"));
+            return Err(Failure::new(Code::NotFound, "The designer has selected nothing").field("of"));
         }
         None => PictureOf::Elements(selection.clone()),
     };
     Ok(Wanted { board: board.clone(), of })
 }
 
-/// A proposal of the client's own, on the named board, on the active one, or on the first that it touches.
+/// Resolves a proposal of the client on the named board, the active board, or the first board that it touches.
 fn proposed(call: &Call, named: Option<&Value>, arguments: &Arguments) -> Result<Wanted, Failure> {
     let (workspace, review) = (call.workspace()?, &call.view.review);
     if arguments.page.is_some() || !arguments.nodes.is_empty() {
-        let message = "a picture of a proposal is of all that it touches on a board";
-        return Err(Failure::new(Code::BadRequest, message).field("of").hint("Leave out page and nodes."));
+        let message = "of: proposal draws everything the proposal touches on a board";
+        return Err(Failure::new(Code::BadRequest, message).field("of").hint("Omit page and nodes."));
     }
     let proposal = draft::named(call, named)?;
     let opened = open(review, &workspace.snapshot, proposal, 0)?;
     if let Some(why) = opened.conflicts.first() {
-        let message = format!("the workspace changed under this proposal: {why}");
+        let message = format!("The workspace conflicts with this proposal: {why}");
         return Err(Failure::new(Code::Stale, message).field("proposal"));
     }
     let is_drawn = |element: &&Element| matches!(element.subject, Subject::Node(_) | Subject::Edge(_));
@@ -203,13 +203,13 @@ fn proposed(call: &Call, named: Option<&Value>, arguments: &Arguments) -> Result
         }
     };
     let nothing = || {
-        Failure::new(Code::NotFound, "the proposal changes nothing there that a picture shows")
+        Failure::new(Code::NotFound, "The proposal has no visible changes on this board")
             .field("board")
-            .hint("get_proposal tells in words what it changes.")
+            .hint("Call get_proposal for a description of its changes.")
     };
     let board = board.ok_or_else(nothing)?.clone();
     let overlay = Overlay::lenient(snapshot, &opened.changes);
     let after =
-        overlay.map_err(|_| Failure::new(Code::Stale, "the workspace changed under this proposal"))?;
+        overlay.map_err(|_| Failure::new(Code::Stale, "The workspace conflicts with this proposal"))?;
     Ok(Wanted { board, of: PictureOf::Proposal { after: Box::new(after.state), elements: opened.elements } })
 }

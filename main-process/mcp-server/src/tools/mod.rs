@@ -1,4 +1,4 @@
-//! The workbench's own tools, one table for each group.
+//! The workbench's own tools, one module per group.
 
 mod board;
 mod changes;

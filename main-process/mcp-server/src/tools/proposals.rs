@@ -1,4 +1,4 @@
-//! The review queue as agents may see it: their own proposals in full, the number of the others.
+//! The review queue as agents see it: their own proposals in full, and the number of others.
 
 use super::changes::changed;
 use crate::{
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use shared_protocol::{Proposal, ProposalState, Subject};
 use std::sync::Arc;
 
-/// Elements of one proposal that are told in words; the number of all is always told.
+/// The maximum number of elements described per proposal; the total is always returned.
 const MOST_LINES: usize = 500;
 const MOST_LISTED: usize = 100;
 
@@ -24,7 +24,7 @@ pub(super) fn list() -> Tool {
         "proposals",
         "list_proposals",
         "List proposals",
-        "Your proposals in brief: what waits first, the gravest before the oldest, then drafts, then decided ones, newest first; and how many of others wait. A client without a connection of its own names one: get_proposal.",
+        "List your proposals: those waiting for review first (highest risk, then oldest), then drafts, then decided ones (newest first); and the number of other clients' proposals that wait. A client without a connection has no list: call get_proposal with an id.",
         json!({}),
         json!({ "type": "object", "properties": { "proposals": { "type": "array" } } }),
         |call| {
@@ -53,7 +53,7 @@ pub(super) fn get() -> Tool {
         "proposals",
         "get_proposal",
         "Get proposal",
-        "One of your proposals: state, decisions, the reviewer's reason and comments, what it changes in words; with changes: true also each change, in pages.",
+        "Get one of your proposals: state, decisions, the reviewer's reason and comments, and a description of its changes. With changes: true, also get each change, in pages.",
         json!({
             "id": { "type": "string" }, "changes": { "type": "boolean" },
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT }, "cursor": { "type": "string" }
@@ -70,7 +70,7 @@ fn get_one(call: &Call) -> Result<Reply, Failure> {
     let data = one(call, &id)?;
     if !changes && (limit.is_some() || cursor.is_some()) {
         let field = if limit.is_some() { "limit" } else { "cursor" };
-        let message = format!("{field} goes with changes: true");
+        let message = format!("{field} requires changes: true");
         return Err(Failure::new(Code::BadRequest, message).field(field));
     }
     if !changes {
@@ -82,14 +82,14 @@ fn get_one(call: &Call) -> Result<Reply, Failure> {
     Ok(Reply { data, meta, ..Reply::default() })
 }
 
-/// The same for the tool and the resource.
+/// Builds the list for the tool and the resource.
 pub(crate) fn queue(call: &Call) -> Value {
     let review = &call.view.review;
     let waits =
         |proposal: &Proposal| matches!(proposal.state, ProposalState::Open | ProposalState::Stale { .. });
     let mut own: Vec<&Arc<Proposal>> = match call.client.connected {
         true => review.iter().filter(|p| p.proposer.key == call.client.proposer.key).collect(),
-        // Anybody may call itself the same.
+        // Names are self-reported, so they do not identify an owner.
         false => Vec::new(),
     };
     own.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
@@ -103,7 +103,7 @@ pub(crate) fn queue(call: &Call) -> Value {
         own = open.into_iter().chain(decided).collect();
     }
     let others = review.iter().filter(|p| waits(p) && !own.iter().any(|own| own.id == p.id)).count();
-    let status = if own.is_empty() && others == 0 { "nothing waits for review" } else { "" };
+    let status = if own.is_empty() && others == 0 { "no proposals wait for review" } else { "" };
     json!({
         "status": status,
         "proposals": own.iter().take(MOST_LISTED).map(|proposal| brief(review, proposal)).collect::<Vec<_>>(),
@@ -111,7 +111,7 @@ pub(crate) fn queue(call: &Call) -> Value {
     })
 }
 
-/// How many proposals wait for a person, whoever made them.
+/// Returns the number of proposals of all clients that wait for review.
 pub(crate) fn waiting(review: &Queue) -> usize {
     let waits = |p: &&Arc<Proposal>| matches!(p.state, ProposalState::Open | ProposalState::Stale { .. });
     review.iter().filter(waits).count()
@@ -143,15 +143,15 @@ fn brief(review: &Queue, proposal: &Proposal) -> Value {
     brief
 }
 
-/// One of the client's own; one of somebody else is as if it were not there.
+/// Returns a proposal of the client. A proposal of another client is reported as not found.
 fn own<'a>(call: &'a Call, id: &str) -> Result<&'a Arc<Proposal>, Failure> {
     let unknown =
-        || Failure::new(Code::NotFound, format!("there is no proposal `{}`", shown(id))).field("id");
+        || Failure::new(Code::NotFound, format!("Proposal `{}` does not exist", shown(id))).field("id");
     let id = id.parse().map_err(|_| unknown())?;
     call.view.review.own(id, &call.client).map_err(|_| unknown())
 }
 
-/// All about one but each of its changes.
+/// Returns all data of a proposal except its list of changes.
 pub(crate) fn one(call: &Call, id: &str) -> Result<Value, Failure> {
     let workspace: &WorkspaceView = call.workspace()?;
     let (review, proposal) = (&call.view.review, own(call, id)?);

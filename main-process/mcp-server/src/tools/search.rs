@@ -1,4 +1,4 @@
-//! Finding things by their words.
+//! Full-text search over nodes, types and entities.
 
 use super::shape::{REDACTED, property};
 use crate::{
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 const USUAL_LIMIT: usize = 20;
 const MOST_QUERY: usize = 200;
-/// Entities among what is found; `search_entities` finds all.
+/// The maximum number of entities in the results; `search_entities` returns all.
 const MOST_ENTITIES: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -38,7 +38,7 @@ pub(super) fn tool() -> Tool {
         "workbench",
         "search",
         "Search",
-        "Finds nodes of all boards, types and spec entities by words in id, name, label, type, title or values; every word must occur. Best first.",
+        "Search nodes of all boards, types and spec entities by words in id, name, label, type, title or values. Every word must match. Best matches first.",
         json!({
             "query": { "type": "string" },
             "kind": { "enum": ["nodes", "types", "entities"] },
@@ -78,7 +78,7 @@ fn search(call: &Call) -> Result<Reply, Failure> {
     let query: String = arguments.query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     if words.is_empty() || query.chars().count() > MOST_QUERY {
-        let message = format!("query has 1 to {MOST_QUERY} characters");
+        let message = format!("query must have 1 to {MOST_QUERY} characters");
         return Err(Failure::new(Code::BadRequest, message).field("query"));
     }
     let snapshot = &workspace.snapshot;
@@ -116,11 +116,11 @@ fn search(call: &Call) -> Result<Reply, Failure> {
     let entities = call.view.specs.as_ref().filter(|_| wants(Kind::Entities));
     for entity in entities.map(|specs| specs.find(&query, MOST_ENTITIES)).unwrap_or_default() {
         let fields = [entity.id.as_str(), &entity.title, &entity.entity_type];
-        // Found in its other words.
+        // The entity matches in other fields.
         let score = score(&fields, &words).unwrap_or(1);
         found.push((score, Found::Entity(entity)));
     }
-    // Equal scores keep the order of ids, so the same question has the same answer.
+    // Equal scores keep id order, so that results are stable.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let asked = Asked {
         limit: arguments.limit,
@@ -141,7 +141,7 @@ fn score_node(node: &Node, def: Option<&TypeDef>, words: &[&str]) -> Option<u32>
     let title = def.map_or("", |def| def.title.as_str());
     let own = [node.name.as_str(), &node.label, &id, node.type_id.as_str(), title];
     score(&own, words).or_else(|| {
-        // Only what agents may see can be found by them.
+        // Searches only values that agents may see.
         let values: Vec<String> =
             node.props.iter().flat_map(|(key, value)| texts(&property(def, key, value))).collect();
         let fields: Vec<&str> = own.iter().copied().chain(values.iter().map(String::as_str)).collect();
@@ -159,7 +159,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// None unless every word occurs; earlier fields and better fits count more.
+/// Returns `None` unless every word occurs. Earlier fields and better matches score higher.
 fn score(fields: &[&str], words: &[&str]) -> Option<u32> {
     let lower: Vec<String> = fields.iter().map(|field| field.to_lowercase()).collect();
     words.iter().try_fold(0, |sum, word| {

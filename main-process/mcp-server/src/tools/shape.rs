@@ -1,5 +1,5 @@
-//! How nodes and edges look to an agent: the entries of the diagram contract, with sensitive values left out and texts of
-//! the document made safe to read.
+//! Nodes and edges as agents see them: the entries of the diagram contract, with sensitive values redacted and
+//! document text escaped.
 
 use crate::{WorkspaceView, shown, shown::shown_json};
 use serde::{Deserialize, Serialize};
@@ -44,14 +44,14 @@ pub(crate) struct NodeEntry<'a> {
 struct FullNode<'a> {
     properties: BTreeMap<&'a str, Value>,
     references: BTreeMap<&'a str, Targets>,
-    /// Only what becomes a resource is ever deployed.
+    /// Present only for nodes that become a Terraform resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment_status: Option<&'static str>,
     position: Position,
     size: Size,
 }
 
-/// One target is a text, as it always was; several are a list.
+/// One target is a string, for compatibility; several are a list.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Targets {
@@ -59,7 +59,7 @@ enum Targets {
     Several(Vec<NodeId>),
 }
 
-/// From the top left of the container.
+/// Relative to the top left of the container.
 #[derive(Debug, Serialize)]
 struct Position {
     x: i32,
@@ -119,11 +119,11 @@ fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNode<'a> {
     }
 }
 
-/// The value of a property as agents may see it.
+/// Returns the value of a property, redacted when it is sensitive.
 pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_protocol::Value) -> Value {
     let is_sensitive = match def.and_then(|def| def.prop(key.as_str())) {
         Some(prop) => prop.sensitive,
-        // Nobody says what it is, so its name must.
+        // Without a type definition, the name decides.
         None => looks_secret(key.as_str()),
     };
     if is_sensitive {
@@ -132,7 +132,8 @@ pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_prot
     shown_json(serde_json::to_value(value).unwrap_or_default())
 }
 
-/// The value of an override as agents may see it. Its type may be gone, so its path must say whether it is a secret.
+/// Returns the value of an override, redacted when it is sensitive. The path decides, because its type may no longer
+/// exist.
 pub(crate) fn overridden(key: &OverrideKey, value: &shared_protocol::Value) -> Value {
     if key.path.tokens().any(|token| looks_secret(&token)) {
         return Value::String(REDACTED.to_owned());

@@ -1,4 +1,4 @@
-//! What a board becomes outside: its Terraform files, what is deployed of it, what it costs.
+//! The Terraform files of a board, its deployment state and its costs.
 
 use super::{board, shape::REDACTED};
 use crate::{
@@ -16,23 +16,24 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-const BOARD: &str = "name or id; default: the active board";
+const BOARD: &str = "board name or id; default: the active board";
 
-/// The named board, or the one meant when none is named, if it becomes Terraform.
+/// Returns the named or default board when it is an infrastructure board.
 pub(super) fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
     let found = match named {
         Some(_) => board::find(workspace, named)?,
-        None => infrastructure_board(workspace)
-            .ok_or_else(|| Failure::new(Code::NotFound, "there is no infrastructure board").field("board"))?,
+        None => infrastructure_board(workspace).ok_or_else(|| {
+            Failure::new(Code::NotFound, "The workspace has no infrastructure board").field("board")
+        })?,
     };
     if found.kind != BoardKind::Infrastructure {
-        let message = format!("{} is not an infrastructure board", found.name);
+        let message = format!("Board {} is not an infrastructure board", found.name);
         return Err(Failure::new(Code::BadRequest, message).field("board"));
     }
     Ok(found)
 }
 
-/// The active board if it is an infrastructure board, else the first of these.
+/// Returns the active board if it is an infrastructure board, otherwise the first infrastructure board.
 pub(crate) fn infrastructure_board(workspace: &WorkspaceView) -> Option<&Board> {
     let snapshot = &workspace.snapshot;
     let fits = |board: &&Board| board.kind == BoardKind::Infrastructure;
@@ -44,12 +45,12 @@ fn meta(workspace: &WorkspaceView, board: &Board) -> Meta {
     Meta { revision: workspace.revision().0, board: Some(board.name.to_string()), ..Meta::default() }
 }
 
-/// On a thread made for it: a large board takes a moment.
+/// Runs on a blocking thread, because a large board takes long.
 fn aside(run: fn(&Call) -> Result<Reply, Failure>) -> impl Fn(Call) -> crate::Answering + Send + Sync {
     move |call| {
         Box::pin(async move {
             let work = tokio::task::spawn_blocking(move || run(&call));
-            work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "the work was not finished")))
+            work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "The tool failed unexpectedly")))
         })
     }
 }
@@ -69,11 +70,11 @@ pub(super) fn generate_hcl() -> Tool {
         "diagram",
         "generate_hcl",
         "Generate HCL",
-        "The board as Terraform files, {filename: content}. Writes nothing.",
+        "Generate the Terraform files of a board: {filename: content}. Writes nothing to disk.",
         json!({
             "board": { "type": "string", "description": BOARD },
-            "file": { "type": "string", "description": "only this one" },
-            "offset": { "type": "integer", "minimum": 0, "description": "lines to skip, with file" }
+            "file": { "type": "string", "description": "return only this file" },
+            "offset": { "type": "integer", "minimum": 0, "description": "number of lines to skip; requires file" }
         }),
         json!({ "type": "object" }),
         aside(generate),
@@ -97,14 +98,14 @@ fn generate(call: &Call) -> Result<Reply, Failure> {
             BTreeMap::from([(file.as_str(), part)])
         }
         None if arguments.offset.is_some() => {
-            return Err(Failure::new(Code::BadRequest, "an offset goes with a file").field("offset"));
+            return Err(Failure::new(Code::BadRequest, "offset requires file").field("offset"));
         }
         None => {
             let mut left = BYTE_BUDGET;
             let mut files = BTreeMap::new();
             for (name, text) in &hcl.files {
                 if text.len() > left {
-                    meta.cut = Some("the byte budget of one answer is used up");
+                    meta.cut = Some("the answer reached its byte limit");
                     diagnostics.push(left_out(name));
                     continue;
                 }
@@ -118,25 +119,25 @@ fn generate(call: &Call) -> Result<Reply, Failure> {
     Ok(Reply { diagnostics, ..Reply::new(&data, meta)? })
 }
 
-/// The text of one file as agents may see it.
+/// Returns the text of one file, redacted and escaped.
 pub(crate) fn file_of(hcl: &Hcl, file: &str) -> Result<String, Failure> {
     match hcl.files.get(file) {
         Some(text) => Ok(safe(file, text)),
-        None => Err(Failure::new(Code::NotFound, format!("there is no file `{}`", shown(file)))
+        None => Err(Failure::new(Code::NotFound, format!("File `{}` does not exist", shown(file)))
             .field("file")
             .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
-            .hint(format!("The files are {}.", hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")))),
+            .hint(format!("Available files: {}.", hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")))),
     }
 }
 
-/// Lines from one on, as many as fit, and how many there are.
+/// Returns as many lines from `offset` as fit, and the total number of lines.
 fn lines(text: &str, offset: u64, meta: &mut Meta) -> (String, usize) {
     let total = text.lines().count();
     let skip = usize::try_from(offset).unwrap_or(usize::MAX);
     let (mut part, mut returned) = (String::new(), 0);
     for line in text.lines().skip(skip) {
         if returned > 0 && part.len() + line.len() > BYTE_BUDGET {
-            meta.cut = Some("the byte budget of one answer is used up");
+            meta.cut = Some("the answer reached its byte limit");
             break;
         }
         part.push_str(line);
@@ -149,7 +150,7 @@ fn lines(text: &str, offset: u64, meta: &mut Meta) -> (String, usize) {
 }
 
 fn left_out(file: &str) -> Diagnostic {
-    let message = format!("{file} is left out: ask for it with `file`, and go on with `offset`");
+    let message = format!("{file} is omitted: call again with `file`, and with `offset` for further lines");
     Diagnostic { severity: "warning", message, element: None, field: None }
 }
 
@@ -162,7 +163,7 @@ fn diagnostic(finding: &Finding) -> Diagnostic {
     }
 }
 
-/// What the project's own settings say is redacted as it is in the configuration; blocks of nodes hold no secrets.
+/// Redacts the files that hold project settings, as in the configuration. Node blocks hold no secrets.
 fn safe(file: &str, text: &str) -> String {
     let of_settings = matches!(file, "terraform.tf" | "providers.tf") || file.ends_with(".tfvars");
     if !of_settings {
@@ -195,7 +196,7 @@ fn safe(file: &str, text: &str) -> String {
     out
 }
 
-// ---- what is deployed -----------------------------------------------------------------------------------------------------
+// ---- deployment status ----------------------------------------------------------------------------------------------------
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -220,7 +221,7 @@ fn page_schema() -> Value {
     })
 }
 
-/// A page as an object: each item under its node.
+/// Encodes a page as an object keyed by node id.
 fn by_node(page: &Page, nodes: &[NodeId]) -> String {
     let ids = nodes.iter().skip(page.start);
     let entries: Vec<String> = ids.zip(&page.items).map(|(id, item)| format!("\"{id}\":{item}")).collect();
@@ -232,7 +233,7 @@ pub(super) fn get_deployment_status() -> Tool {
         "diagram",
         "get_deployment_status",
         "Get deployment status",
-        "{instanceId: pending | creating | updating | created | failed | destroyed}, as of the last run or state.",
+        "Get the deployment status of each resource: {instanceId: pending | creating | updating | created | failed | destroyed}, as of the last run or state file.",
         page_schema(),
         json!({ "type": "object" }),
         status,
@@ -258,20 +259,20 @@ fn status(call: &Call) -> Result<Reply, Failure> {
     Ok(Reply { data: by_node(&page, &ids), meta, ..Reply::default() })
 }
 
-/// Only what becomes a resource is ever deployed; what nobody has deployed yet is pending.
+/// Returns `None` for nodes that do not become a resource. A resource that was never deployed is pending.
 pub(crate) fn status_of(workspace: &WorkspaceView, node: &Node) -> Option<&'static str> {
     workspace.snapshot.type_of(node)?.terraform_types().next()?;
     Some(workspace.deployments.get(&node.id).map_or("pending", |deployment| deployment.word()))
 }
 
-// ---- what it costs ----------------------------------------------------------------------------------------------------------
+// ---- costs -------------------------------------------------------------------------------------------------------------------
 
 pub(super) fn estimate_costs() -> Tool {
     Tool::slow(
         "diagram",
         "estimate_costs",
         "Estimate costs",
-        "{instanceId: {monthly, currency, basis, breakdown}}; what is unknown is null, never 0. Sums are in meta.totals.",
+        "Estimate monthly costs: {instanceId: {monthly, currency, basis, breakdown}}. An unknown cost is null, never 0. meta.totals has the sums.",
         page_schema(),
         json!({ "type": "object" }),
         aside(costs),

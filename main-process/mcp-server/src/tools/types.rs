@@ -1,4 +1,4 @@
-//! What can stand on a board.
+//! The node types that can be placed on a board.
 
 use super::shape::{Detail, REDACTED};
 use crate::{
@@ -37,10 +37,10 @@ pub(super) fn tool() -> Tool {
         "diagram",
         "get_available_resource_types",
         "Available resource types",
-        "Types that can be placed, by provider and category: containment, handles, properties.",
+        "List the node types that you can place, with containment rules, handles and properties. Filter by provider, category, board kind or text.",
         json!({
-            "typeId": { "type": "string", "description": "one type" },
-            "provider": { "type": "string", "description": "e.g. aws, azurerm, ui" },
+            "typeId": { "type": "string", "description": "return only this type" },
+            "provider": { "type": "string", "description": "provider, such as aws, azurerm or ui" },
             "category": { "type": "string" },
             "boardKind": { "enum": ["infrastructure", "interface", "spec"] },
             "query": { "type": "string" },

@@ -1,4 +1,4 @@
-//! The servers whose tools are passed on.
+//! The managed servers and manifests whose tools are forwarded.
 
 use crate::{Call, Failure, Meta, Reply, Tool, shown};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub(super) fn tool() -> Tool {
         "upstreams",
         "list_upstreams",
         "List upstream servers",
-        "MCP servers and tool manifests that the designer has connected, and which of their tools you may call (in mode guarded).",
+        "List the MCP servers and tool manifests that the designer has connected, and the tools of them that you can call in mode guarded.",
         json!({}),
         json!({ "type": "object" }),
         list,
@@ -37,7 +37,7 @@ fn list(call: &Call) -> Result<Reply, Failure> {
     Reply::new(&data, meta)
 }
 
-/// What it runs and where is the designer's own.
+/// Omits the command and its folder, which agents do not need to see.
 fn shape(server: &ServerBrief, offered: &[&str]) -> Value {
     let prefix = format!("{}__", server.slug);
     let tools: Vec<&&str> = offered.iter().filter(|name| name.starts_with(&prefix)).collect();

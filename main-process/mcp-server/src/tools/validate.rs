@@ -1,4 +1,4 @@
-//! What is wrong with the boards.
+//! The problems of boards.
 
 use super::board;
 use crate::{
@@ -29,10 +29,10 @@ pub(super) fn tool() -> Tool {
         "diagram",
         "validate_diagram",
         "Validate diagram",
-        "Errors and warnings of all boards or of one: missing values, wrong places, connections that no rule allows, what \
-         Terraform would refuse.",
+        "Get errors and warnings of all boards or of one: missing values, invalid containment, connections that no rule \
+         allows, and configuration that Terraform rejects.",
         json!({
-            "board": { "type": "string", "description": "name or id; default: all boards" },
+            "board": { "type": "string", "description": "board name or id; default: all boards" },
             "severity": { "enum": ["error", "warning"] },
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_LIMIT },
             "cursor": { "type": "string" }
@@ -84,7 +84,7 @@ fn validate(call: &Call) -> Result<Reply, Failure> {
     Ok(Reply { data, meta, ..Reply::default() })
 }
 
-/// What is wrong with the Terraform files, as far as the graph does not say so itself.
+/// Returns the problems of the Terraform files that the graph does not report itself.
 fn of_files(call: &Call, workspace: &WorkspaceView, only: Option<BoardId>) -> Vec<Problem> {
     let told: BTreeSet<(ElementId, Option<&str>)> =
         workspace.problems().iter().map(|problem| (problem.element, problem.field.as_deref())).collect();
@@ -119,13 +119,13 @@ fn shape(workspace: &WorkspaceView, problem: &Problem) -> Value {
         ElementId::Node(id) => snapshot.node(id),
         _ => None,
     };
-    // A message may quote the value that does not fit.
+    // A message may quote the invalid value.
     let is_sensitive = node.zip(problem.field.as_deref()).is_some_and(|(node, field)| {
         let prop = snapshot.type_of(node).and_then(|def| def.prop(field));
         prop.map_or_else(|| looks_secret(field), |prop| prop.sensitive)
     });
     let message = if is_sensitive {
-        "the value is missing or does not fit; it is not shown".into()
+        "The value is missing or invalid; it is hidden because the property is sensitive".into()
     } else {
         shown(&problem.message)
     };

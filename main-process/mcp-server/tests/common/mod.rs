@@ -1,4 +1,5 @@
-//! A workbench of boards in memory, a client that speaks newline-delimited JSON-RPC, and one that speaks HTTP by hand.
+//! A workbench with boards in memory, a client that speaks newline-delimited JSON-RPC, and one that speaks HTTP by
+//! hand.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -49,7 +50,7 @@ pub(crate) struct Bench {
 struct State {
     view: Arc<View>,
     patches: Vec<Patch>,
-    /// Revisions up to this one are no longer kept.
+    /// The journal no longer holds revisions up to this one.
     forgotten: u64,
     seed: u64,
 }
@@ -60,7 +61,7 @@ impl Bench {
         Arc::new(Self { state: Mutex::new(state), changed: watch::Sender::new(0), doings: Doings::default() })
     }
 
-    /// One empty infrastructure board, `main`.
+    /// A workbench with one empty infrastructure board, `main`.
     pub(crate) fn new() -> Arc<Self> {
         let bench = Self::without_workspace();
         let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
@@ -127,7 +128,7 @@ impl Bench {
         self.replace(snapshot, workspace.presence.clone(), Value::clone(&workspace.config));
     }
 
-    /// Tools of others, from now on.
+    /// Replaces the forwarded tools.
     pub(crate) fn show_guests(&self, guests: Guests) {
         let mut state = self.state.lock().unwrap();
         state.view = Arc::new(View { guests, ..View::clone(&state.view) });
@@ -151,7 +152,7 @@ impl Bench {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// As a reviewer would, on the queue itself.
+    /// Edits the review queue as a reviewer would.
     pub(crate) fn review(&self, decide: impl FnOnce(&mut Queue, &Snapshot)) {
         let mut state = self.state.lock().unwrap();
         let view = View::clone(&state.view);
@@ -162,7 +163,7 @@ impl Bench {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// A yes to all of a proposal.
+    /// Accepts a whole proposal.
     pub(crate) fn accept(&self, id: ProposalId) {
         self.review(|queue, snapshot| {
             let proposal = queue.get(id).unwrap();
@@ -184,7 +185,7 @@ impl Bench {
         self.state.lock().unwrap().forgotten = revision;
     }
 
-    /// Buckets in rows, numbered from the first.
+    /// Adds buckets in rows, numbered from the first.
     pub(crate) fn add_buckets(&self, count: usize) {
         let there = self.snapshot().node_count();
         let commands: Vec<Value> = (there..there + count)
@@ -293,7 +294,7 @@ pub(crate) fn service_in(bench: &Arc<Bench>, mode: McpMode) -> Service {
     service
 }
 
-/// What a client reads that knows `content` alone: the first text, as JSON.
+/// Returns the first text of `content` as JSON, as a client that knows only `content` reads it.
 pub(crate) fn text_of(answer: &Value) -> Value {
     let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -301,7 +302,7 @@ pub(crate) fn text_of(answer: &Value) -> Value {
 
 // ---- a bridge ---------------------------------------------------------------------------------------------------------
 
-/// A client at the other end of a stream.
+/// A client at the other end of a bridge stream.
 pub(crate) struct Talk {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
@@ -335,7 +336,7 @@ impl Talk {
         Self::of_version(service, "2025-11-25").await
     }
 
-    /// A client that shakes hands for this version.
+    /// Connects a client with a handshake for this version.
     pub(crate) async fn of_version(service: &Service, version: &str) -> Self {
         let mut talk = Self::with(service, false);
         let hello = json!({
@@ -355,7 +356,7 @@ impl Talk {
         timeout(PATIENCE, self.write.write_all(bytes)).await.expect("taken in time").unwrap();
     }
 
-    /// Sends a request and gives its id.
+    /// Sends a request and returns its id.
     pub(crate) async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
         self.next += 1;
         let token = params["_meta"]["progressToken"].take();
@@ -378,7 +379,7 @@ impl Talk {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// The answer to a request; what else comes meanwhile is kept.
+    /// Waits for the answer to a request and keeps other messages.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.hear().await;
@@ -394,7 +395,7 @@ impl Talk {
         self.answer(id).await
     }
 
-    /// Calls a tool and gives the envelope.
+    /// Calls a tool and returns the envelope.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         let result = &answer["result"];
@@ -405,12 +406,12 @@ impl Talk {
         envelope
     }
 
-    /// Calls a tool and gives the whole message.
+    /// Calls a tool and returns the whole message.
     pub(crate) async fn call_whole(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// Reads a resource and gives its JSON.
+    /// Reads a resource and returns its JSON.
     pub(crate) async fn read(&mut self, uri: &str) -> Value {
         let answer = self.ask("resources/read", json!({ "uri": uri })).await;
         let contents = &answer["result"]["contents"][0];
@@ -448,10 +449,10 @@ pub(crate) struct Answered {
     pub(crate) body: String,
 }
 
-/// Sends bytes as they are and reads until the other side closes.
+/// Sends raw bytes and reads until the server closes.
 pub(crate) async fn exchange(address: SocketAddr, bytes: &[u8]) -> Answered {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // The other side may answer and close before it has taken everything.
+    // The server may answer and close before it has read everything.
     let _ = stream.write_all(bytes).await;
     read_answer(&mut stream).await
 }
@@ -484,7 +485,7 @@ pub(crate) fn request(
     format!("{text}\r\n{body}")
 }
 
-/// A modern call of a tool, as a request.
+/// Builds a modern tool call as an HTTP request.
 pub(crate) fn tool_call(address: SocketAddr, tool: &str, headers: &[(&str, &str)]) -> String {
     let body = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": {}, "_meta": meta() }
@@ -500,7 +501,7 @@ pub(crate) fn tool_call(address: SocketAddr, tool: &str, headers: &[(&str, &str)
     request(address, "POST", "/mcp", &all, &body.to_string())
 }
 
-/// Calls a tool as a client without a connection of its own does, and gives the envelope.
+/// Calls a tool over HTTP without a connection and returns the envelope.
 pub(crate) async fn call_over_http(address: SocketAddr, tool: &str, arguments: Value) -> Value {
     let body = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",

@@ -6,7 +6,7 @@ use crate::{
     preview::{self, pages_touched},
     terraform_worker,
 };
-use authority::{Snapshot, boards_touched, difference, proposals::Overlay};
+use authority::{Snapshot, boards_touched, proposals::Overlay, unified_diff};
 use bundles::Bundles;
 use shared_protocol::{
     Board, BoardKind, Change, Proposal, Refusal, Subject,
@@ -133,7 +133,7 @@ impl Ground {
             if old == new {
                 return None;
             }
-            let delta = FileDelta::of(path, difference(path, &old, &new));
+            let delta = FileDelta::of(path, unified_diff(path, &old, &new));
             Some(FileDelta { text: cut(&delta.text), ..delta })
         };
         Ok(paths.into_iter().filter_map(delta).collect())

@@ -178,7 +178,7 @@ fn a_run_that_cannot_start_says_why_to_the_call_and_with_the_proposal() {
         assert!(start.elapsed() < PATIENCE);
     }
     let told = ok(&stream, "get_proposal", json!({ "id": id }));
-    assert!(told["outcome"].as_str().unwrap().starts_with("it could not be done"), "{told}");
+    assert!(told["outcome"].as_str().unwrap().starts_with("Failed: "), "{told}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Costs of nodes: the sum of what each is billed for, and an honest word where that is not known.
+//! Cost estimates of nodes: sums the priced components and reports those without a price.
 
 use super::book::PriceBook;
 use crate::settings::Settings;
@@ -10,23 +10,23 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-const HOURS_A_MONTH: f64 = 730.0;
+const HOURS_PER_MONTH: f64 = 730.0;
 
-/// What a cost rests on.
+/// The basis of an estimate, from most to least certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
-    /// Everything has a price.
+    /// All components have a price.
     Priced,
-    /// It costs nothing.
+    /// The resource is free.
     Free,
-    /// It depends on how much is used, and nobody said how much.
+    /// The cost depends on usage that is not specified.
     UsageBased,
-    /// There is no price, or no knowledge of what is billed.
+    /// A price or the cost model is missing.
     Unknown,
 }
 
 impl Basis {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Priced => "priced",
             Self::Free => "free",
@@ -40,17 +40,17 @@ impl Basis {
 pub struct Component {
     pub label: String,
     pub basis: Basis,
-    /// A month; absent unless priced.
+    /// Monthly cost; `None` unless priced.
     pub monthly: Option<f64>,
-    /// Where the price is from and when it was read.
+    /// The source and date of the price.
     pub source: Option<(String, String)>,
-    /// What would have to be in a price book.
-    pub wanted: Wanted,
+    /// The price book entry that this component needs.
+    pub price_key: PriceKey,
 }
 
-/// The line of a price book that a component needs.
+/// The key of a price book entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wanted {
+pub struct PriceKey {
     pub provider: String,
     pub region: String,
     pub service: String,
@@ -59,17 +59,17 @@ pub struct Wanted {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
+pub struct CostEstimate {
     pub node: NodeId,
     pub basis: Basis,
-    /// A month. What is known of it where not all is; absent where nothing is.
+    /// Monthly cost of the priced components; `None` when there is none.
     pub monthly: Option<f64>,
     pub components: Vec<Component>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Total {
-    /// The sum of what is known.
+pub struct CostTotal {
+    /// The sum of all known costs.
     pub monthly: f64,
     pub priced: usize,
     pub free: usize,
@@ -79,24 +79,24 @@ pub struct Total {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimates {
-    /// Absent while no price is known.
+    /// `None` while no price is known.
     pub currency: Option<String>,
-    pub nodes: Vec<Estimate>,
-    pub total: Total,
+    pub nodes: Vec<CostEstimate>,
+    pub total: CostTotal,
 }
 
-/// What a board costs a month, as far as the book knows.
+/// Estimates the monthly cost of a board.
 pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: &PriceBook) -> Estimates {
-    let mut nodes: Vec<Estimate> = snapshot
+    let mut nodes: Vec<CostEstimate> = snapshot
         .nodes_on(board)
         .filter_map(|node| {
             let def = snapshot.type_of(node)?;
             def.terraform_types().next()?;
-            Some(estimate_node(snapshot, def, node, settings, book))
+            Some(estimate_resource(snapshot, def, node, settings, book))
         })
         .collect();
     nodes.sort_by_key(|estimate| estimate.node);
-    let mut total = Total::default();
+    let mut total = CostTotal::default();
     for estimate in &nodes {
         total.monthly += estimate.monthly.unwrap_or(0.0);
         match estimate.basis {
@@ -109,30 +109,30 @@ pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: 
     Estimates { currency: book.currency().map(str::to_owned), nodes, total }
 }
 
-/// One node's costs; nothing for one that is no resource.
+/// Estimates the cost of one node; `None` when it is not a resource.
 pub fn estimate_one(
     snapshot: &Snapshot,
     node: NodeId,
     settings: &Settings,
     book: &PriceBook,
-) -> Option<Estimate> {
+) -> Option<CostEstimate> {
     let node = snapshot.node(node)?;
     let def = snapshot.type_of(node)?;
     def.terraform_types().next()?;
-    Some(estimate_node(snapshot, def, node, settings, book))
+    Some(estimate_resource(snapshot, def, node, settings, book))
 }
 
-fn estimate_node(
+fn estimate_resource(
     snapshot: &Snapshot,
     def: &TypeDef,
     node: &Node,
     settings: &Settings,
     book: &PriceBook,
-) -> Estimate {
-    let none = |basis| Estimate { node: node.id, basis, monthly: None, components: Vec::new() };
+) -> CostEstimate {
+    let none = |basis| CostEstimate { node: node.id, basis, monthly: None, components: Vec::new() };
     let Some(model) = &def.cost else { return none(Basis::Unknown) };
     if model.free {
-        return Estimate { monthly: Some(0.0), ..none(Basis::Free) };
+        return CostEstimate { monthly: Some(0.0), ..none(Basis::Free) };
     }
     let applies =
         |component: &&CostComponent| component.when.as_ref().is_none_or(|when| holds(def, node, when));
@@ -142,16 +142,16 @@ fn estimate_node(
         .components
         .iter()
         .filter(applies)
-        .map(|component| price(snapshot, def, node, component, (provider, region.as_deref()), book))
+        .map(|component| price_component(snapshot, def, node, component, (provider, region.as_deref()), book))
         .collect();
-    // The least certain component decides; a sum of what is known is told beside it.
+    // The least certain component determines the basis; the sum of the known costs is reported with it.
     let basis = components.iter().map(|component| component.basis).max().unwrap_or(Basis::Unknown);
     let known: Vec<f64> = components.iter().filter_map(|component| component.monthly).collect();
     let monthly = (!known.is_empty()).then(|| known.iter().sum());
-    Estimate { node: node.id, basis, monthly, components }
+    CostEstimate { node: node.id, basis, monthly, components }
 }
 
-fn price(
+fn price_component(
     snapshot: &Snapshot,
     def: &TypeDef,
     node: &Node,
@@ -159,8 +159,8 @@ fn price(
     (provider, region): (&str, Option<&str>),
     book: &PriceBook,
 ) -> Component {
-    let sku = fill_in(snapshot, node, &component.sku);
-    let wanted = Wanted {
+    let sku = expand_sku(snapshot, node, &component.sku);
+    let wanted = PriceKey {
         provider: provider.to_owned(),
         region: region.unwrap_or("*").to_owned(),
         service: component.service.clone(),
@@ -172,12 +172,12 @@ fn price(
         basis,
         monthly: None,
         source: None,
-        wanted: wanted.clone(),
+        price_key: wanted.clone(),
     };
-    let hours = if component.unit == "hour" { HOURS_A_MONTH } else { 1.0 };
+    let hours = if component.unit == "hour" { HOURS_PER_MONTH } else { 1.0 };
     let mut quantity = hours;
     for factor in &component.factors {
-        match number(snapshot, node, factor) {
+        match factor_value(snapshot, node, factor) {
             Some(number) => quantity *= number,
             None => {
                 let is_usage = factor
@@ -201,7 +201,7 @@ fn price(
     }
 }
 
-fn number(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
+fn factor_value(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
     match factor {
         Value::Number(number) => Some(number.get()),
         Value::Text(key) => {
@@ -212,8 +212,8 @@ fn number(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
     }
 }
 
-/// `{key}` in the name of a SKU stands for the value of a property; nothing when one has none.
-fn fill_in(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
+/// Replaces `{key}` in a SKU name with the value of a property; `None` when a property has no value.
+fn expand_sku(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -230,7 +230,7 @@ fn fill_in(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String> {
     Some(out)
 }
 
-/// The node's own region, that of the nearest container that has one, or the provider's.
+/// Returns the region of the node, of its nearest container that has one, or of the provider.
 fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<String> {
     let keys = ["location", "region"].map(|key| PropKey::parse(key).ok());
     let own = |node: &Node| {
@@ -248,12 +248,12 @@ fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<St
     std::iter::once(node).chain(snapshot.ancestors(node.parent)).find_map(own).or_else(set)
 }
 
-/// A price book with a line for every price that is missing, to be filled in.
+/// Returns a price book template with an entry for every missing price.
 pub fn missing(estimates: &Estimates) -> String {
     let components = estimates.nodes.iter().flat_map(|estimate| &estimate.components);
-    let wanted: BTreeSet<&Wanted> = components
-        .filter(|component| component.basis != Basis::Priced && !component.wanted.sku.contains('{'))
-        .map(|component| &component.wanted)
+    let wanted: BTreeSet<&PriceKey> = components
+        .filter(|component| component.basis != Basis::Priced && !component.price_key.sku.contains('{'))
+        .map(|component| &component.price_key)
         .collect();
     let prices: Vec<serde_json::Value> = wanted
         .iter()

@@ -1,11 +1,13 @@
-//! What a board costs a month.
+//! Monthly cost of a board.
 //!
-//! Owns: price books, and sums over them. Must not know: where prices come from; every one names its source. No price is
-//! part of this crate: a workspace brings its own book, and [`missing`] writes down what it would need. The bundled
-//! example brings one, with its source and date.
+//! Owns: price books and sums over them. Must not know: the origin of prices; every price names its source. This
+//! crate contains no prices: a workspace brings its own price book, and [`missing`] generates a template. The
+//! bundled example includes one with source and date.
 
 mod book;
 mod estimate;
 
-pub use book::{BookError, Price, PriceBook};
-pub use estimate::{Basis, Component, Estimate, Estimates, Total, Wanted, estimate, estimate_one, missing};
+pub use book::{PriceBook, PriceBookError, UnitPrice};
+pub use estimate::{
+    Basis, Component, CostEstimate, CostTotal, Estimates, PriceKey, estimate, estimate_one, missing,
+};

@@ -1,4 +1,4 @@
-//! Expressions and bodies that people wrote: whether they are what they claim, and what they name.
+//! Checks user-written expressions and bodies, and collects the addresses that they use.
 
 use crate::reach::lexical;
 use hcl_edit::{
@@ -6,32 +6,33 @@ use hcl_edit::{
     visit::{Visit, visit_traversal},
 };
 
-/// Whether a text is one expression, and the addresses (`type.name`, `data.type.name`, `module.name`) it names.
-pub(crate) fn check(text: &str) -> Result<Vec<String>, String> {
+/// Checks that a text is a single expression. Returns the addresses in it (`type.name`, `data.type.name`,
+/// `module.name`).
+pub(crate) fn check_expression(text: &str) -> Result<Vec<String>, String> {
     let expression: Expression =
-        text.trim().parse().map_err(|error: hcl_edit::parser::Error| summary(&error))?;
+        text.trim().parse().map_err(|error: hcl_edit::parser::Error| describe_parse_error(&error))?;
     lexical::check_expression(text, &expression)?;
-    let mut names = Names::default();
+    let mut names = AddressCollector::default();
     names.visit_expr(&expression);
     Ok(names.0)
 }
 
-/// Whether a text is arguments and blocks.
+/// Checks that a text consists of arguments and blocks.
 pub(crate) fn check_body(text: &str) -> Result<(), String> {
-    let body = hcl_edit::parser::parse_body(text).map_err(|error| summary(&error))?;
-    // It is written with a line end.
+    let body = hcl_edit::parser::parse_body(text).map_err(|error| describe_parse_error(&error))?;
+    // The text is written with a trailing newline.
     lexical::check_body(&format!("{text}\n"), &body)
 }
 
-fn summary(error: &hcl_edit::parser::Error) -> String {
+fn describe_parse_error(error: &hcl_edit::parser::Error) -> String {
     let location = error.location();
     format!("line {}, column {}: {}", location.line(), location.column(), error.message())
 }
 
 #[derive(Default)]
-struct Names(Vec<String>);
+struct AddressCollector(Vec<String>);
 
-impl Visit for Names {
+impl Visit for AddressCollector {
     fn visit_traversal(&mut self, traversal: &Traversal) {
         let mut parts = Vec::new();
         if let Expression::Variable(first) = &traversal.expr {

@@ -1,50 +1,54 @@
-//! The files of the root module and of its child modules, put together from what each node became.
+//! Assembles the files of the root module and its child modules from the rendered nodes.
 
 use super::{
-    Cached, Generated, Input, Span,
+    BlockSpan, CachedRender, Generated, Input,
+    addresses::BlockAddresses,
     finding::Finding,
+    node_renderer::COMMON_TAGS,
     order::order,
-    places::Places,
-    providers::{self, Uses},
-    render::COMMON_TAGS,
-    rendered::Variable,
+    providers::{self, ProviderUses},
+    rendered_node::TerraformVariable,
 };
-use crate::hcl::{Body, Expression, Item};
+use crate::hcl::{HclBody, HclExpression, HclStatement};
 use shared_protocol::NodeId;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
-/// The first line of every file that Draftboard makes; files without it are somebody else's and stay as they are.
+/// The first line of every generated file. Files without it are foreign and never changed.
 pub(crate) const MARKER: &str =
     "# Made by Draftboard. Changes here are overwritten: edit the board instead.\n";
 
-const IGNORE: &str = ".terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\ncrash.log\n";
+const GITIGNORE_LINES: &str = ".terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\ncrash.log\n";
 
-/// One module in the making.
+/// A module under construction.
 #[derive(Default)]
-struct Module {
+struct ModuleBuilder {
     nodes: Vec<(String, NodeId)>,
-    variables: BTreeMap<String, Variable>,
-    outputs: BTreeMap<String, Body>,
-    locals: BTreeMap<String, Expression>,
-    /// What the root gives to a child, by the name of the variable.
-    inputs: BTreeMap<String, Expression>,
-    uses: Uses,
-    /// The aliases whose caller is asked for; `None` is the default provider.
+    variables: BTreeMap<String, TerraformVariable>,
+    outputs: BTreeMap<String, HclBody>,
+    locals: BTreeMap<String, HclExpression>,
+    /// The arguments that the root passes to a child, by variable name.
+    inputs: BTreeMap<String, HclExpression>,
+    uses: ProviderUses,
+    /// The provider aliases that need a client config data source; `None` is the default provider.
     clients: BTreeSet<Option<Arc<str>>>,
     common_tags: bool,
 }
 
-pub(super) fn assemble(input: &Input<'_>, places: &Places, cached: &HashMap<NodeId, Cached>) -> Generated {
+pub(super) fn assemble(
+    input: &Input<'_>,
+    places: &BlockAddresses,
+    cached: &HashMap<NodeId, CachedRender>,
+) -> Generated {
     let mut generated = Generated::default();
-    let mut modules: BTreeMap<Option<Arc<str>>, Module> = BTreeMap::new();
-    modules.insert(None, Module::default());
-    for (id, cached) in sorted(cached) {
+    let mut modules: BTreeMap<Option<Arc<str>>, ModuleBuilder> = BTreeMap::new();
+    modules.insert(None, ModuleBuilder::default());
+    for (id, cached) in sorted_by_id(cached) {
         collect(id, cached, &mut modules, &mut generated);
     }
-    join(&mut modules, &mut generated);
+    lift_variables(&mut modules, &mut generated);
     check_values(input, &modules, &mut generated);
     let mut calls = Vec::new();
     let names: Vec<Arc<str>> = modules.keys().flatten().cloned().collect();
@@ -64,8 +68,8 @@ pub(super) fn assemble(input: &Input<'_>, places: &Places, cached: &HashMap<Node
     }
     let Some(mut root) = modules.remove(&None) else { return generated };
     if root.common_tags {
-        let tags = input.settings.tags.iter().map(|(key, value)| (key.clone(), Expression::text(value)));
-        root.locals.insert(COMMON_TAGS.to_owned(), Expression::Map(tags.collect()));
+        let tags = input.settings.tags.iter().map(|(key, value)| (key.clone(), HclExpression::text(value)));
+        root.locals.insert(COMMON_TAGS.to_owned(), HclExpression::Map(tags.collect()));
     }
     write_module(&root, "", None, cached, &mut generated, &calls);
     let mut put = |name: &str, text: String| drop(generated.files.insert(name.to_owned(), Arc::from(text)));
@@ -79,7 +83,7 @@ pub(super) fn assemble(input: &Input<'_>, places: &Places, cached: &HashMap<Node
         }
         put("terraform.tfvars.example", format!("{MARKER}\n{example}"));
     }
-    put(".gitignore", format!("{MARKER}{IGNORE}"));
+    put(".gitignore", format!("{MARKER}{GITIGNORE_LINES}"));
     generated.variables = root.variables.into_values().collect();
     generated.findings.sort_by(|one, other| {
         (one.severity, one.node, &one.message).cmp(&(other.severity, other.node, &other.message))
@@ -87,16 +91,16 @@ pub(super) fn assemble(input: &Input<'_>, places: &Places, cached: &HashMap<Node
     generated
 }
 
-fn sorted(cached: &HashMap<NodeId, Cached>) -> Vec<(NodeId, &Cached)> {
-    let mut all: Vec<(NodeId, &Cached)> = cached.iter().map(|(id, cached)| (*id, cached)).collect();
+fn sorted_by_id(cached: &HashMap<NodeId, CachedRender>) -> Vec<(NodeId, &CachedRender)> {
+    let mut all: Vec<(NodeId, &CachedRender)> = cached.iter().map(|(id, cached)| (*id, cached)).collect();
     all.sort_unstable_by_key(|(id, _)| *id);
     all
 }
 
 fn collect(
     id: NodeId,
-    cached: &Cached,
-    modules: &mut BTreeMap<Option<Arc<str>>, Module>,
+    cached: &CachedRender,
+    modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>,
     generated: &mut Generated,
 ) {
     let (place, rendered) = (&cached.place, &cached.rendered);
@@ -105,18 +109,19 @@ fn collect(
     for (address, _) in &rendered.blocks {
         let address = format!("{prefix}{address}");
         if let Some(other) = generated.addresses.insert(address.clone(), id) {
-            let message = format!("`{address}` is made twice, here and by {other}: rename one");
+            let message =
+                format!("`{address}` is defined twice, here and by {other}: rename one of the nodes");
             generated.findings.push(Finding::error(id, None, message));
         }
     }
     let module = modules.entry(place.module.clone()).or_default();
     if !rendered.blocks.is_empty() {
-        module.nodes.push((place.address(), id));
-        providers::note(&mut module.uses, place);
+        module.nodes.push((place.local_address(), id));
+        providers::record_provider_use(&mut module.uses, place);
     }
     for variable in &rendered.variables {
         if module.variables.insert(variable.name.clone(), variable.clone()).is_some() {
-            let message = format!("there are two variables `{}`: rename one node", variable.name);
+            let message = format!("duplicate variable `{}`: rename one of the nodes", variable.name);
             generated.findings.push(Finding::error(id, None, message));
         }
     }
@@ -125,15 +130,15 @@ fn collect(
     }
     module.locals.extend(rendered.locals.iter().cloned());
     module.common_tags |= rendered.common_tags;
-    if rendered.asks_client {
+    if rendered.uses_client_config {
         module.clients.insert(place.alias.clone());
     }
     for crossing in &rendered.crossings {
         if let Some(from) = &crossing.from {
-            let mut body = Body::default();
-            body.argument("value", Expression::raw(&crossing.source));
+            let mut body = HclBody::default();
+            body.add_argument("value", HclExpression::raw(&crossing.source));
             if crossing.sensitive {
-                body.argument("sensitive", Expression::raw("true"));
+                body.add_argument("sensitive", HclExpression::raw("true"));
             }
             modules.entry(Some(from.clone())).or_default().outputs.insert(crossing.name.clone(), body);
         }
@@ -143,7 +148,7 @@ fn collect(
                 None => crossing.source.clone(),
             };
             let module = modules.entry(Some(to.clone())).or_default();
-            let mut variable = Variable::new(
+            let mut variable = TerraformVariable::new(
                 crossing.name.clone(),
                 crossing.kind,
                 "Given by the module that calls.".to_owned(),
@@ -152,18 +157,17 @@ fn collect(
             let taken = module.variables.get(&crossing.name).is_some_and(|other| other.node.is_some());
             if taken {
                 let message =
-                    format!("there are two variables `{}` in one module: rename a node", crossing.name);
+                    format!("duplicate variable `{}` in one module: rename one of the nodes", crossing.name);
                 generated.findings.push(Finding::error(id, None, message));
             }
             module.variables.entry(crossing.name.clone()).or_insert(variable);
-            module.inputs.insert(crossing.name.clone(), Expression::raw(given));
+            module.inputs.insert(crossing.name.clone(), HclExpression::raw(given));
         }
     }
 }
 
-/// What a child module's own variables are in the root: declared there and handed on. A variable without a default in a
-/// child is given by the root; its default stands in the root alone.
-fn join(modules: &mut BTreeMap<Option<Arc<str>>, Module>, generated: &mut Generated) {
+/// Declares the variables of child modules in the root and passes them on. The default stays in the root only.
+fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>, generated: &mut Generated) {
     let mut upwards = Vec::new();
     for (name, module) in modules.iter_mut() {
         if name.is_none() {
@@ -175,7 +179,7 @@ fn join(modules: &mut BTreeMap<Option<Arc<str>>, Module>, generated: &mut Genera
                 variable.default = None;
                 module
                     .inputs
-                    .insert(variable.name.clone(), Expression::raw(format!("var.{}", variable.name)));
+                    .insert(variable.name.clone(), HclExpression::raw(format!("var.{}", variable.name)));
             }
         }
     }
@@ -183,20 +187,26 @@ fn join(modules: &mut BTreeMap<Option<Arc<str>>, Module>, generated: &mut Genera
     for variable in upwards {
         let (name, node) = (variable.name.clone(), variable.node);
         if let (Some(_), Some(node)) = (root.variables.insert(name.clone(), variable), node) {
-            let message = format!("there are two variables `{name}`: rename one node");
+            let message = format!("duplicate variable `{name}`: rename one of the nodes");
             generated.findings.push(Finding::error(node, None, message));
         }
     }
 }
 
-fn check_values(input: &Input<'_>, modules: &BTreeMap<Option<Arc<str>>, Module>, generated: &mut Generated) {
+fn check_values(
+    input: &Input<'_>,
+    modules: &BTreeMap<Option<Arc<str>>, ModuleBuilder>,
+    generated: &mut Generated,
+) {
     let Some(root) = modules.get(&None) else { return };
     for name in input.settings.values.keys() {
         let message = match root.variables.get(name) {
-            None => format!("draftboard.toml gives a value for `{name}`, which is no variable of this board"),
+            None => {
+                format!("draftboard.toml sets a value for `{name}`, which is not a variable of this board")
+            }
             Some(variable) if variable.sensitive => format!(
-                "draftboard.toml holds a value for the sensitive variable `{name}`: it is not written to a file; \
-                 set TF_VAR_{name} when you run Terraform and remove it from draftboard.toml"
+                "draftboard.toml contains a value for the sensitive variable `{name}`, which is not written to a file: \
+                 set TF_VAR_{name} when you run Terraform, and remove the value from draftboard.toml"
             ),
             Some(_) => continue,
         };
@@ -204,33 +214,33 @@ fn check_values(input: &Input<'_>, modules: &BTreeMap<Option<Arc<str>>, Module>,
     }
 }
 
-fn module_call(name: &str, module: &Module) -> Body {
-    let mut body = Body::default();
-    body.argument("source", Expression::text(&format!("./modules/{name}")));
-    let aliases: Vec<(String, Expression)> = module
+fn module_call(name: &str, module: &ModuleBuilder) -> HclBody {
+    let mut body = HclBody::default();
+    body.add_argument("source", HclExpression::text(&format!("./modules/{name}")));
+    let aliases: Vec<(String, HclExpression)> = module
         .uses
         .iter()
         .flat_map(|(provider, aliases)| aliases.iter().map(move |alias| format!("{provider}.{alias}")))
-        .map(|name| (name.clone(), Expression::raw(name)))
+        .map(|name| (name.clone(), HclExpression::raw(name)))
         .collect();
     if !aliases.is_empty() {
-        body.items.push(Item::Gap);
-        body.argument("providers", Expression::raw(provider_map(&aliases)));
+        body.items.push(HclStatement::Gap);
+        body.add_argument("providers", HclExpression::raw(provider_map(&aliases)));
     }
     if module.common_tags || !module.inputs.is_empty() {
-        body.items.push(Item::Gap);
+        body.items.push(HclStatement::Gap);
     }
     if module.common_tags {
-        body.argument(COMMON_TAGS, Expression::raw(format!("local.{COMMON_TAGS}")));
+        body.add_argument(COMMON_TAGS, HclExpression::raw(format!("local.{COMMON_TAGS}")));
     }
     for (name, value) in &module.inputs {
-        body.argument(name, value.clone());
+        body.add_argument(name, value.clone());
     }
     body
 }
 
-/// Providers are named, not quoted, on both sides.
-fn provider_map(aliases: &[(String, Expression)]) -> String {
+/// Provider references are unquoted on both sides.
+fn provider_map(aliases: &[(String, HclExpression)]) -> String {
     let widest = aliases.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> =
         aliases.iter().map(|(name, _)| format!("    {name:widest$} = {name}\n")).collect();
@@ -238,29 +248,29 @@ fn provider_map(aliases: &[(String, Expression)]) -> String {
 }
 
 fn write_module(
-    module: &Module,
+    module: &ModuleBuilder,
     folder: &str,
     name: Option<&Arc<str>>,
-    cached: &HashMap<NodeId, Cached>,
+    cached: &HashMap<NodeId, CachedRender>,
     generated: &mut Generated,
     calls: &[String],
 ) {
     let main = format!("{folder}main.tf");
     let mut text = MARKER.to_owned();
     let mut line = 2;
-    let mut append = |block: &str, node: Option<NodeId>, spans: &mut Vec<Span>| {
+    let mut append = |block: &str, node: Option<NodeId>, spans: &mut Vec<BlockSpan>| {
         text.push('\n');
         text.push_str(block);
         let lines = block.bytes().filter(|byte| *byte == b'\n').count();
         if let Some(node) = node {
-            spans.push(Span { file: main.clone(), first: line + 1, last: line + lines, node });
+            spans.push(BlockSpan { file: main.clone(), first: line + 1, last: line + lines, node });
         }
         line += lines + 1;
     };
     for alias in &module.clients {
-        let mut body = Body::default();
+        let mut body = HclBody::default();
         if let Some(alias) = alias {
-            body.argument("provider", Expression::raw(format!("azurerm.{alias}")));
+            body.add_argument("provider", HclExpression::raw(format!("azurerm.{alias}")));
         }
         let block = body.to_block("data", &["azurerm_client_config", alias.as_deref().unwrap_or("current")]);
         append(&block, None, &mut generated.spans);
@@ -286,47 +296,48 @@ fn write_module(
     };
     let mut variables: Vec<String> = Vec::new();
     if name.is_some() && module.common_tags {
-        let tags = Variable::new(COMMON_TAGS.to_owned(), "map(string)", "Tags that all share.".to_owned());
+        let tags =
+            TerraformVariable::new(COMMON_TAGS.to_owned(), "map(string)", "Tags that all share.".to_owned());
         variables.push(tags.to_block());
     }
-    variables.extend(module.variables.values().map(Variable::to_block));
+    variables.extend(module.variables.values().map(TerraformVariable::to_block));
     put("variables.tf", variables);
     put("outputs.tf", module.outputs.iter().map(|(name, body)| body.to_block("output", &[name])).collect());
     if !module.locals.is_empty() {
-        let mut body = Body::default();
+        let mut body = HclBody::default();
         for (name, value) in &module.locals {
-            body.argument(name, value.clone());
+            body.add_argument(name, value.clone());
         }
         put("locals.tf", vec![body.to_block("locals", &[])]);
     }
 }
 
-/// `terraform.tfvars` with the values that the project gives, and an example that shows every variable.
-fn values_files(input: &Input<'_>, root: &Module) -> Option<(String, String)> {
+/// Returns `terraform.tfvars` with the values of the project, and an example file with every variable.
+fn values_files(input: &Input<'_>, root: &ModuleBuilder) -> Option<(String, String)> {
     if root.variables.is_empty() {
         return None;
     }
-    let mut values = Body::default();
+    let mut values = HclBody::default();
     let mut example = String::new();
     for (name, variable) in &root.variables {
         let given = input.settings.values.get(name).filter(|_| !variable.sensitive);
         if let Some(value) = given {
-            values.argument(name, Expression::of(value));
+            values.add_argument(name, HclExpression::of(value));
         }
         let (shown, remark) = match (given, &variable.default) {
             _ if variable.sensitive => {
-                (Expression::text(""), format!("sensitive: set TF_VAR_{name} instead"))
+                (HclExpression::text(""), format!("sensitive: set TF_VAR_{name} instead"))
             }
-            (Some(value), _) => (Expression::of(value), String::new()),
+            (Some(value), _) => (HclExpression::of(value), String::new()),
             (None, Some(default)) => (default.clone(), "the default".to_owned()),
-            (None, None) => (Expression::text(""), "required".to_owned()),
+            (None, None) => (HclExpression::text(""), "required".to_owned()),
         };
         if !remark.is_empty() {
             example.push_str(&format!("# {name}: {remark}\n"));
         }
         let mut line = String::new();
-        let mut body = Body::default();
-        body.argument(name, shown);
+        let mut body = HclBody::default();
+        body.add_argument(name, shown);
         body.write(&mut line, 0);
         let is_given = given.is_some() && !variable.sensitive;
         for line in line.lines() {

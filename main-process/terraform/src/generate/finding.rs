@@ -1,10 +1,10 @@
-//! What a person should know about the files that were made.
+//! Findings about the generated files.
 
 use shared_protocol::{NodeId, PropKey};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Terraform would refuse the files.
+    /// Terraform would reject the files.
     Error,
     Warning,
 }

@@ -1,67 +1,68 @@
-//! A board as Terraform files.
+//! Generates Terraform files from a board.
 //!
-//! Owns: what is written and in which order, what each change touches. Must not know: where the files go, who asked.
+//! Owns: the content and order of the files, and which nodes a change affects. Must not know: where the files are
+//! stored, who requested them.
 //!
 //! ```text
-//! Places      where each node ends up                    one cheap pass
-//! render      one node → blocks, variables, crossings    only for nodes that a change touches
-//! order       what is needed stands first                per module
-//! files       terraform.tf providers.tf main.tf …        put together from the blocks
+//! Places      module, provider and name of each node     one cheap pass
+//! render      one node → blocks, variables, crossings    only for nodes that a change affects
+//! order       dependencies first                         per module
+//! files       terraform.tf providers.tf main.tf …        assembled from the blocks
 //! ```
 
-mod along;
+mod addresses;
+mod companions;
 mod expressions;
 mod files;
 mod finding;
 mod naming;
+mod node_renderer;
 mod order;
-mod places;
 mod providers;
-mod render;
-mod rendered;
+mod rendered_node;
 mod values;
 
 pub(crate) use files::MARKER;
 pub use finding::{Finding, Severity};
-pub use rendered::Variable;
+pub use rendered_node::TerraformVariable;
 
 use crate::settings::Settings;
+use addresses::{BlockAddress, BlockAddresses};
 use authority::{Registry, Snapshot};
-use places::{Place, Places};
-use render::{Context, render};
-use rendered::Rendered;
+use node_renderer::{RenderContext, render};
+use rendered_node::RenderedNode;
 use shared_protocol::{BoardId, Node, NodeId, PortId, TypeId};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
-/// What files are made from.
+/// The input of the generator.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     pub snapshot: &'a Snapshot,
     pub board: BoardId,
-    /// Those that hold for the board ([`Settings::for_board`]).
+    /// The settings of the board ([`Settings::for_board`]).
     pub settings: &'a Settings,
 }
 
-/// The files of a board and what belongs to them.
+/// The generated files of a board, with findings and source locations.
 #[derive(Debug, Clone, Default)]
 pub struct Generated {
-    /// By path within the board's folder.
+    /// Texts by path in the folder of the board.
     pub files: BTreeMap<String, Arc<str>>,
     pub findings: Vec<Finding>,
-    /// Of the root module.
-    pub variables: Vec<Variable>,
-    /// Where each node's blocks stand, in the order of the files.
-    pub spans: Vec<Span>,
-    /// The node behind each address, as Terraform names it (`module.m.aws_vpc.main`).
+    /// Variables of the root module.
+    pub variables: Vec<TerraformVariable>,
+    /// The line ranges of the blocks of each node, in file order.
+    pub spans: Vec<BlockSpan>,
+    /// The node of each address, as Terraform writes it (`module.m.aws_vpc.main`).
     pub addresses: BTreeMap<String, NodeId>,
 }
 
-/// A block of a node: from line to line, counted from one.
+/// The line range of a block, counted from one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct BlockSpan {
     pub file: String,
     pub first: usize,
     pub last: usize,
@@ -69,42 +70,43 @@ pub struct Span {
 }
 
 impl Generated {
-    /// Whether Terraform would refuse the files for a reason that is known already.
+    /// Returns whether Terraform would reject the files because of a known error.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }
 
-    /// The node whose block stands at a line.
+    /// Returns the node whose block contains a line.
     pub fn node_at(&self, file: &str, line: usize) -> Option<NodeId> {
         let span =
             self.spans.iter().find(|span| span.file == file && (span.first..=span.last).contains(&line));
         span.map(|span| span.node)
     }
 
-    /// Where a node's first block stands.
-    pub fn span_of(&self, node: NodeId) -> Option<&Span> {
+    /// Returns the line range of the first block of a node.
+    pub fn span_of(&self, node: NodeId) -> Option<&BlockSpan> {
         self.spans.iter().find(|span| span.node == node)
     }
 }
 
-/// Makes files and remembers what they were made of, so that the next time only what a change touches is made anew.
+/// Generates files and caches the rendered nodes, so that the next call renders only the nodes that a change
+/// affects.
 #[derive(Debug, Default)]
 pub struct Generator {
-    places: Places,
-    nodes: HashMap<NodeId, Cached>,
+    places: BlockAddresses,
+    nodes: HashMap<NodeId, CachedRender>,
     registry: Option<Arc<Registry>>,
     settings: Settings,
     ordering: HashMap<(TypeId, PortId, TypeId, PortId), bool>,
-    /// How many nodes were rendered the last time.
+    /// The number of nodes rendered by the last call.
     rendered: usize,
 }
 
 #[derive(Debug)]
-struct Cached {
+struct CachedRender {
     node: Arc<Node>,
-    place: Arc<Place>,
+    place: Arc<BlockAddress>,
     before: Vec<NodeId>,
-    rendered: Arc<Rendered>,
+    rendered: Arc<RenderedNode>,
 }
 
 impl Generator {
@@ -112,15 +114,15 @@ impl Generator {
         Self::default()
     }
 
-    /// How many nodes were written anew by the last call; the others were as before.
-    pub fn rendered(&self) -> usize {
+    /// Returns the number of nodes rendered by the last call; the others came from the cache.
+    pub fn rendered_count(&self) -> usize {
         self.rendered
     }
 
     pub fn generate(&mut self, input: &Input<'_>) -> Generated {
-        self.forget_outdated(input);
-        let places = Places::of(input.snapshot, input.board, input.settings, &self.places);
-        let before = self.put_before(input);
+        self.invalidate_stale(input);
+        let places = BlockAddresses::resolve(input.snapshot, input.board, input.settings, &self.places);
+        let before = self.ordering_dependencies(input);
         let mut nodes = HashMap::with_capacity(places.len());
         self.rendered = 0;
         for node in input.snapshot.nodes_on(input.board) {
@@ -130,17 +132,17 @@ impl Generator {
             }
             let before = before.get(&node.id).cloned().unwrap_or_default();
             let kept =
-                self.nodes.remove(&node.id).filter(|cached| cached.holds(node, place, &before, &places));
+                self.nodes.remove(&node.id).filter(|cached| cached.is_current(node, place, &before, &places));
             let cached = kept.unwrap_or_else(|| {
                 self.rendered += 1;
-                let context = Context {
+                let context = RenderContext {
                     snapshot: input.snapshot,
                     settings: input.settings,
                     places: &places,
                     before: &before,
                 };
                 let rendered = Arc::new(render(&context, node, place));
-                Cached { node: node.clone(), place: place.clone(), before, rendered }
+                CachedRender { node: node.clone(), place: place.clone(), before, rendered }
             });
             nodes.insert(node.id, cached);
         }
@@ -149,7 +151,7 @@ impl Generator {
         files::assemble(input, &self.places, &self.nodes)
     }
 
-    fn forget_outdated(&mut self, input: &Input<'_>) {
+    fn invalidate_stale(&mut self, input: &Input<'_>) {
         let registry = input.snapshot.registry();
         let same_types = self.registry.as_ref().is_some_and(|earlier| Arc::ptr_eq(earlier, registry));
         if !same_types {
@@ -162,8 +164,8 @@ impl Generator {
         }
     }
 
-    /// Which nodes an edge puts before which, by the rules that say so.
-    fn put_before(&mut self, input: &Input<'_>) -> HashMap<NodeId, Vec<NodeId>> {
+    /// Returns the nodes that must come before each node because of an edge with a `depends` rule.
+    fn ordering_dependencies(&mut self, input: &Input<'_>) -> HashMap<NodeId, Vec<NodeId>> {
         let snapshot = input.snapshot;
         let mut found: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in snapshot.edges_on(input.board) {
@@ -192,15 +194,21 @@ impl Generator {
     }
 }
 
-impl Cached {
-    /// Whether nothing that the node's blocks depend on has changed.
-    fn holds(&self, node: &Arc<Node>, place: &Arc<Place>, before: &[NodeId], places: &Places) -> bool {
+impl CachedRender {
+    /// Returns whether none of the inputs of the rendered blocks has changed.
+    fn is_current(
+        &self,
+        node: &Arc<Node>,
+        place: &Arc<BlockAddress>,
+        before: &[NodeId],
+        places: &BlockAddresses,
+    ) -> bool {
         Arc::ptr_eq(&self.node, node)
             && Arc::ptr_eq(&self.place, place)
             && self.before == before
             && self
                 .rendered
-                .refers
+                .used_addresses
                 .iter()
                 .all(|(target, earlier)| places.get(*target).is_some_and(|place| Arc::ptr_eq(place, earlier)))
     }

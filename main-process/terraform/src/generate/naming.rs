@@ -1,24 +1,29 @@
-//! Names by the project's convention.
+//! Resource names by the naming convention of the project.
 
-use super::places::Place;
+use super::addresses::BlockAddress;
 use crate::settings::NamingConvention;
 use shared_protocol::{TypeDef, registry::Naming};
 
-/// The name that a convention makes from a short one; the short one itself without a convention.
-pub(crate) fn name_of(
+/// Applies the naming convention to a short name; returns the short name when there is no convention.
+pub(crate) fn conventional_name(
     convention: Option<&NamingConvention>,
     def: &TypeDef,
-    place: &Place,
+    place: &BlockAddress,
     slug: &str,
 ) -> String {
     let made = match (convention, &def.abbreviation) {
-        (Some(convention), Some(abbreviation)) => render(convention, abbreviation, place, slug),
+        (Some(convention), Some(abbreviation)) => expand_template(convention, abbreviation, place, slug),
         _ => slug.to_owned(),
     };
-    keep_to(&def.naming, made)
+    apply_naming_rules(&def.naming, made)
 }
 
-fn render(convention: &NamingConvention, abbreviation: &str, place: &Place, slug: &str) -> String {
+fn expand_template(
+    convention: &NamingConvention,
+    abbreviation: &str,
+    place: &BlockAddress,
+    slug: &str,
+) -> String {
     let words = [
         ("{type}", abbreviation),
         ("{env}", place.environment.as_deref().unwrap_or(&convention.env)),
@@ -32,7 +37,7 @@ fn render(convention: &NamingConvention, abbreviation: &str, place: &Place, slug
             name = name.replace(token, word);
             continue;
         }
-        // A word that is not there takes the sign that set it off along.
+        // An empty word is removed together with its separator.
         for sign in ['-', '_', '.'] {
             name = name.replace(&format!("{token}{sign}"), "").replace(&format!("{sign}{token}"), "");
         }
@@ -41,7 +46,7 @@ fn render(convention: &NamingConvention, abbreviation: &str, place: &Place, slug
     name
 }
 
-fn keep_to(rules: &Naming, mut name: String) -> String {
+fn apply_naming_rules(rules: &Naming, mut name: String) -> String {
     if rules.lowercase {
         name = name.to_lowercase();
     }

@@ -1,19 +1,19 @@
-//! What is needed stands before what needs it; among equals the address decides, so that a small change stays small.
+//! Orders nodes with dependencies first. Ties are broken by address, so that a small change produces a small diff.
 
-use super::{Cached, finding::Finding};
+use super::{CachedRender, finding::Finding};
 use shared_protocol::NodeId;
 use std::collections::HashMap;
 
-/// The nodes in the order in which their blocks are written. Nodes that need each other are named.
+/// Returns the nodes in the order in which their blocks are written. Reports dependency cycles.
 pub(super) fn order(
     mut nodes: Vec<(String, NodeId)>,
-    cached: &HashMap<NodeId, Cached>,
+    cached: &HashMap<NodeId, CachedRender>,
     findings: &mut Vec<Finding>,
 ) -> Vec<NodeId> {
     nodes.sort();
     let rank: HashMap<NodeId, usize> =
         nodes.iter().enumerate().map(|(rank, (_, node))| (*node, rank)).collect();
-    let mut state = vec![State::New; nodes.len()];
+    let mut state = vec![VisitState::New; nodes.len()];
     let mut ordered = Vec::with_capacity(nodes.len());
     for start in 0..nodes.len() {
         visit(start, &nodes, &rank, cached, &mut state, &mut ordered, findings);
@@ -22,23 +22,23 @@ pub(super) fn order(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VisitState {
     New,
     Open,
     Done,
 }
 
-/// Depth first with a stack of its own: chains can be as long as a board.
+/// Depth-first search with an explicit stack, because a dependency chain can be as long as the board.
 fn visit(
     start: usize,
     nodes: &[(String, NodeId)],
     rank: &HashMap<NodeId, usize>,
-    cached: &HashMap<NodeId, Cached>,
-    state: &mut [State],
+    cached: &HashMap<NodeId, CachedRender>,
+    state: &mut [VisitState],
     ordered: &mut Vec<NodeId>,
     findings: &mut Vec<Finding>,
 ) {
-    if state[start] != State::New {
+    if state[start] != VisitState::New {
         return;
     }
     let needs = |index: usize| -> Vec<usize> {
@@ -51,24 +51,24 @@ fn visit(
         needs
     };
     let mut stack = vec![(start, needs(start))];
-    state[start] = State::Open;
+    state[start] = VisitState::Open;
     while let Some((index, rest)) = stack.last_mut() {
         let index = *index;
         match rest.pop() {
             None => {
-                state[index] = State::Done;
+                state[index] = VisitState::Done;
                 ordered.push(nodes[index].1);
                 stack.pop();
             }
             Some(next) => match state[next] {
-                State::Done => {}
-                State::New => {
-                    state[next] = State::Open;
+                VisitState::Done => {}
+                VisitState::New => {
+                    state[next] = VisitState::Open;
                     stack.push((next, needs(next)));
                 }
-                State::Open => {
+                VisitState::Open => {
                     let message = format!(
-                        "{} and {} need each other: Terraform cannot make either first",
+                        "{} and {} depend on each other: Terraform cannot create either first",
                         nodes[next].0, nodes[index].0
                     );
                     findings.push(Finding::error(nodes[next].1, None, message));

@@ -1,22 +1,22 @@
-//! `terraform.tf` and `providers.tf`: which providers are used, in which versions, with which settings.
+//! Generates `terraform.tf` and `providers.tf`: the providers in use, their versions and settings.
 
 use super::{
     Input,
+    addresses::{BlockAddress, BlockAddresses},
     files::MARKER,
-    places::{Place, Places},
 };
-use crate::hcl::{Body, Expression, is_identifier};
+use crate::hcl::{HclBody, HclExpression, is_identifier};
 use shared_protocol::{NodeId, PropKey, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 const TERRAFORM_VERSION: &str = ">= 1.5";
-/// Arguments in the settings of a provider that do not go into its block.
-const ABOUT_THE_PROVIDER: [&str; 2] = ["version", "source"];
+/// Provider settings that are not written to the provider block.
+const PROVIDER_META_ARGUMENTS: [&str; 2] = ["version", "source"];
 
-/// The providers that a module uses, each with the aliases in use.
-pub(super) type Uses = BTreeMap<String, BTreeSet<String>>;
+/// The providers that a module uses, each with its aliases.
+pub(super) type ProviderUses = BTreeMap<String, BTreeSet<String>>;
 
-pub(super) fn note(uses: &mut Uses, place: &Place) {
+pub(super) fn record_provider_use(uses: &mut ProviderUses, place: &BlockAddress) {
     let provider = place.provider();
     if provider.is_empty() || provider == "terraform" {
         return;
@@ -25,47 +25,47 @@ pub(super) fn note(uses: &mut Uses, place: &Place) {
     aliases.extend(place.alias.as_ref().map(|alias| alias.to_string()));
 }
 
-/// `terraform.tf` of the root.
-pub(super) fn terraform_file(input: &Input<'_>, uses: &Uses) -> String {
-    let mut body = Body::default();
+/// Returns `terraform.tf` of the root module.
+pub(super) fn terraform_file(input: &Input<'_>, uses: &ProviderUses) -> String {
+    let mut body = HclBody::default();
     let version = input.settings.required_version.as_deref().unwrap_or(TERRAFORM_VERSION);
-    body.argument("required_version", Expression::text(version));
+    body.add_argument("required_version", HclExpression::text(version));
     if let Some(required) = required_providers(input, uses, false) {
-        body.block("required_providers", Vec::new(), required);
+        body.add_block("required_providers", Vec::new(), required);
     }
     if let Some(backend) = &input.settings.backend {
-        let mut config = Body::default();
+        let mut config = HclBody::default();
         for (name, value) in backend.config.iter().filter(|(name, _)| is_identifier(name)) {
-            config.argument(name, Expression::of(value));
+            config.add_argument(name, HclExpression::of(value));
         }
-        body.block("backend", vec![backend.kind.clone()], config);
+        body.add_block("backend", vec![backend.kind.clone()], config);
     }
     format!("{MARKER}\n{}", body.to_block("terraform", &[]))
 }
 
-/// `terraform.tf` of a child module, which says whose settings it takes over.
-pub(super) fn module_file(input: &Input<'_>, uses: &Uses) -> Option<String> {
-    let mut body = Body::default();
-    body.block("required_providers", Vec::new(), required_providers(input, uses, true)?);
+/// Returns `terraform.tf` of a child module, which declares the provider aliases that it receives.
+pub(super) fn module_file(input: &Input<'_>, uses: &ProviderUses) -> Option<String> {
+    let mut body = HclBody::default();
+    body.add_block("required_providers", Vec::new(), required_providers(input, uses, true)?);
     Some(format!("{MARKER}\n{}", body.to_block("terraform", &[])))
 }
 
-fn required_providers(input: &Input<'_>, uses: &Uses, in_module: bool) -> Option<Body> {
-    let mut body = Body::default();
+fn required_providers(input: &Input<'_>, uses: &ProviderUses, in_module: bool) -> Option<HclBody> {
+    let mut body = HclBody::default();
     for (provider, aliases) in uses {
         let settings = input.settings.providers.get(provider);
         let text = |key: &str| settings.and_then(|settings| settings.get(key)?.as_text());
         let source = text("source").map_or_else(|| format!("hashicorp/{provider}"), str::to_owned);
-        let mut fields = vec![("source".to_owned(), Expression::text(&source))];
+        let mut fields = vec![("source".to_owned(), HclExpression::text(&source))];
         if let Some(version) = text("version").or_else(|| default_version(provider)).filter(|_| !in_module) {
-            fields.push(("version".to_owned(), Expression::text(version)));
+            fields.push(("version".to_owned(), HclExpression::text(version)));
         }
         if in_module && !aliases.is_empty() {
             let aliases =
-                aliases.iter().map(|alias| Expression::raw(format!("{provider}.{alias}"))).collect();
-            fields.push(("configuration_aliases".to_owned(), Expression::List(aliases)));
+                aliases.iter().map(|alias| HclExpression::raw(format!("{provider}.{alias}"))).collect();
+            fields.push(("configuration_aliases".to_owned(), HclExpression::List(aliases)));
         }
-        body.argument(provider, Expression::Map(fields));
+        body.add_argument(provider, HclExpression::Map(fields));
     }
     (!body.is_empty()).then_some(body)
 }
@@ -78,8 +78,13 @@ fn default_version(provider: &str) -> Option<&'static str> {
     }
 }
 
-/// `providers.tf`: the default of each provider, and one for each subscription or region where there are several.
-pub(super) fn providers_file(input: &Input<'_>, places: &Places, uses: &Uses) -> Option<String> {
+/// Returns `providers.tf`: the default provider, and one alias for each subscription or region when there are
+/// several.
+pub(super) fn providers_file(
+    input: &Input<'_>,
+    places: &BlockAddresses,
+    uses: &ProviderUses,
+) -> Option<String> {
     let mut blocks = Vec::new();
     for provider in uses.keys() {
         let holders = match provider.as_str() {
@@ -89,7 +94,7 @@ pub(super) fn providers_file(input: &Input<'_>, places: &Places, uses: &Uses) ->
         };
         let mut default = settings_of(input, provider);
         if let Some(first) = holders.values().next() {
-            for (name, value) in own_arguments(input, *first) {
+            for (name, value) in node_arguments(input, *first) {
                 if !default.iter().any(|(set, _)| *set == name) {
                     default.push((name, value));
                 }
@@ -98,7 +103,7 @@ pub(super) fn providers_file(input: &Input<'_>, places: &Places, uses: &Uses) ->
         blocks.push(provider_block(provider, None, default));
         for (name, holder) in holders {
             if places.get(*holder).is_some_and(|place| place.alias.is_some()) {
-                let mut arguments = own_arguments(input, *holder);
+                let mut arguments = node_arguments(input, *holder);
                 for (name, value) in settings_of(input, provider) {
                     if !arguments.iter().any(|(set, _)| *set == name) {
                         arguments.push((name, value));
@@ -111,21 +116,21 @@ pub(super) fn providers_file(input: &Input<'_>, places: &Places, uses: &Uses) ->
     (!blocks.is_empty()).then(|| format!("{MARKER}\n{}", blocks.join("\n")))
 }
 
-type Arguments = Vec<(String, Expression)>;
+type ProviderArguments = Vec<(String, HclExpression)>;
 
-fn settings_of(input: &Input<'_>, provider: &str) -> Arguments {
+fn settings_of(input: &Input<'_>, provider: &str) -> ProviderArguments {
     let settings = input.settings.providers.get(provider);
     let arguments = settings.into_iter().flatten().filter(|(name, value)| {
-        !ABOUT_THE_PROVIDER.contains(&name.as_str())
+        !PROVIDER_META_ARGUMENTS.contains(&name.as_str())
             && is_identifier(name)
-            // Nested settings would be blocks; `features` always is.
+            // Nested settings would be blocks; `features` is written separately.
             && !matches!(value, Value::Object(_))
     });
-    arguments.map(|(name, value)| (name.clone(), Expression::of(value))).collect()
+    arguments.map(|(name, value)| (name.clone(), HclExpression::of(value))).collect()
 }
 
-/// What a subscription or region node says.
-fn own_arguments(input: &Input<'_>, holder: NodeId) -> Arguments {
+/// Returns the provider arguments of a subscription or region node.
+fn node_arguments(input: &Input<'_>, holder: NodeId) -> ProviderArguments {
     let Some(node) = input.snapshot.node(holder) else { return Vec::new() };
     let value = |key: &str| {
         let key = PropKey::parse(key).ok()?;
@@ -133,30 +138,30 @@ fn own_arguments(input: &Input<'_>, holder: NodeId) -> Arguments {
     };
     let keys = ["subscription_id", "tenant_id", "region", "profile"];
     keys.into_iter()
-        .filter_map(|key| Some((key.to_owned(), Expression::of(value(key)?))))
-        .chain(value("assume_role_arn").map(|role| (ASSUME_ROLE.to_owned(), Expression::of(role))))
+        .filter_map(|key| Some((key.to_owned(), HclExpression::of(value(key)?))))
+        .chain(value("assume_role_arn").map(|role| (ASSUME_ROLE.to_owned(), HclExpression::of(role))))
         .collect()
 }
 
 const ASSUME_ROLE: &str = "assume_role";
 
-fn provider_block(provider: &str, alias: Option<&str>, arguments: Arguments) -> String {
-    let mut body = Body::default();
+fn provider_block(provider: &str, alias: Option<&str>, arguments: ProviderArguments) -> String {
+    let mut body = HclBody::default();
     if let Some(alias) = alias {
-        body.argument("alias", Expression::text(alias));
+        body.add_argument("alias", HclExpression::text(alias));
     }
-    let (roles, arguments): (Arguments, Arguments) =
+    let (roles, arguments): (ProviderArguments, ProviderArguments) =
         arguments.into_iter().partition(|(name, _)| name == ASSUME_ROLE);
     for (name, value) in arguments {
-        body.argument(name, value);
+        body.add_argument(name, value);
     }
     for (_, role) in roles {
-        let mut inner = Body::default();
-        inner.argument("role_arn", role);
-        body.block(ASSUME_ROLE, Vec::new(), inner);
+        let mut inner = HclBody::default();
+        inner.add_argument("role_arn", role);
+        body.add_block(ASSUME_ROLE, Vec::new(), inner);
     }
     if provider == "azurerm" {
-        body.block("features", Vec::new(), Body::default());
+        body.add_block("features", Vec::new(), HclBody::default());
     }
     body.to_block("provider", &[provider])
 }

@@ -1,12 +1,13 @@
-//! Values as arguments want them: the provider's schema decides between text and number, value and JSON text.
+//! Converts values to argument expressions: the provider schema decides between text and number, value and JSON
+//! text.
 
 use crate::{
-    hcl::Expression,
-    schema::{Attribute, Found, Kind, Schema},
+    hcl::HclExpression,
+    schema::{AttributeKind, AttributeSchema, BlockSchema, SchemaEntry},
 };
 use shared_protocol::{Value, registry::PropKind};
 
-/// A value that says nothing is not written.
+/// Returns whether a value is empty and therefore not written.
 pub(crate) fn is_absent(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -17,70 +18,76 @@ pub(crate) fn is_absent(value: &Value) -> bool {
     }
 }
 
-/// The expression for an attribute. `builtin` is for Terraform's own types, whose attributes take any value.
-pub(crate) fn argument(
+/// Returns the expression for an attribute. `builtin` marks the built-in types of Terraform, whose attributes
+/// accept any value.
+pub(crate) fn argument_expression(
     value: &Value,
     kind: PropKind,
-    found: Option<&Attribute>,
+    found: Option<&AttributeSchema>,
     builtin: bool,
-) -> Expression {
+) -> HclExpression {
     if value.expression().is_some() {
-        return Expression::of(value);
+        return HclExpression::of(value);
     }
     match found.map(|attribute| attribute.kind) {
-        Some(Kind::Text) if kind == PropKind::Json && value.as_text().is_none() => {
-            Expression::Call("jsonencode", vec![Expression::of(value)])
+        Some(AttributeKind::Text) if kind == PropKind::Json && value.as_text().is_none() => {
+            HclExpression::Call("jsonencode", vec![HclExpression::of(value)])
         }
         None if kind == PropKind::Json && !builtin && value.as_text().is_none() => {
-            Expression::Call("jsonencode", vec![Expression::of(value)])
+            HclExpression::Call("jsonencode", vec![HclExpression::of(value)])
         }
-        Some(kind) => typed(value, kind),
-        None => Expression::of(value),
+        Some(kind) => typed_expression(value, kind),
+        None => HclExpression::of(value),
     }
 }
 
-/// A value of the kind that the provider wants, where it can be read as one.
-fn typed(value: &Value, kind: Kind) -> Expression {
+/// Converts a value to the attribute kind where possible.
+fn typed_expression(value: &Value, kind: AttributeKind) -> HclExpression {
     if value.expression().is_some() {
-        return Expression::of(value);
+        return HclExpression::of(value);
     }
     let each = |kind| match value {
-        Value::List(items) => Expression::List(items.iter().map(|item| typed(item, kind)).collect()),
-        other => Expression::List(vec![typed(other, kind)]),
+        Value::List(items) => {
+            HclExpression::List(items.iter().map(|item| typed_expression(item, kind)).collect())
+        }
+        other => HclExpression::List(vec![typed_expression(other, kind)]),
     };
     match (kind, value) {
-        (Kind::Number, Value::Text(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+        (AttributeKind::Number, Value::Text(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
             match Value::parse_json(text) {
-                Ok(Value::Number(number)) => Expression::raw(number.to_string()),
-                _ => Expression::of(value),
+                Ok(Value::Number(number)) => HclExpression::raw(number.to_string()),
+                _ => HclExpression::of(value),
             }
         }
-        (Kind::Boolean, Value::Text(text)) if &**text == "true" || &**text == "false" => {
-            Expression::raw(&**text)
+        (AttributeKind::Boolean, Value::Text(text)) if &**text == "true" || &**text == "false" => {
+            HclExpression::raw(&**text)
         }
-        (Kind::Text, Value::Number(_) | Value::Bool(_)) => Expression::text(&value.to_string()),
-        (Kind::Texts, _) => each(Kind::Text),
-        (Kind::Numbers, _) => each(Kind::Number),
-        (Kind::Map, Value::Object(fields)) => Expression::Map(
-            fields.iter().map(|(key, value)| (key.to_string(), typed(value, Kind::Text))).collect(),
+        (AttributeKind::Text, Value::Number(_) | Value::Bool(_)) => HclExpression::text(&value.to_string()),
+        (AttributeKind::Texts, _) => each(AttributeKind::Text),
+        (AttributeKind::Numbers, _) => each(AttributeKind::Number),
+        (AttributeKind::Map, Value::Object(fields)) => HclExpression::Map(
+            fields
+                .iter()
+                .map(|(key, value)| (key.to_string(), typed_expression(value, AttributeKind::Text)))
+                .collect(),
         ),
-        _ => Expression::of(value),
+        _ => HclExpression::of(value),
     }
 }
 
-/// A nested block in the making: arguments in the order they come, then blocks.
+/// A block under construction: arguments in insertion order, then nested blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
-    /// Something in it was set, not merely left at its default.
+pub(crate) struct BlockTree {
+    /// Contains a value that was set explicitly, not only defaults.
     pub(crate) explicit: bool,
-    /// An entry of a list that somebody wrote; properties of their own never add to it.
+    /// An item of a user-provided list; other properties never add to it.
     listed: bool,
-    pub(crate) arguments: Vec<(String, Expression)>,
-    pub(crate) blocks: Vec<(String, Vec<Tree>)>,
+    pub(crate) arguments: Vec<(String, HclExpression)>,
+    pub(crate) blocks: Vec<(String, Vec<BlockTree>)>,
 }
 
-impl Tree {
-    /// The block at this path, made where it is not there.
+impl BlockTree {
+    /// Returns the block at this path and creates it when missing.
     pub(crate) fn descend(&mut self, path: &[&str], explicit: bool) -> &mut Self {
         self.explicit |= explicit;
         let Some((first, rest)) = path.split_first() else { return self };
@@ -99,9 +106,8 @@ impl Tree {
         instances[own].descend(rest, explicit)
     }
 
-    /// Leaves out optional blocks that lack something the provider requires and hold nothing but defaults: they do not
-    /// apply.
-    pub(crate) fn prune(&mut self, schema: &Schema) {
+    /// Removes optional blocks that contain only defaults and lack a required argument, because they do not apply.
+    pub(crate) fn prune(&mut self, schema: &BlockSchema) {
         self.blocks.retain_mut(|(name, instances)| {
             let Some(block) = schema.blocks.get(name) else { return true };
             instances.iter_mut().for_each(|instance| instance.prune(block));
@@ -122,8 +128,8 @@ impl Tree {
             || self.blocks.iter().any(|(block, _)| block == name)
     }
 
-    /// Blocks from a list of objects (or from one object).
-    pub(crate) fn repeated(&mut self, name: &str, value: &Value, schema: Option<&Schema>) {
+    /// Adds one block per object of a list, or one for a single object.
+    pub(crate) fn add_repeated(&mut self, name: &str, value: &Value, schema: Option<&BlockSchema>) {
         let items = match value {
             Value::List(items) => items.as_slice(),
             other => std::slice::from_ref(other),
@@ -134,30 +140,30 @@ impl Tree {
         }
     }
 
-    fn of_object(value: &Value, schema: Option<&Schema>) -> Self {
+    fn of_object(value: &Value, schema: Option<&BlockSchema>) -> Self {
         let mut tree = Self { explicit: true, listed: true, ..Self::default() };
         let Value::Object(fields) = value else { return tree };
         for (key, value) in fields.iter().filter(|(_, value)| !matches!(value, Value::Null)) {
             match schema.and_then(|schema| schema.find(key)) {
-                Some(Found::Block(block)) => tree.repeated(key, value, Some(block)),
-                Some(Found::Attribute(attribute)) => {
-                    tree.arguments.push((key.to_string(), typed(value, attribute.kind)));
+                Some(SchemaEntry::Block(block)) => tree.add_repeated(key, value, Some(block)),
+                Some(SchemaEntry::Attribute(attribute)) => {
+                    tree.arguments.push((key.to_string(), typed_expression(value, attribute.kind)));
                 }
-                None => tree.arguments.push((key.to_string(), Expression::of(value))),
+                None => tree.arguments.push((key.to_string(), HclExpression::of(value))),
             }
         }
         tree
     }
 
-    pub(crate) fn into_body(self, body: &mut crate::hcl::Body) {
+    pub(crate) fn into_body(self, body: &mut crate::hcl::HclBody) {
         for (name, value) in self.arguments {
-            body.argument(name, value);
+            body.add_argument(name, value);
         }
         for (name, instances) in self.blocks {
             for instance in instances {
-                let mut inner = crate::hcl::Body::default();
+                let mut inner = crate::hcl::HclBody::default();
                 instance.into_body(&mut inner);
-                body.block(name.clone(), Vec::new(), inner);
+                body.add_block(name.clone(), Vec::new(), inner);
             }
         }
     }

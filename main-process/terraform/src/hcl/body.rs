@@ -1,36 +1,36 @@
-//! Bodies: arguments and nested blocks, written as `terraform fmt` would leave them.
+//! HCL bodies: arguments and nested blocks, formatted like `terraform fmt`.
 
 use super::{
-    expression::{Expression, pad, write_aligned},
-    quote::quoted,
+    expression::{HclExpression, pad, write_aligned},
+    quote::quote,
 };
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Body {
-    pub items: Vec<Item>,
+pub struct HclBody {
+    pub items: Vec<HclStatement>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Item {
-    Argument(String, Expression),
+pub enum HclStatement {
+    Argument(String, HclExpression),
     Block {
         name: String,
         labels: Vec<String>,
-        body: Body,
+        body: HclBody,
     },
-    /// Lines that stand as they are.
+    /// Lines that are written unchanged.
     Verbatim(String),
-    /// A blank line between arguments; there is one around blocks anyway.
+    /// A blank line between arguments; blocks always have one around them.
     Gap,
 }
 
-impl Body {
-    pub fn argument(&mut self, name: impl Into<String>, value: Expression) {
-        self.items.push(Item::Argument(name.into(), value));
+impl HclBody {
+    pub fn add_argument(&mut self, name: impl Into<String>, value: HclExpression) {
+        self.items.push(HclStatement::Argument(name.into(), value));
     }
 
-    pub fn block(&mut self, name: impl Into<String>, labels: Vec<String>, body: Self) {
-        self.items.push(Item::Block { name: name.into(), labels, body });
+    pub fn add_block(&mut self, name: impl Into<String>, labels: Vec<String>, body: Self) {
+        self.items.push(HclStatement::Block { name: name.into(), labels, body });
     }
 
     pub fn is_empty(&self) -> bool {
@@ -39,8 +39,8 @@ impl Body {
 
     pub fn has(&self, wanted: &str) -> bool {
         self.items.iter().any(|item| match item {
-            Item::Argument(name, _) | Item::Block { name, .. } => name == wanted,
-            Item::Verbatim(_) | Item::Gap => false,
+            HclStatement::Argument(name, _) | HclStatement::Block { name, .. } => name == wanted,
+            HclStatement::Verbatim(_) | HclStatement::Gap => false,
         })
     }
 
@@ -49,18 +49,18 @@ impl Body {
         let mut first = true;
         while next < self.items.len() {
             match &self.items[next] {
-                Item::Argument(..) => {
-                    let run: Vec<(String, &Expression)> = self.items[next..]
+                HclStatement::Argument(..) => {
+                    let run: Vec<(String, &HclExpression)> = self.items[next..]
                         .iter()
                         .map_while(|item| match item {
-                            Item::Argument(name, value) => Some((name.clone(), value)),
+                            HclStatement::Argument(name, value) => Some((name.clone(), value)),
                             _ => None,
                         })
                         .collect();
                     write_aligned(out, &run, indent);
                     next += run.len();
                 }
-                Item::Block { name, labels, body } => {
+                HclStatement::Block { name, labels, body } => {
                     if !first {
                         out.push('\n');
                     }
@@ -68,11 +68,11 @@ impl Body {
                     write_block(out, name, labels, body, indent);
                     out.push('\n');
                     next += 1;
-                    if matches!(self.items.get(next), Some(Item::Argument(..))) {
+                    if matches!(self.items.get(next), Some(HclStatement::Argument(..))) {
                         out.push('\n');
                     }
                 }
-                Item::Verbatim(text) => {
+                HclStatement::Verbatim(text) => {
                     if !first {
                         out.push('\n');
                     }
@@ -85,7 +85,7 @@ impl Body {
                     }
                     next += 1;
                 }
-                Item::Gap => {
+                HclStatement::Gap => {
                     if !first && next + 1 < self.items.len() {
                         out.push('\n');
                     }
@@ -97,12 +97,12 @@ impl Body {
     }
 }
 
-/// `name "label" { … }` without the line's end.
-pub(super) fn write_block(out: &mut String, name: &str, labels: &[String], body: &Body, indent: usize) {
+/// Writes `name "label" { … }` without a trailing newline.
+pub(super) fn write_block(out: &mut String, name: &str, labels: &[String], body: &HclBody, indent: usize) {
     out.push_str(name);
     for label in labels {
         out.push(' ');
-        out.push_str(&quoted(label));
+        out.push_str(&quote(label));
     }
     if body.is_empty() {
         out.push_str(" {}");
@@ -114,8 +114,8 @@ pub(super) fn write_block(out: &mut String, name: &str, labels: &[String], body:
     out.push('}');
 }
 
-impl Body {
-    /// A whole block at the top of a file, with the line's end.
+impl HclBody {
+    /// Returns a top-level block with a trailing newline.
     pub fn to_block(&self, name: &str, labels: &[&str]) -> String {
         let mut out = String::with_capacity(256);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();

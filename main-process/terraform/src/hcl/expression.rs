@@ -1,33 +1,33 @@
-//! Expressions and how they are laid out.
+//! HCL expressions and their layout.
 
-use super::quote::{is_identifier, quoted};
+use super::quote::{is_identifier, quote};
 use shared_protocol::Value;
 use std::fmt::Write as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// The longest list that stays on one line.
-const LONGEST_LINE: usize = 100;
+/// The maximum length of a list on one line.
+const MAX_LIST_LINE_BYTES: usize = 100;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Expression {
-    /// Text that is an expression already: a reference, a number, a text in quotes.
+pub enum HclExpression {
+    /// A finished expression: a reference, a number, a quoted string.
     Raw(String),
-    List(Vec<Expression>),
-    /// Keys are plain text; they are quoted where that is needed.
-    Map(Vec<(String, Expression)>),
-    Call(&'static str, Vec<Expression>),
+    List(Vec<HclExpression>),
+    /// Keys are unquoted; they are quoted on output where needed.
+    Map(Vec<(String, HclExpression)>),
+    Call(&'static str, Vec<HclExpression>),
 }
 
-impl Expression {
+impl HclExpression {
     pub fn raw(text: impl Into<String>) -> Self {
         Self::Raw(text.into())
     }
 
     pub fn text(text: &str) -> Self {
-        Self::Raw(quoted(text))
+        Self::Raw(quote(text))
     }
 
-    /// A plain value, as it is.
+    /// Converts a value.
     pub fn of(value: &Value) -> Self {
         if let Some(expression) = value.expression() {
             return Self::raw(expression.trim());
@@ -44,11 +44,13 @@ impl Expression {
         }
     }
 
-    /// Whether it takes one line.
+    /// Returns whether the expression fits on one line.
     pub fn is_single_line(&self) -> bool {
         match self {
             Self::Raw(text) => !text.contains('\n'),
-            Self::List(items) => items.iter().all(Self::is_single_line) && self.width() <= LONGEST_LINE,
+            Self::List(items) => {
+                items.iter().all(Self::is_single_line) && self.width() <= MAX_LIST_LINE_BYTES
+            }
             Self::Map(fields) => fields.is_empty(),
             Self::Call(_, arguments) => arguments.iter().all(Self::is_single_line),
         }
@@ -65,13 +67,13 @@ impl Expression {
         }
     }
 
-    /// Writes it; lines after the first are indented from `indent`.
+    /// Writes the expression; lines after the first are indented by `indent`.
     pub fn write(&self, out: &mut String, indent: usize) {
         match self {
             Self::Raw(text) => out.push_str(text),
             Self::List(items) if self.is_single_line() => {
                 out.push('[');
-                separated(out, items, indent);
+                write_separated(out, items, indent);
                 out.push(']');
             }
             Self::List(items) => {
@@ -87,7 +89,7 @@ impl Expression {
             Self::Map(fields) if fields.is_empty() => out.push_str("{}"),
             Self::Map(fields) => {
                 out.push_str("{\n");
-                let fields: Vec<(String, &Expression)> =
+                let fields: Vec<(String, &HclExpression)> =
                     fields.iter().map(|(key, value)| (map_key(key), value)).collect();
                 write_aligned(out, &fields, indent + 2);
                 pad(out, indent);
@@ -95,14 +97,14 @@ impl Expression {
             }
             Self::Call(name, arguments) => {
                 let _ = write!(out, "{name}(");
-                separated(out, arguments, indent);
+                write_separated(out, arguments, indent);
                 out.push(')');
             }
         }
     }
 }
 
-fn separated(out: &mut String, items: &[Expression], indent: usize) {
+fn write_separated(out: &mut String, items: &[HclExpression], indent: usize) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
             out.push_str(", ");
@@ -112,15 +114,15 @@ fn separated(out: &mut String, items: &[Expression], indent: usize) {
 }
 
 fn map_key(key: &str) -> String {
-    if is_identifier(key) { key.to_owned() } else { quoted(key) }
+    if is_identifier(key) { key.to_owned() } else { quote(key) }
 }
 
 pub(super) fn pad(out: &mut String, indent: usize) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// Writes `key = value` lines. The equals signs of neighbours that take one line each stand below one another.
-pub(super) fn write_aligned(out: &mut String, fields: &[(String, &Expression)], indent: usize) {
+/// Writes `key = value` lines. Aligns the equals signs of adjacent single-line values.
+pub(super) fn write_aligned(out: &mut String, fields: &[(String, &HclExpression)], indent: usize) {
     let mut start = 0;
     while start < fields.len() {
         let alone = !fields[start].1.is_single_line();

@@ -1,11 +1,11 @@
-//! HCL as text: expressions, bodies, and the layout that `terraform fmt` would give them.
+//! HCL output: expressions, bodies, and the layout of `terraform fmt`.
 //!
-//! Owns: quoting, and where spaces and lines go. Must not know: nodes, types, providers.
+//! Owns: quoting, spaces and line breaks. Must not know: nodes, types, providers.
 
 mod body;
 mod expression;
 mod quote;
 
-pub use body::{Body, Item};
-pub use expression::Expression;
-pub use quote::{is_identifier, quoted};
+pub use body::{HclBody, HclStatement};
+pub use expression::HclExpression;
+pub use quote::{is_identifier, quote};

@@ -1,7 +1,7 @@
-//! Texts as HCL writes them, so that what is read back is what was given, whatever it holds.
+//! String quoting: any text reads back unchanged.
 
-/// A text in quotes: no interpolation, no directive, no end of the quotes can come out of it.
-pub fn quoted(text: &str) -> String {
+/// Quotes a text so that it cannot contain an interpolation, a directive or a closing quote.
+pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     let mut rest = text.chars().peekable();
@@ -12,8 +12,8 @@ pub fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Doubled, the sign before a brace stands for itself; after another sign it is told by its number, because
-            // readers differ in which of several belong together.
+            // A doubled sign before a brace is an escape. After another sign it is written as a code point, because
+            // parsers disagree about which signs belong together.
             '$' | '%' if rest.peek() == Some(&'{') => {
                 if out.ends_with(c) {
                     out.push_str(if c == '$' { "\\u0024" } else { "\\u0025" });
@@ -22,7 +22,7 @@ pub fn quoted(text: &str) -> String {
                     out.push(c);
                 }
             }
-            c if c.is_control() || is_unseen(c) => out.push_str(&escaped(c)),
+            c if c.is_control() || is_invisible(c) => out.push_str(&escaped(c)),
             c => out.push(c),
         }
     }
@@ -30,8 +30,8 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// Marks that turn the direction of text or cannot be seen could hide what a file says.
-fn is_unseen(c: char) -> bool {
+/// Direction marks and invisible characters, which could hide the content of a file.
+fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
@@ -40,7 +40,7 @@ fn escaped(c: char) -> String {
     if number > 0xffff { format!("\\U{number:08x}") } else { format!("\\u{number:04x}") }
 }
 
-/// Whether a text can stand bare as a name.
+/// Returns whether a text is a valid unquoted name.
 pub fn is_identifier(text: &str) -> bool {
     const WORDS: [&str; 8] = ["for", "in", "if", "else", "endif", "null", "true", "false"];
     let mut chars = text.chars();

@@ -1,4 +1,4 @@
-//! Expressions as values, where they are plain ones.
+//! Converts literal expressions to values.
 
 use hcl_edit::{
     expr::{Expression, ObjectKey, TraversalOperator},
@@ -7,7 +7,7 @@ use hcl_edit::{
 use shared_protocol::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The value of an expression that names nothing and computes nothing.
+/// Returns the value of an expression without references or computation.
 pub(super) fn literal(expression: &Expression) -> Option<Value> {
     Some(match expression {
         Expression::Null(_) => Value::Null,
@@ -32,7 +32,7 @@ pub(super) fn literal(expression: &Expression) -> Option<Value> {
                     _ => return None,
                 }
             }
-            // An indented one loses its indent by rules of its own; then the text stays as it is written.
+            // Indented heredocs have their own dedent rules; the expression text is kept instead.
             if matches!(heredoc.indent(), Some(indent) if indent > 0) {
                 return None;
             }
@@ -64,12 +64,12 @@ pub(super) fn literal(expression: &Expression) -> Option<Value> {
     })
 }
 
-/// A plain value, or the text of the expression.
+/// Returns a literal value, or the text of the expression.
 pub(super) fn value_of(expression: &Expression) -> Value {
     literal(expression).unwrap_or_else(|| Value::of_expression(expression.to_string().trim()))
 }
 
-/// `type.name.attribute…` as an address and the rest.
+/// Splits `type.name.attribute…` into the address and the rest.
 pub(super) fn traversal(expression: &Expression) -> Option<(String, String)> {
     let Expression::Traversal(traversal) = expression else { return None };
     let Expression::Variable(first) = &traversal.expr else { return None };

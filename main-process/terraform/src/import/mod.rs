@@ -1,33 +1,34 @@
-//! Boards from what is there already: Terraform files, or the folder of a TerraStudio project.
+//! Imports boards from Terraform files or from the folder of a TerraStudio project.
 //!
-//! Owns: reading them and saying what was made of them. Must not know: where the board goes. Nothing is lost in silence:
-//! what has no property here is kept as HCL or as a value that the problems list names, and a note says so.
+//! Owns: reading the files and reporting the result. Must not know: where the board is stored. Nothing is lost
+//! silently: content without a matching property is kept as HCL or as a value that the problems list reports, and a
+//! note says so.
 
-mod drawing;
+mod board_builder;
 mod hcl_value;
-mod terraform;
+mod terraform_files;
 mod terrastudio;
 mod translate;
 
-pub use terraform::{read_terraform, syntax_problem};
+pub use terraform_files::{read_terraform, syntax_problem};
 pub use terrastudio::read_terrastudio;
 
 use crate::settings::Settings;
 use shared_protocol::{Change, NodeId};
 
-/// A board to be added, and what belongs to it.
+/// An imported board with its settings and notes.
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// The changes that add the board, with places for all that stands on it.
+    /// The changes that add the board, including the layout of its nodes.
     pub changes: Vec<Change>,
     /// For the `[infrastructure]` table of `draftboard.toml`.
     pub settings: Settings,
-    pub notes: Vec<Note>,
+    pub notes: Vec<ImportNote>,
 }
 
-/// What a person should know about an import.
+/// A remark about the import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct ImportNote {
     pub node: Option<NodeId>,
     pub message: String,
 }
@@ -36,11 +37,11 @@ pub struct Note {
 pub enum ImportError {
     #[error("{file}: {message}")]
     Malformed { file: String, message: String },
-    #[error("more than {most} {what}: import a part")]
+    #[error("more than {most} {what}: import them in parts")]
     TooMuch { what: &'static str, most: usize },
-    #[error("the board cannot be drawn: {0}")]
+    #[error("the board cannot be created: {0}")]
     Drawing(String),
 }
 
-/// Resources in one import.
-pub(crate) const MOST_RESOURCES: usize = 20_000;
+/// The maximum number of resources in one import.
+pub(crate) const MAX_IMPORTED_RESOURCES: usize = 20_000;

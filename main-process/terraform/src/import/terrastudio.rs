@@ -1,6 +1,6 @@
-//! The folder of a TerraStudio project as a board: `<name>.tstudio` and `diagrams/main.json`.
+//! Imports the folder of a TerraStudio project: `<name>.tstudio` and `diagrams/main.json`.
 
-use super::{ImportError, Imported, MOST_RESOURCES, drawing::Drawing, translate};
+use super::{ImportError, Imported, MAX_IMPORTED_RESOURCES, board_builder::BoardBuilder, translate};
 use crate::settings::{Backend, NamingConvention};
 use authority::Snapshot;
 use serde::Deserialize;
@@ -10,26 +10,26 @@ use std::collections::{BTreeMap, HashMap};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Project {
+struct TerraStudioProject {
     #[serde(default)]
     name: String,
     #[serde(default)]
-    project_config: Config,
+    project_config: TerraStudioConfig,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Config {
+struct TerraStudioConfig {
     provider_configs: BTreeMap<String, BTreeMap<String, Json>>,
     common_tags: BTreeMap<String, Json>,
     variable_values: BTreeMap<String, Json>,
-    naming_convention: Option<Naming>,
-    backend: Option<OldBackend>,
+    naming_convention: Option<TerraStudioNaming>,
+    backend: Option<TerraStudioBackend>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Naming {
+struct TerraStudioNaming {
     enabled: bool,
     template: String,
     env: String,
@@ -38,7 +38,7 @@ struct Naming {
 }
 
 #[derive(Deserialize)]
-struct OldBackend {
+struct TerraStudioBackend {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -47,29 +47,29 @@ struct OldBackend {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Diagram {
+struct TerraStudioDiagram {
     #[serde(default)]
-    nodes: Vec<OldNode>,
+    nodes: Vec<TerraStudioNode>,
     #[serde(default)]
-    edges: Vec<OldEdge>,
+    edges: Vec<TerraStudioEdge>,
     #[serde(default)]
-    modules: Vec<Module>,
+    modules: Vec<TerraStudioModule>,
     #[serde(default)]
     module_instances: Vec<Json>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OldNode {
+struct TerraStudioNode {
     id: String,
     #[serde(default)]
     parent_id: Option<String>,
-    data: Data,
+    data: TerraStudioNodeBody,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Data {
+pub(super) struct TerraStudioNodeBody {
     pub(super) type_id: String,
     #[serde(default)]
     pub(super) properties: BTreeMap<String, Json>,
@@ -93,7 +93,7 @@ pub(super) struct Data {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OldEdge {
+struct TerraStudioEdge {
     source: String,
     target: String,
     #[serde(default)]
@@ -101,22 +101,22 @@ struct OldEdge {
     #[serde(default)]
     target_handle: Option<String>,
     #[serde(default)]
-    data: Option<EdgeData>,
+    data: Option<TerraStudioEdgeBody>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct EdgeData {
+struct TerraStudioEdgeBody {
     label: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Module {
+struct TerraStudioModule {
     id: String,
     name: String,
 }
 
-/// Reads the texts of a project's two files as a new board. `seed` is where ids come from.
+/// Reads the two files of a project as a new board. `seed` is the source of ids.
 pub fn read_terrastudio(
     snapshot: &Snapshot,
     project: &str,
@@ -128,132 +128,132 @@ pub fn read_terrastudio(
         file: file.to_owned(),
         message: error.to_string(),
     };
-    let project: Project =
+    let project: TerraStudioProject =
         serde_json::from_str(project).map_err(|error| malformed("the .tstudio file", error))?;
-    let diagram: Diagram =
+    let diagram: TerraStudioDiagram =
         serde_json::from_str(diagram).map_err(|error| malformed("diagrams/main.json", error))?;
-    if diagram.nodes.len() > MOST_RESOURCES {
-        return Err(ImportError::TooMuch { what: "nodes", most: MOST_RESOURCES });
+    if diagram.nodes.len() > MAX_IMPORTED_RESOURCES {
+        return Err(ImportError::TooMuch { what: "nodes", most: MAX_IMPORTED_RESOURCES });
     }
-    let mut drawing = Drawing::new(snapshot, name, &project.name, seed);
+    let mut drawing = BoardBuilder::new(snapshot, name, &project.name, seed);
     let mut ids: HashMap<&str, NodeId> = HashMap::new();
     for old in diagram.nodes.iter().filter(|old| !is_synthetic(old)) {
-        if let Some(id) = add(&mut drawing, old) {
+        if let Some(id) = import_node(&mut drawing, old) {
             ids.insert(&old.id, id);
         }
     }
     for old in &diagram.nodes {
         let parent = old.parent_id.as_deref().and_then(|parent| ids.get(parent).copied());
         if let (Some(&id), Some(parent)) = (ids.get(old.id.as_str()), parent) {
-            drawing.came_from(id, parent);
-            stand(&mut drawing, id, parent);
+            drawing.record_original_container(id, parent);
+            place_in_container(&mut drawing, id, parent);
         }
     }
     for old in &diagram.nodes {
         let Some(&id) = ids.get(old.id.as_str()) else { continue };
         for (key, target) in &old.data.references {
             match target.as_str().and_then(|target| ids.get(target)) {
-                Some(&target) => translate::reference(&mut drawing, id, key, target),
-                None => drawing.note(Some(id), format!("{key} pointed at something that is not there")),
+                Some(&target) => translate::translate_reference(&mut drawing, id, key, target),
+                None => drawing.add_note(Some(id), format!("{key} refers to a missing node")),
             }
         }
         for output in &old.data.enabled_outputs {
             add_output(&mut drawing, id, output);
         }
-        if let Some(subnet) = translate::needs_interface(&drawing, id) {
-            translate::interface(&mut drawing, id, subnet, &old.data.properties);
+        if let Some(subnet) = translate::implicit_interface_subnet(&drawing, id) {
+            translate::add_network_interface(&mut drawing, id, subnet, &old.data.properties);
         }
     }
     for edge in &diagram.edges {
         connect(&mut drawing, &ids, edge);
     }
-    group(&mut drawing, &diagram, &ids);
+    group_modules(&mut drawing, &diagram, &ids);
     if !diagram.module_instances.is_empty() {
         let message = format!(
-            "{} instances of module templates are left out: use a module call for each",
+            "{} instances of module templates were not imported: add a module call for each",
             diagram.module_instances.len()
         );
-        drawing.note(None, message);
+        drawing.add_note(None, message);
     }
-    settings(&mut drawing, project.project_config, &diagram.nodes, &ids);
+    import_settings(&mut drawing, project.project_config, &diagram.nodes, &ids);
     drawing.finish()
 }
 
-fn is_synthetic(old: &OldNode) -> bool {
+fn is_synthetic(old: &TerraStudioNode) -> bool {
     let prefixes = ["_mod_", "_modinst_", "_instmem_"];
     prefixes.iter().any(|prefix| old.id.starts_with(prefix)) || old.data.type_id.starts_with("_terrastudio/")
 }
 
-fn add(drawing: &mut Drawing<'_>, old: &OldNode) -> Option<NodeId> {
+fn import_node(drawing: &mut BoardBuilder<'_>, old: &TerraStudioNode) -> Option<NodeId> {
     let data = &old.data;
-    let type_id = TypeId::parse(translate::type_id(&data.type_id)).ok()?;
+    let type_id = TypeId::parse(translate::current_type_id(&data.type_id)).ok()?;
     let label = data.display_label.as_deref().unwrap_or(&data.label);
     let wanted = if data.terraform_name.is_empty() { label } else { &data.terraform_name };
-    let id = drawing.add(type_id.clone(), wanted, label);
+    let id = drawing.add_node(type_id.clone(), wanted, label);
     if drawing.def(&type_id).is_none() {
-        drawing.note(Some(id), format!("the type `{type_id}` is unknown here; the node keeps all it had"));
+        drawing.add_note(Some(id), format!("unknown type `{type_id}`; the node keeps its properties"));
     }
-    translate::properties(drawing, id, data);
+    translate::translate_properties(drawing, id, data);
     if let Some(slug) = &data.naming_slug {
-        drawing.set(id, "slug", Value::text(slug.as_str()));
+        drawing.set_prop(id, "slug", Value::text(slug.as_str()));
     }
     for (key, mode) in &data.variable_overrides {
         if mode == "variable" {
-            let key = translate::key(&data.type_id, key);
-            drawing.given(id, key);
+            let key = translate::current_key(&data.type_id, key);
+            drawing.mark_as_variable(id, key);
         }
     }
     Some(id)
 }
 
-/// Puts a node where it stood, or as near as its type may stand here.
-fn stand(drawing: &mut Drawing<'_>, id: NodeId, parent: NodeId) {
+/// Places a node in its original container, or in the nearest ancestor that its type allows.
+fn place_in_container(drawing: &mut BoardBuilder<'_>, id: NodeId, parent: NodeId) {
     let mut around = Some(parent);
     while let Some(candidate) = around {
         if drawing.may_stand_in(id, candidate) && !drawing.is_within(candidate, id) {
-            if let Some(node) = drawing.node(id) {
+            if let Some(node) = drawing.node_mut(id) {
                 node.parent = Some(candidate);
             }
             return;
         }
-        around = drawing.get(candidate).and_then(|node| node.parent);
+        around = drawing.node(candidate).and_then(|node| node.parent);
     }
-    // A type that is unknown stands where it stood.
-    let unknown = drawing.get(id).is_some_and(|node| drawing.def(&node.type_id).is_none());
+    // A node of unknown type stays in its original container.
+    let unknown = drawing.node(id).is_some_and(|node| drawing.def(&node.type_id).is_none());
     if unknown
         && !drawing.is_within(parent, id)
-        && let Some(node) = drawing.node(id)
+        && let Some(node) = drawing.node_mut(id)
     {
         node.parent = Some(parent);
     }
 }
 
-fn add_output(drawing: &mut Drawing<'_>, id: NodeId, output: &str) {
+fn add_output(drawing: &mut BoardBuilder<'_>, id: NodeId, output: &str) {
     let Ok(type_id) = TypeId::parse("terraform/core/output") else { return };
-    let Some(name) = drawing.get(id).map(|node| format!("{}_{output}", node.name)) else { return };
-    let made = drawing.add(type_id, &name, &name);
-    drawing.set(made, "source_output", Value::text(output));
-    drawing.refer(made, "source_id", id);
+    let Some(name) = drawing.node(id).map(|node| format!("{}_{output}", node.name)) else { return };
+    let made = drawing.add_node(type_id, &name, &name);
+    drawing.set_prop(made, "source_output", Value::text(output));
+    drawing.add_reference(made, "source_id", id);
 }
 
-fn connect(drawing: &mut Drawing<'_>, ids: &HashMap<&str, NodeId>, edge: &OldEdge) {
+fn connect(drawing: &mut BoardBuilder<'_>, ids: &HashMap<&str, NodeId>, edge: &TerraStudioEdge) {
     let ends = (ids.get(edge.source.as_str()), ids.get(edge.target.as_str()));
     let (Some(&source), Some(&target)) = ends else { return };
     let label = edge.data.as_ref().and_then(|data| data.label.clone()).unwrap_or_default();
     let output = edge.source_handle.as_deref().and_then(|handle| handle.strip_prefix("out-"));
     if let (Some(output), Some("secret-in")) = (output, edge.target_handle.as_deref()) {
-        return translate::secret(drawing, source, target, output);
+        return translate::add_vault_secret(drawing, source, target, output);
     }
-    if translate::edge(drawing, source, target) {
+    if translate::translate_edge(drawing, source, target) {
         return;
     }
     if !drawing.connect(source, target, &label) {
-        drawing.note(Some(source), "an edge has no counterpart here and is left out");
+        drawing.add_note(Some(source), "an edge has no equivalent and was not imported");
     }
 }
 
-/// Members of a module stand in a group; several where they stood apart, which are one module again.
-fn group(drawing: &mut Drawing<'_>, diagram: &Diagram, ids: &HashMap<&str, NodeId>) {
+/// Groups the members of a module. Members with different parents get several groups with the same module name.
+fn group_modules(drawing: &mut BoardBuilder<'_>, diagram: &TerraStudioDiagram, ids: &HashMap<&str, NodeId>) {
     for module in &diagram.modules {
         let members: Vec<NodeId> = diagram
             .nodes
@@ -263,7 +263,7 @@ fn group(drawing: &mut Drawing<'_>, diagram: &Diagram, ids: &HashMap<&str, NodeI
             .collect();
         let mut groups: BTreeMap<Option<NodeId>, NodeId> = BTreeMap::new();
         for &member in &members {
-            let parent = drawing.get(member).and_then(|node| node.parent);
+            let parent = drawing.node(member).and_then(|node| node.parent);
             if parent.is_some_and(|parent| members.contains(&parent)) {
                 continue;
             }
@@ -271,28 +271,29 @@ fn group(drawing: &mut Drawing<'_>, diagram: &Diagram, ids: &HashMap<&str, NodeI
                 Some(group) => *group,
                 None => {
                     let Ok(type_id) = TypeId::parse("terraform/core/group") else { return };
-                    let group = drawing.add(type_id, &module.name.replace('-', "_"), &module.name);
-                    drawing.set(group, "module", Value::text(module.name.as_str()));
-                    if let Some(node) = drawing.node(group) {
+                    let group = drawing.add_node(type_id, &module.name.replace('-', "_"), &module.name);
+                    drawing.set_prop(group, "module", Value::text(module.name.as_str()));
+                    if let Some(node) = drawing.node_mut(group) {
                         node.parent = parent;
                     }
                     groups.insert(parent, group);
                     group
                 }
             };
-            if let Some(node) = drawing.node(member) {
+            if let Some(node) = drawing.node_mut(member) {
                 node.parent = Some(holder);
             }
         }
-        leave_out_strangers(drawing, &members, diagram, ids);
+        note_implicit_members(drawing, &members, diagram, ids);
     }
 }
 
-/// What stood in a member of a module and is no member itself would join by standing there.
-fn leave_out_strangers(
-    drawing: &mut Drawing<'_>,
+/// Adds notes for nodes inside a module member that are not members themselves: they join the module because of
+/// their container.
+fn note_implicit_members(
+    drawing: &mut BoardBuilder<'_>,
     members: &[NodeId],
-    diagram: &Diagram,
+    diagram: &TerraStudioDiagram,
     ids: &HashMap<&str, NodeId>,
 ) {
     for old in &diagram.nodes {
@@ -300,15 +301,20 @@ fn leave_out_strangers(
         if old.data.module_id.is_some() || members.contains(&id) {
             continue;
         }
-        let parent = drawing.get(id).and_then(|node| node.parent);
+        let parent = drawing.node(id).and_then(|node| node.parent);
         if parent.is_some_and(|parent| members.contains(&parent)) {
-            let message = "it stands in a member of a module and so belongs to the module here";
-            drawing.note(Some(id), message);
+            let message = "it is inside a member of a module and therefore belongs to the module";
+            drawing.add_note(Some(id), message);
         }
     }
 }
 
-fn settings(drawing: &mut Drawing<'_>, config: Config, nodes: &[OldNode], ids: &HashMap<&str, NodeId>) {
+fn import_settings(
+    drawing: &mut BoardBuilder<'_>,
+    config: TerraStudioConfig,
+    nodes: &[TerraStudioNode],
+    ids: &HashMap<&str, NodeId>,
+) {
     let value = |json: &Json| Value::from_json(json).ok().filter(|value| *value != Value::Null);
     let text = |json: &Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     drawing.settings.tags = config.common_tags.iter().map(|(key, json)| (key.clone(), text(json))).collect();
@@ -333,12 +339,12 @@ fn settings(drawing: &mut Drawing<'_>, config: Config, nodes: &[OldNode], ids: &
         kind: backend.kind,
         config: backend.config.iter().filter_map(|(key, json)| Some((key.clone(), value(json)?))).collect(),
     });
-    // Variables are called after the property as it is called here.
+    // Variable names follow the current property names.
     let mut renamed: HashMap<String, String> = HashMap::new();
     for old in nodes {
-        let Some(node) = ids.get(old.id.as_str()).and_then(|id| drawing.get(*id)) else { continue };
+        let Some(node) = ids.get(old.id.as_str()).and_then(|id| drawing.node(*id)) else { continue };
         for key in old.data.variable_overrides.keys() {
-            let new = format!("{}_{}", node.name, translate::key(&old.data.type_id, key));
+            let new = format!("{}_{}", node.name, translate::current_key(&old.data.type_id, key));
             renamed.insert(format!("{}_{key}", old.data.terraform_name), new);
         }
     }

@@ -1,6 +1,6 @@
-//! What a TerraStudio project calls otherwise, says by a switch, or makes without drawing it.
+//! Translates TerraStudio names, switches and implicit resources.
 
-use super::{drawing::Drawing, terrastudio::Data};
+use super::{board_builder::BoardBuilder, terrastudio::TerraStudioNodeBody};
 use serde_json::Value as Json;
 use shared_protocol::{NodeId, PropKey, TypeId, Value, registry::PropKind};
 use std::{collections::BTreeMap, sync::Arc};
@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 const SUBNET: &str = "azurerm/networking/subnet";
 const MACHINE: &str = "azurerm/compute/virtual_machine";
 
-pub(super) fn type_id(old: &str) -> &str {
+pub(super) fn current_type_id(old: &str) -> &str {
     match old {
         "_annotation/general/sticky_note" => "notes/sticky",
         "_annotation/general/browser" => "notes/browser",
@@ -24,8 +24,8 @@ pub(super) fn type_id(old: &str) -> &str {
     }
 }
 
-/// The property of today for one of then.
-pub(super) fn key<'a>(type_id: &str, old: &'a str) -> &'a str {
+/// Returns the current property key for a TerraStudio key.
+pub(super) fn current_key<'a>(type_id: &str, old: &'a str) -> &'a str {
     match (type_id, old) {
         (MACHINE, "size") => "vm_size",
         ("azurerm/compute/app_service", "client_cert_enabled") => "client_certificate_enabled",
@@ -44,7 +44,7 @@ pub(super) fn key<'a>(type_id: &str, old: &'a str) -> &'a str {
     }
 }
 
-/// Switches that only say whether other properties count, with those properties.
+/// Switches that only enable other properties, with those properties.
 const SWITCHES: [(&str, &[&str]); 12] = [
     ("delegation_enabled", &["delegation_service"]),
     ("identity_enabled", &["identity_type"]),
@@ -60,7 +60,7 @@ const SWITCHES: [(&str, &[&str]); 12] = [
     ("validationErrors", &[]),
 ];
 
-pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
+pub(super) fn translate_properties(drawing: &mut BoardBuilder<'_>, id: NodeId, data: &TerraStudioNodeBody) {
     let mut old = data.properties.clone();
     for (switch, governed) in SWITCHES {
         let Some(state) = old.remove(switch) else { continue };
@@ -68,20 +68,20 @@ pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
             governed.iter().for_each(|key| drop(old.remove(*key)));
         }
     }
-    special(drawing, id, &data.type_id, &mut old);
-    let Some(def) = drawing.get(id).and_then(|node| drawing.def(&node.type_id)) else {
+    translate_special(drawing, id, &data.type_id, &mut old);
+    let Some(def) = drawing.node(id).and_then(|node| drawing.def(&node.type_id)) else {
         for (key, json) in old {
             if let Ok(value) = Value::from_json(&json) {
-                drawing.set(id, &key, value);
+                drawing.set_prop(id, &key, value);
             }
         }
         return;
     };
     let mut unknown = Vec::new();
     for (old_key, json) in old {
-        let key = key(&data.type_id, &old_key);
+        let key = current_key(&data.type_id, &old_key);
         let Ok(value) = Value::from_json(&json) else {
-            drawing.note(Some(id), format!("{old_key} could not be read"));
+            drawing.add_note(Some(id), format!("the value of {old_key} could not be read"));
             continue;
         };
         if value == Value::Null {
@@ -89,17 +89,17 @@ pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
         }
         match def.prop(key) {
             Some(prop) if prop.kind != PropKind::Reference => {
-                let value = suited(drawing, def, &prop.key, value);
-                drawing.set(id, key, value);
+                let value = coerce_value(drawing, def, &prop.key, value);
+                drawing.set_prop(id, key, value);
             }
             _ => {
                 unknown.push(old_key.clone());
-                drawing.set(id, &old_key, value);
+                drawing.set_prop(id, &old_key, value);
             }
         }
     }
-    // What does not apply to the node as it is now would only be in the way.
-    if let Some(node) = drawing.get(id) {
+    // Values that do not apply to the node are removed when they equal a default.
+    if let Some(node) = drawing.node(id) {
         let hidden: Vec<PropKey> = def
             .props
             .iter()
@@ -113,23 +113,28 @@ pub(super) fn properties(drawing: &mut Drawing<'_>, id: NodeId, data: &Data) {
         };
         let (quiet, loud): (Vec<PropKey>, Vec<PropKey>) = hidden.into_iter().partition(equal);
         for key in quiet {
-            if let Some(node) = drawing.node(id) {
+            if let Some(node) = drawing.node_mut(id) {
                 node.props.remove(&key);
             }
         }
         for key in loud {
-            drawing.note(Some(id), format!("{key} is kept but does not apply with the other properties"));
+            drawing.add_note(Some(id), format!("{key} was kept but has no effect with the other properties"));
         }
     }
     if !unknown.is_empty() {
-        let message =
-            format!("kept without effect, because there is no such property here: {}", unknown.join(", "));
-        drawing.note(Some(id), message);
+        let message = format!("kept without effect, because no property matches: {}", unknown.join(", "));
+        drawing.add_note(Some(id), message);
     }
 }
 
-/// A value as the property takes it; as it is where it takes none of its forms, for the problems list to name.
-fn suited(drawing: &Drawing<'_>, def: &shared_protocol::TypeDef, key: &PropKey, value: Value) -> Value {
+/// Converts a value to a form that the property accepts; otherwise returns it unchanged, and the problems list
+/// reports it.
+fn coerce_value(
+    drawing: &BoardBuilder<'_>,
+    def: &shared_protocol::TypeDef,
+    key: &PropKey,
+    value: Value,
+) -> Value {
     let registry = drawing.snapshot.registry();
     let takes = |value: &Value| authority::check_prop(registry, def, key, value).is_ok();
     let words = |text: &str| {
@@ -147,36 +152,43 @@ fn suited(drawing: &Drawing<'_>, def: &shared_protocol::TypeDef, key: &PropKey, 
     candidates.into_iter().flatten().find(|value| takes(value)).unwrap_or(value)
 }
 
-/// Properties that mean something else here.
-fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTreeMap<String, Json>) {
+/// Translates properties with a different meaning.
+fn translate_special(
+    drawing: &mut BoardBuilder<'_>,
+    id: NodeId,
+    type_id: &str,
+    old: &mut BTreeMap<String, Json>,
+) {
     match type_id {
-        "azurerm/compute/app_service" | "azurerm/compute/function_app" => runtime(drawing, id, type_id, old),
+        "azurerm/compute/app_service" | "azurerm/compute/function_app" => {
+            translate_runtime(drawing, id, type_id, old)
+        }
         MACHINE => {
-            // Windows machines came with the image of a Linux by default.
+            // TerraStudio gave Windows machines a Linux image by default.
             let windows = old
                 .get("os_type")
                 .and_then(Json::as_str)
                 .is_some_and(|os| os.eq_ignore_ascii_case("windows"));
             let publisher = old.get("image_publisher").and_then(Json::as_str).unwrap_or_default().to_owned();
             if let Some(user) = old.get("admin_username").and_then(Json::as_str).filter(|_| !windows) {
-                drawing.set(id, "ssh_username", Value::text(user));
+                drawing.set_prop(id, "ssh_username", Value::text(user));
             }
-            // The key of the main user was always a variable.
+            // The SSH key of the admin user was always a variable.
             if !windows && !old.contains_key("ssh_public_key") {
-                drawing.given(id, "ssh_public_key");
+                drawing.mark_as_variable(id, "ssh_public_key");
             }
             if windows {
                 let image =
                     ["publisher", "offer", "sku"].map(|part| (part, old.remove(&format!("image_{part}"))));
                 if publisher == "Canonical" {
-                    drawing.note(
+                    drawing.add_note(
                         Some(id),
-                        "its image was a Linux although it runs Windows; it has the usual Windows image now",
+                        "its image was a Linux image although it runs Windows; it was replaced by the default Windows image",
                     );
                 } else {
                     for (part, json) in image {
                         if let Some(text) = json.as_ref().and_then(Json::as_str) {
-                            drawing.set(id, &format!("windows_image_{part}"), Value::text(text));
+                            drawing.set_prop(id, &format!("windows_image_{part}"), Value::text(text));
                         }
                     }
                 }
@@ -189,13 +201,13 @@ fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
         }
         "azurerm/security/key_vault" => {
             if let Some(model) = old.remove("access_model") {
-                drawing.set(id, "rbac_authorization_enabled", Value::Bool(model == "rbac"));
+                drawing.set_prop(id, "rbac_authorization_enabled", Value::Bool(model == "rbac"));
             }
         }
         _ if type_id.starts_with("aws/") => {
-            // Where a name is only a tag it was written as one.
+            // For types without a name property, the name was written as a tag.
             let named = drawing
-                .get(id)
+                .node(id)
                 .and_then(|node| drawing.def(&node.type_id))
                 .is_some_and(|def| def.prop("name").is_some());
             if let Some(name) = old.get("name").and_then(Json::as_str).filter(|_| !named).map(str::to_owned) {
@@ -205,21 +217,26 @@ fn special(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
                     _ => BTreeMap::new(),
                 };
                 tags.insert(Arc::from("Name"), Value::text(name));
-                drawing.set(id, "tags", Value::Object(tags));
+                drawing.set_prop(id, "tags", Value::Object(tags));
             }
         }
         _ if type_id.starts_with("_annotation/") => {
             if let Some(name) = old.remove("name").and_then(|json| json.as_str().map(str::to_owned)) {
                 let key = if type_id.ends_with("sticky_note") { "text" } else { "description" };
-                drawing.set(id, key, Value::text(name));
+                drawing.set_prop(id, key, Value::text(name));
             }
         }
         _ => {}
     }
 }
 
-/// `NODE|20-lts`, or a stack and its version, as the property of that stack.
-fn runtime(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTreeMap<String, Json>) {
+/// Translates `NODE|20-lts`, or a stack and its version, to the property of that stack.
+fn translate_runtime(
+    drawing: &mut BoardBuilder<'_>,
+    id: NodeId,
+    type_id: &str,
+    old: &mut BTreeMap<String, Json>,
+) {
     let text =
         |json: Option<Json>| json.and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_default();
     let stack = text(old.remove("runtime_stack"));
@@ -234,25 +251,25 @@ fn runtime(drawing: &mut Drawing<'_>, id: NodeId, type_id: &str, old: &mut BTree
         "dotnet" | "dotnetcore" | "dotnet-isolated" => "dotnet_version",
         "" => "",
         other => {
-            drawing.note(Some(id), format!("the runtime {other} {version} has to be set by hand"));
+            drawing.add_note(Some(id), format!("set the runtime {other} {version} manually"));
             ""
         }
     };
     if !key.is_empty() && !version.is_empty() {
-        drawing.set(id, key, Value::text(version));
+        drawing.set_prop(id, key, Value::text(version));
     }
     if type_id.ends_with("function_app") {
-        // It read the key of its storage account.
-        drawing.set(id, "storage_uses_managed_identity", Value::Bool(false));
+        // It used the key of its storage account.
+        drawing.set_prop(id, "storage_uses_managed_identity", Value::Bool(false));
         if old.get("enabled") == Some(&Json::Bool(true)) {
             old.remove("enabled");
         }
     }
 }
 
-/// A reference: under its key of today, or as the node that it stood for.
-pub(super) fn reference(drawing: &mut Drawing<'_>, id: NodeId, old: &str, target: NodeId) {
-    let Some(node) = drawing.get(id) else { return };
+/// Translates a reference: sets it under its current key, or adds the association node that it represents.
+pub(super) fn translate_reference(drawing: &mut BoardBuilder<'_>, id: NodeId, old: &str, target: NodeId) {
+    let Some(node) = drawing.node(id) else { return };
     let (type_id, name) = (node.type_id.clone(), node.name.to_string());
     let association = match (type_id.as_str(), old) {
         (SUBNET, "nsg_id") => Some((
@@ -270,79 +287,88 @@ pub(super) fn reference(drawing: &mut Drawing<'_>, id: NodeId, old: &str, target
     };
     if let Some((kind, suffix, key)) = association {
         let Ok(kind) = TypeId::parse(kind) else { return };
-        let made = drawing.add(kind, &format!("{name}_{suffix}"), &format!("{name}_{suffix}"));
-        if let Some(node) = drawing.node(made) {
+        let made = drawing.add_node(kind, &format!("{name}_{suffix}"), &format!("{name}_{suffix}"));
+        if let Some(node) = drawing.node_mut(made) {
             node.parent = Some(id);
         }
-        drawing.refer(made, "subnet_id", id);
-        return drawing.refer(made, key, target);
+        drawing.add_reference(made, "subnet_id", id);
+        return drawing.add_reference(made, key, target);
     }
-    let key = key(type_id.as_str(), old);
+    let key = current_key(type_id.as_str(), old);
     let fits = drawing.def(&type_id).and_then(|def| def.prop(key)).is_some_and(|prop| {
-        let target_type = drawing.get(target).map(|target| target.type_id.clone());
+        let target_type = drawing.node(target).map(|target| target.type_id.clone());
         prop.kind == PropKind::Reference
             && target_type.is_some_and(|target| prop.targets.iter().any(|pattern| pattern.matches(&target)))
     });
     if fits {
-        drawing.refer(id, key, target);
+        drawing.add_reference(id, key, target);
     } else {
-        let other = drawing.get(target).map(|target| target.name.to_string()).unwrap_or_default();
-        drawing.note(Some(id), format!("{old} pointed at {other}; there is no such reference here"));
+        let other = drawing.node(target).map(|target| target.name.to_string()).unwrap_or_default();
+        drawing.add_note(
+            Some(id),
+            format!("{old} referred to {other}; this reference has no equivalent and was not imported"),
+        );
     }
 }
 
-/// Edges that became nodes.
-pub(super) fn edge(drawing: &mut Drawing<'_>, source: NodeId, target: NodeId) -> bool {
-    let types = |drawing: &Drawing<'_>, id: NodeId| drawing.get(id).map(|node| node.type_id.to_string());
+/// Translates edges that are nodes in Draftboard.
+pub(super) fn translate_edge(drawing: &mut BoardBuilder<'_>, source: NodeId, target: NodeId) -> bool {
+    let types =
+        |drawing: &BoardBuilder<'_>, id: NodeId| drawing.node(id).map(|node| node.type_id.to_string());
     let ends = (types(drawing, source), types(drawing, target));
     let (Some(from), Some(to)) = ends else { return false };
     if (from.as_str(), to.as_str()) == ("aws/networking/subnet", "aws/networking/route_table") {
         let Ok(kind) = TypeId::parse("aws/networking/route_table_association") else { return false };
-        let name = drawing.get(source).map(|node| format!("{}_rt", node.name)).unwrap_or_default();
-        let made = drawing.add(kind, &name, &name);
-        if let Some(node) = drawing.node(made) {
+        let name = drawing.node(source).map(|node| format!("{}_rt", node.name)).unwrap_or_default();
+        let made = drawing.add_node(kind, &name, &name);
+        if let Some(node) = drawing.node_mut(made) {
             node.parent = Some(source);
         }
-        drawing.refer(made, "subnet_id", source);
-        drawing.refer(made, "route_table_id", target);
+        drawing.add_reference(made, "subnet_id", source);
+        drawing.add_reference(made, "route_table_id", target);
         return true;
     }
     false
 }
 
-/// An output that was kept in a vault is a secret of the vault.
-pub(super) fn secret(drawing: &mut Drawing<'_>, source: NodeId, vault: NodeId, output: &str) {
+/// Adds a vault secret for an output that was stored in a vault.
+pub(super) fn add_vault_secret(drawing: &mut BoardBuilder<'_>, source: NodeId, vault: NodeId, output: &str) {
     let Ok(kind) = TypeId::parse("azurerm/security/key_vault_secret") else { return };
-    let Some(name) = drawing.get(source).map(|node| format!("{}_{output}", node.name)) else { return };
-    let made = drawing.add(kind, &name, &name);
-    if let Some(node) = drawing.node(made) {
+    let Some(name) = drawing.node(source).map(|node| format!("{}_{output}", node.name)) else { return };
+    let made = drawing.add_node(kind, &name, &name);
+    if let Some(node) = drawing.node_mut(made) {
         node.parent = Some(vault);
     }
-    drawing.set(made, "name", Value::text(name.replace('_', "-")));
-    drawing.set(made, "source_output", Value::text(output));
-    drawing.refer(made, "key_vault_id", vault);
-    drawing.refer(made, "source_id", source);
+    drawing.set_prop(made, "name", Value::text(name.replace('_', "-")));
+    drawing.set_prop(made, "source_output", Value::text(output));
+    drawing.add_reference(made, "key_vault_id", vault);
+    drawing.add_reference(made, "source_id", source);
 }
 
-/// A machine that stood in a subnet had a network interface that was not drawn. Returns the subnet.
-pub(super) fn needs_interface(drawing: &Drawing<'_>, id: NodeId) -> Option<NodeId> {
-    let node = drawing.get(id).filter(|node| node.type_id.as_str() == MACHINE)?;
+/// Returns the subnet of a machine whose network interface was implicit.
+pub(super) fn implicit_interface_subnet(drawing: &BoardBuilder<'_>, id: NodeId) -> Option<NodeId> {
+    let node = drawing.node(id).filter(|node| node.type_id.as_str() == MACHINE)?;
     let has_one = node.references.contains_key("network_interface_ids");
-    let subnet = drawing.stood_in(id)?;
-    let is_subnet = drawing.get(subnet).is_some_and(|subnet| subnet.type_id.as_str() == SUBNET);
+    let subnet = drawing.original_container(id)?;
+    let is_subnet = drawing.node(subnet).is_some_and(|subnet| subnet.type_id.as_str() == SUBNET);
     (!has_one && is_subnet).then_some(subnet)
 }
 
-pub(super) fn interface(drawing: &mut Drawing<'_>, id: NodeId, subnet: NodeId, old: &BTreeMap<String, Json>) {
-    let Some(name) = drawing.get(id).map(|node| node.name.to_string()) else { return };
+pub(super) fn add_network_interface(
+    drawing: &mut BoardBuilder<'_>,
+    id: NodeId,
+    subnet: NodeId,
+    old: &BTreeMap<String, Json>,
+) {
+    let Some(name) = drawing.node(id).map(|node| node.name.to_string()) else { return };
     let Ok(kind) = TypeId::parse("azurerm/networking/network_interface") else { return };
     let title = old.get("name").and_then(Json::as_str).map_or_else(|| name.clone(), str::to_owned);
-    let made = drawing.add(kind, &format!("{name}_nic"), &format!("{name}_nic"));
-    if let Some(node) = drawing.node(made) {
+    let made = drawing.add_node(kind, &format!("{name}_nic"), &format!("{name}_nic"));
+    if let Some(node) = drawing.node_mut(made) {
         node.parent = Some(subnet);
     }
-    drawing.set(made, "name", Value::text(format!("{title}-nic")));
-    drawing.refer(made, "subnet_id", subnet);
-    drawing.refer(id, "network_interface_ids", made);
-    drawing.note(Some(made), "the network interface that came with the machine is drawn now");
+    drawing.set_prop(made, "name", Value::text(format!("{title}-nic")));
+    drawing.add_reference(made, "subnet_id", subnet);
+    drawing.add_reference(id, "network_interface_ids", made);
+    drawing.add_note(Some(made), "the implicit network interface of the machine was added as a node");
 }

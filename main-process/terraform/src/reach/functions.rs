@@ -1,11 +1,11 @@
-//! Functions that read files. A path counts as safe only when it is a constant strictly below the module folder.
+//! Functions that read files. A path is safe only when it is a constant below the module folder.
 
 use hcl_edit::{
     expr::{Expression, FuncCall, TraversalOperator},
     template::Element,
 };
 
-const READING: [&str; 10] = [
+const FILE_FUNCTIONS: [&str; 10] = [
     "file",
     "filebase64",
     "fileexists",
@@ -18,58 +18,59 @@ const READING: [&str; 10] = [
     "filebase64sha512",
 ];
 
-/// Functions whose result cannot be judged: a template calls functions of its own, a path tells who runs this, and where, and a
-/// value that is no longer sensitive goes into messages.
-const NEVER: [&str; 5] = ["templatefile", "templatestring", "pathexpand", "abspath", "nonsensitive"];
-/// Files that hold state, plans or values of variables.
-const SECRET: [&str; 3] = [".tfstate", ".tfplan", ".tfvars"];
+/// Functions that cannot be analyzed: a template calls other functions, an absolute path reveals the user and
+/// machine, and a value that is no longer sensitive appears in messages.
+const UNSAFE_FUNCTIONS: [&str; 5] =
+    ["templatefile", "templatestring", "pathexpand", "abspath", "nonsensitive"];
+/// File name parts of states, plans and variable values.
+const SECRET_FILE_MARKS: [&str; 3] = [".tfstate", ".tfplan", ".tfvars"];
 
-/// The call in words when it may read outside the module folder, or runs code of a provider.
+/// Describes the call when it may read outside the module folder or runs provider code.
 pub(super) fn unsafe_call(call: &FuncCall) -> Option<String> {
     let name = call.name.name.as_str();
     if call.name.is_namespaced() {
         return Some(format!("the provider function {name}()"));
     }
-    if NEVER.contains(&name) {
+    if UNSAFE_FUNCTIONS.contains(&name) {
         return Some(format!("the function {name}()"));
     }
-    if !READING.contains(&name) {
+    if !FILE_FUNCTIONS.contains(&name) {
         return None;
     }
     let is_safe = match (name, call.args.get(0), call.args.get(1)) {
         ("fileset", Some(folder), Some(pattern)) => {
-            (is_module_folder(folder) || below(folder).is_some())
-                && below(pattern).is_some_and(|pattern| !pattern.contains(['{', '[']))
+            (is_module_folder(folder) || safe_constant_path(folder).is_some())
+                && safe_constant_path(pattern).is_some_and(|pattern| !pattern.contains(['{', '[']))
         }
         ("fileset", ..) => false,
-        (_, Some(path), _) => below(path).is_some(),
+        (_, Some(path), _) => safe_constant_path(path).is_some(),
         (_, None, _) => false,
     };
     (!is_safe || call.args.expand_final()).then(|| format!("the function {name}()"))
 }
 
-/// The file that a call reads, when that is safe.
+/// Returns the file that a safe call reads.
 pub(super) fn constant_file(call: &FuncCall) -> Option<String> {
     let name = call.name.name.as_str();
-    if call.name.is_namespaced() || name == "fileset" || !READING.contains(&name) {
+    if call.name.is_namespaced() || name == "fileset" || !FILE_FUNCTIONS.contains(&name) {
         return None;
     }
-    below(call.args.get(0)?)
+    safe_constant_path(call.args.get(0)?)
 }
 
-/// A constant path strictly below the module folder, of something that may be read.
-fn below(path: &Expression) -> Option<String> {
+/// Returns a constant path below the module folder, unless the file is hidden or may contain secrets.
+fn safe_constant_path(path: &Expression) -> Option<String> {
     match path {
-        Expression::String(text) => below_text(text.value()),
-        Expression::Parenthesis(inner) => below(inner.inner()),
+        Expression::String(text) => safe_path(text.value()),
+        Expression::Parenthesis(inner) => safe_constant_path(inner.inner()),
         Expression::StringTemplate(template) => {
             let elements: Vec<&Element> = template.iter().collect();
             match elements[..] {
-                [Element::Literal(text)] => below_text(text),
+                [Element::Literal(text)] => safe_path(text),
                 [Element::Interpolation(folder), Element::Literal(rest)]
                     if is_module_folder(&folder.expr) =>
                 {
-                    below_text(rest.strip_prefix('/')?)
+                    safe_path(rest.strip_prefix('/')?)
                 }
                 _ => None,
             }
@@ -78,13 +79,13 @@ fn below(path: &Expression) -> Option<String> {
     }
 }
 
-fn below_text(text: &str) -> Option<String> {
+fn safe_path(text: &str) -> Option<String> {
     let mut names = Vec::new();
     for part in text.split('/') {
         match part {
             "" | "." => {}
             hidden if hidden.starts_with('.') => return None,
-            secret if SECRET.iter().any(|ending| secret.to_ascii_lowercase().contains(ending)) => {
+            secret if SECRET_FILE_MARKS.iter().any(|ending| secret.to_ascii_lowercase().contains(ending)) => {
                 return None;
             }
             name => names.push(name),

@@ -1,15 +1,15 @@
-//! Where HCL's statements, strings, comments and heredocs begin and end, as Terraform's own scanner sees it.
+//! Finds the boundaries of HCL statements, strings, comments and heredocs the way the scanner of Terraform does.
 //!
-//! `hcl-edit` says what a file means. Where it and Terraform disagree about an end, text that one of them takes for the
-//! content of a heredoc is code for the other. Example: Terraform sees an empty heredoc and a block, `hcl-edit` sees text:
+//! `hcl-edit` parses the files. Where it and Terraform disagree about a boundary, heredoc content for one is code
+//! for the other. Example: Terraform sees an empty heredoc and a block, `hcl-edit` sees text:
 //!
 //! ```text
 //! note = <<EOT
-//! EOT                  ← Terraform's end; hcl-edit wants a line before it
-//! data "http" "x" {}   ← executed, never judged
+//! EOT                  ← end for Terraform; hcl-edit expects a line before it
+//! data "http" "x" {}   ← executed, never analyzed
 //! ```
 //!
-//! A file is judged only when both see the same statements. Whatever is ambiguous is refused.
+//! A file is analyzed only when both see the same statements. Ambiguous text is refused.
 
 use hcl_edit::{
     expr::Expression,
@@ -18,99 +18,102 @@ use hcl_edit::{
     visit::{Visit, visit_heredoc_template},
 };
 
-/// How deep blocks, brackets and templates may lie within each other.
-const MAX_DEPTH: usize = 100;
+/// The maximum nesting of blocks, brackets and templates.
+const MAX_NESTING_DEPTH: usize = 100;
 
-/// The statements of a text, and how many heredocs are in it.
+/// The statements of a text and its number of heredocs.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Outline {
-    heads: Vec<Head>,
+struct StatementOutline {
+    heads: Vec<StatementHead>,
     heredocs: usize,
 }
 
-/// An argument's name, or a block's name and labels.
+/// The name of an argument, or the name and labels of a block.
 #[derive(Debug, PartialEq, Eq)]
-struct Head {
+struct StatementHead {
     depth: usize,
     words: Vec<String>,
     is_block: bool,
 }
 
-/// Whether Terraform sees the same statements in a text as were parsed from it.
+/// Checks that Terraform sees the same statements as `parsed`.
 pub(crate) fn check_body(text: &str, parsed: &Body) -> Result<(), String> {
-    let mut scanner = Scanner::new(text)?;
+    let mut scanner = HclScanner::new(text)?;
     scanner.body(0)?;
-    let mut expected = Outline { heads: Vec::new(), heredocs: heredocs(|count| count.visit_body(parsed)) };
-    note_heads(parsed, 0, &mut expected.heads);
+    let mut expected =
+        StatementOutline { heads: Vec::new(), heredocs: count_heredocs(|count| count.visit_body(parsed)) };
+    collect_heads(parsed, 0, &mut expected.heads);
     if scanner.outline == expected {
         return Ok(());
     }
-    Err("Terraform would read its blocks or heredocs differently".to_owned())
+    Err("Terraform would parse its blocks or heredocs differently".to_owned())
 }
 
-/// Whether a text is one expression for Terraform too: it closes nothing that it did not open, and does not end before its end.
+/// Checks that Terraform also sees a single expression: it closes only what it opened, and does not end early.
 pub(crate) fn check_expression(text: &str, parsed: &Expression) -> Result<(), String> {
-    // A heredoc ends with its line.
+    // A heredoc needs a trailing newline.
     let text = format!("{}\n", text.trim());
-    let mut scanner = Scanner::new(&text)?;
+    let mut scanner = HclScanner::new(&text)?;
     scanner.expression(0)?;
     scanner.skip_blank(true)?;
-    if scanner.peek().is_some() || scanner.outline.heredocs != heredocs(|count| count.visit_expr(parsed)) {
-        return Err("Terraform would read it as more than one expression".to_owned());
+    if scanner.peek().is_some()
+        || scanner.outline.heredocs != count_heredocs(|count| count.visit_expr(parsed))
+    {
+        return Err("Terraform would parse it as more than one expression".to_owned());
     }
     Ok(())
 }
 
-struct Count(usize);
+struct HeredocCounter(usize);
 
-impl Visit for Count {
+impl Visit for HeredocCounter {
     fn visit_heredoc_template(&mut self, node: &HeredocTemplate) {
         self.0 += 1;
         visit_heredoc_template(self, node);
     }
 }
 
-fn heredocs(visit: impl FnOnce(&mut Count)) -> usize {
-    let mut count = Count(0);
+fn count_heredocs(visit: impl FnOnce(&mut HeredocCounter)) -> usize {
+    let mut count = HeredocCounter(0);
     visit(&mut count);
     count.0
 }
 
-fn note_heads(body: &Body, depth: usize, heads: &mut Vec<Head>) {
+fn collect_heads(body: &Body, depth: usize, heads: &mut Vec<StatementHead>) {
     for structure in body {
         match structure {
             Structure::Attribute(attribute) => {
                 let words = vec![attribute.key.as_str().to_owned()];
-                heads.push(Head { depth, words, is_block: false });
+                heads.push(StatementHead { depth, words, is_block: false });
             }
             Structure::Block(block) => {
                 let labels = block.labels.iter().map(|label| label.as_str().to_owned());
                 let words = std::iter::once(block.ident.as_str().to_owned()).chain(labels).collect();
-                heads.push(Head { depth, words, is_block: true });
-                note_heads(&block.body, depth + 1, heads);
+                heads.push(StatementHead { depth, words, is_block: true });
+                collect_heads(&block.body, depth + 1, heads);
             }
         }
     }
 }
 
-struct Scanner<'a> {
+struct HclScanner<'a> {
     rest: &'a str,
-    outline: Outline,
+    outline: StatementOutline,
 }
 
 fn is_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_' || char == '-'
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> HclScanner<'a> {
     fn new(text: &'a str) -> Result<Self, String> {
         let is_lone = |(at, _): (usize, _)| !text[at + 1..].starts_with('\n');
         if text.starts_with('\u{feff}') || text.contains('\0') || text.match_indices('\r').any(is_lone) {
             return Err(
-                "it has a byte order mark, a zero byte, or a carriage return within a line".to_owned()
+                "it contains a byte order mark, a NUL byte, or a carriage return within a line".to_owned()
             );
         }
-        Ok(Self { rest: text, outline: Outline::default() })
+        Ok(Self { rest: text, outline: StatementOutline::default() })
     }
 
     fn peek(&self) -> Option<char> {
@@ -131,7 +134,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Spaces and comments; line ends too where they mean nothing.
+    /// Skips spaces and comments, and line breaks with `over_lines`.
     fn skip_blank(&mut self, over_lines: bool) -> Result<(), String> {
         loop {
             match self.peek() {
@@ -140,7 +143,7 @@ impl<'a> Scanner<'a> {
                 Some('#') => self.skip_line(),
                 Some('/') if self.rest.starts_with("//") => self.skip_line(),
                 Some('/') if self.rest.starts_with("/*") => {
-                    let end = self.rest[2..].find("*/").ok_or("a comment has no end")?;
+                    let end = self.rest[2..].find("*/").ok_or("unterminated comment")?;
                     self.skip(end + 4);
                 }
                 _ => return Ok(()),
@@ -148,20 +151,20 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Up to the line's end, which stays.
+    /// Skips to the end of the line, excluding the line break.
     fn skip_line(&mut self) {
         self.skip(self.rest.find('\n').unwrap_or(self.rest.len()));
     }
 
     fn body(&mut self, depth: usize) -> Result<(), String> {
-        if depth > MAX_DEPTH {
-            return Err("its blocks lie too deep".to_owned());
+        if depth > MAX_NESTING_DEPTH {
+            return Err("blocks are nested too deeply".to_owned());
         }
         loop {
             self.skip_blank(true)?;
             match self.peek() {
                 None if depth == 0 => return Ok(()),
-                None => return Err("a block has no end".to_owned()),
+                None => return Err("unterminated block".to_owned()),
                 Some('}') if depth > 0 => {
                     self.skip(1);
                     return Ok(());
@@ -172,31 +175,31 @@ impl<'a> Scanner<'a> {
     }
 
     fn statement(&mut self, depth: usize) -> Result<(), String> {
-        let mut words = vec![self.word().ok_or("a line begins with neither a name nor a comment")?];
+        let mut words = vec![self.word().ok_or("expected a name or a comment at the start of a line")?];
         loop {
             self.skip_blank(false)?;
             match self.peek() {
                 Some('=') if !self.rest.starts_with("==") && words.len() == 1 => {
                     self.skip(1);
-                    self.outline.heads.push(Head { depth, words, is_block: false });
+                    self.outline.heads.push(StatementHead { depth, words, is_block: false });
                     return self.expression(depth);
                 }
                 Some('{') => {
                     self.skip(1);
-                    self.outline.heads.push(Head { depth, words, is_block: true });
+                    self.outline.heads.push(StatementHead { depth, words, is_block: true });
                     return self.body(depth + 1);
                 }
                 Some('"') => {
                     self.skip(1);
-                    let end = self.rest.find('"').ok_or("a label has no end")?;
+                    let end = self.rest.find('"').ok_or("unterminated label")?;
                     let label = &self.rest[..end];
                     if label.contains(['\\', '\n']) || label.contains("${") || label.contains("%{") {
-                        return Err("a label is no plain text".to_owned());
+                        return Err("a label is not plain text".to_owned());
                     }
                     words.push(label.to_owned());
                     self.skip(end + 1);
                 }
-                _ => words.push(self.word().ok_or("a line is neither an argument nor a block")?),
+                _ => words.push(self.word().ok_or("expected an argument or a block")?),
             }
         }
     }
@@ -209,28 +212,28 @@ impl<'a> Scanner<'a> {
         Some(word)
     }
 
-    /// Up to the line's end, or the brace that closes the block around it.
+    /// Scans to the end of the line, or to the closing brace of the enclosing block.
     fn expression(&mut self, depth: usize) -> Result<(), String> {
         self.code(Vec::new(), depth, true)
     }
 
-    /// Until all brackets are closed, or, with none open, to the end of an expression.
+    /// Scans until all brackets are closed or, with none open, to the end of the expression.
     fn code(&mut self, mut open: Vec<char>, depth: usize, may_have_heredocs: bool) -> Result<(), String> {
-        if depth > MAX_DEPTH {
-            return Err("its templates lie too deep".to_owned());
+        if depth > MAX_NESTING_DEPTH {
+            return Err("templates are nested too deeply".to_owned());
         }
         let is_template = !open.is_empty();
         loop {
             self.skip_blank(!open.is_empty())?;
             let Some(char) = self.peek() else {
-                return if open.is_empty() { Ok(()) } else { Err("a bracket has no end".to_owned()) };
+                return if open.is_empty() { Ok(()) } else { Err("unclosed bracket".to_owned()) };
             };
             if open.is_empty() && matches!(char, '\n' | '\r' | '}') {
                 return Ok(());
             }
             if self.take("<<") {
                 if !may_have_heredocs {
-                    return Err("a heredoc stands in a template".to_owned());
+                    return Err("a heredoc inside a template is not supported".to_owned());
                 }
                 self.heredoc(depth)?;
                 continue;
@@ -243,26 +246,26 @@ impl<'a> Scanner<'a> {
                 '{' => open.push('}'),
                 ')' | ']' | '}' => {
                     if open.pop() != Some(char) {
-                        return Err("a bracket is closed that was not opened".to_owned());
+                        return Err("unmatched closing bracket".to_owned());
                     }
                     if open.is_empty() && is_template {
                         return Ok(());
                     }
                 }
                 plain if plain.is_ascii_graphic() || is_word(plain) => {}
-                _ => return Err("it has a character that Terraform does not know".to_owned()),
+                _ => return Err("invalid character".to_owned()),
             }
-            if open.len() > MAX_DEPTH {
-                return Err("its brackets lie too deep".to_owned());
+            if open.len() > MAX_NESTING_DEPTH {
+                return Err("brackets are nested too deeply".to_owned());
             }
         }
     }
 
-    /// What begins a template within a text. True when something of that kind was passed.
+    /// Scans a template or an escape at the current position. Returns whether there was one.
     fn template(&mut self, depth: usize) -> Result<bool, String> {
         for (sign, three, escape, begin) in [("$", "$$$", "$${", "${"), ("%", "%%%", "%%{", "%{")] {
             if self.rest.starts_with(three) && self.rest.trim_start_matches(sign).starts_with('{') {
-                return Err("a template begins with too many signs".to_owned());
+                return Err("ambiguous template: too many `$` or `%` signs".to_owned());
             }
             if self.take(escape) {
                 return Ok(true);
@@ -275,21 +278,21 @@ impl<'a> Scanner<'a> {
         Ok(false)
     }
 
-    /// After the opening quotation mark.
+    /// Scans a string after its opening quote.
     fn quoted(&mut self, depth: usize) -> Result<(), String> {
         loop {
             if self.template(depth)? {
                 continue;
             }
             match self.peek() {
-                None | Some('\n') => return Err("a text has no end on its line".to_owned()),
+                None | Some('\n') => return Err("unterminated string".to_owned()),
                 Some('"') => {
                     self.skip(1);
                     return Ok(());
                 }
                 Some('\\') => {
                     if !self.rest[1..].starts_with(['n', 'r', 't', '"', '\\', 'u', 'U']) {
-                        return Err("a text has an escape that Terraform does not know".to_owned());
+                        return Err("invalid escape sequence".to_owned());
                     }
                     self.skip(2);
                 }
@@ -298,24 +301,25 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// After `<<`. Leaves the end of its last line.
+    /// Scans a heredoc after `<<`, up to the line break after its end marker.
     fn heredoc(&mut self, depth: usize) -> Result<(), String> {
         self.outline.heredocs += 1;
         self.take("-");
-        let marker = self.word().filter(|marker| marker.is_ascii()).ok_or("a heredoc has no plain name")?;
+        let marker = self.word().filter(|marker| marker.is_ascii()).ok_or("invalid heredoc marker")?;
         self.take("\r");
         if !self.take("\n") {
-            return Err("the name of a heredoc does not end its line".to_owned());
+            return Err("unexpected text after a heredoc marker".to_owned());
         }
         let mut is_first = true;
         loop {
-            let end = self.rest.find('\n').ok_or("a heredoc has no end")?;
+            let end = self.rest.find('\n').ok_or("unterminated heredoc")?;
             let line = &self.rest[..end];
             if line.trim() == marker {
                 let before = &line[..line.find(marker.as_str()).unwrap_or(0)];
                 if is_first || !before.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
                     return Err(
-                        "a heredoc is empty, or ends after other blanks than spaces and tabs".to_owned()
+                        "a heredoc is empty, or its end marker is indented with other than spaces and tabs"
+                            .to_owned(),
                     );
                 }
                 self.skip(if line.ends_with('\r') { end - 1 } else { end });
@@ -323,14 +327,14 @@ impl<'a> Scanner<'a> {
             }
             let after = line.trim_start().strip_prefix(marker.as_str());
             if after.is_some_and(|after| !after.starts_with(|char: char| char.is_ascii() && is_word(char))) {
-                return Err("a line of a heredoc begins with its name and goes on".to_owned());
+                return Err("a heredoc line starts with its end marker, followed by other text".to_owned());
             }
             is_first = false;
             loop {
                 if self.template(depth)? {
                     continue;
                 }
-                let Some(char) = self.peek() else { return Err("a heredoc has no end".to_owned()) };
+                let Some(char) = self.peek() else { return Err("unterminated heredoc".to_owned()) };
                 self.skip(char.len_utf8());
                 if char == '\n' {
                     break;
@@ -386,13 +390,13 @@ mod tests {
         let hidden = "data \"http\" \"x\" {\n  url = \"http://elsewhere\"\n}\n";
         let other = "locals {\n  b = <<EOT\ntext\nEOT\n}\n";
         for text in [
-            // An empty heredoc, and what it hides: at the top, within a block, within brackets.
+            // An empty heredoc and the code that it hides: at the top level, in a block, in brackets.
             format!("locals {{\n  a = <<EOT\nEOT\n}}\n{hidden}{other}"),
             format!("locals {{\n  a = <<-EOT\n    EOT\n}}\n{hidden}{other}"),
             "resource \"a\" \"b\" {\n  a = <<EOT\nEOT\n  provisioner \"local-exec\" {\n  }\n  b = <<EOT\ntext\nEOT\n}\n".to_owned(),
             "a = [<<EOT\nEOT\n, file(\"/etc/passwd\"), <<EOT\ntext\nEOT\n]\n".to_owned(),
             "a = <<EOT\nEOT\n".to_owned(),
-            // An end for one of the two only.
+            // A heredoc end for only one of the two.
             "a = [<<EOT\nx\nEOT, file(\"x\"), <<EOT\nEOT\n]\n".to_owned(),
             "a = <<EOT\nx\n\u{a0}EOT\n}\nEOT\n".to_owned(),
             "a = <<EOT\nx\nEOT".to_owned(),

@@ -1,17 +1,19 @@
-//! Reach: which changed values end up in something that executes or sends while Terraform plans.
+//! Reach analysis: finds changed values that flow into blocks which execute code or send data while Terraform
+//! plans.
 //!
-//! Owns: the graph of a configuration's blocks, and two questions about it. Must not know: who asks, how a run goes.
+//! Owns: the graph of the blocks of a configuration, and two queries on it. Must not know: the caller, how a run
+//! works.
 //!
-//! A plan evaluates more than the block that changed. Example: the proposal changes one local, nothing else.
+//! A plan evaluates more than the changed block. Example: the proposal changes one local and nothing else.
 //!
 //! ```text
 //! locals { url = "http://elsewhere/${file("/etc/passwd")}" }         changed: a root
 //!   └─ referenced by  data "terraform_remote_state" "x"              a sink: the plan sends the value
 //! ```
 //!
-//! [`Configuration::reached`] walks from every changed block to the blocks that reference it, through locals, variables,
-//! outputs and local modules, and names the first sink. [`Configuration::sink`] names a sink of the configuration itself.
-//! Whatever cannot be judged counts as a sink.
+//! [`Configuration::reached`] walks from every changed block to the blocks that reference it, through locals,
+//! variables, outputs and local modules, and returns the first sink. [`Configuration::sink`] returns a sink of the
+//! configuration itself. A block that cannot be analyzed counts as a sink.
 
 mod functions;
 pub(crate) mod lexical;
@@ -26,40 +28,41 @@ use std::{
     fmt,
 };
 
-/// A folder below the board's own (empty for that one), and a name such as `local.url` or `data.http.x`.
-type Key = (String, String);
+/// A folder under the folder of the board (empty for that folder itself), and a name such as `local.url` or
+/// `data.http.x`.
+type BlockKey = (String, String);
 
-/// The blocks of a board's files and of foreign files beside them.
+/// The blocks of the files of a board and of foreign files in the same folder.
 #[derive(Debug, Default)]
 pub struct Configuration {
-    items: BTreeMap<Key, Item>,
-    /// Calls of modules whose files are known: the call, and the folder it calls.
-    calls: Vec<(Key, String)>,
-    /// Files that cannot be parsed, or that Terraform would read differently.
+    items: BTreeMap<BlockKey, ConfigurationBlock>,
+    /// Calls of modules with known files: the call and the module folder.
+    calls: Vec<(BlockKey, String)>,
+    /// Files that cannot be parsed or that Terraform would parse differently.
     unreadable: Vec<String>,
-    /// The first block that needs a provider which is not built in.
+    /// The first block that needs a provider other than the built-in one.
     fetched: Option<String>,
-    /// Constant paths that functions read.
+    /// Constant paths that are passed to file functions.
     files: BTreeSet<String>,
 }
 
 /// One block, local, module input or provider requirement.
 #[derive(Debug, Default)]
-struct Item {
-    /// As a person finds it, such as `data http x in main.tf`.
+struct ConfigurationBlock {
+    /// The display label, such as `data http x in main.tf`.
     label: String,
-    /// Everything it is made of; override files add to it.
-    parts: Vec<Part>,
-    references: BTreeSet<Reference>,
-    /// Executes or sends when it is planned or applied.
+    /// The source parts; override files add to them.
+    parts: Vec<BlockPart>,
+    references: BTreeSet<BlockReference>,
+    /// The block executes code or sends data when it is planned or applied.
     is_sink: bool,
-    /// Calls of functions that read a file outside the module folder, or that cannot be judged.
+    /// Calls of functions that read a file outside the module folder or that cannot be analyzed.
     unsafe_calls: Vec<String>,
 }
 
-impl Item {
-    /// What executes or sends, in words.
-    fn sink(&self) -> Option<String> {
+impl ConfigurationBlock {
+    /// Describes the sink; `None` when the block is harmless.
+    fn describe_sink(&self) -> Option<String> {
         match (self.is_sink, self.unsafe_calls.first()) {
             (true, _) => Some(self.label.clone()),
             (false, call) => call.map(|call| format!("{call} of {}", self.label)),
@@ -68,32 +71,32 @@ impl Item {
 }
 
 #[derive(Debug, PartialEq)]
-enum Part {
+enum BlockPart {
     Block(Box<Block>),
     Expression(Box<Expression>),
     Text(String),
 }
 
-/// A name that an expression uses, in the folder that it stands in.
+/// A name used in an expression, with its folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Reference {
-    One(Key),
-    /// Every item whose name starts with this.
-    Every(Key),
-    /// A module's output; all of them when absent.
-    Output(Key, Option<String>),
+enum BlockReference {
+    One(BlockKey),
+    /// Every item whose name starts with this prefix.
+    Every(BlockKey),
+    /// An output of a module; all outputs when `None`.
+    Output(BlockKey, Option<String>),
 }
 
-/// A block that would execute or send.
+/// A block that would execute code or send data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reached {
-    /// Such as `data http x in main.tf`.
+pub struct ReachedSink {
+    /// For example `data http x in main.tf`.
     pub block: String,
-    /// The changed block whose value gets there; absent when the block itself is new or changed.
+    /// The changed block whose value reaches it; `None` when the block itself is new or changed.
     pub from: Option<String>,
 }
 
-impl fmt::Display for Reached {
+impl fmt::Display for ReachedSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.from {
             None => f.write_str(&self.block),
@@ -103,7 +106,8 @@ impl fmt::Display for Reached {
 }
 
 impl Configuration {
-    /// Reads files by their path within the board's folder: `.tf`, `.tofu`, their JSON, `.tfvars`; others are left out.
+    /// Reads files by their path in the folder of the board: `.tf`, `.tofu`, their JSON variants, `.tfvars`.
+    /// Ignores other files.
     pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut configuration = Self::default();
         let files: Vec<(&str, &[u8])> = files.into_iter().collect();
@@ -118,20 +122,21 @@ impl Configuration {
         configuration
     }
 
-    /// The first sink that a difference from `before` reaches. Without `before`, everything is new.
-    pub fn reached(&self, before: Option<&Self>) -> Option<Reached> {
+    /// Returns the first sink that a difference from `before` reaches. Without `before`, everything counts as new.
+    pub fn reached(&self, before: Option<&Self>) -> Option<ReachedSink> {
         if let Some(file) = self.unreadable.first() {
-            return Some(Reached { block: format!("{file}, which cannot be parsed"), from: None });
+            return Some(ReachedSink { block: format!("{file}, which cannot be parsed"), from: None });
         }
-        let known = |key: &Key| before.and_then(|before| before.items.get(key));
+        let known = |key: &BlockKey| before.and_then(|before| before.items.get(key));
         let changed =
             self.items.iter().filter(|(key, item)| known(key).is_none_or(|known| known.parts != item.parts));
         let removed = before.into_iter().flat_map(|before| before.items.keys());
         let removed = removed.filter(|key| !self.items.contains_key(*key));
-        let roots: BTreeSet<Key> = changed.map(|(key, _)| key).chain(removed).cloned().collect();
+        let roots: BTreeSet<BlockKey> = changed.map(|(key, _)| key).chain(removed).cloned().collect();
         let users = self.users();
-        let mut from: BTreeMap<Key, Option<Key>> = roots.into_iter().map(|root| (root, None)).collect();
-        let mut waiting: VecDeque<Key> = from.keys().cloned().collect();
+        let mut from: BTreeMap<BlockKey, Option<BlockKey>> =
+            roots.into_iter().map(|root| (root, None)).collect();
+        let mut waiting: VecDeque<BlockKey> = from.keys().cloned().collect();
         while let Some(key) = waiting.pop_front() {
             for user in users.get(&key).into_iter().flatten() {
                 if !from.contains_key(user) {
@@ -143,42 +148,42 @@ impl Configuration {
         }
         from.iter().find_map(|(key, root)| {
             let item = self.items.get(key)?;
-            let block = item.sink()?;
+            let block = item.describe_sink()?;
             let from = root.as_ref().map(|root| match self.items.get(root) {
                 Some(root) => root.label.clone(),
                 None => root.1.clone(),
             });
-            Some(Reached { block, from })
+            Some(ReachedSink { block, from })
         })
     }
 
-    /// The first block that executes or sends when the configuration is planned as it is.
+    /// Returns the first block that executes code or sends data when the configuration is planned unchanged.
     pub fn sink(&self) -> Option<String> {
         if let Some(file) = self.unreadable.first() {
             return Some(format!("{file}, which cannot be parsed"));
         }
-        self.items.values().find_map(Item::sink)
+        self.items.values().find_map(ConfigurationBlock::describe_sink)
     }
 
-    /// Whether it says where the state is kept.
+    /// Returns whether the configuration sets a backend.
     pub fn has_backend(&self) -> bool {
         self.items.contains_key(&(String::new(), "terraform.backend".to_owned()))
     }
 
-    /// The first block that `init` fetches something for; what cannot be judged counts.
+    /// Returns the first block for which `init` downloads something. A file that cannot be analyzed counts.
     pub fn fetched(&self) -> Option<String> {
         self.unreadable.first().or(self.fetched.as_ref()).cloned()
     }
 
-    /// Files that functions read by a constant path, by their path within the board's folder.
+    /// Returns the files that functions read by a constant path, by path in the folder of the board.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
     }
 
-    /// For each item, those that use it.
-    fn users(&self) -> BTreeMap<Key, BTreeSet<Key>> {
-        let mut users: BTreeMap<Key, BTreeSet<Key>> = BTreeMap::new();
-        let mut add = |used: Key, user: &Key| {
+    /// Returns the users of each item.
+    fn users(&self) -> BTreeMap<BlockKey, BTreeSet<BlockKey>> {
+        let mut users: BTreeMap<BlockKey, BTreeSet<BlockKey>> = BTreeMap::new();
+        let mut add = |used: BlockKey, user: &BlockKey| {
             if used != *user {
                 users.entry(used).or_default().insert(user.clone());
             }
@@ -192,7 +197,7 @@ impl Configuration {
         }
         for (call, folder) in &self.calls {
             for user in self.items.keys().filter(|(of, _)| of == folder) {
-                // How often a module is called, and with which providers, concerns all that is in it.
+                // The count and the providers of a module call affect everything in the module.
                 add(call.clone(), user);
                 if let Some(variable) = user.1.strip_prefix("var.") {
                     add((call.0.clone(), format!("{}/{variable}", call.1)), user);
@@ -202,16 +207,16 @@ impl Configuration {
         users
     }
 
-    fn resolve(&self, reference: &Reference) -> Vec<Key> {
-        let starting = |folder: &String, prefix: &str| -> Vec<Key> {
+    fn resolve(&self, reference: &BlockReference) -> Vec<BlockKey> {
+        let starting = |folder: &String, prefix: &str| -> Vec<BlockKey> {
             let from = (folder.clone(), prefix.to_owned());
             let all = self.items.range(from..).map(|(key, _)| key);
             all.take_while(|key| key.0 == *folder && key.1.starts_with(prefix)).cloned().collect()
         };
         match reference {
-            Reference::One(key) => vec![key.clone()],
-            Reference::Every((folder, prefix)) => starting(folder, prefix),
-            Reference::Output(call, output) => {
+            BlockReference::One(key) => vec![key.clone()],
+            BlockReference::Every((folder, prefix)) => starting(folder, prefix),
+            BlockReference::Output(call, output) => {
                 let mut used = vec![call.clone()];
                 for (_, folder) in self.calls.iter().filter(|(known, _)| known == call) {
                     match output {

@@ -1,6 +1,9 @@
-//! Files to items: one for each block, local, module input and provider requirement.
+//! Converts files to graph items: one for each block, local, module input and provider requirement.
 
-use super::{Configuration, Item, Key, Part, Reference, lexical, references::Collector};
+use super::{
+    BlockKey, BlockPart, BlockReference, Configuration, ConfigurationBlock, lexical,
+    references::ReferenceCollector,
+};
 use hcl_edit::{
     expr::{Expression, Object, ObjectKey},
     structure::{Attribute, Block, Body},
@@ -8,23 +11,24 @@ use hcl_edit::{
 };
 use std::collections::BTreeSet;
 
-/// Data sources that compute or identify, and send nothing that the configuration says.
-const PASSING: [&str; 5] = [
+/// Data sources that only compute or identify, and send no configuration values.
+const PURE_DATA_SOURCES: [&str; 5] = [
     "aws_iam_policy_document",
     "aws_caller_identity",
     "aws_partition",
     "aws_region",
     "azurerm_client_config",
 ];
-/// Arguments of providers that choose neither an address nor whose credentials are used.
-const PLAIN_ARGUMENTS: [&str; 7] =
+/// Provider arguments that select neither an endpoint nor credentials.
+const PLAIN_PROVIDER_ARGUMENTS: [&str; 7] =
     ["alias", "region", "zone", "location", "project", "subscription_id", "tenant_id"];
-/// Comes with the program itself: it is neither fetched nor a file of its own.
-const BUILT_IN: &str = "terraform.io/builtin/terraform";
-/// Arguments of a module call that are no inputs.
-const ABOUT_THE_CALL: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
+/// The built-in provider: part of the program, never downloaded.
+const BUILT_IN_PROVIDER: &str = "terraform.io/builtin/terraform";
+/// Meta-arguments of a module call, which are not inputs.
+const MODULE_META_ARGUMENTS: [&str; 6] =
+    ["source", "version", "count", "for_each", "providers", "depends_on"];
 
-/// The folder of a file; empty for the board's own.
+/// Returns the folder of a file; empty for the folder of the board.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
@@ -38,15 +42,15 @@ fn labels_of(block: &Block) -> Vec<&str> {
     block.labels.iter().map(|label| label.as_str()).collect()
 }
 
-/// Where a block stands.
+/// The file and folder of a block.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct FileScope<'a> {
     path: &'a str,
     folder: &'a str,
 }
 
-impl Place<'_> {
-    fn key(&self, name: impl Into<String>) -> Key {
+impl FileScope<'_> {
+    fn key(&self, name: impl Into<String>) -> BlockKey {
         (self.folder.to_owned(), name.into())
     }
 
@@ -57,16 +61,16 @@ impl Place<'_> {
 
 impl Configuration {
     pub(super) fn add_file(&mut self, path: &str, bytes: &[u8], folders: &BTreeSet<String>) {
-        let place = Place { path, folder: folder_of(path) };
+        let place = FileScope { path, folder: folder_of(path) };
         let name = path.rsplit('/').next().unwrap_or(path);
         let text = String::from_utf8_lossy(bytes);
         if name.ends_with(".tf.json") || name.ends_with(".tofu.json") {
-            // It may use everything in its folder.
+            // A JSON file may use everything in its folder.
             let references = ["local.", "var.", "module.", "data.", "resource."]
-                .map(|prefix| Reference::Every(place.key(prefix)));
-            let item = Item {
-                label: format!("{path}, which is JSON and is not judged"),
-                parts: vec![Part::Text(text.into_owned())],
+                .map(|prefix| BlockReference::Every(place.key(prefix)));
+            let item = ConfigurationBlock {
+                label: format!("{path}, which is JSON and is not analyzed"),
+                parts: vec![BlockPart::Text(text.into_owned())],
                 references: references.into(),
                 is_sink: true,
                 unsafe_calls: Vec::new(),
@@ -96,7 +100,7 @@ impl Configuration {
         }
     }
 
-    fn item(&mut self, key: Key, label: String) -> &mut Item {
+    fn block_entry(&mut self, key: BlockKey, label: String) -> &mut ConfigurationBlock {
         let item = self.items.entry(key).or_default();
         if item.label.is_empty() {
             item.label = label;
@@ -104,46 +108,46 @@ impl Configuration {
         item
     }
 
-    fn add_attribute(&mut self, place: Place<'_>, name: String, what: &str, attribute: &Attribute) {
-        let mut collector = Collector::new(place.folder, None);
+    fn add_attribute(&mut self, place: FileScope<'_>, name: String, what: &str, attribute: &Attribute) {
+        let mut collector = ReferenceCollector::new(place.folder, None);
         collector.visit_expr(&attribute.value);
-        let Collector { references, unsafe_calls, files, .. } = collector;
-        // From the folder that Terraform runs in, or by `path.module` from the module's own.
-        self.files.extend(files.into_iter().flat_map(|file| [within(place.folder, &file), file]));
-        let item = self.item(place.key(name), place.label(what));
-        item.parts.push(Part::Expression(Box::new(attribute.value.clone())));
+        let ReferenceCollector { references, unsafe_calls, files, .. } = collector;
+        // Relative to the working folder of Terraform, or to the module folder with `path.module`.
+        self.files.extend(files.into_iter().flat_map(|file| [join_folder(place.folder, &file), file]));
+        let item = self.block_entry(place.key(name), place.label(what));
+        item.parts.push(BlockPart::Expression(Box::new(attribute.value.clone())));
         item.references.extend(references);
         item.unsafe_calls.extend(unsafe_calls);
     }
 
-    fn add_whole(&mut self, place: Place<'_>, name: String, block: &Block, is_sink: bool) {
+    fn add_whole(&mut self, place: FileScope<'_>, name: String, block: &Block, is_sink: bool) {
         self.add_named(place, name, &name_of(block), (block, None), is_sink);
     }
 
     fn add_named(
         &mut self,
-        place: Place<'_>,
+        place: FileScope<'_>,
         name: String,
         what: &str,
         (block, own): (&Block, Option<&str>),
         is_sink: bool,
     ) {
-        let mut collector = Collector::new(place.folder, own);
+        let mut collector = ReferenceCollector::new(place.folder, own);
         collector.visit_body(&block.body);
-        let Collector { references, unsafe_calls, files, .. } = collector;
-        // From the folder that Terraform runs in, or by `path.module` from the module's own.
-        self.files.extend(files.into_iter().flat_map(|file| [within(place.folder, &file), file]));
-        let item = self.item(place.key(name), place.label(what));
-        item.parts.push(Part::Block(Box::new(block.clone())));
+        let ReferenceCollector { references, unsafe_calls, files, .. } = collector;
+        // Relative to the working folder of Terraform, or to the module folder with `path.module`.
+        self.files.extend(files.into_iter().flat_map(|file| [join_folder(place.folder, &file), file]));
+        let item = self.block_entry(place.key(name), place.label(what));
+        item.parts.push(BlockPart::Block(Box::new(block.clone())));
         item.references.extend(references);
         item.unsafe_calls.extend(unsafe_calls);
-        // Two blocks of one name are as grave as the graver one.
+        // When two blocks share a name, a sink wins.
         item.is_sink |= is_sink;
     }
 
-    fn add_block(&mut self, place: Place<'_>, block: &Block, folders: &BTreeSet<String>) {
+    fn add_block(&mut self, place: FileScope<'_>, block: &Block, folders: &BTreeSet<String>) {
         let labels = labels_of(block);
-        self.note_provider(place, block, &labels);
+        self.record_fetched_provider(place, block, &labels);
         match (block.ident.as_str(), &labels[..]) {
             ("locals", []) => {
                 for attribute in block.body.attributes() {
@@ -155,7 +159,7 @@ impl Configuration {
             ("output", [name]) => self.add_whole(place, format!("output.{name}"), block, false),
             ("resource", [kind, name]) => self.add_resource(place, kind, name, block),
             ("data", [kind, name]) => {
-                let sink = !PASSING.contains(kind);
+                let sink = !PURE_DATA_SOURCES.contains(kind);
                 self.add_whole(place, format!("data.{kind}.{name}"), block, sink);
             }
             ("module", [name]) => self.add_call(place, name, block, folders),
@@ -168,7 +172,7 @@ impl Configuration {
             ("moved" | "removed", _) => {
                 self.add_whole(place, format!("{}.{}", block.ident.as_str(), block.body), block, false);
             }
-            // Ephemeral resources, checks, imports, actions and whatever comes: they act while Terraform plans.
+            // Ephemeral resources, checks, imports, actions and future block types: they act during a plan.
             (kind, labels) => {
                 let key = format!("{kind}.{}", labels.join("."));
                 self.add_whole(place, key, block, true);
@@ -176,8 +180,8 @@ impl Configuration {
         }
     }
 
-    /// Keeps the first block that needs a provider which has to be fetched.
-    fn note_provider(&mut self, place: Place<'_>, block: &Block, labels: &[&str]) {
+    /// Records the first block that needs a downloaded provider.
+    fn record_fetched_provider(&mut self, place: FileScope<'_>, block: &Block, labels: &[&str]) {
         let is_built_in = |kind: &str| kind == "terraform" || kind.starts_with("terraform_");
         let chooses = |body: &Body| body.get_attribute("provider").is_some();
         let is_fetched = match (block.ident.as_str(), labels) {
@@ -195,8 +199,9 @@ impl Configuration {
         }
     }
 
-    /// Provisioners run at apply and never while planning. No plan shows them, so a person has to have looked at the board.
-    fn add_resource(&mut self, place: Place<'_>, kind: &str, name: &str, block: &Block) {
+    /// Provisioners run during apply and never during a plan. No plan shows them, so a person must have reviewed
+    /// the board.
+    fn add_resource(&mut self, place: FileScope<'_>, kind: &str, name: &str, block: &Block) {
         let key = format!("resource.{kind}.{name}");
         for runs in
             block.body.blocks().filter(|inner| matches!(inner.ident.as_str(), "provisioner" | "connection"))
@@ -208,13 +213,13 @@ impl Configuration {
         self.add_named(place, key.clone(), &name_of(block), (block, Some(&key)), false);
     }
 
-    fn add_call(&mut self, place: Place<'_>, name: &str, block: &Block, folders: &BTreeSet<String>) {
+    fn add_call(&mut self, place: FileScope<'_>, name: &str, block: &Block, folders: &BTreeSet<String>) {
         let key = format!("module.{name}");
         let folder = block
             .body
             .get_attribute("source")
             .and_then(|source| match &source.value {
-                Expression::String(text) => beneath(place.folder, text.value()),
+                Expression::String(text) => resolve_local_source(place.folder, text.value()),
                 _ => None,
             })
             .filter(|folder| folders.contains(folder));
@@ -224,7 +229,7 @@ impl Configuration {
         self.calls.push((place.key(key.as_str()), folder));
         for attribute in block.body.attributes() {
             let argument = attribute.key.as_str();
-            if ABOUT_THE_CALL.contains(&argument) {
+            if MODULE_META_ARGUMENTS.contains(&argument) {
                 self.add_attribute(place, key.clone(), &name_of(block), attribute);
             } else {
                 let what = format!("{argument} of {}", name_of(block));
@@ -233,7 +238,7 @@ impl Configuration {
         }
     }
 
-    fn add_terraform(&mut self, place: Place<'_>, block: &Block) {
+    fn add_terraform(&mut self, place: FileScope<'_>, block: &Block) {
         for attribute in block.body.attributes() {
             let name = format!("terraform.{}", attribute.key.as_str());
             self.add_attribute(place, name.clone(), &name, attribute);
@@ -247,7 +252,7 @@ impl Configuration {
                         let what = format!("provider requirement {}", attribute.key.as_str());
                         self.add_attribute(place, key.clone(), &what, attribute);
                         if !is_official(&attribute.value) {
-                            self.item(place.key(key), String::new()).is_sink = true;
+                            self.block_entry(place.key(key), String::new()).is_sink = true;
                         }
                     }
                 }
@@ -265,26 +270,27 @@ impl Configuration {
 
 fn is_built_in_source(requirement: &Attribute) -> bool {
     let Expression::Object(fields) = &requirement.value else { return false };
-    matches!(sources_of(fields)[..], [Expression::String(source)] if source.value() == BUILT_IN)
+    matches!(sources_of(fields)[..], [Expression::String(source)] if source.value() == BUILT_IN_PROVIDER)
 }
 
-/// A provider of the registry's own namespace or the built-in one, by a constant.
+/// Returns whether the source is a constant that names the built-in provider or one of the official namespace.
 fn is_official(requirement: &Expression) -> bool {
     let Expression::Object(fields) = requirement else {
-        // A version alone: the provider is the official one.
+        // With only a version, the provider is the official one.
         return matches!(requirement, Expression::String(_));
     };
     match sources_of(fields)[..] {
         [] => true,
         [Expression::String(source)] => {
             let source = source.value();
-            source == BUILT_IN || source.strip_prefix("hashicorp/").is_some_and(|name| !name.contains('/'))
+            source == BUILT_IN_PROVIDER
+                || source.strip_prefix("hashicorp/").is_some_and(|name| !name.contains('/'))
         }
         _ => false,
     }
 }
 
-/// What may be the `source` of a provider requirement: also the value of a key that is no constant.
+/// Returns the possible `source` values of a provider requirement, including those of keys that are not constant.
 fn sources_of(fields: &Object) -> Vec<&Expression> {
     let is_source = |key: &ObjectKey| match key {
         ObjectKey::Ident(name) => name.as_str() == "source",
@@ -295,13 +301,13 @@ fn sources_of(fields: &Object) -> Vec<&Expression> {
     fields.iter().filter(|(key, _)| is_source(key)).map(|(_, value)| value.expr()).collect()
 }
 
-/// A provider whose arguments are plain constants sends nothing by itself. Who wrote the settings is not known: they come with
-/// a clone.
+/// Returns whether a provider block can send data. A block with plain constant arguments cannot. The author of the
+/// settings is unknown, because they come with a clone.
 fn is_provider_sink(body: &Body) -> bool {
     let is_plain = |attribute: &Attribute| match (attribute.key.as_str(), &attribute.value) {
         ("version", Expression::String(_)) => true,
         (name, Expression::String(text)) => {
-            PLAIN_ARGUMENTS.contains(&name)
+            PLAIN_PROVIDER_ARGUMENTS.contains(&name)
                 && text.value().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
         }
         (name, Expression::Bool(_)) => name.starts_with("skip_"),
@@ -319,7 +325,7 @@ fn is_provider_sink(body: &Body) -> bool {
     !is_harmless
 }
 
-/// Texts, numbers and flags, alone or in an object.
+/// Returns whether a value is a string, number or boolean, or an object of those.
 fn is_constant(value: &Expression) -> bool {
     match value {
         Expression::String(_) | Expression::Number(_) | Expression::Bool(_) => true,
@@ -334,7 +340,7 @@ fn is_constant(value: &Expression) -> bool {
     }
 }
 
-/// A state that is a file in the board's own folder.
+/// Returns whether the state is a file in the folder of the board.
 fn is_own_state(backend: &Block) -> bool {
     let is_below = |attribute: &Attribute| {
         let Expression::String(path) = &attribute.value else { return false };
@@ -348,17 +354,17 @@ fn is_own_state(backend: &Block) -> bool {
         && backend.body.iter().all(|structure| structure.as_attribute().is_some_and(is_below))
 }
 
-/// A file that Terraform or OpenTofu reads as blocks.
+/// Returns whether Terraform or OpenTofu reads the file as configuration.
 pub(super) fn is_configuration(name: &str) -> bool {
     name.ends_with(".tf") || name.ends_with(".tofu")
 }
 
-fn within(folder: &str, file: &str) -> String {
+fn join_folder(folder: &str, file: &str) -> String {
     if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
 }
 
-/// The folder that a local source names, when it is below the board's own.
-fn beneath(folder: &str, source: &str) -> Option<String> {
+/// Resolves a local module source; `None` when it is outside the folder of the board.
+fn resolve_local_source(folder: &str, source: &str) -> Option<String> {
     if !source.starts_with("./") && !source.starts_with("../") {
         return None;
     }

@@ -1,7 +1,7 @@
-//! The names that an expression uses, and the functions that it calls.
+//! Collects the references and function calls of expressions.
 
 use super::{
-    Reference,
+    BlockReference,
     functions::{constant_file, unsafe_call},
 };
 use hcl_edit::{
@@ -11,50 +11,50 @@ use hcl_edit::{
 };
 use std::collections::BTreeSet;
 
-/// Collects over any part of a body, templates and nested blocks included.
-pub(super) struct Collector<'a> {
+/// Visits any part of a body, including templates and nested blocks.
+pub(super) struct ReferenceCollector<'a> {
     pub(super) folder: &'a str,
-    /// What `self` means.
+    /// The name that `self` refers to.
     pub(super) own: Option<&'a str>,
-    pub(super) references: BTreeSet<Reference>,
+    pub(super) references: BTreeSet<BlockReference>,
     pub(super) unsafe_calls: Vec<String>,
-    /// Files that functions read, by their path in the folder.
+    /// Files that functions read, by path in the folder.
     pub(super) files: BTreeSet<String>,
 }
 
-impl<'a> Collector<'a> {
+impl<'a> ReferenceCollector<'a> {
     pub(super) fn new(folder: &'a str, own: Option<&'a str>) -> Self {
         Self { folder, own, references: BTreeSet::new(), unsafe_calls: Vec::new(), files: BTreeSet::new() }
     }
 
-    fn refer(&mut self, root: &str, operators: &[&TraversalOperator]) {
+    fn record_reference(&mut self, root: &str, operators: &[&TraversalOperator]) {
         let key = |name: String| (self.folder.to_owned(), name);
-        let named = |at: usize| operators.get(at).and_then(|operator| attribute(operator));
+        let named = |at: usize| operators.get(at).and_then(|operator| constant_name(operator));
         let reference = match root {
             "local" | "var" => match named(0) {
-                Some(name) => Reference::One(key(format!("{root}.{name}"))),
-                None => Reference::Every(key(format!("{root}."))),
+                Some(name) => BlockReference::One(key(format!("{root}.{name}"))),
+                None => BlockReference::Every(key(format!("{root}."))),
             },
             "data" | "ephemeral" => match (named(0), named(1)) {
-                (Some(kind), Some(name)) => Reference::One(key(format!("{root}.{kind}.{name}"))),
-                (Some(kind), None) => Reference::Every(key(format!("{root}.{kind}."))),
-                _ => Reference::Every(key(format!("{root}."))),
+                (Some(kind), Some(name)) => BlockReference::One(key(format!("{root}.{kind}.{name}"))),
+                (Some(kind), None) => BlockReference::Every(key(format!("{root}.{kind}."))),
+                _ => BlockReference::Every(key(format!("{root}."))),
             },
             "module" => match named(0) {
-                // After the name may stand an index or a splat.
+                // An index or a splat may follow the name.
                 Some(name) => {
                     let rest = operators.iter().skip(1);
-                    let output = rest.filter(|operator| !is_index(operator)).find_map(|o| attribute(o));
-                    Reference::Output(key(format!("module.{name}")), output)
+                    let output = rest.filter(|operator| !is_index(operator)).find_map(|o| constant_name(o));
+                    BlockReference::Output(key(format!("module.{name}")), output)
                 }
-                None => Reference::Every(key("module.".to_owned())),
+                None => BlockReference::Every(key("module.".to_owned())),
             },
             "self" => match self.own {
-                Some(own) => Reference::One(key(own.to_owned())),
+                Some(own) => BlockReference::One(key(own.to_owned())),
                 None => return,
             },
             "each" | "count" | "terraform" => return,
-            // Where the program was started, and by that who runs it.
+            // The working directory reveals who runs the program.
             "path" => {
                 let is_plain = named(0).is_some_and(|name| matches!(name.as_str(), "module" | "root"));
                 if !is_plain {
@@ -64,21 +64,21 @@ impl<'a> Collector<'a> {
             }
             // The long form of `type.name`.
             "resource" => match (named(0), named(1)) {
-                (Some(kind), Some(name)) => Reference::One(key(format!("resource.{kind}.{name}"))),
-                (Some(kind), None) => Reference::Every(key(format!("resource.{kind}."))),
-                _ => Reference::Every(key("resource.".to_owned())),
+                (Some(kind), Some(name)) => BlockReference::One(key(format!("resource.{kind}.{name}"))),
+                (Some(kind), None) => BlockReference::Every(key(format!("resource.{kind}."))),
+                _ => BlockReference::Every(key("resource.".to_owned())),
             },
             kind => match named(0) {
-                Some(name) => Reference::One(key(format!("resource.{kind}.{name}"))),
-                None => Reference::Every(key(format!("resource.{kind}."))),
+                Some(name) => BlockReference::One(key(format!("resource.{kind}.{name}"))),
+                None => BlockReference::Every(key(format!("resource.{kind}."))),
             },
         };
         self.references.insert(reference);
     }
 }
 
-/// A name that is known without evaluating anything.
-fn attribute(operator: &TraversalOperator) -> Option<String> {
+/// Returns a constant attribute name.
+fn constant_name(operator: &TraversalOperator) -> Option<String> {
     match operator {
         TraversalOperator::GetAttr(name) => Some(name.as_str().to_owned()),
         TraversalOperator::Index(Expression::String(name)) => Some(name.value().clone()),
@@ -86,11 +86,11 @@ fn attribute(operator: &TraversalOperator) -> Option<String> {
     }
 }
 
-/// Chooses among instances rather than among names.
+/// Returns whether the operator selects an instance instead of an attribute.
 fn is_index(operator: &TraversalOperator) -> bool {
     match operator {
         TraversalOperator::GetAttr(_) => false,
-        // `module.m["a"].x` is the instance `a`; `module.m["x"]` without more is judged the same way, as any output.
+        // `module.m["a"].x` is the instance `a`; `module.m["x"]` alone is treated the same way, as any output.
         TraversalOperator::Index(_)
         | TraversalOperator::AttrSplat(_)
         | TraversalOperator::FullSplat(_)
@@ -98,10 +98,10 @@ fn is_index(operator: &TraversalOperator) -> bool {
     }
 }
 
-impl Visit for Collector<'_> {
+impl Visit for ReferenceCollector<'_> {
     fn visit_expr(&mut self, node: &Expression) {
         match node {
-            Expression::Variable(root) => self.refer(root.as_str(), &[]),
+            Expression::Variable(root) => self.record_reference(root.as_str(), &[]),
             other => visit_expr(self, other),
         }
     }
@@ -110,7 +110,7 @@ impl Visit for Collector<'_> {
         let operators: Vec<&TraversalOperator> =
             node.operators.iter().map(|operator| operator.value()).collect();
         match &node.expr {
-            Expression::Variable(root) => self.refer(root.as_str(), &operators),
+            Expression::Variable(root) => self.record_reference(root.as_str(), &operators),
             other => self.visit_expr(other),
         }
         for operator in operators {
@@ -118,7 +118,7 @@ impl Visit for Collector<'_> {
         }
     }
 
-    /// The library's own visitor leaves out what a template's `for` goes over.
+    /// The default visitor skips the collection of a template `for`.
     fn visit_for_template_expr(&mut self, node: &ForTemplateExpr) {
         self.visit_expr(&node.collection_expr);
         visit_for_template_expr(self, node);

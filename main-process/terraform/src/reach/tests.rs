@@ -4,7 +4,7 @@ fn read(files: &[(&str, &str)]) -> Configuration {
     Configuration::read(files.iter().map(|(path, text)| (*path, text.as_bytes())))
 }
 
-/// What a change of the files from `before` to `after` reaches, in words.
+/// Describes the sink that a change from `before` to `after` reaches.
 fn reached(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<String> {
     read(after).reached(Some(&read(before))).map(|reached| reached.to_string())
 }
@@ -13,7 +13,7 @@ const STATE: &str =
     "data \"terraform_remote_state\" \"x\" {\n  backend = \"http\"\n  config = { address = local.url }\n}\n";
 const HTTP: &str = "data \"http\" \"x\" {\n  url = ADDRESS\n}\n";
 
-/// One file before and after; the block that is reached, or nothing.
+/// One file before and after the change, and the expected sink.
 #[test]
 fn a_changed_value_is_followed_to_what_executes_or_sends() {
     let http = |address: &str| HTTP.replace("ADDRESS", address);
@@ -162,7 +162,7 @@ fn a_changed_value_is_followed_to_what_executes_or_sends() {
             Some("import in main.tf"),
         ),
         ("a file that cannot be parsed", String::new(), "resource \"a\" {".to_owned(), Some("main.tf, which cannot be parsed")),
-        // ---- what stays as it was, or goes nowhere
+        // ---- unchanged values, and values that reach no sink
         ("unchanged", local("\"a\"") + STATE, local("\"a\"") + STATE, None),
         (
             "another local",
@@ -230,10 +230,10 @@ fn modules_pass_values_in_and_out() {
         );
     }
     assert_eq!(reached(&[("main.tf", &a), (inner, variable)], &[("main.tf", &b), (inner, variable)]), None);
-    // A module that sends is called once more.
+    // An additional call of a module that sends data.
     let twice = call("\"a\"").replace("  u", "  count = 2\n  u");
     assert!(reached(&[("main.tf", &a), (inner, sends)], &[("main.tf", &twice), (inner, sends)]).is_some());
-    // Its files are not known, or not below the board's folder.
+    // The files of the module are unknown or outside the folder of the board.
     for source in ["./modules/other", "../m", "/m", "m"] {
         let foreign = call("\"a\"").replace("./modules/m", source);
         assert_eq!(
@@ -327,7 +327,7 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
     let files =
         read(&[("main.tf", "locals {\n  a = filemd5(\"a.txt\")\n}\n"), ("modules/m/main.tf", module)]);
     assert_eq!(files.files().collect::<Vec<_>>(), ["a.txt", "b.txt", "modules/m/b.txt"]);
-    // A path that takes a changed value.
+    // A path that contains a changed value.
     let text = |name: &str| {
         format!("locals {{\n  name = \"{name}\"\n}}\nresource \"a\" \"b\" {{\n  x = file(local.name)\n}}\n")
     };
@@ -351,7 +351,7 @@ fn what_an_accepted_configuration_executes_by_itself_is_named() {
     ] {
         assert_eq!(sink(&[("main.tf", text)]).as_deref(), Some(expected), "{text}");
     }
-    // A clone brings its settings along: they are nobody's choice yet.
+    // Settings come with a clone: no person has approved them.
     let backend =
         |kind: &str, config: &str| format!("terraform {{\n  backend \"{kind}\" {{\n{config}\n}}\n}}\n");
     let provider = |config: &str| format!("provider \"aws\" {{\n{config}\n}}\n");
@@ -420,7 +420,7 @@ fn what_terraform_reads_differently_is_not_judged() {
     assert_eq!(read(&[("main.tf", hidden)]).sink().as_deref(), Some("main.tf, which cannot be parsed"));
     let bytes: &[u8] = b"# \xff\n";
     assert!(Configuration::read([("main.tf", bytes)]).sink().is_some());
-    // OpenTofu's own files are part of the configuration.
+    // OpenTofu files are part of the configuration.
     for name in ["x.tofu", "modules/m/x.tofu", "x.tofu.json"] {
         assert!(read(&[(name, "data \"http\" \"x\" {}\n")]).sink().is_some(), "{name}");
     }

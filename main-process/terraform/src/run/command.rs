@@ -1,4 +1,4 @@
-//! What can be run, and what needs a person's word first.
+//! Run requests and their command line arguments.
 
 use shared_protocol::terraform::RunOperation;
 use std::{
@@ -6,16 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file that a plan is kept in, in the folder of the board.
+/// The plan file in the folder of the board.
 pub(crate) const PLAN: &str = "draftboard.tfplan";
 pub(crate) const DRIFT_PLAN: &str = "draftboard-drift.tfplan";
 
-/// What the program is told. `plan` is where the plan is written or read, when not in the folder of the board.
+/// Returns the arguments of the program. `plan` is the plan file to write or read when it is outside the folder of
+/// the board.
 pub(crate) fn arguments(operation: RunOperation, plan: Option<&Path>) -> Vec<String> {
     let plan = plan.map_or_else(|| PLAN.to_owned(), |plan| plan.display().to_string());
     let out = format!("-out={plan}");
     let words: &[&str] = match operation {
-        // Plain text: older programs cannot say this as JSON.
+        // Plain text, because older versions have no JSON output for `init`.
         RunOperation::Init => &["init", "-input=false", "-no-color"],
         RunOperation::Validate => &["validate", "-json"],
         RunOperation::Plan => &["plan", "-json", "-input=false", &out],
@@ -30,32 +31,32 @@ pub(crate) fn arguments(operation: RunOperation, plan: Option<&Path>) -> Vec<Str
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Whether it says what it does as one JSON object a line.
+/// Returns whether the operation prints one JSON object per line.
 pub(crate) fn speaks_json(operation: RunOperation) -> bool {
     !matches!(operation, RunOperation::Init | RunOperation::Validate)
 }
 
-/// That a person has agreed to what changes the real world.
+/// Whether a person confirmed an operation that changes real resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
     Given,
     Missing,
 }
 
-/// A run to start.
+/// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub operation: RunOperation,
     pub confirmation: Confirmation,
-    /// The name of the board, for the lock and the log.
+    /// The board name, used for the lock and the log.
     pub board: String,
-    /// Where its files are.
+    /// The folder of the files of the board.
     pub folder: PathBuf,
-    /// Values of sensitive variables; they are passed in the environment and written nowhere.
+    /// Values of sensitive variables; passed in the environment and never written to disk.
     pub secrets: BTreeMap<String, String>,
-    /// Further arguments, such as `-plugin-dir=…`; they are not for agents to give.
+    /// Additional arguments, such as `-plugin-dir=…`; agents cannot set them.
     pub arguments: Vec<String>,
-    /// The file of the plan, when not in the folder of the board.
+    /// The plan file when it is outside the folder of the board.
     pub plan: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! What Terraform complains about, and the node and property it is about.
+//! Diagnostics of Terraform, and the node and property that they concern.
 
 use crate::generate::Generated;
 use authority::Snapshot;
@@ -14,13 +14,13 @@ pub struct Diagnostic {
     pub summary: String,
     pub detail: String,
     pub address: Option<String>,
-    /// The file, and the line counted from one.
+    /// The file and the line number, counted from one.
     pub place: Option<(String, usize)>,
-    /// The line in that file.
+    /// The source line.
     pub code: String,
 }
 
-/// A diagnostic on the board.
+/// A diagnostic with its node and property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     pub diagnostic: Diagnostic,
@@ -42,7 +42,7 @@ impl Diagnostic {
         })
     }
 
-    /// What a person reads below the summary: the place, the address and the detail, each on lines of its own.
+    /// Returns the display text: summary, location, address and detail, each on its own line.
     pub(crate) fn lines(&self) -> String {
         let word = if self.is_error { "Error" } else { "Warning" };
         let mut text = format!("{word}: {}", self.summary);
@@ -58,7 +58,7 @@ impl Diagnostic {
         text
     }
 
-    /// The node and property it is about: by its address, by the block that stands at its line, by the argument there.
+    /// Finds the node and property: by address, by the block at the line, by the argument in the line.
     pub fn locate(self, generated: &Generated, snapshot: &Snapshot) -> Located {
         let by_address = self.address.as_deref().and_then(|address| node_of(generated, address));
         let by_place = self.place.as_ref().and_then(|(file, line)| generated.node_at(file, *line));
@@ -81,7 +81,7 @@ impl Diagnostic {
     }
 }
 
-/// The node behind an address, whatever index it has.
+/// Returns the node of an address, ignoring the index.
 pub(crate) fn node_of(generated: &Generated, address: &str) -> Option<NodeId> {
     generated.addresses.get(address).or_else(|| generated.addresses.get(address.split('[').next()?)).copied()
 }

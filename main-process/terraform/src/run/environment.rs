@@ -1,4 +1,5 @@
-//! Which of our environment a run sees: what it needs to find programs, proxies, certificates and credentials.
+//! The environment variables that are passed to a run: those needed to find programs, proxies, certificates and
+//! credentials.
 
 use std::{
     collections::BTreeMap,
@@ -32,10 +33,10 @@ const NAMES: [&str; 24] = [
     "XDG_CACHE_HOME",
 ];
 const PREFIXES: [&str; 6] = ["TF_", "AWS_", "ARM_", "AZURE_", "GOOGLE_", "OPENTOFU_"];
-/// Settings that would turn a run into something else than what was asked for.
+/// Variables that would change the meaning of a run.
 const NEVER: [&str; 5] = ["TF_CLI_ARGS", "TF_LOG", "TF_LOG_PATH", "TF_INPUT", "TF_DATA_DIR"];
 
-/// The environment of a run.
+/// Returns the environment of a run.
 pub fn environment(
     ours: impl IntoIterator<Item = (OsString, OsString)>,
     secrets: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What a run says, line by line.
+//! Events of a run, parsed from its output lines.
 
 use super::diagnostic::Diagnostic;
 use serde_json::Value as Json;
@@ -53,18 +53,18 @@ pub struct Summary {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A line as a person would read it.
+    /// A line of human-readable output.
     Line {
         stream: Stream,
         text: String,
     },
     Diagnostic(Diagnostic),
-    /// A resource that would change.
+    /// A resource with a planned change.
     Planned {
         address: String,
         action: Action,
     },
-    /// A resource that is not as the state says.
+    /// A resource that differs from the state.
     Drifted {
         address: String,
         action: Action,
@@ -73,7 +73,7 @@ pub enum Event {
         address: String,
         action: Action,
     },
-    /// It still works on it, for so many seconds.
+    /// The operation on the resource continues, after this many seconds.
     Progress {
         address: String,
         seconds: u64,
@@ -98,12 +98,12 @@ pub enum Event {
     },
 }
 
-/// The event in a line of JSON, and the line as a person would read it.
+/// Returns the event of a JSON line, and its human-readable text.
 pub(crate) fn read_line(text: &str) -> (Option<Event>, Option<String>) {
     let Ok(json) = serde_json::from_str::<Json>(text) else { return (None, None) };
     let event = event_of(&json);
     let message = match &event {
-        // The message alone is the summary: which variable or argument it is about stands in the detail.
+        // The message contains only the summary; the detail names the variable or argument.
         Some(Event::Diagnostic(diagnostic)) => Some(diagnostic.lines()),
         _ => json["@message"].as_str().map(str::to_owned),
     };

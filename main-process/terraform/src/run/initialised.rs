@@ -1,5 +1,5 @@
-//! Whether `.terraform` in a board's folder is as an `init` left it. What is in it is executed: providers are programs, and
-//! `modules.json` says which folder a module is read from. A clone can bring all of it along.
+//! Detects changes of `.terraform` in the folder of a board since an `init`. Its content is executed: providers are
+//! programs, and `modules.json` selects the folders of modules. A clone can contain all of it.
 
 use journal::Digest;
 use std::{
@@ -10,14 +10,14 @@ use std::{
 
 const OWN_FOLDER: &str = ".terraform";
 const LOCK_FILE: &str = ".terraform.lock.hcl";
-/// Small files whose content counts, beside when and where they were written.
+/// Small files whose content is hashed, in addition to their metadata.
 const READ: [&str; 3] = ["modules/modules.json", "terraform.tfstate", "environment"];
 const MAX_READ_BYTES: u64 = 16 << 20;
 const MAX_DEPTH: usize = 24;
 const MAX_ENTRIES: usize = 100_000;
 
-/// A digest of everything that an `init` leaves; none when there is nothing. Links, as a cache of providers makes them, are
-/// followed: what they lead to is executed.
+/// Returns a digest of everything that an `init` creates; `None` when there is nothing. Follows links, as used by a
+/// provider cache, because their targets are executed.
 pub fn fingerprint(folder: &Path) -> io::Result<Option<Digest>> {
     let root = folder.join(OWN_FOLDER);
     if matches!(fs::symlink_metadata(&root), Err(error) if error.kind() == io::ErrorKind::NotFound) {
@@ -32,7 +32,7 @@ pub fn fingerprint(folder: &Path) -> io::Result<Option<Digest>> {
     for path in small {
         let content = match fs::metadata(&path) {
             Ok(metadata) if metadata.len() > MAX_READ_BYTES => return Err(too_much()),
-            // A pipe or a device would hold everything up.
+            // A pipe or a device would block the read.
             Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
             Ok(_) => Digest::of(&fs::read(&path)?).to_string(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => "none".to_owned(),
@@ -44,10 +44,10 @@ pub fn fingerprint(folder: &Path) -> io::Result<Option<Digest>> {
 }
 
 fn too_much() -> io::Error {
-    io::Error::other("there is too much in .terraform")
+    io::Error::other(".terraform contains too many or too large files")
 }
 
-/// One line for each file and each link.
+/// Adds one line per file and link.
 fn walk(folder: &Path, within: &Path, depth: usize, found: &mut Vec<String>) -> io::Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
@@ -112,7 +112,7 @@ mod tests {
         moved("modules");
         fs::write(path(".terraform/terraform.tfstate"), "{}").unwrap();
         moved("a backend");
-        // Through a link of a cache of providers.
+        // Through a link to a provider cache.
         fs::create_dir_all(path("cache")).unwrap();
         fs::write(path("cache/binary"), "code").unwrap();
         symlink(path("cache"), path(".terraform/providers/h/n/t/1.0.0/other")).unwrap();

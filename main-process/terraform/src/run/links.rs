@@ -1,15 +1,17 @@
-//! A board's folder holds regular files: a link is followed by Terraform, for reading and for writing, and judged by nobody.
+//! Refuses links in the folder of a board: Terraform follows them for reading and writing, and their targets are
+//! not analyzed.
 
 use rustix::fs::FileType;
 use safe_fs::{PathError, PathProblem, SafeFolder};
 use std::path::Path;
 
-/// How names end that Terraform or OpenTofu reads by themselves.
+/// File name suffixes that Terraform or OpenTofu reads automatically.
 pub(crate) const READ_BY_TERRAFORM: [&str; 8] =
     [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json", "test.hcl", "test.json"];
-/// Terraform's own folder: a cache of providers links from there, and nothing in it is read as configuration by its name.
+/// The folder of Terraform itself: a provider cache creates links in it, and its files are not read as
+/// configuration.
 const OWN_FOLDER: &str = ".terraform";
-/// What Terraform reads and writes there under a fixed name.
+/// Files and folders that Terraform reads and writes there under fixed names.
 const OWN_FILES: [&str; 5] = [
     ".terraform/environment",
     ".terraform/terraform.tfstate",
@@ -20,8 +22,8 @@ const OWN_FILES: [&str; 5] = [
 const MAX_DEPTH: usize = 32;
 const MAX_ENTRIES: usize = 100_000;
 
-/// Refuses whatever is no regular file and no folder. Names do not matter: a function reads any file, and a backend writes one
-/// under any name.
+/// Refuses every entry that is not a regular file or folder. Names do not matter: a function can read any file, and
+/// a backend can write any file.
 pub(super) fn refuse_within(folder: &SafeFolder) -> Result<(), PathError> {
     let mut left = MAX_ENTRIES;
     walk(folder, 0, &mut left)?;
@@ -54,7 +56,7 @@ fn walk(folder: &SafeFolder, depth: usize, left: &mut usize) -> Result<(), PathE
     Ok(())
 }
 
-/// Refuses files that functions read and that are no regular files.
+/// Refuses files that functions read when they are not regular files.
 pub fn refuse_links<'a>(folder: &Path, files: impl Iterator<Item = &'a str>) -> Result<(), PathError> {
     let board = SafeFolder::open(folder)?;
     for file in files {
@@ -84,7 +86,7 @@ mod tests {
             let folder = SafeFolder::open(&path).unwrap();
             refuse_within(&folder)
         };
-        // A cache of providers links.
+        // A provider cache creates links.
         symlink(elsewhere.path(), path.join(".terraform/providers/a/linux_amd64")).unwrap();
         fs::write(path.join("main.tf"), "").unwrap();
         check().unwrap();
@@ -116,7 +118,7 @@ mod tests {
             assert!(error.contains(name) && error.contains("link"), "{name}: {error}");
             fs::remove_file(path.join(name)).unwrap();
         }
-        // One that leads nowhere yet leads somewhere later.
+        // A dangling link may get a target later.
         symlink("/nowhere", path.join("y.tf")).unwrap();
         assert!(check().is_err());
         fs::remove_file(path.join("y.tf")).unwrap();

@@ -1,7 +1,7 @@
-//! One run a board, also between processes, and a word about runs that were cut off.
+//! Allows one run per board across processes, and reports interrupted runs.
 //!
-//! The lock is the system's: it ends with the process that holds it, however that ends. What stays is a record of the run
-//! that was going on, which is how the next start knows.
+//! The lock is a lock of the operating system, which releases it when the process ends for any reason. The lock
+//! file keeps a record of the active run, from which the next start detects an interrupted run.
 
 use super::start::RunError;
 use rustix::fs::{FileType, FlockOperation, flock};
@@ -15,7 +15,7 @@ use std::{
 
 const MOST_BYTES: u64 = 64 * 1024;
 
-/// A run that did not come to its end.
+/// A run that did not finish.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interrupted {
     pub board: String,
@@ -30,7 +30,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of a board or says that somebody has it.
+    /// Acquires the lock of a board. Returns [`RunError::Busy`] when another process holds it.
     pub(crate) fn take(folder: &SafeFolder, board: &str) -> Result<Self, RunError> {
         let name = format!("{board}.lock");
         let path = folder.path().join(&name);
@@ -41,29 +41,30 @@ impl Lock {
         Ok(Self { file, path })
     }
 
-    /// Notes what is going on, for whoever comes after a crash.
+    /// Records the active run, so that it is reported after a crash.
     pub(crate) fn note(&mut self, record: &Interrupted) -> Result<(), RunError> {
         let text = serde_json::to_string(record).unwrap_or_default();
         let written = self.file.set_len(0).and_then(|()| self.file.write_all(text.as_bytes()));
         written.map_err(|source| RunError::Files { path: self.path.clone(), source })
     }
 
-    /// The run has come to its end, whatever that was.
+    /// Clears the record of a finished run.
     pub(crate) fn release(mut self) {
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
-        // When even this fails the next start reports a run that did end: better than silence about one that did not.
+        // On failure the next start reports a finished run as interrupted, which is better than missing an
+        // interrupted one.
         drop(emptied);
     }
 }
 
-/// The runs that were cut off, and forgets them.
+/// Returns the interrupted runs and clears their records.
 pub(crate) fn interrupted(folder: &SafeFolder) -> Vec<Interrupted> {
     let mut found = Vec::new();
     let entries = folder.list().unwrap_or_default();
     for entry in entries.iter().filter(|entry| entry.name.ends_with(".lock")) {
         if entry.kind != FileType::RegularFile {
             let path = folder.path().join(&entry.name);
-            tracing::warn!(path = %path.display(), "left alone: the lock of a run must be a regular file, no link");
+            tracing::warn!(path = %path.display(), "ignoring a run lock that is not a regular file");
             continue;
         }
         let Ok(file) = folder.open_or_create(&entry.name) else { continue };

@@ -1,4 +1,4 @@
-//! The log of each run, the last few kept.
+//! Run logs. The newest are kept.
 
 use super::start::RunError;
 use rustix::fs::FileType;
@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Logs kept for each board.
+/// The number of logs kept per board.
 const KEPT: usize = 20;
 
-/// A new log, numbered after the last.
+/// Creates a log with the next number.
 pub(crate) fn new_log(
     folder: &SafeFolder,
     board: &str,
@@ -22,7 +22,7 @@ pub(crate) fn new_log(
     let logs = list(&folder);
     let number = logs.last().map_or(1, |(number, _)| number + 1);
     for (_, old) in logs.iter().rev().skip(KEPT - 1) {
-        // An old log that stays hurts nobody, nor does what is kept beside it.
+        // A leftover log or record is harmless.
         let _ = folder.remove(old);
         let _ = folder.remove(Path::new(old).with_extension("json"));
     }
@@ -31,7 +31,7 @@ pub(crate) fn new_log(
     Ok((folder.path().join(name), file))
 }
 
-/// The names of the logs in a folder, oldest first.
+/// Returns the logs in a folder, oldest first.
 pub(crate) fn list(folder: &SafeFolder) -> Vec<(u64, String)> {
     let entries = folder.list().unwrap_or_default().into_iter();
     let mut logs: Vec<(u64, String)> = entries

@@ -1,14 +1,14 @@
-//! Secrets that a run was given do not come back in what it says.
+//! Masks the secrets of a run in its output.
 
 use std::collections::BTreeMap;
 
-/// Shorter ones would cover half of every text, and are none.
+/// Shorter values would mask parts of ordinary text and are not masked.
 const SHORTEST: usize = 4;
 const COVER: &str = "(sensitive)";
 
 #[derive(Default)]
 pub(crate) struct Mask {
-    /// Longest first, so that one within another leaves nothing over.
+    /// Longest first, so that a secret inside another leaves no remainder.
     secrets: Vec<String>,
 }
 
@@ -17,7 +17,7 @@ impl Mask {
         let lines = secrets.values().flat_map(|secret| secret.lines());
         let mut secrets: Vec<String> = lines
             .filter(|line| line.len() >= SHORTEST)
-            // Also as it stands in a line of JSON.
+            // Also in its JSON-escaped form.
             .flat_map(|line| {
                 [line.to_owned(), serde_json::json!(line).to_string().trim_matches('"').to_owned()]
             })

@@ -1,12 +1,12 @@
-//! Runs of Terraform (or OpenTofu) on a board's files.
+//! Runs of Terraform (or OpenTofu) on the files of a board.
 //!
-//! Owns: finding the program, its arguments and environment, its output line by line, one run a board, what a plan says
-//! about each node. Must not know: windows, agents, how processes are guarded (a [`processes::ProgramSpawner`] does that).
+//! Owns: finding the program, its arguments and environment, its output line by line, one run per board, the effect
+//! of a plan on each node. Must not know: windows, agents, how processes are guarded (a [`processes::ProgramSpawner`] does that).
 //!
 //! ```text
-//! Program::find → Runs::start(Request) → Run: events, cancel      threads: one a stream, one that waits
+//! Program::find → Runs::start(Request) → Run: events, cancel      threads: one per stream, one for the exit
 //! Tracker::take(&Event)                                           status of every node, diagnostics on nodes
-//! Runs::review → Plan::read(show -json)                           what would change, attribute by attribute
+//! Runs::review → Plan::read(show -json)                           planned changes, attribute by attribute
 //! ```
 
 mod command;

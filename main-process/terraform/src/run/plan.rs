@@ -1,18 +1,18 @@
-//! What a plan says: which resources change, attribute by attribute, without the secrets.
+//! Reads plans: the changed resources, attribute by attribute, without secrets.
 
 use super::{diagnostic::node_of, event::Action, start::RunError};
 use crate::generate::Generated;
 use serde_json::Value as Json;
 use shared_protocol::NodeId;
 
-/// Differences told for one resource.
+/// The maximum number of attribute differences per resource.
 const MOST_DIFFERENCES: usize = 500;
 const DEEPEST: usize = 12;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     pub changes: Vec<PlannedChange>,
-    /// What is not as the state says.
+    /// Resources that differ from the state.
     pub drift: Vec<PlannedChange>,
 }
 
@@ -21,18 +21,18 @@ pub struct PlannedChange {
     pub address: String,
     pub node: Option<NodeId>,
     pub action: Action,
-    /// Why, in Terraform's own words, such as `replace_because_tainted`.
+    /// The reason reported by Terraform, such as `replace_because_tainted`.
     pub reason: Option<String>,
     pub attributes: Vec<AttributeDifference>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeDifference {
-    /// Such as `ingress[0].from_port`.
+    /// The attribute path, such as `ingress[0].from_port`.
     pub path: String,
     pub before: Shown,
     pub after: Shown,
-    /// This difference is why the resource is replaced.
+    /// This difference forces the replacement of the resource.
     pub forces_replacement: bool,
 }
 
@@ -40,14 +40,14 @@ pub struct AttributeDifference {
 pub enum Shown {
     Absent,
     Value(Json),
-    /// It is sensitive: that it is there is all that is told.
+    /// A sensitive value; only its presence is reported.
     Sensitive,
-    /// Known after it is applied.
+    /// Known after apply.
     Unknown,
 }
 
 impl Plan {
-    /// Reads what `show -json` said.
+    /// Reads the output of `show -json`.
     pub fn read(text: &[u8], generated: &Generated) -> Result<Self, RunError> {
         let json: Json = serde_json::from_slice(text).map_err(|error| RunError::Plan(error.to_string()))?;
         let changes = |key: &str| {
@@ -57,7 +57,7 @@ impl Plan {
         Ok(Self { changes: changes("resource_changes"), drift: changes("resource_drift") })
     }
 
-    /// The change of a node, the gravest when it has several resources.
+    /// Returns the action on a node; the most severe when it has several resources.
     pub fn of_node(&self, node: NodeId) -> Option<Action> {
         let gravity = |action: &Action| match action {
             Action::Delete => 5,
@@ -127,7 +127,7 @@ fn join(path: &mut String, name: &str) {
     path.push_str(name);
 }
 
-/// A value before and after, and what is said about both.
+/// A value before and after the change, with its sensitive and unknown marks.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     before: &'a Json,
@@ -199,7 +199,7 @@ fn compare(sides: Sides<'_>, path: String, depth: usize, found: &mut Vec<Attribu
         }
         return;
     }
-    // Something within it is sensitive: then nothing of it is shown.
+    // When any part is sensitive, the whole value is hidden.
     let hides = |flag: &Json| holds_true(flag);
     if sides.before == sides.after && !holds_true(sides.unknown) {
         return;
@@ -218,7 +218,7 @@ fn compare(sides: Sides<'_>, path: String, depth: usize, found: &mut Vec<Attribu
     found.push(AttributeDifference { path, before, after, forces_replacement: false });
 }
 
-/// A flag that is true for a whole holds for its parts.
+/// Returns the mark of a part; a mark on the whole applies to all parts.
 fn inner<'a>(flag: &'a Json, step: impl Fn(&'a Json) -> &'a Json) -> &'a Json {
     if flag == &Json::Bool(true) { flag } else { step(flag) }
 }

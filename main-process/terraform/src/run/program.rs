@@ -1,4 +1,4 @@
-//! The program: the one that is set, else `terraform` or `tofu` on the path.
+//! Finds the program: the configured one, otherwise `terraform` or `tofu` on the PATH.
 
 use super::{
     spawn::{capture, terraform_launch},
@@ -18,12 +18,12 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     pub path: PathBuf,
-    /// The first line that it says about itself, such as `Terraform v1.11.4`.
+    /// The first line of its version output, such as `Terraform v1.11.4`.
     pub version: String,
 }
 
 impl Program {
-    /// Finds the program and asks for its version. `set` is the project's or the person's choice.
+    /// Finds the program and reads its version. `set` is the configured program.
     pub fn find(
         spawner: &dyn ProgramSpawner,
         set: Option<&str>,
@@ -32,7 +32,7 @@ impl Program {
         let found = match set {
             Some(set) if set.contains('/') => {
                 let file = PathBuf::from(set);
-                // From where would a relative one be? Nor should a project bring its own.
+                // A relative path has no defined base, and a project must not bring its own program.
                 if !file.is_absolute() || !is_program(&file) {
                     return Err(RunError::NotAProgram { path: file });
                 }

@@ -1,5 +1,5 @@
-//! A folder of its own for a plan that must leave nothing behind: the files that are to be planned, a copy of the state, and
-//! links to the providers that the board has already. Terraform never comes near the board's own folder.
+//! A temporary folder for a plan that must leave no trace: the files to plan, a copy of the state, and links to the
+//! installed providers of the board. Terraform does not touch the folder of the board.
 
 use super::start::RunError;
 use crate::{generate::Generated, settings::Backend};
@@ -12,43 +12,43 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where such folders are, in the folder of the workspace's own state.
+/// The parent of trial folders, in the state folder of the workspace.
 const TRIALS: &str = "trials";
 const PROVIDERS: &str = ".terraform/providers";
 const STATE: &str = "terraform.tfstate";
 const LOCK_FILE: &str = ".terraform.lock.hcl";
-/// Folders that are tried until one is free.
+/// The number of names that are tried until one is free.
 const MOST_NAMES: u32 = 1_000;
-/// host/namespace/type/version/platform, as Terraform keeps providers.
+/// The depth of host/namespace/type/version/platform, the provider layout of Terraform.
 const PROVIDER_DEPTH: usize = 5;
 const MOST_PROVIDERS: usize = 500;
-/// The largest state or lock file that is copied.
+/// The maximum size of a copied state or lock file.
 const MAX_COPIED_BYTES: u64 = 256 << 20;
 const MAX_NAME_BYTES: u64 = 4096;
-/// State in these is only read by a plan, and by what has to be run before it.
+/// Backends whose state is only read by `plan` and `init`.
 const READ_ONLY: [&str; 8] = ["s3", "azurerm", "gcs", "http", "consul", "kubernetes", "oss", "cos"];
-/// Puts the copy of the state in place of the file that the configuration names.
+/// Replaces the configured state file with the copy.
 const OVERRIDE: &str = "draftboard_trial_override.tf";
 const LOCAL: &str = "terraform {\n  backend \"local\" {}\n}\n";
 
-/// Removed with all that is in it when dropped.
+/// The folder and its content are removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     root: PathBuf,
     folder: PathBuf,
 }
 
-/// What is planned, and where the board that it is planned for has its own files.
+/// The configuration to plan, and the folder of its board.
 pub struct Planned<'a> {
     pub generated: &'a Generated,
-    /// Files of somebody else's that belong to the configuration, by their path in the folder.
+    /// Foreign files of the configuration, by path in the folder.
     pub others: &'a [(String, Vec<u8>)],
     pub backend: Option<&'a Backend>,
     pub folder: &'a Path,
 }
 
 impl Scratch {
-    /// Removes what an earlier process left.
+    /// Removes the folders that an earlier process left behind.
     pub fn clear(state_folder: &Path) -> io::Result<()> {
         match fs::remove_dir_all(state_folder.join(TRIALS)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -71,7 +71,7 @@ impl Scratch {
     fn new(all: &SafeFolder) -> Result<(Self, SafeFolder), RunError> {
         for number in 1..=MOST_NAMES {
             let name = number.to_string();
-            // What is in it may be secret.
+            // The content may be secret.
             match mkdirat(all.fd(), &name, Mode::RWXU) {
                 Ok(()) => {
                     let root = all.folder(&name)?;
@@ -85,16 +85,16 @@ impl Scratch {
                 }
             }
         }
-        let source = io::Error::other("too many plans were left behind: remove the folder");
+        let source = io::Error::other("too many trial folders were left behind: remove this folder");
         Err(RunError::Files { path: all.path().to_owned(), source })
     }
 
-    /// Where Terraform runs.
+    /// Returns the working folder of Terraform.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where its log goes.
+    /// Returns the folder of the log.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -134,7 +134,7 @@ fn put(folder: &SafeFolder, name: &str, bytes: &[u8]) -> Result<(), RunError> {
     written.map_err(|source| RunError::Files { path: folder.path().join(name), source })
 }
 
-/// What is not there is not copied.
+/// Copies a file when it exists.
 fn copy(
     from: Result<(SafeFolder, String), PathError>,
     folder: &SafeFolder,
@@ -149,26 +149,26 @@ fn copy(
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What stays is removed when the workspace is opened the next time.
+        // A leftover is removed when the workspace is opened again.
         let _ = fs::remove_dir_all(&self.root);
     }
 }
 
 enum State {
-    /// Copied, if it is there.
+    /// A local file, copied when it exists.
     File(PathBuf),
-    /// Read where it is, without taking its lock.
+    /// A remote state, read in place without its lock.
     Elsewhere,
 }
 
-/// Where the state is, or why it cannot be planned on without touching it.
+/// Returns the location of the state, or an error when a plan would modify it.
 fn state_of(planned: &Planned<'_>, board: Option<&SafeFolder>) -> Result<State, RunError> {
     let other = |why: String| Err(RunError::NoTrial(why));
     if let Some(name) = chosen_workspace(board)? {
-        return other(format!("the workspace {name} of Terraform is chosen for this board"));
+        return other(format!("the Terraform workspace {name} is selected for this board"));
     }
     if planned.others.iter().any(|(name, bytes)| names_backend(name, bytes)) {
-        return other("a file that Draftboard did not make says where the state is".to_owned());
+        return other("a file that Draftboard did not create configures the backend".to_owned());
     }
     match planned.backend {
         None => Ok(State::File(planned.folder.join(STATE))),
@@ -177,11 +177,11 @@ fn state_of(planned: &Planned<'_>, board: Option<&SafeFolder>) -> Result<State, 
             Ok(State::File(planned.folder.join(path)))
         }
         Some(backend) if READ_ONLY.contains(&backend.kind.as_str()) => Ok(State::Elsewhere),
-        Some(backend) => other(format!("a plan would leave something in the backend {}", backend.kind)),
+        Some(backend) => other(format!("a plan would write to the backend {}", backend.kind)),
     }
 }
 
-/// One that is not the usual one.
+/// Returns the selected Terraform workspace when it is not `default`.
 fn chosen_workspace(folder: Option<&SafeFolder>) -> Result<Option<String>, PathError> {
     let chosen = match (std::env::var("TF_WORKSPACE"), folder) {
         (Ok(name), _) => name,
@@ -203,8 +203,9 @@ fn names_backend(name: &str, bytes: &[u8]) -> bool {
     text.lines().map(str::trim_start).any(|line| line.starts_with("backend") || line.starts_with("cloud"))
 }
 
-/// Terraform replaces a link by a folder when it wants another version there, and so never changes what is linked to. Only the
-/// last part may be a link itself, as Terraform's cache of providers makes it: it is linked to and never opened.
+/// Links to the installed providers. Terraform replaces a link with a folder when it needs another version, so it
+/// never changes the target. Only the last part may itself be a link, as created by a provider cache: it is linked
+/// to and never opened.
 fn link_providers(
     from: &SafeFolder,
     scratch: &SafeFolder,
@@ -325,7 +326,7 @@ mod tests {
             assert!(why(board.make(&[], Some(&backend(kind, None)))).contains(kind));
         }
         let own = ("own.tf".to_owned(), b"terraform {\n  backend \"s3\" {}\n}\n".to_vec());
-        assert!(why(board.make(&[own], None)).contains("did not make"));
+        assert!(why(board.make(&[own], None)).contains("did not create"));
         fs::create_dir_all(board.folder().join(".terraform")).unwrap();
         fs::write(board.folder().join(".terraform/environment"), "live\n").unwrap();
         assert!(why(board.make(&[], None)).contains("live"));

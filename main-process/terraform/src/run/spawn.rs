@@ -45,7 +45,7 @@ pub(crate) fn capture(
     let reading = std::thread::Builder::new()
         .name("terraform-capture".to_owned())
         .spawn(move || {
-            // Empties the other pipe so that the program is not held up.
+            // Drains stderr so that the pipe does not fill up; its content is not needed.
             let errors =
                 std::thread::spawn(move || stderr.map(|mut pipe| io::copy(&mut pipe, &mut io::sink())));
             let mut bytes = Vec::new();
@@ -60,7 +60,7 @@ pub(crate) fn capture(
     };
     let bytes = match reading.join() {
         Ok(bytes) => bytes.map_err(failed)?,
-        Err(_) => return Err(failed(io::Error::other("its output could not be read"))),
+        Err(_) => return Err(failed(io::Error::other("cannot read its output"))),
     };
     if bytes.len() as u64 > max_bytes {
         return Err(RunError::TooMuch { program: launch.program.clone(), most: max_bytes });

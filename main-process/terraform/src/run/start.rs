@@ -1,4 +1,4 @@
-//! Starting a run and following it to its end.
+//! Starts runs and follows them to their end.
 
 use super::{
     command::{Confirmation, DRIFT_PLAN, PLAN, Request, arguments, speaks_json},
@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Events that may wait to be read; then the run waits too.
+/// The capacity of the event queue. The run blocks while it is full.
 const QUEUE: usize = 4096;
 const LONGEST_LINE: u64 = 1 << 20;
 const MOST_VALIDATED: usize = 64 << 20;
@@ -42,17 +42,17 @@ pub enum RunError {
         "{names} was not found on the PATH: install it, or set `program` under [terraform] in your settings.toml"
     )]
     NotFound { names: String },
-    #[error("{} is not a Terraform or OpenTofu program that can be run: give its whole path as `program` under [terraform] in your settings.toml", .path.display())]
+    #[error("{} is not an executable Terraform or OpenTofu program: set its absolute path as `program` under [terraform] in your settings.toml", .path.display())]
     NotAProgram { path: PathBuf },
     #[error("{} could not be started: {source}", .program.display())]
     Start { program: PathBuf, source: io::Error },
-    #[error("{} took longer than {limit:?} to answer", .program.display())]
+    #[error("{} did not respond within {limit:?}", .program.display())]
     TooSlow { program: PathBuf, limit: Duration },
     #[error("{} printed more than {most} bytes", .program.display())]
     TooMuch { program: PathBuf, most: u64 },
-    #[error("a run is going on for {board}: wait for it or cancel it")]
+    #[error("a run is in progress for {board}: wait for it to finish, or cancel it")]
     Busy { board: String },
-    #[error("{operation} changes real resources: a person has to confirm it")]
+    #[error("{operation} changes real resources: a person must confirm it")]
     ConfirmationRequired { operation: &'static str },
     #[error("there is no plan to apply: run plan first")]
     NoPlan,
@@ -63,14 +63,14 @@ pub enum RunError {
     #[error("the plan could not be read: {0}")]
     Plan(String),
     #[error(
-        "this cannot be planned beside the board's own folder, because {0}: accept it, plan, and undo what is not meant"
+        "this proposal cannot be planned outside the folder of the board because {0}: accept it, run a plan, and undo it if needed"
     )]
     NoTrial(String),
 }
 
-/// Where runs are kept track of, in the folder of a workspace's own state.
+/// The folder of locks and logs, in the state folder of a workspace.
 const FOLDER: &str = "terraform";
-/// What Terraform writes in a board's folder, by way of a link if there is one.
+/// Files that Terraform writes in the folder of a board, through a link if there is one.
 const WRITTEN_BY_TERRAFORM: [&str; 7] = [
     PLAN,
     DRIFT_PLAN,
@@ -88,7 +88,7 @@ pub struct Runs {
     state_folder: PathBuf,
 }
 
-/// A run that goes on. Dropping it cancels it.
+/// An active run. Dropping it cancels it.
 pub struct Run {
     pub events: Receiver<Event>,
     pub log: PathBuf,
@@ -96,7 +96,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Asks it to stop; what does not stop in time is killed. The last event says how it ended.
+    /// Requests the run to stop, and kills it after a grace period. The last event reports how it ended.
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::Release);
     }
@@ -113,20 +113,20 @@ impl Runs {
         Self { spawner, state_folder: state_folder.to_owned() }
     }
 
-    /// Runs that were cut off, by a crash or a power cut; each is told once.
+    /// Returns runs that were interrupted by a crash or a power loss. Each is returned once.
     pub fn interrupted(&self) -> Vec<Interrupted> {
         match SafeFolder::open(&self.state_folder).and_then(|folder| folder.folder(FOLDER)) {
             Ok(folder) => lock::interrupted(&folder),
             Err(error) => {
                 if !error.problem.is_missing() {
-                    tracing::warn!(%error, "interrupted runs were not looked for");
+                    tracing::warn!(%error, "cannot check for interrupted runs");
                 }
                 Vec::new()
             }
         }
     }
 
-    /// The logs of a board's runs, oldest first.
+    /// Returns the logs of the runs of a board, oldest first.
     pub fn logs(&self, board: &str) -> Vec<PathBuf> {
         let folder = SafeFolder::open(&self.state_folder)
             .and_then(|folder| folder.folder(FOLDER))
@@ -135,7 +135,7 @@ impl Runs {
             Ok(folder) => logs::list(&folder).into_iter().map(|(_, name)| folder.path().join(name)).collect(),
             Err(error) => {
                 if !error.problem.is_missing() {
-                    tracing::warn!(%error, "the history of runs was not read");
+                    tracing::warn!(%error, "cannot read the run history");
                 }
                 Vec::new()
             }
@@ -149,7 +149,7 @@ impl Runs {
         }
         let board_folder = SafeFolder::open(&request.folder)?;
         refuse_links(&board_folder)?;
-        // A plan outside the board's folder lies in the user's own state folder.
+        // A plan outside the folder of the board is in the state folder of the user.
         let own_plan = request.plan.clone();
         let has_plan = match &own_plan {
             Some(plan) => plan.is_file(),
@@ -167,7 +167,7 @@ impl Runs {
             log: log.clone(),
         })?;
         let mut arguments = arguments(operation, request.plan.as_deref());
-        // Options stand before the name of a plan.
+        // Options come before the plan file.
         let at = if operation == RunOperation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
         arguments.splice(at..at, request.arguments.iter().cloned());
         let launch = terraform_launch(&program.path, arguments, &request.folder, &request.secrets);
@@ -193,13 +193,13 @@ impl Runs {
                 drop(reader.join());
             }
             if operation == RunOperation::ApplyPlan && ended.success {
-                // A plan can be applied once.
+                // A plan can be applied only once.
                 match &own_plan {
                     Some(plan) => drop(std::fs::remove_file(plan)),
                     None => drop(board_folder.remove(PLAN)),
                 }
             }
-            // Free before it is said, so that whoever hears it can start the next.
+            // Releases the lock before the last event, so that its receiver can start the next run.
             lock.release();
             drop(sender.send(ended.into_event()));
         })
@@ -207,12 +207,12 @@ impl Runs {
         Ok(Run { events, log, cancel })
     }
 
-    /// What the plan that was kept says about each node.
+    /// Reads the saved plan.
     pub fn review(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
         self.show(program, folder, PLAN, generated)
     }
 
-    /// As [`Self::review`], of a plan in a file elsewhere.
+    /// As [`Self::review`], for a plan file outside the folder of the board.
     pub fn review_file(
         &self,
         program: &Program,
@@ -222,7 +222,7 @@ impl Runs {
         self.show(program, folder, &plan.display().to_string(), generated)
     }
 
-    /// What the last look at the real world found.
+    /// Reads the result of the last drift check.
     pub fn drift(&self, program: &Program, folder: &Path, generated: &Generated) -> Result<Plan, RunError> {
         self.show(program, folder, DRIFT_PLAN, generated)
     }
@@ -236,7 +236,7 @@ impl Runs {
     ) -> Result<Plan, RunError> {
         let board_folder = SafeFolder::open(folder)?;
         refuse_links(&board_folder)?;
-        // A plan with a whole path lies in the user's own state folder.
+        // A plan with an absolute path is in the state folder of the user.
         let has_plan = match Path::new(plan) {
             own if own.is_absolute() => own.is_file(),
             name => board_folder.kind(name)?.is_some(),
@@ -247,7 +247,7 @@ impl Runs {
         Plan::read(&self.show_json(program, folder, Some(plan))?, generated)
     }
 
-    /// What Terraform keeps about the board, as `show -json` says it.
+    /// Reads the state with `show -json`.
     pub fn state(&self, program: &Program, folder: &Path) -> Result<serde_json::Value, RunError> {
         let text = self.show_json(program, folder, None)?;
         serde_json::from_slice(&text).map_err(|error| RunError::Plan(error.to_string()))
@@ -258,11 +258,15 @@ impl Runs {
         arguments.extend(plan.map(str::to_owned));
         let launch = terraform_launch(&program.path, arguments, folder, &Default::default());
         let (success, text) = capture(&*self.spawner, &launch, MOST_SHOWN, LONGEST_SHOW)?;
-        if success { Ok(text) } else { Err(RunError::Plan("terraform show failed; plan again".to_owned())) }
+        if success {
+            Ok(text)
+        } else {
+            Err(RunError::Plan("`terraform show` failed; run plan again".to_owned()))
+        }
     }
 }
 
-/// Terraform follows links: one that came with a cloned workspace would lead what it reads or writes elsewhere.
+/// Refuses links, which Terraform follows: one in a cloned workspace would redirect reads and writes.
 fn refuse_links(folder: &SafeFolder) -> Result<(), PathError> {
     for name in WRITTEN_BY_TERRAFORM {
         let problem = match folder.kind(name)? {
@@ -279,7 +283,7 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<std::t
     std::thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// What a run says: into the log and to whoever listens, in one order.
+/// Writes the output of a run to the log and to the event channel, in the same order.
 struct Said {
     sender: SyncSender<Event>,
     log: Arc<Mutex<File>>,
@@ -287,14 +291,14 @@ struct Said {
 }
 
 impl Said {
-    /// Each line stands in the log as it is told, so that the two can be counted alike.
+    /// Every output line is one log line, so that both have the same line numbers.
     fn lines(&self, stream: Stream, text: &str) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         for line in text.split('\n') {
             let text = self.mask.cover(line.trim_end_matches('\r'));
-            // A log that cannot be written does not stop the run; the lines are shown anyway.
+            // A failing log does not stop the run; the lines are still sent.
             drop(writeln!(log, "{text}"));
-            // Nobody listens any more: the pipe is still emptied, so that the run is not held up.
+            // Without a receiver the pipe is still drained, so that the run does not block.
             drop(self.sender.send(Event::Line { stream, text }));
         }
     }
@@ -304,7 +308,7 @@ impl Said {
     }
 }
 
-/// Reads a stream to its end, line by line.
+/// Reads a stream line by line to its end.
 fn read(pipe: File, stream: Stream, operation: RunOperation, said: &Said) {
     let mut pipe = BufReader::new(pipe);
     let mut whole = String::new();
@@ -337,7 +341,7 @@ fn read(pipe: File, stream: Stream, operation: RunOperation, said: &Said) {
     }
 }
 
-/// Validation speaks once, at its end.
+/// Reports the result of `validate`, which prints one JSON document at its end.
 fn validated(text: &str, said: &Said) {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         return said.lines(Stream::Out, text.trim_end());
@@ -365,7 +369,7 @@ impl Ended {
     }
 }
 
-/// Waits for the end; when asked to cancel, asks the program, and kills what does not listen.
+/// Waits for the program to end. On cancel, requests a stop, and kills the program after the grace period.
 fn follow(mut running: RunningProgram, cancel: &AtomicBool) -> Ended {
     let mut asked: Option<Instant> = None;
     loop {
@@ -375,7 +379,7 @@ fn follow(mut running: RunningProgram, cancel: &AtomicBool) -> Ended {
                 return Ended { code, success, cancelled: asked.is_some() };
             }
             Ok(None) => {}
-            // It cannot even be waited for: end it, whatever it is.
+            // Waiting failed, so the program is killed.
             Err(_) => {
                 drop(running.kill());
                 return Ended { code: None, success: false, cancelled: asked.is_some() };

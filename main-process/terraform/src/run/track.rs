@@ -1,4 +1,4 @@
-//! What a run does to each node, as it goes.
+//! Tracks the effect of a run on each node.
 
 use super::{
     diagnostic::{Located, node_of},
@@ -9,7 +9,8 @@ use authority::Snapshot;
 use shared_protocol::{NodeId, terraform::Deployment};
 use std::collections::BTreeMap;
 
-/// Follows a run. A node with several resources is as far as the one that is least far, and failed when one is.
+/// Tracks the status of nodes during a run. A node with several resources has the status of the least advanced one,
+/// and is failed when any of them failed.
 #[derive(Debug, Clone, Default)]
 pub struct Tracker {
     resources: BTreeMap<NodeId, BTreeMap<String, Deployment>>,
@@ -62,7 +63,7 @@ impl Tracker {
         }
     }
 
-    /// Forgets what the last run found; what is there stays known.
+    /// Clears the results of the last run; keeps the deployment status of resources.
     pub fn begin_run(&mut self) {
         *self = Self { resources: std::mem::take(&mut self.resources), ..Self::default() };
     }
@@ -73,7 +74,7 @@ impl Tracker {
         }
     }
 
-    /// What the state that Terraform keeps says, from `show -json` without a plan.
+    /// Loads the state from the output of `show -json` without a plan.
     pub fn take_state(&mut self, state: &serde_json::Value, generated: &Generated) {
         self.begin(generated);
         let mut modules = vec![&state["values"]["root_module"]];
@@ -87,8 +88,8 @@ impl Tracker {
         }
     }
 
-    /// The same from the text of a state file (`terraform.tfstate`), for which nothing has to be run. False when it is not
-    /// one that can be read, an encrypted one for example.
+    /// Loads the state from the text of a state file (`terraform.tfstate`), without running Terraform. Returns
+    /// false when the text is not a readable state, for example because it is encrypted.
     pub fn take_state_file(&mut self, text: &str, generated: &Generated) -> bool {
         let Ok(state) = serde_json::from_str::<serde_json::Value>(text) else { return false };
         let Some(resources) = state["resources"].as_array().filter(|_| state["version"] == 4) else {
@@ -108,7 +109,7 @@ impl Tracker {
         true
     }
 
-    /// Nothing is there, as far as is known.
+    /// Sets every resource to pending.
     fn begin(&mut self, generated: &Generated) {
         self.resources.clear();
         for address in generated.addresses.keys() {

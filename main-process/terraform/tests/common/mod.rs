@@ -1,4 +1,4 @@
-//! A board that tests draw on, and a careful reader of what it became.
+//! A board fixture and a strict reader of its generated files.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub(crate) mod program;
@@ -29,7 +29,7 @@ pub(crate) struct Bench {
     pub(crate) settings: Settings,
     pub(crate) generator: Generator,
     seed: u64,
-    /// One node of each type that others need.
+    /// One node of each type that other nodes need.
     shared: BTreeMap<TypeId, NodeId>,
 }
 
@@ -65,7 +65,7 @@ impl Bench {
         self.run(&command).first().copied().unwrap_or(ElementId::Board(BoardId::MIN))
     }
 
-    /// Adds a node; properties and references as JSON.
+    /// Adds a node with properties and references from JSON.
     pub(crate) fn add(&mut self, type_id: &str, name: &str, parent: Option<NodeId>, props: &str) -> NodeId {
         let mut node = AddNode::new(self.board, type_id.parse().unwrap());
         node.name = Some(name.parse().unwrap());
@@ -89,7 +89,7 @@ impl Bench {
         });
     }
 
-    /// Gives a property as a variable.
+    /// Turns a property into a variable.
     pub(crate) fn vary(&mut self, node: NodeId, key: &str) {
         let key = PropKey::parse(key).unwrap();
         self.run(&Command::SetVariable { nodes: vec![node.into()], key, variable: true });
@@ -118,7 +118,8 @@ impl Bench {
         self.generate().files["main.tf"].to_string()
     }
 
-    /// A node of this type where it may stand, with all it needs; `choose` may set more before the rest is filled in.
+    /// Adds a node of this type in a valid container with all required values; `choices` sets further values before
+    /// the rest is filled in.
     pub(crate) fn stage(
         &mut self,
         def: &TypeDef,
@@ -155,7 +156,7 @@ impl Bench {
             }
             if prop.kind == PropKind::Reference {
                 let is_set = !self.snapshot.targets_of(&node, prop).is_empty();
-                // Several references to one argument rule each other out.
+                // References to the same argument exclude each other.
                 let rival = def.props.iter().any(|other| {
                     other.key < prop.key
                         && other.argument() == prop.argument()
@@ -183,7 +184,7 @@ impl Bench {
         }
     }
 
-    /// A node of a type that fits, made if there is none.
+    /// Returns a node of a matching type; adds one when there is none.
     fn one_of(&mut self, targets: &[shared_protocol::registry::Pattern], from: &TypeDef) -> Option<NodeId> {
         let registry = registry();
         let fits = |id: &TypeId| targets.iter().any(|pattern| pattern.matches(id));

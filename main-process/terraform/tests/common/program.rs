@@ -1,4 +1,4 @@
-//! The real program, where this machine has one.
+//! The real program, when it is installed.
 
 use std::{
     fs,
@@ -7,12 +7,12 @@ use std::{
 };
 use terraform::Generated;
 
-/// `terraform` or `tofu` on the path.
+/// Returns `terraform` or `tofu`, when it is on the PATH.
 pub(crate) fn program() -> Option<&'static str> {
     ["terraform", "tofu"].into_iter().find(|name| Command::new(name).arg("version").output().is_ok())
 }
 
-/// Says what was not tried; where Terraform has to be there, that is a failure.
+/// Reports a skipped test, or fails when Terraform is required.
 pub(crate) fn skip(what: &str) {
     assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "{what}");
     eprintln!("SKIPPED: {what}");
@@ -50,7 +50,8 @@ pub(crate) fn assert_formatted(folder: &Path) {
     );
 }
 
-/// A folder that holds unpacked providers the way `terraform init -plugin-dir` wants them, with this one in it.
+/// Returns a folder with unpacked providers in the layout of `terraform init -plugin-dir` that contains this
+/// provider.
 pub(crate) fn mirror_of(provider: &str) -> Option<PathBuf> {
     let from_variable = std::env::var_os("DRAFTBOARD_TEST_PROVIDERS").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();

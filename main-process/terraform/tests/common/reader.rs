@@ -1,12 +1,12 @@
-//! Reads what was generated with a parser of its own and holds it against the providers' schemas.
+//! Parses generated files with an independent parser and checks them against the provider schemas.
 
 use hcl_edit::{
     expr::Expression,
     structure::{Body, Structure},
 };
-use terraform::schema::{Attribute, Kind, Schema, schemas};
+use terraform::schema::{AttributeKind, AttributeSchema, BlockSchema, schemas};
 
-/// Everything in a file that its provider would not understand.
+/// Returns everything in a file that its provider would reject.
 pub(crate) fn check(text: &str) -> Vec<String> {
     let body: Body = match text.parse() {
         Ok(body) => body,
@@ -30,7 +30,7 @@ pub(crate) fn check(text: &str) -> Vec<String> {
 
 const META: [&str; 5] = ["provider", "depends_on", "count", "for_each", "lifecycle"];
 
-fn check_body(body: &Body, schema: &Schema, path: &str, findings: &mut Vec<String>, top: bool) {
+fn check_body(body: &Body, schema: &BlockSchema, path: &str, findings: &mut Vec<String>, top: bool) {
     for structure in body {
         match structure {
             Structure::Attribute(attribute) => {
@@ -48,8 +48,8 @@ fn check_body(body: &Body, schema: &Schema, path: &str, findings: &mut Vec<Strin
                 let inner = format!("{path}.{name}");
                 match (schema.blocks.get(name), schema.attributes.get(name)) {
                     (Some(found), _) => check_body(&block.body, found, &inner, findings, false),
-                    // Lists of objects are understood as blocks too.
-                    (None, Some(Attribute { kind: Kind::Any, .. })) => {}
+                    // Lists of objects may also be written as blocks.
+                    (None, Some(AttributeSchema { kind: AttributeKind::Any, .. })) => {}
                     _ => findings.push(format!("{path}: no block `{name}`")),
                 }
             }
@@ -71,23 +71,27 @@ fn check_body(body: &Body, schema: &Schema, path: &str, findings: &mut Vec<Strin
     }
 }
 
-fn check_kind(value: &Expression, attribute: &Attribute, path: &str, findings: &mut Vec<String>) {
+fn check_kind(value: &Expression, attribute: &AttributeSchema, path: &str, findings: &mut Vec<String>) {
     let fits = match (value, attribute.kind) {
-        (Expression::Array(items), Kind::Texts | Kind::Numbers) => {
-            let inner = if attribute.kind == Kind::Texts { Kind::Text } else { Kind::Number };
-            let item = Attribute { required: false, kind: inner };
+        (Expression::Array(items), AttributeKind::Texts | AttributeKind::Numbers) => {
+            let inner = if attribute.kind == AttributeKind::Texts {
+                AttributeKind::Text
+            } else {
+                AttributeKind::Number
+            };
+            let item = AttributeSchema { required: false, kind: inner };
             for value in items {
                 check_kind(value, &item, path, findings);
             }
             true
         }
         (Expression::String(_) | Expression::StringTemplate(_), kind) => {
-            matches!(kind, Kind::Text | Kind::Any)
+            matches!(kind, AttributeKind::Text | AttributeKind::Any)
         }
-        (Expression::Number(_), kind) => matches!(kind, Kind::Number | Kind::Any),
-        (Expression::Bool(_), kind) => matches!(kind, Kind::Boolean | Kind::Any),
-        (Expression::Object(_), kind) => matches!(kind, Kind::Map | Kind::Any),
-        (Expression::Array(_), kind) => kind == Kind::Any,
+        (Expression::Number(_), kind) => matches!(kind, AttributeKind::Number | AttributeKind::Any),
+        (Expression::Bool(_), kind) => matches!(kind, AttributeKind::Boolean | AttributeKind::Any),
+        (Expression::Object(_), kind) => matches!(kind, AttributeKind::Map | AttributeKind::Any),
+        (Expression::Array(_), kind) => kind == AttributeKind::Any,
         _ => true,
     };
     if !fits {

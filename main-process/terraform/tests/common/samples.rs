@@ -1,4 +1,4 @@
-//! A value that a property takes, whatever its rules.
+//! Sample values that satisfy the rules of a property.
 
 use authority::{Snapshot, check_prop};
 use shared_protocol::{
@@ -6,7 +6,7 @@ use shared_protocol::{
     registry::{PropDef, PropKind},
 };
 use std::{collections::BTreeMap, sync::Arc};
-use terraform::schema::{Found, Kind, Schema, schemas};
+use terraform::schema::{AttributeKind, BlockSchema, SchemaEntry, schemas};
 
 const TEXTS: [&str; 22] = [
     "example",
@@ -63,7 +63,7 @@ pub(super) fn sample(snapshot: &Snapshot, def: &TypeDef, prop: &PropDef) -> Valu
 fn json(def: &TypeDef, prop: &PropDef) -> Value {
     let schema = def.terraform_types().next().and_then(|terraform| schemas().get(terraform));
     match schema.and_then(|schema| schema.find(prop.argument())) {
-        Some(Found::Block(block)) => Value::List(vec![object(block)]),
+        Some(SchemaEntry::Block(block)) => Value::List(vec![object(block)]),
         _ if prop.argument().ends_with("[]") => Value::List(Vec::new()),
         _ if prop.key.as_str() == "container_definitions" => {
             Value::parse_json(r#"[{"name":"app","image":"example/app:1","essential":true}]"#).unwrap()
@@ -72,18 +72,18 @@ fn json(def: &TypeDef, prop: &PropDef) -> Value {
     }
 }
 
-/// Everything that a block requires.
-fn object(schema: &Schema) -> Value {
+/// Returns an object with all required values of a block.
+fn object(schema: &BlockSchema) -> Value {
     let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
     let mut fields: BTreeMap<Arc<str>, Value> = attributes
         .map(|(name, attribute)| {
             let value = match attribute.kind {
-                Kind::Number => Value::from(1),
-                Kind::Boolean => Value::Bool(true),
-                Kind::Texts => Value::List(vec![Value::text("example")]),
-                Kind::Numbers => Value::List(vec![Value::from(1)]),
-                Kind::Map => Value::Object(BTreeMap::new()),
-                Kind::Text | Kind::Any => Value::text("example"),
+                AttributeKind::Number => Value::from(1),
+                AttributeKind::Boolean => Value::Bool(true),
+                AttributeKind::Texts => Value::List(vec![Value::text("example")]),
+                AttributeKind::Numbers => Value::List(vec![Value::from(1)]),
+                AttributeKind::Map => Value::Object(BTreeMap::new()),
+                AttributeKind::Text | AttributeKind::Any => Value::text("example"),
             };
             (Arc::from(name.as_str()), value)
         })

@@ -1,4 +1,4 @@
-//! A connection as its actor holds it: the conversation, the process behind it, and the list of tools kept up to date.
+//! A connection as its actor holds it: the protocol session, its process, and the current list of tools.
 
 use super::{
     handshake::Talk,
@@ -24,21 +24,21 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// Changes of the list within that time are one.
+/// The debounce interval for changes of the tool list.
 const DEBOUNCE: Duration = Duration::from_millis(150);
-/// Between one held request that ended and the next.
+/// The minimum pause between two listen requests.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(super) struct Connection {
     pub(super) link: Arc<Link>,
-    /// Done when the conversation is. Dropping it ends the conversation, and with it the input of the process.
+    /// Completes when the session ends. Dropping it ends the session and closes the input of the process.
     serving: Pin<Box<dyn Future<Output = ()> + Send>>,
     process: Option<Process>,
     _follower: Follower,
 }
 
-/// Ends with the connection.
+/// Aborts the task when the connection is dropped.
 struct Follower(JoinHandle<()>);
 
 impl Drop for Follower {
@@ -79,7 +79,7 @@ impl Connection {
         Self { link, serving, process, _follower: Follower(tokio::spawn(following)) }
     }
 
-    /// Waits until it is over without our doing.
+    /// Waits until the connection ends by itself.
     pub(super) async fn over(&mut self) {
         let process_ended = async {
             match &self.process {
@@ -94,15 +94,15 @@ impl Connection {
         }
     }
 
-    /// Ends the conversation, the process and all that it has started. Says how the process ended, if there is one.
+    /// Ends the session and kills the process with its children. Returns the exit of the process, if there is one.
     pub(super) async fn end(self, grace: Duration) -> Option<io::Result<ServerProcessExit>> {
         drop(self.serving);
         Some(self.process?.end(grace).await)
     }
 }
 
-/// Asks again whenever the server says that its tools have changed: by a message in the older era, on a held request in
-/// the newer one.
+/// Reloads the tool list whenever the server reports a change: by a notification in the legacy era, on a listen
+/// request in the modern one.
 async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, listens: bool, limit: Duration) {
     let mut held = Held::new(listens);
     loop {
@@ -111,7 +111,7 @@ async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, list
             () = held.news(&link.peer, limit) => {}
         }
         tokio::time::sleep(DEBOUNCE).await;
-        // What came meanwhile is answered by the same question.
+        // The same request covers notifications that arrived meanwhile.
         tokio::select! {
             biased;
             () = changed.notified() => {}
@@ -126,22 +126,23 @@ async fn follow(link: Arc<Link>, shared: Arc<Shared>, changed: Arc<Notify>, list
                 shared.tell();
             }
             Ok(Err(error)) => {
-                shared.log.push(&format!("Draftboard: its tools have changed and cannot be told: {error}"))
+                shared.log.push(&format!("Draftboard: the tools changed, and listing them failed: {error}"))
             }
             Err(_) => shared.log.push(&format!(
-                "Draftboard: its tools have changed and were not told within {}",
+                "Draftboard: the tools changed, and listing them took longer than {}",
                 shown(limit)
             )),
         }
     }
 }
 
-/// The held request of the newer era. When it ends, another is made, ever more slowly; what changed in between is asked for.
+/// The listen request of the modern era. When it ends, it is repeated with growing pauses, and the tool list is
+/// reloaded.
 struct Held {
     request: Option<Subscription>,
-    /// How long to wait before the next one; none when there is none to be had.
+    /// The pause before the next request; `None` when the server does not support listening.
     pause: Option<Duration>,
-    /// There was one before.
+    /// A listen request succeeded before.
     was_held: bool,
 }
 
@@ -150,7 +151,7 @@ impl Held {
         Self { request: None, pause: listens.then_some(Duration::ZERO), was_held: false }
     }
 
-    /// Returns when there is, or may have been, news; never when the server has no way to tell.
+    /// Returns when the tools changed or may have changed; never when the server cannot report changes.
     async fn news(&mut self, peer: &Peer<RoleClient>, limit: Duration) {
         loop {
             if let Some(request) = &mut self.request {
@@ -171,14 +172,14 @@ impl Held {
                         return;
                     }
                 }
-                // Not every server that says that its list changes also knows how to tell.
+                // Some servers announce list changes without supporting the listen request.
                 Ok(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => {
                     self.pause = None
                 }
                 Ok(Err(error)) => {
-                    tracing::debug!(%error, "a server does not tell changes of its tools just now")
+                    tracing::debug!(%error, "a listen request failed")
                 }
-                Err(_) => tracing::debug!("a server did not say whether it tells changes of its tools"),
+                Err(_) => tracing::debug!("a listen request timed out"),
             }
         }
     }

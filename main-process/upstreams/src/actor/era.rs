@@ -1,5 +1,5 @@
-//! Servers that take long to be found out: silent at the first question of the newer protocol, or ended by it. What was learnt is
-//! kept beside what is installed, so that it costs its time once and not at every start.
+//! Remembers servers whose protocol era takes long to detect, because they ignore the first modern request or exit on
+//! it. The mark is stored beside installed packages, so that detection costs its time once.
 
 use crate::config::{McpConfig, McpTransport};
 use sha2::{Digest as _, Sha256};
@@ -9,10 +9,10 @@ use std::{
     time::Duration,
 };
 
-/// Whoever answers sooner is asked each time: it may have learnt the newer protocol meanwhile.
+/// A server that answers faster is probed at every start, because an update may support the modern protocol.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Whether a server is known to speak only the older protocol.
+/// The mark of a server that supports only the legacy protocol.
 pub(super) struct KnownEra {
     mark: PathBuf,
 }
@@ -37,7 +37,7 @@ impl KnownEra {
         self.mark.exists()
     }
 
-    /// It was found to speak the older protocol, after this time, or after it had to be started twice.
+    /// Records a legacy server when detection took long or needed a second start.
     pub(super) fn found_older(&self, took: Duration, started_twice: bool) {
         if took < LONG && !started_twice {
             return;
@@ -45,15 +45,15 @@ impl KnownEra {
         let written =
             self.mark.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&self.mark, ""));
         if let Err(error) = written {
-            tracing::debug!(%error, "what a server speaks could not be noted and will be found out again");
+            tracing::debug!(%error, "recording the protocol era of a server failed; it will be detected again");
         }
     }
 
-    /// It does not understand the older protocol any more.
+    /// Removes the mark.
     pub(super) fn forget(&self) {
         match fs::remove_file(&self.mark) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::debug!(%error, "what a server speaks could not be forgotten");
+                tracing::debug!(%error, "removing the recorded protocol era of a server failed");
             }
             _ => {}
         }

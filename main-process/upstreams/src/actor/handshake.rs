@@ -1,4 +1,4 @@
-//! The first words with a server, in either era of the protocol, up to its list of tools.
+//! The handshake with a server in either protocol era, up to its list of tools.
 
 use super::{
     host::Host,
@@ -17,19 +17,19 @@ use rmcp::{
 };
 use std::time::{Duration, Instant};
 
-/// Why there is no connection.
+/// The reason a start failed.
 pub(super) enum Refusal {
     Credentials {
         missing: Vec<String>,
         failure: Failure,
     },
-    /// It ended in the middle of it.
+    /// The server exited during the start.
     Ended(Failure),
-    /// Somebody wants it no more, and what was started is gone.
+    /// The start was cancelled, and its processes have ended.
     Quit,
-    /// Trying again may help.
+    /// A retry may succeed.
     Passing(Failure),
-    /// Trying again does not help before a person has changed something.
+    /// A retry fails until a person changes something.
     Lasting(Failure),
 }
 
@@ -39,12 +39,12 @@ pub(super) enum Eras {
     Older,
 }
 
-/// A conversation that has begun.
+/// A completed handshake.
 pub(super) struct Talk {
     pub(super) running: RunningService<RoleClient, Host>,
     pub(super) version: ProtocolVersion,
     pub(super) definitions: Definitions,
-    /// How long it took until it was clear which protocol it speaks.
+    /// The time until the protocol era was known.
     pub(super) greeting: Duration,
 }
 
@@ -63,7 +63,7 @@ where
     tokio::time::timeout(limit, greet(config, host, transport, eras, shared)).await.unwrap_or_else(|_| {
         let words = shared.log.last_words(since);
         let message = format!(
-            "Handshake timed out: {} was not ready after {}. Look at its log, or raise handshake_ms.{words}",
+            "Handshake timed out: {} was not ready after {}. Check its log, or raise handshake_ms.{words}",
             config.name,
             shown(limit)
         );
@@ -99,7 +99,7 @@ where
     }
     let listed = list_tools(&running).await;
     let (definitions, left_out) = match listed {
-        // A server may have none, and then need not know the question.
+        // A server without tools may not know the method.
         Err(ServiceError::McpError(error)) if error.code == rmcp::model::ErrorCode::METHOD_NOT_FOUND => {
             Default::default()
         }
@@ -107,7 +107,7 @@ where
             return Err(Refusal::Ended(Failure::unavailable(String::new())));
         }
         Err(error) => {
-            let message = format!("{} does not tell its tools: {error}", config.name);
+            let message = format!("{} failed to list its tools: {error}", config.name);
             return Err(Refusal::Passing(Failure::unavailable(shared.log.clean(&message))));
         }
         Ok(listed) => listed,
@@ -121,7 +121,7 @@ where
 fn other_version(config: &McpConfig, theirs: &str) -> Failure {
     let known: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     let message = format!(
-        "{} speaks version {theirs:.40} of the protocol; Draftboard speaks {}. Install another version of it.",
+        "{} supports MCP version {theirs:.40}; Draftboard supports {}. Install another version of the server.",
         config.name,
         known.join(", ")
     );
@@ -131,7 +131,8 @@ fn other_version(config: &McpConfig, theirs: &str) -> Failure {
 fn explain(config: &McpConfig, shared: &Shared, error: ClientInitializeError) -> Refusal {
     let name = &config.name;
     if error.is_authorization_required() || error.auth_challenge().is_some() {
-        let message = format!("{name} does not accept the credentials. Set others, then start it again.");
+        let message =
+            format!("{name} rejected the credentials. Set valid credentials and start the server again.");
         return Refusal::Credentials {
             missing: vec!["auth".to_owned()],
             failure: Failure::validation("auth", message),
@@ -139,7 +140,7 @@ fn explain(config: &McpConfig, shared: &Shared, error: ClientInitializeError) ->
     }
     match error {
         ClientInitializeError::ConnectionClosed(_) => {
-            Refusal::Ended(Failure::unavailable(format!("{name} hung up")))
+            Refusal::Ended(Failure::unavailable(format!("{name} closed the connection")))
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();

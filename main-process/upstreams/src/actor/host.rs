@@ -1,5 +1,5 @@
-//! What Draftboard is to a server: somebody who hears of progress and changes, and answers no questions. Sampling, roots
-//! and elicitation are not offered; whoever asks all the same is declined at once.
+//! The client that servers see: it receives progress and change notifications. It offers no sampling, roots or
+//! elicitation; such requests are declined immediately.
 
 use crate::log::Log;
 use rmcp::{
@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::{collections::HashMap, sync::Arc};
 use tokio::sync::{Mutex, Notify, mpsc};
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Progress {
     pub progress: f64,
@@ -24,7 +24,7 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-/// Who wants to hear about which call. Held while a call is sent, so that not even its first word is missed.
+/// The progress receivers of calls. Locked while a call is sent, so that its first notification is not missed.
 pub(super) type Watchers = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>;
 
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl ClientHandler for Host {
         let watcher = self.watchers.lock().await.get(&params.progress_token).cloned();
         if let Some(watcher) = watcher {
             let message = params.message.map(|message| self.log.clean(&message));
-            // Whoever does not keep up misses a step, not the result.
+            // A slow receiver misses a step, not the result.
             let _ = watcher.try_send(Progress { progress: params.progress, total: params.total, message });
         }
     }

@@ -1,4 +1,4 @@
-//! A connection that works: what others may do with it while its actor watches over it.
+//! The shared part of a connection, which callers use while the actor supervises it.
 
 use super::host::{Progress, Watchers};
 use crate::{
@@ -28,7 +28,7 @@ pub(crate) type Definitions = BTreeMap<String, Arc<Definition>>;
 pub(crate) struct Link {
     pub(super) peer: Peer<RoleClient>,
     pub(super) watchers: Watchers,
-    /// Told when a call finds that nobody is there any more.
+    /// Notified when a call detects a lost connection.
     pub(super) lost: Notify,
     pub(super) definitions: Mutex<Arc<Definitions>>,
     pub(super) permits: Semaphore,
@@ -41,7 +41,7 @@ impl Link {
         self.definitions.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sends it once and never again: whether a call that broke off was carried out is not known.
+    /// Sends the call once and never retries it: after a lost connection it is unknown whether the call was executed.
     pub(crate) async fn call(
         &self,
         server: &str,
@@ -50,7 +50,8 @@ impl Link {
         progress: Option<mpsc::Sender<Progress>>,
     ) -> Result<CallToolResult, Failure> {
         let Ok(_permit) = self.permits.try_acquire() else {
-            let message = format!("{server} has as many calls under way as it may: wait for one to end");
+            let message =
+                format!("{server} has reached its limit of concurrent calls: wait for one to finish");
             return Err(Failure::new(Code::LimitExceeded, message));
         };
         let tool = params.name.to_string();
@@ -76,12 +77,10 @@ impl Link {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
             Ok(ServerResult::InputRequiredResult(_)) => {
                 let message =
-                    format!("{tool} of {server} asks for further input, which Draftboard does not pass on");
+                    format!("{tool} of {server} requests further input, which Draftboard does not support");
                 Err(Failure::new(Code::UnsupportedCapability, message))
             }
-            Ok(_) => Err(Failure::unavailable(format!(
-                "{server} answered {tool} with something else than a result"
-            ))),
+            Ok(_) => Err(Failure::unavailable(format!("{server} returned an unexpected response to {tool}"))),
             Err(error) => Err(self.explain(error, server, &tool)),
         }
     }
@@ -92,19 +91,19 @@ impl Link {
                 Failure::unavailable(format!("{server} refused {tool}: {} ({})", error.message, error.code.0))
             }
             ServiceError::Timeout { timeout } => Failure::network(format!(
-                "{tool} of {server} took longer than {} and was cancelled. Whether it did its work is not known.",
+                "{tool} of {server} took longer than {} and was cancelled. It is unknown whether it was executed.",
                 shown(timeout)
             )),
             ServiceError::TransportClosed => {
                 self.lost.notify_one();
                 Failure::unavailable(format!(
-                    "{server} ended during {tool}. Whether it did its work is not known, so it was not called again."
+                    "{server} exited during {tool}. It is unknown whether the call was executed, so it was not retried."
                 ))
             }
             ServiceError::TransportSend(error) => {
                 self.lost.notify_one();
                 Failure::network(format!(
-                    "The connection to {server} was lost during {tool}: {}. It was not called again.",
+                    "The connection to {server} was lost during {tool}: {}. The call was not retried.",
                     root(&*error.error)
                 ))
             }
@@ -117,7 +116,7 @@ pub(super) fn shown(time: Duration) -> String {
     if time.as_secs() > 0 { format!("{} s", time.as_secs_f32()) } else { format!("{} ms", time.as_millis()) }
 }
 
-/// The innermost reason.
+/// Returns the innermost error message.
 pub(super) fn root(error: &(dyn std::error::Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
@@ -126,11 +125,11 @@ pub(super) fn root(error: &(dyn std::error::Error + 'static)) -> String {
     error.to_string()
 }
 
-/// Tells the server when nobody waits for its answer any more.
+/// Cancels the call on the server when the caller drops it.
 struct UnderWay {
     peer: Peer<RoleClient>,
     watchers: Watchers,
-    /// None once it is answered.
+    /// `None` after the answer arrived.
     id: Option<RequestId>,
     token: ProgressToken,
 }
@@ -140,20 +139,20 @@ impl Drop for UnderWay {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (peer, watchers, token) = (self.peer.clone(), self.watchers.clone(), self.token.clone());
         let cancelled = self.id.take().map(|id| {
-            let reason = "nobody waits for the answer any more".to_owned();
+            let reason = "the caller cancelled the call".to_owned();
             CancelledNotificationParam::new(Some(id), Some(reason))
         });
         runtime.spawn(async move {
             watchers.lock().await.remove(&token);
             if let Some(params) = cancelled {
-                // Fails when the server is gone, which ends the call too.
+                // Fails when the server is gone, which also ends the call.
                 let _ = peer.notify_cancelled(params).await;
             }
         });
     }
 }
 
-/// All tools, page by page. Those that cannot be used come as reasons.
+/// Lists all tools, page by page. Also returns the reasons for unusable tools.
 pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<(Definitions, Vec<String>), ServiceError> {
     let (mut definitions, mut refused) = (Definitions::new(), Vec::new());
     let mut cursor = None;
@@ -170,14 +169,14 @@ pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<(Definitions, 
         for tool in &page.tools {
             match Definition::new(tool) {
                 _ if definitions.len() == MOST_TOOLS => {
-                    refused.push(format!("it has more than {MOST_TOOLS} tools; the rest is left out"));
+                    refused.push(format!("the server has more than {MOST_TOOLS} tools; the rest is ignored"));
                     return Ok((definitions, refused));
                 }
                 Ok(definition) if !definitions.contains_key(definition.name()) => {
                     definitions.insert(definition.name().to_owned(), Arc::new(definition));
                 }
-                Ok(definition) => refused.push(format!("the tool {} comes twice", definition.name())),
-                Err(reason) => refused.push(format!("the tool {:.64} is left out: {reason}", tool.name)),
+                Ok(definition) => refused.push(format!("the tool {} is listed twice", definition.name())),
+                Err(reason) => refused.push(format!("the tool {:.64} is ignored: {reason}", tool.name)),
             }
         }
         cursor = page.next_cursor;

@@ -1,5 +1,5 @@
-//! One actor per server. It alone starts, watches and ends the server's process, and nothing that one server does can hold
-//! up another. Calls do not pass through it: they use its [`Link`], so a call that hangs holds up nobody either.
+//! One actor per server. It alone starts, watches and stops the server's process, and no server can block another.
+//! Calls do not pass through it: they use its [`Link`], so a hanging call blocks nothing either.
 
 mod connection;
 mod era;
@@ -27,7 +27,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What all servers share.
+/// The dependencies that all servers share.
 pub(crate) struct Surroundings {
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) data: PathBuf,
@@ -39,15 +39,15 @@ pub(crate) struct Surroundings {
 type Reply = oneshot::Sender<Result<(), Failure>>;
 
 pub(crate) enum Order {
-    /// By a person, who is told how it went and decides whether to try again.
+    /// Started by a person, who receives the result and decides about a retry.
     Start(Reply),
-    /// By Draftboard itself: tried again by itself.
+    /// Started by Draftboard, which retries by itself.
     Launch,
     Stop(Reply),
     Restart(Reply),
 }
 
-/// The outside of an actor. Dropping it ends the server.
+/// The handle to an actor. Dropping it stops the server.
 pub(crate) struct Handle {
     pub(crate) orders: mpsc::Sender<Order>,
     pub(crate) config: watch::Sender<Arc<McpConfig>>,
@@ -73,7 +73,7 @@ impl Handle {
         Self { orders, config, shared, task: runtime.spawn(actor.run()) }
     }
 
-    /// Ends the server and returns what to wait for.
+    /// Stops the server and returns the task to await.
     pub(crate) fn leave(self) -> JoinHandle<()> {
         self.task
     }
@@ -87,7 +87,7 @@ struct Actor {
     restarts: RestartPolicy,
 }
 
-/// What an actor does next.
+/// The next step of an actor.
 enum Next {
     Rest,
     Start { waiting: Vec<Reply>, alone: bool },
@@ -96,7 +96,7 @@ enum Next {
     Leave,
 }
 
-/// What a start that is not let come to its end gives way to.
+/// The step that follows an interrupted start.
 enum Instead {
     Leave,
     Again,
@@ -117,7 +117,7 @@ impl Actor {
         }
     }
 
-    /// Nothing runs. Waits for an order, or until it is time to try again.
+    /// Waits for an order or for the retry time while nothing runs.
     async fn rest(&mut self, until: Option<Instant>) -> Next {
         let time = async {
             match until {
@@ -145,7 +145,7 @@ impl Actor {
                     self.stopped(Vec::new());
                     Next::Rest
                 }
-                // Perhaps what was wrong has been set right.
+                // The new configuration may fix the failure.
                 (true, Some(_)) => Next::Start { waiting: Vec::new(), alone: true },
                 (true, None) => Next::Rest,
             },
@@ -158,7 +158,7 @@ impl Actor {
         let (quit, wanted) = Quit::new();
         let opening = open::open(&config, &surroundings, &shared, &wanted);
         tokio::pin!(opening);
-        // What becomes of it when it is not let come to its end.
+        // The step that replaces the start when it is interrupted.
         let instead = loop {
             tokio::select! {
                 opened = &mut opening => break Err(opened),
@@ -173,7 +173,7 @@ impl Actor {
                     Some(Order::Stop(reply)) => break Ok(Instead::Stop(Some(reply))),
                 },
                 changed = self.config.changed() => {
-                    // Whoever waits for the start keeps the way for orders open: that it is forgotten is seen here.
+                    // A waiting caller keeps the order channel open, so a deleted server is detected here.
                     if changed.is_err() {
                         break Ok(Instead::Leave);
                     }
@@ -190,7 +190,7 @@ impl Actor {
         let opened = match instead {
             Err(opened) => opened,
             Ok(instead) => {
-                // Nobody is answered before what was started is gone.
+                // Replies only after the started processes have ended.
                 self.shared.set(State::Stopping);
                 quit.now();
                 if let Ok(connection) = opening.await {
@@ -231,7 +231,7 @@ impl Actor {
                 return Next::Rest;
             }
             Refusal::Passing(failure) | Refusal::Ended(failure) => (failure, true),
-            // Only on demand, and whoever demands it does not come here.
+            // Not reached: a cancelled start is handled by its caller.
             Refusal::Quit => (Failure::conflict("It was stopped before it was ready"), false),
             Refusal::Lasting(failure) => (failure, false),
         };
@@ -257,7 +257,8 @@ impl Actor {
             }
             RestartDecision::GiveUp => {
                 let tries = self.surroundings.backoff.max_restarts;
-                let message = format!("{} Given up after {tries} tries: start it by hand.", failure.message);
+                let message =
+                    format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
                 self.shared.set(State::Failed(Failure { message, ..failure }));
                 Next::Rest
             }
@@ -314,7 +315,7 @@ impl Actor {
         let failure = match self.end(connection, config).await {
             Some(how) => {
                 let words = self.shared.log.last_words(since);
-                Failure::unavailable(format!("{name} {how} while it was in use.{words}"))
+                Failure::unavailable(format!("{name} {how} while running.{words}"))
             }
             None => Failure::network(format!("The connection to {name} was lost.")),
         };
@@ -322,14 +323,14 @@ impl Actor {
         failure
     }
 
-    /// From here on nothing is called any more. Says how the process ended, if there is one.
+    /// Refuses further calls and ends the connection. Returns how the process ended, if there is one.
     async fn end(&self, connection: Box<Connection>, config: &McpConfig) -> Option<String> {
         self.shared.set(State::Stopping);
         let exit = connection.end(config.limits.grace()).await?;
         if let Ok(exit) = exit {
             self.shared.ended(exit);
         }
-        Some(exit.map_or_else(|error| format!("cannot be ended: {error}"), |exit| exit.to_string()))
+        Some(exit.map_or_else(|error| format!("could not be stopped: {error}"), |exit| exit.to_string()))
     }
 
     fn stopped(&mut self, waiting: Vec<Reply>) {
@@ -341,7 +342,7 @@ impl Actor {
 
 fn answer(waiting: Vec<Reply>, result: &Result<(), Failure>) {
     for reply in waiting {
-        // Whoever has gone away in the meantime does not need it.
+        // Sending fails when the caller is gone.
         let _ = reply.send(result.clone());
     }
 }

@@ -1,4 +1,4 @@
-//! From a configuration to a connection: credentials, package, process or address, handshake.
+//! Opens a connection: credentials, package, process or URL, handshake.
 
 use super::{
     Surroundings, Wanted,
@@ -27,7 +27,7 @@ use rmcp::{
 };
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-/// The whole start. When it is wanted no more, it ends once what it has started is gone.
+/// Runs the whole start. When it is cancelled, it returns after its processes have ended.
 pub(super) async fn open(
     config: &McpConfig,
     surroundings: &Surroundings,
@@ -54,17 +54,18 @@ pub(super) async fn open(
     }
 }
 
-/// A keyring may ask its user first: nobody else waits for that.
+/// Runs on a blocking thread, because a keyring may prompt the user first.
 async fn credentials(config: &McpConfig, surroundings: &Surroundings) -> Result<Resolved, Refusal> {
     let (asking, store) = (config.clone(), surroundings.secrets.clone());
     let resolved = tokio::task::spawn_blocking(move || Resolved::of(&asking, &*store)).await;
     let broken = |error| {
-        Refusal::Passing(Failure::new(Code::Internal, format!("The secrets could not be read: {error}")))
+        Refusal::Passing(Failure::new(Code::Internal, format!("Reading the secrets failed: {error}")))
     };
     resolved.map_err(broken)?.map_err(|unresolved| match unresolved {
         Unresolved::Missing(missing) => {
             let names = missing.join(", ");
-            let message = format!("Missing required credentials: {names}. Set them, then start it again.");
+            let message =
+                format!("Missing required credentials: {names}. Set them and start the server again.");
             Refusal::Credentials { failure: Failure::validation(&names, message), missing }
         }
         Unresolved::Store(failure) => Refusal::Lasting(failure),
@@ -93,7 +94,7 @@ async fn install(
     Ok(plan)
 }
 
-/// What a start goes on with once the credentials are there.
+/// The state of a start after its credentials are resolved.
 struct Start<'a> {
     config: &'a McpConfig,
     surroundings: &'a Surroundings,
@@ -114,7 +115,8 @@ impl Start<'_> {
             }
         }
         match self.run_once(plan, Eras::Both).await {
-            // Some older servers end at the first question of the newer protocol: they are asked in the older one.
+            // Some legacy servers exit on the first modern request, so they are started again with the legacy
+            // handshake.
             Err(Refusal::Ended(_)) => {}
             other => return other,
         }
@@ -132,13 +134,13 @@ impl Start<'_> {
         let since = shared.log.mark();
         let started = Process::start(&surroundings.spawner, &plan.launch, &shared.log).await;
         let (mut process, (output, input)) = started.map_err(|error| {
-            let message = format!("{} could not be started: {error}", plan.launch.program.display());
+            let message = format!("{} failed to start: {error}", plan.launch.program.display());
             Refusal::Lasting(Failure::unavailable(message))
         })?;
         if let Some(clear) = &plan.clear {
             process.then(clear.clone(), surroundings.spawner.clone(), shared.log.clone());
         }
-        // The pipe has a bound on its lines already, and one that does not let a caller wait in vain.
+        // The pipe already limits its lines, in a way that does not leave a caller waiting.
         let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
         let host = Host::new(shared.log.clone());
         let shaken = tokio::select! {
@@ -153,15 +155,16 @@ impl Start<'_> {
                 Ok(Connection::new(talk, Some(process), config, shared))
             }
             Err(refusal) => {
-                // Nothing to be polite about: it has not even said hello.
+                // Kills the process without a grace period, because there was no handshake.
                 let exit = process.finish().await;
                 if let Ok(exit) = exit {
                     shared.ended(exit);
                 }
                 let Refusal::Ended(_) = refusal else { return Err(refusal) };
-                let how = exit.map_or_else(|error| format!("is gone: {error}"), |exit| exit.to_string());
+                let how = exit
+                    .map_or_else(|error| format!("could not be reaped: {error}"), |exit| exit.to_string());
                 let message = format!(
-                    "{} {how} before the handshake was done.{}",
+                    "{} {how} before the handshake completed.{}",
                     config.name,
                     shared.log.last_words(since)
                 );
@@ -170,7 +173,8 @@ impl Start<'_> {
         }
     }
 
-    /// Whatever goes wrong, the next start asks in both eras; this one does only when the server was there and said no.
+    /// Returns whether to retry in both eras: only when the server answered and refused. After any failure the next
+    /// start tries both eras.
     fn is_newer_now(&self, opened: &Result<Connection, Refusal>) -> bool {
         let Err(refusal) = opened else { return false };
         if matches!(refusal, Refusal::Quit | Refusal::Credentials { .. }) {
@@ -217,8 +221,9 @@ impl Start<'_> {
             (HttpAuth::Header { name, .. }, Some(secret)) => {
                 let name =
                     HeaderName::try_from(name.as_str()).map_err(|error| unusable(error.to_string()))?;
-                let mut value = HeaderValue::from_str(secret.reveal())
-                    .map_err(|_| unusable("the secret cannot be sent in a header".to_owned()))?;
+                let mut value = HeaderValue::from_str(secret.reveal()).map_err(|_| {
+                    unusable("The secret contains characters that a header cannot hold".to_owned())
+                })?;
                 value.set_sensitive(true);
                 settings = settings.custom_headers(HashMap::from([(name, value)]));
             }

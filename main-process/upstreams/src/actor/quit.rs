@@ -1,11 +1,11 @@
-//! Somebody wants a start to end before it is done. Whoever has started a process sees to it that it is gone first.
+//! Cancels a running start. The start ends its own processes before it returns.
 
 use tokio::sync::watch;
 
-/// Held by the one who may want it.
+/// The side that cancels.
 pub(crate) struct Quit(watch::Sender<bool>);
 
-/// Asked by those who do the work.
+/// The side that observes the cancellation.
 #[derive(Clone)]
 pub(crate) struct Wanted(watch::Receiver<bool>);
 
@@ -21,7 +21,7 @@ impl Quit {
 }
 
 impl Wanted {
-    /// Ready once it is wanted, and at once from then on; never when nobody can want it any more.
+    /// Completes when the start is cancelled, and immediately afterwards. Never completes when the sender is gone.
     pub(crate) async fn wanted(&self) {
         if self.0.clone().wait_for(|wanted| *wanted).await.is_err() {
             std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! What is known about a server from outside its actor.
+//! The state of a server as seen from outside its actor.
 
 use super::link::Link;
 use crate::{failure::Failure, log::Log, status::ServerProcessExit};
@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Steps of a start, in their order.
+/// The phases of a start, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -23,7 +23,7 @@ pub(crate) enum State {
     Stopped,
     Starting(Phase),
     Connected(Arc<Link>),
-    /// Nothing may be called any more, and something may still run.
+    /// Calls are refused, and a process may still run.
     Stopping,
     Backoff {
         attempt: u32,
@@ -39,7 +39,7 @@ pub(crate) enum State {
 
 pub(crate) struct Shared {
     state: Mutex<(State, Option<Failure>)>,
-    /// How its process ended the last time.
+    /// The exit of its last process.
     exit: Mutex<Option<ServerProcessExit>>,
     pub(crate) log: Arc<Log>,
     changed: watch::Sender<u64>,
@@ -66,7 +66,7 @@ impl Shared {
         }
     }
 
-    /// Why it did not run the last time, until it does.
+    /// The last failure, until the server runs again.
     pub(crate) fn last_failure(&self) -> Option<Failure> {
         self.locked().1.clone()
     }
@@ -96,7 +96,7 @@ impl Shared {
         self.tell();
     }
 
-    /// Somebody may want to look again.
+    /// Notifies subscribers of a change.
     pub(crate) fn tell(&self) {
         self.changed.send_modify(|count| *count += 1);
     }

@@ -1,27 +1,27 @@
-//! How long and how much, per server and per tool.
+//! Time and size limits per server and per tool.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// All in milliseconds or bytes.
+/// Limits in milliseconds or bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Fetching the package, before anything is started.
+    /// Time to fetch the package before the first start.
     pub install_ms: u64,
-    /// Reaching an HTTP server.
+    /// Time to connect to an HTTP server.
     pub connect_ms: u64,
-    /// From the start of the process to its list of tools.
+    /// Time from the start of the process to its list of tools.
     pub handshake_ms: u64,
-    /// A call during which nothing is heard; progress starts it anew.
+    /// Time a call may be silent; progress resets it.
     pub idle_ms: u64,
-    /// A call, whatever is heard.
+    /// Total time of a call.
     pub total_ms: u64,
-    /// From being asked to end to being killed.
+    /// Grace period before a forced stop.
     pub grace_ms: u64,
-    /// What one call may answer.
+    /// The maximum bytes of one result.
     pub result_bytes: usize,
-    /// Calls under way at once.
+    /// The maximum number of concurrent calls.
     pub calls: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for Limits {
     }
 }
 
-/// A day: longer waits are mistakes of the unit.
+/// One day; longer times are usually unit mistakes.
 pub(super) const LONGEST_MS: u64 = 86_400_000;
 pub(super) const LARGEST_RESULT: usize = 8 << 20;
 pub(super) const MOST_CALLS: usize = 256;
@@ -62,7 +62,7 @@ impl Limits {
         Duration::from_millis(self.grace_ms)
     }
 
-    /// Idle and total time of one tool's calls.
+    /// Returns the idle and total time limits for calls of a tool.
     pub(crate) fn of_call(&self, tool: Option<&ToolSettings>) -> (Duration, Duration) {
         let idle = tool.and_then(|tool| tool.idle_ms).unwrap_or(self.idle_ms);
         let total = tool.and_then(|tool| tool.total_ms).unwrap_or(self.total_ms);
@@ -70,7 +70,7 @@ impl Limits {
     }
 }
 
-/// What a person has decided about one tool.
+/// The settings of a person for one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSettings {
@@ -88,7 +88,7 @@ impl Default for ToolSettings {
     }
 }
 
-/// What happens when an agent calls a tool.
+/// The handling of a call by an agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolPolicy {

@@ -1,5 +1,5 @@
-//! What is known about a server before it runs: the contract's data model, and what Draftboard adds to it.
-//! Never a secret: only references to them.
+//! The configuration of a server: the contract's data model with Draftboard's additions. It holds references to
+//! secrets, never their values.
 
 mod limits;
 mod store;
@@ -22,8 +22,8 @@ pub struct McpConfig {
     #[serde(default = "Uuid::new_v4")]
     pub id: Uuid,
     pub name: String,
-    /// First half of the names of its tools. Given once from the name and kept when the server is renamed, so that what
-    /// agents call stays the same.
+    /// The prefix of its exposed tool names. Derived once from the name and kept when the server is renamed, so that
+    /// exposed names stay the same.
     #[serde(default)]
     pub slug: String,
     #[serde(default)]
@@ -32,23 +32,23 @@ pub struct McpConfig {
     pub source: McpSource,
     pub package: McpPackage,
     pub transport: McpTransport,
-    /// Handed over one by one, never through a shell.
+    /// Passed as separate arguments, never through a shell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_vars: BTreeMap<String, EnvVarConfig>,
-    /// What a registry's form was filled in with. Kept for that form; not read here.
+    /// The values of a registry form. Kept for that form; not read here.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub config: Value,
-    /// Where the process runs; the user's home unless given.
+    /// The working directory; default: the user's home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// A person says that what this server claims about its own tools (`readOnlyHint` and the like) may be believed.
+    /// A person trusts the tool annotations of this server, such as `readOnlyHint`.
     #[serde(default)]
     pub trusted: bool,
     #[serde(default)]
     pub limits: Limits,
-    /// By the server's own name of the tool.
+    /// Keyed by the server's own tool name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, ToolSettings>,
 }
@@ -72,12 +72,12 @@ pub enum McpSource {
 pub struct McpPackage {
     #[serde(rename = "type")]
     pub package_type: McpPackageType,
-    /// `@scope/package@1.2.3`, `package==1.2.3`, `image:tag`, a program, or an address.
+    /// Such as `@scope/package@1.2.3`, `package==1.2.3`, `image:tag`, a program, or a URL.
     pub identifier: String,
-    /// `npx`; `uvx` or `venv`; `docker` or `podman`.
+    /// One of `npx`; `uvx` or `venv`; `docker` or `podman`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_hint: Option<String>,
-    /// The program inside a PyPI package, when it is not named like the package.
+    /// The program inside a PyPI package when its name differs from the package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
@@ -103,7 +103,7 @@ pub enum McpTransport {
     },
 }
 
-/// How an HTTP server learns who asks. The secret itself is in the secret store.
+/// Authentication to an HTTP server. The secret store holds the secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum HttpAuth {
@@ -131,16 +131,16 @@ impl HttpAuth {
     }
 }
 
-/// One variable of the server's environment.
+/// An environment variable of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvVarConfig {
     #[serde(default)]
     pub name: String,
-    /// As it is, for what is not secret.
+    /// The plain value of a variable that is not secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Its name in the secret store.
+    /// The name of the secret in the secret store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_ref: Option<String>,
     #[serde(default)]
@@ -168,14 +168,14 @@ impl EnvVarConfig {
 }
 
 impl McpConfig {
-    /// A server on this machine that talks over its standard input and output.
+    /// A local server over standard input and output.
     pub fn stdio(name: &str, package_type: McpPackageType, identifier: &str) -> Self {
         let package =
             McpPackage { package_type, identifier: identifier.to_owned(), runtime_hint: None, command: None };
         Self::new(name, package, McpTransport::Stdio)
     }
 
-    /// A server that is there already.
+    /// A server reached by URL.
     pub fn http(name: &str, url: &str, auth: HttpAuth) -> Self {
         let package = McpPackage {
             package_type: McpPackageType::Http,
@@ -205,7 +205,7 @@ impl McpConfig {
         }
     }
 
-    /// From text that a person pasted or a form made. Names the part that is missing.
+    /// Parses JSON that a person pasted or a form created. The error names the missing part.
     pub fn from_json(value: &Value) -> Result<Self, Failure> {
         for (part, message) in [
             ("name", "Name is required"),
@@ -217,11 +217,11 @@ impl McpConfig {
             }
         }
         serde_json::from_value(value.clone()).map_err(|error| {
-            Failure::validation("config", format!("This is not a server's configuration: {error}"))
+            Failure::validation("config", format!("This is not a valid server configuration: {error}"))
         })
     }
 
-    /// Makes a variable (or the address, as `auth`) a reference to its own secret, whether there is one already or not.
+    /// Makes a variable, or the URL as `auth`, refer to its own secret, whether or not the secret exists.
     pub fn refer_to_own_secret(&mut self, part: &str) {
         let reference = own_secret(self.id, part);
         match &mut self.transport {
@@ -243,7 +243,7 @@ impl McpConfig {
         }
     }
 
-    /// Whether a process that runs with `self` would have to be started anew for `other`.
+    /// Returns whether a process started with `self` can keep running with `other`.
     pub(crate) fn launches_like(&self, other: &Self) -> bool {
         self.package == other.package
             && self.transport == other.transport
@@ -252,7 +252,7 @@ impl McpConfig {
             && self.folder == other.folder
     }
 
-    /// Every reference to a secret, with the part that needs it and whether it can do without.
+    /// Returns every secret reference with the part that uses it and whether it is required.
     pub(crate) fn secret_refs(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         let of_environment = self.env_vars.iter().filter_map(|(name, variable)| {
             variable.secret_ref.as_deref().map(|reference| (name.as_str(), reference, variable.required))

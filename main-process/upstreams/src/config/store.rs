@@ -1,5 +1,5 @@
-//! The configuration file `upstreams.json`: servers, and which definitions of their tools a person has approved.
-//! Everything in memory has been written first.
+//! The configuration file `upstreams.json`: servers and approved tool definitions. Every change is written to disk
+//! before it is visible in memory.
 
 use super::{McpConfig, ToolPolicy};
 use crate::{
@@ -27,13 +27,13 @@ struct File {
     version: u32,
     #[serde(default)]
     servers: Vec<Value>,
-    /// By server, then by the server's own name of the tool: the definition as it was approved.
+    /// Approved definitions, keyed by server and by the server's own tool name.
     #[serde(default)]
     approved: BTreeMap<Uuid, BTreeMap<String, Value>>,
-    /// Hashes of manifests that came with a workspace.
+    /// Hashes of approved workspace manifests.
     #[serde(default)]
     approved_manifests: BTreeSet<String>,
-    /// By the name that agents call: what a person has said about a tool of a manifest, and in which form of the file.
+    /// Policies of manifest tools, keyed by exposed name, each for one form of the file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     manifest_tools: BTreeMap<String, ManifestSetting>,
 }
@@ -44,7 +44,7 @@ struct ManifestSetting {
     policy: ToolPolicy,
 }
 
-/// An entry that could not be understood. It stays in the file as it is.
+/// An entry that cannot be parsed. It stays in the file unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unreadable {
     pub entry: Value,
@@ -58,25 +58,25 @@ pub(crate) struct Contents {
     approved_manifests: BTreeSet<String>,
     manifest_tools: BTreeMap<String, ManifestSetting>,
     unreadable: Vec<Unreadable>,
-    /// Of the file that this is, or that it came from.
+    /// The digest of the file that these contents were read from or written to.
     digest: Option<[u8; 32]>,
 }
 
 pub(crate) struct Store {
     path: PathBuf,
     contents: Mutex<Contents>,
-    /// How the file looked from outside when it was last looked at: reading it all each time would be too much.
+    /// Modification time and size at the last check, because reading the whole file each time would be too slow.
     looked: Mutex<Option<(SystemTime, u64)>>,
 }
 
 impl Store {
-    /// A file that cannot be read at all is an error and is left alone; a single bad entry is set aside.
+    /// Opens the file. An unreadable file is an error and stays unchanged; a single invalid entry is set aside.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let contents = Mutex::new(read(path, bytes_of(path)?)?);
         Ok(Self { path: path.to_owned(), contents, looked: Mutex::default() })
     }
 
-    /// Takes over what another Draftboard of the same user has written; true when there was something.
+    /// Loads changes written by another Draftboard process of the same user. Returns whether there were any.
     pub(crate) fn refresh(&self) -> Result<bool, Failure> {
         let about = std::fs::metadata(&self.path).ok();
         let looks = about.and_then(|about| Some((about.modified().ok()?, about.len())));
@@ -119,7 +119,7 @@ impl Store {
         self.locked().unreadable.clone()
     }
 
-    /// The definition of one tool as it was approved.
+    /// Returns the approved definition of a tool.
     pub(crate) fn seen(&self, id: Uuid, tool: &str) -> Option<Arc<Seen>> {
         self.locked().approved.get(&id)?.get(tool).cloned()
     }
@@ -132,7 +132,8 @@ impl Store {
         let config = Arc::new(config);
         self.change(|contents| {
             if contents.servers.len() >= MOST_SERVERS && !contents.servers.contains_key(&config.id) {
-                let message = format!("There can be at most {MOST_SERVERS} servers: remove one first");
+                let message =
+                    format!("Draftboard can manage at most {MOST_SERVERS} servers: remove one first");
                 return Err(Failure::new(Code::LimitExceeded, message));
             }
             contents.servers.insert(config.id, config.clone());
@@ -174,7 +175,7 @@ impl Store {
         })
     }
 
-    /// What a person has said about a tool of a manifest in this form; nothing when the file is another one now.
+    /// Returns the policy of a manifest tool for this form of the file. Returns `None` when the file has changed.
     pub(crate) fn manifest_policy(&self, tool: &str, hash: &str) -> Option<ToolPolicy> {
         let contents = self.locked();
         contents.manifest_tools.get(tool).filter(|setting| setting.hash == hash).map(|setting| setting.policy)
@@ -193,10 +194,10 @@ impl Store {
         })
     }
 
-    /// On the disk first, then in memory.
+    /// Writes the change to disk, then updates memory.
     fn change(&self, edit: impl FnOnce(&mut Contents) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut contents = self.locked();
-        // Another Draftboard of the same user may be at it: what it wrote is kept.
+        // Merges into the current file, because another Draftboard process of the same user may have written it.
         let _held = durable::hold(&self.path).map_err(|error| self.unwritten(&error))?;
         let mut next = match self.newer(&contents)? {
             Some(newer) => newer,
@@ -231,18 +232,18 @@ impl Store {
     }
 
     fn unwritten(&self, error: &std::io::Error) -> Failure {
-        let message = format!("{} cannot be written: {error}. Nothing was changed.", self.path.display());
+        let message = format!("Writing {} failed: {error}. Nothing was changed.", self.path.display());
         Failure::new(Code::Internal, message)
     }
 
     fn locked(&self) -> MutexGuard<'_, Contents> {
-        // Replaced as a whole: whoever panicked with it has left it whole.
+        // A poisoned lock is safe here, because the contents are replaced as a whole.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn damaged(path: &Path, why: &str) -> Failure {
-    let message = format!("{} cannot be read: {why}. Repair or move it, then start again.", path.display());
+    let message = format!("Reading {} failed: {why}. Repair or move the file, then restart.", path.display());
     Failure::new(Code::Internal, message)
 }
 
@@ -259,7 +260,8 @@ fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<Contents, Failure> {
     let Some(bytes) = bytes else { return Ok(contents) };
     let file: File = serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error.to_string()))?;
     if file.version != VERSION {
-        let why = format!("it is of version {}, this Draftboard knows {VERSION}", file.version);
+        let why =
+            format!("the file has version {}, and this Draftboard supports version {VERSION}", file.version);
         return Err(damaged(path, &why));
     }
     for entry in file.servers {
@@ -287,7 +289,7 @@ fn read_entry(entry: &Value, others: &BTreeMap<Uuid, Arc<McpConfig>>) -> Result<
         return Err("another server has the same id".to_owned());
     }
     if !super::is_slug(&config.slug) || others.values().any(|other| other.slug == config.slug) {
-        return Err("its slug is missing or another server has the same".to_owned());
+        return Err("slug is missing, invalid or used by another server".to_owned());
     }
     Ok(config)
 }

@@ -1,4 +1,4 @@
-//! The contract's validation rules, and those that keep secrets out of the wrong places.
+//! Validates configurations: the contract's rules, and rules that keep secrets out of unsafe places.
 
 use super::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpTransport, limits};
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ const LONGEST_NAME: usize = 100;
 const LONGEST_TEXT: usize = 4_096;
 const MOST_ARGUMENTS: usize = 256;
 const MOST_VARIABLES: usize = 128;
-/// Leaves room for a tool's name within 64 characters.
+/// Leaves room for a tool name within 64 characters.
 const LONGEST_SLUG: usize = 24;
 
 pub(crate) fn check(config: &McpConfig) -> Result<(), Failure> {
@@ -16,7 +16,7 @@ pub(crate) fn check(config: &McpConfig) -> Result<(), Failure> {
         return Err(Failure::validation("name", "Name is required"));
     }
     if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
-        let message = format!("The name may have at most {LONGEST_NAME} characters, all of them printable");
+        let message = format!("The name must have at most {LONGEST_NAME} printable characters");
         return Err(Failure::validation("name", message));
     }
     check_package(config)?;
@@ -26,7 +26,7 @@ pub(crate) fn check(config: &McpConfig) -> Result<(), Failure> {
         check_variable(name, variable)?;
     }
     if config.env_vars.len() > MOST_VARIABLES {
-        let message = format!("A server may have at most {MOST_VARIABLES} variables");
+        let message = format!("A server can have at most {MOST_VARIABLES} environment variables");
         return Err(Failure::validation("env_vars", message));
     }
     check_limits(config)
@@ -38,12 +38,12 @@ fn check_package(config: &McpConfig) -> Result<(), Failure> {
     if identifier.is_empty() {
         return Err(Failure::validation("package.identifier", "Package identifier required"));
     }
-    // It becomes an argument of a package runner: nothing that such a program takes for an option.
+    // The identifier becomes an argument of a package runner, so it must not look like an option.
     let plain = !identifier.starts_with('-') && !identifier.chars().any(|c| c.is_control());
     let one_word = matches!(package.package_type, McpPackageType::Binary | McpPackageType::Http)
         || !identifier.contains(char::is_whitespace);
     if !plain || !one_word || identifier.len() > LONGEST_TEXT {
-        let message = "The package identifier must be one name without spaces; arguments go into args";
+        let message = "The package identifier must be one name without spaces; put arguments into args";
         return Err(Failure::validation("package.identifier", message));
     }
     let runners: &[&str] = match package.package_type {
@@ -55,8 +55,8 @@ fn check_package(config: &McpConfig) -> Result<(), Failure> {
     match package.runtime_hint.as_deref() {
         Some(hint) if !runners.contains(&hint) => {
             let message = match runners {
-                [] => "This kind of package needs no runner: leave runtime_hint out".to_owned(),
-                _ => format!("{hint} cannot run this kind of package: use {}", runners.join(" or ")),
+                [] => "This package type has no runner: omit runtime_hint".to_owned(),
+                _ => format!("{hint} cannot run this package type: use {}", runners.join(" or ")),
             };
             Err(Failure::validation("package.runtime_hint", message))
         }
@@ -68,12 +68,11 @@ fn check_transport(config: &McpConfig) -> Result<(), Failure> {
     let over_http = config.package.package_type == McpPackageType::Http;
     match &config.transport {
         McpTransport::Stdio if over_http => {
-            Err(Failure::validation("transport", "Transport required: an HTTP server needs an address"))
+            Err(Failure::validation("transport", "Transport required: an HTTP server needs a URL"))
         }
         McpTransport::Stdio => Ok(()),
         McpTransport::Http { .. } if !over_http => {
-            let message =
-                "A package on this machine talks over stdio; for an address use the package type http";
+            let message = "A local package uses the transport stdio; for a URL use the package type http";
             Err(Failure::validation("transport", message))
         }
         McpTransport::Http { url, auth } => check_url(url, auth),
@@ -83,24 +82,24 @@ fn check_transport(config: &McpConfig) -> Result<(), Failure> {
 fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Failure> {
     let wrong = |message: &str| Failure::validation("transport.url", message);
     let uri: http::Uri =
-        url.parse().map_err(|_| wrong("This is not an address such as https://example.org/mcp"))?;
+        url.parse().map_err(|_| wrong("The URL is not valid; use a form such as https://example.org/mcp"))?;
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let secure = match uri.scheme_str() {
         Some("https") => true,
         Some("http") => false,
-        _ => return Err(wrong("The address must begin with https:// or http://")),
+        _ => return Err(wrong("The URL must start with https:// or http://")),
     };
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(wrong("The address must not contain a user or password: use auth with a secret instead"));
+        return Err(wrong("The URL must not contain a user or password: use auth with a secret instead"));
     }
     let local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
     if !secure && !local && auth.secret_ref().is_some() {
-        return Err(wrong("A secret is only sent over https, or to this machine"));
+        return Err(wrong("The URL must use https to send a secret, except to this machine"));
     }
     if auth.secret_ref() == Some("") {
         return Err(Failure::validation(
             "transport.auth",
-            "Missing required credentials: the address needs a secret",
+            "Missing required credentials: the URL needs a secret",
         ));
     }
     if let HttpAuth::Header { name, .. } = auth {
@@ -111,7 +110,7 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Failure> {
         if !usable {
             return Err(Failure::validation(
                 "transport.auth.name",
-                format!("{name} cannot be used as a header of its own"),
+                format!("{name} cannot be used as an authentication header"),
             ));
         }
     }
@@ -120,12 +119,12 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), Failure> {
 
 fn check_arguments(config: &McpConfig) -> Result<(), Failure> {
     if config.args.len() > MOST_ARGUMENTS {
-        let message = format!("A server may have at most {MOST_ARGUMENTS} arguments");
+        let message = format!("A server can have at most {MOST_ARGUMENTS} arguments");
         return Err(Failure::validation("args", message));
     }
     for (index, argument) in config.args.iter().enumerate() {
         if argument.len() > LONGEST_TEXT || argument.contains('\0') {
-            let message = format!("An argument may have at most {LONGEST_TEXT} bytes and no zero byte");
+            let message = format!("An argument must have at most {LONGEST_TEXT} bytes and no zero byte");
             return Err(Failure::validation(&format!("args[{index}]"), message));
         }
     }
@@ -136,17 +135,17 @@ fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), Failure> {
     let field = format!("env_vars.{name}");
     let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') || name.len() > 128 {
-        return Err(Failure::validation(&field, format!("{name} cannot be the name of a variable")));
+        return Err(Failure::validation(&field, format!("{name} is not a valid environment variable name")));
     }
     if !variable.name.is_empty() && variable.name != name {
         return Err(Failure::validation(
             &field,
-            format!("{name} is listed under another name, {}", variable.name),
+            format!("{name} has a different name inside: {}", variable.name),
         ));
     }
     let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     if variable.is_secret && given(&variable.value) {
-        let message = "A secret is kept in the secret store: set secret_ref instead of value";
+        let message = "A secret belongs in the secret store: set secret_ref instead of value";
         return Err(Failure::validation(&field, message));
     }
     if variable.required && !given(&variable.value) && !given(&variable.secret_ref) {
@@ -191,12 +190,12 @@ fn check_limits(config: &McpConfig) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Names of tools are told apart by it: nothing in it may look like what follows it there.
+/// Returns whether a text is a valid slug. A slug must not contain the separator of tool names.
 pub(crate) fn is_slug(text: &str) -> bool {
     (1..=LONGEST_SLUG).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// A short name of letters, digits and single hyphens that no other server has.
+/// Returns a unique short name of letters, digits and single hyphens.
 pub(crate) fn slug_for(name: &str, taken: impl Fn(&str) -> bool) -> String {
     let mut slug = String::new();
     for character in name.chars().flat_map(char::to_lowercase) {

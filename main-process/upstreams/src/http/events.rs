@@ -1,4 +1,4 @@
-//! A stream of server-sent events with a bound on each of them.
+//! A stream of server-sent events with a size limit per event.
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -20,7 +20,7 @@ impl<B> BoundedEvents<B> {
         Self { body, most, since_blank_line: 0, after_line_break: true }
     }
 
-    /// Whether all of it may pass.
+    /// Counts bytes and returns whether every event is within the limit.
     fn count(&mut self, bytes: &[u8]) -> bool {
         for &byte in bytes {
             match byte {

@@ -1,4 +1,4 @@
-//! Streamable HTTP in both eras of the protocol: what `rmcp` asks of an HTTP client.
+//! Streamable HTTP in both protocol eras: the HTTP client interface of `rmcp`.
 
 use super::{HttpClient, HttpError, events::BoundedEvents, read};
 use bytes::Bytes;
@@ -20,10 +20,10 @@ const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-/// An answer that is not a stream, and any event of one.
+/// The maximum bytes of a plain answer and of each event.
 const LARGEST_MESSAGE: usize = 16 << 20;
 const LARGEST_REFUSAL: usize = 64 << 10;
-/// What a legacy server answers with when it does not know the session (some with 400, others with 404).
+/// The error code of legacy servers for an unknown session (some send it with 400, others with 404).
 const NO_SUCH_SESSION: i32 = -32_000;
 
 type Failed = StreamableHttpError<HttpError>;
@@ -69,7 +69,7 @@ impl McpClient {
         if status.is_redirection() {
             let place = response.headers().get(header::LOCATION).and_then(|place| place.to_str().ok());
             let message =
-                format!("it sends us on to {}: give that address instead", place.unwrap_or("another place"));
+                format!("the server redirects to {}: use that URL instead", place.unwrap_or("another URL"));
             return Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(message)));
         }
         match status {
@@ -152,7 +152,7 @@ impl StreamableHttpClient for McpClient {
         }
         let bytes = read(body, LARGEST_MESSAGE).await.map_err(StreamableHttpError::Client)?;
         if !expects_answer {
-            // Some servers answer 200 with an empty or meaningless body where 202 is asked for.
+            // Some servers answer 200 with an empty or meaningless body instead of 202.
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if !is_of(&head.headers, JSON) {
@@ -183,7 +183,7 @@ impl StreamableHttpClient for McpClient {
             body: None,
         };
         let status = self.send(parts).await?.status();
-        // Servers need not know how to do that.
+        // Servers may not support deleting sessions.
         if status.is_success() || status == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(());
         }
@@ -222,7 +222,7 @@ impl StreamableHttpClient for McpClient {
     }
 }
 
-/// What a status of 4xx or 5xx means: often a message of the protocol is inside.
+/// Interprets a 4xx or 5xx status, whose body is often a protocol message.
 fn refused(
     message: &ClientJsonRpcMessage,
     in_session: bool,
@@ -244,8 +244,8 @@ fn refused(
         && matches!(request.request, ClientRequest::DiscoverRequest(_))
         && status.is_client_error()
     {
-        // A server of the older era refuses the newer one's first question in its own way; with the question's id it is
-        // an answer, and the older handshake follows.
+        // A legacy server refuses `server/discover` in its own way. Returned with the request id it counts as an
+        // answer, and the legacy handshake follows.
         let error = said.map_or_else(
             || ErrorData::invalid_request(format!("server/discover was refused with HTTP {status}"), None),
             |said| said.error,

@@ -1,5 +1,5 @@
-//! HTTP towards the outside: one small client for servers, manifests and registries. It follows no redirect, so that a
-//! credential never travels to another place than the one a person has named, and bounds what it reads.
+//! The HTTP client for servers, manifests and registries. It follows no redirects, so that a credential never reaches
+//! another host than the configured one, and limits the bytes it reads.
 
 mod events;
 mod mcp;
@@ -23,13 +23,13 @@ use std::{
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum HttpError {
-    #[error("it cannot be reached: {0}")]
+    #[error("the server cannot be reached: {0}")]
     Unreachable(String),
-    #[error("it broke off: {0}")]
+    #[error("the connection was lost: {0}")]
     BrokenOff(String),
-    #[error("it answered more than {0} bytes")]
+    #[error("the answer is larger than {0} bytes")]
     TooMuch(usize),
-    #[error("the request cannot be made: {0}")]
+    #[error("the request is invalid: {0}")]
     Request(String),
 }
 
@@ -52,13 +52,13 @@ impl HttpClient {
         Ok(Self { inner })
     }
 
-    /// Returns when the head of the answer is there.
+    /// Returns when the response head has arrived.
     pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, HttpError> {
         self.inner.request(request).await.map_err(|error| HttpError::Unreachable(whole_story(&error)))
     }
 }
 
-/// The rest of an answer, up to a bound.
+/// Reads a body up to a limit.
 pub(crate) async fn read(body: Incoming, most: usize) -> Result<Bytes, HttpError> {
     let collected = Limited::new(body, most).collect().await;
     collected.map(http_body_util::Collected::to_bytes).map_err(|error| {
@@ -70,7 +70,7 @@ pub(crate) async fn read(body: Incoming, most: usize) -> Result<Bytes, HttpError
     })
 }
 
-/// An error of the client says little; its sources say what happened.
+/// Returns the innermost source, because the client's own error says little.
 fn whole_story(error: &hyper_util::client::legacy::Error) -> String {
     let mut story = error.to_string();
     let mut source = error.source();
@@ -81,7 +81,7 @@ fn whole_story(error: &hyper_util::client::legacy::Error) -> String {
     story
 }
 
-/// The system's certificates, read once.
+/// Loads the system's certificates once.
 fn tls() -> Result<rustls::ClientConfig, HttpError> {
     static TLS: OnceLock<Result<rustls::ClientConfig, String>> = OnceLock::new();
     let config = TLS.get_or_init(|| {
@@ -94,7 +94,7 @@ fn tls() -> Result<rustls::ClientConfig, HttpError> {
     config.clone().map_err(HttpError::Request)
 }
 
-/// For a value inside a path or a query: everything but letters, digits and `-._~` is encoded, slashes too.
+/// Percent-encodes a value for a path or a query: everything except letters, digits and `-._~`, slashes included.
 pub(crate) fn encoded(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {

@@ -1,7 +1,7 @@
-//! Secrets that stand where everybody can read them: in the arguments of a program, which all programs of this machine see,
-//! and in an address, which servers write into their logs.
+//! Detects exposed secrets: in program arguments, which all programs of this machine can read, and in URLs, which
+//! servers write to their logs.
 
-/// How the names of secrets end, as words.
+/// The last words of secret names.
 const SECRET_WORDS: [&str; 13] = [
     "KEY",
     "APIKEY",
@@ -17,7 +17,7 @@ const SECRET_WORDS: [&str; 13] = [
     "BEARER",
     "JWT",
 ];
-/// How the secrets of well-known services begin.
+/// The prefixes of secrets of well-known services.
 const MARKS: [&str; 13] = [
     "sk-",
     "ghp_",
@@ -33,11 +33,11 @@ const MARKS: [&str; 13] = [
     "hf_",
     "eyJ",
 ];
-/// Shorter ones are words that happen to begin like that.
+/// The minimum length of such a secret; shorter texts are ordinary words.
 const SHORTEST_MARKED: usize = 16;
 
-/// Whether a variable, an option or a part of a query of this name holds a secret: by its last word, so that `--token-limit` and
-/// `--key-file` are what they are.
+/// Returns whether a variable, option or query parameter of this name holds a secret. The last word decides, so that
+/// `--token-limit` and `--key-file` do not match.
 pub(super) fn names_secret(name: &str) -> bool {
     let mut words = vec![String::new()];
     let mut was_small = false;
@@ -54,20 +54,20 @@ pub(super) fn names_secret(name: &str) -> bool {
     words.iter().rfind(|word| !word.is_empty()).is_some_and(|word| SECRET_WORDS.contains(&word.as_str()))
 }
 
-/// Whether a value looks like the secret of a well-known service, or carries one.
+/// Returns whether a value looks like the secret of a well-known service, or contains one.
 fn looks_secret(value: &str) -> bool {
     let marked = MARKS.iter().any(|mark| value.starts_with(mark)) && value.len() >= SHORTEST_MARKED;
     let carried = value.split_once("Bearer ").is_some_and(|(_, token)| given(token));
     (marked && !value.contains(char::is_whitespace)) || carried
 }
 
-/// A value of its own: not one that only the other program knows, and not the path of a file.
+/// Returns whether a value is literal: not a placeholder of another program and not a file path.
 fn given(value: &str) -> bool {
     let is_path = ["/", "~/", "./", "../"].iter().any(|start| value.starts_with(start));
     !value.is_empty() && !value.contains("${") && !is_path
 }
 
-/// The part of an address that holds a secret.
+/// Returns the part of a URL that holds a secret.
 pub(super) fn in_address(address: &str) -> Option<String> {
     let (_, rest) = address.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn in_address(address: &str) -> Option<String> {
     })
 }
 
-/// Which argument holds a secret, without the secret.
+/// Returns the argument that holds a secret, without the secret.
 pub(super) fn in_arguments(arguments: &[String]) -> Option<String> {
     for (place, argument) in arguments.iter().enumerate() {
         let number = place + 1;
@@ -107,7 +107,7 @@ pub(super) fn in_arguments(arguments: &[String]) -> Option<String> {
             return Some(format!("{name:.64} (argument {number})"));
         }
         if let Some(part) = in_address(argument).or_else(|| value.and_then(in_address)) {
-            return Some(format!("an address with {part} (argument {number})"));
+            return Some(format!("a URL with {part} (argument {number})"));
         }
         if looks_secret(argument) {
             return Some(format!("argument {number}"));
@@ -116,8 +116,8 @@ pub(super) fn in_arguments(arguments: &[String]) -> Option<String> {
     None
 }
 
-/// Takes the values of secret variables out of `docker run -e NAME=VALUE`: with the name alone, the client hands over what its own
-/// environment holds.
+/// Extracts the values of secret variables from `docker run -e NAME=VALUE`. With only the name, the Docker client
+/// passes the value from its own environment.
 pub(super) fn variables_of_container(arguments: &mut [String]) -> Vec<(String, String)> {
     let mut taken = Vec::new();
     let mut follows = false;
@@ -164,11 +164,8 @@ mod tests {
             (vec!["-v", "-e", "KEY=hunter2"], "KEY (argument 3)"),
             (vec!["sk-hunter2hunter2hunter2"], "argument 1"),
             (vec!["--header", "Authorization: Bearer hunter2"], "argument 2"),
-            (
-                vec!["https://example.org/mcp?api_key=hunter2"],
-                "an address with api_key in its query (argument 1)",
-            ),
-            (vec!["postgres://me:hunter2@db/x"], "an address with a password before the @ (argument 1)"),
+            (vec!["https://example.org/mcp?api_key=hunter2"], "a URL with api_key in its query (argument 1)"),
+            (vec!["postgres://me:hunter2@db/x"], "a URL with a password before the @ (argument 1)"),
         ] {
             let found = in_arguments(&arguments(&texts)).unwrap_or_else(|| panic!("{texts:?}"));
             assert_eq!(found, place);

@@ -1,5 +1,5 @@
-//! Servers out of other programs' configurations: Claude Desktop, Claude Code, VS Code and Cursor. Secrets that stand there
-//! in the open go to the secret store; nothing is enabled that a person has not enabled here.
+//! Imports servers from the configurations of Claude Desktop, Claude Code, VS Code and Cursor. Plain-text secrets go
+//! to the secret store; imported servers are disabled until a person enables them.
 
 mod exposed;
 
@@ -13,39 +13,42 @@ use serde_json::{Map, Value};
 const LARGEST_TEXT: usize = 4 << 20;
 const DEEPEST: usize = 100;
 
-/// One server as it was found.
+/// An imported server.
 #[derive(Debug, Clone)]
 pub struct ImportedServer {
     pub config: McpConfig,
-    /// Which part each belongs to; see [`crate::McpService::create_with_secrets`].
+    /// Secrets with the part each belongs to; see [`crate::McpService::create_with_secrets`].
     pub secrets: Vec<(String, Secret)>,
-    /// What a person should know before starting it.
+    /// Notes for the person who starts it.
     pub notes: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 pub struct Import {
     pub servers: Vec<ImportedServer>,
-    /// Names of servers that cannot be taken over, and why.
+    /// Servers that cannot be imported, with the reason.
     pub refused: Vec<(String, String)>,
-    /// Names of entries that nobody wants taken over, and why.
+    /// Entries that are ignored on purpose, with the reason.
     pub skipped: Vec<(String, String)>,
 }
 
-/// Understands `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`),
-/// `mcp.servers` (VS Code's settings), the entries themselves and one server by itself, with comments and trailing commas.
+/// Parses `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`),
+/// `mcp.servers` (VS Code's settings), bare entries and a single server, with comments and trailing commas.
 pub fn import(text: &str) -> Result<Import, Failure> {
     if text.len() > LARGEST_TEXT {
-        return Err(Failure::validation("text", format!("This is larger than {LARGEST_TEXT} bytes")));
+        return Err(Failure::validation("text", format!("The text is larger than {LARGEST_TEXT} bytes")));
     }
     if deepest(text) > DEEPEST {
-        return Err(Failure::validation("text", format!("This is nested more than {DEEPEST} deep")));
+        return Err(Failure::validation(
+            "text",
+            format!("The text is nested more than {DEEPEST} levels deep"),
+        ));
     }
     let value = parsed(text)?;
     let mut import = Import::default();
     for (name, entry) in entries(&value) {
         if is_ourselves(&name, entry) {
-            let why = "it is Draftboard itself, which would call itself".to_owned();
+            let why = "this entry is Draftboard itself".to_owned();
             import.skipped.push((name, why));
             continue;
         }
@@ -55,8 +58,8 @@ pub fn import(text: &str) -> Result<Import, Failure> {
         }
     }
     if import.servers.is_empty() && import.refused.is_empty() && import.skipped.is_empty() {
-        let message = "There are no servers in it: mcpServers, servers, mcp.servers or one server with its command or url was \
-                       expected";
+        let message = "The text contains no servers: expected mcpServers, servers, mcp.servers, or one server with command or \
+                       url";
         return Err(Failure::validation("text", message));
     }
     Ok(import)
@@ -66,13 +69,13 @@ fn parsed(text: &str) -> Result<Value, Failure> {
     let parse = |text: &str| -> Result<Value, _> {
         jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default())
     };
-    // Cut out of the middle of a file: an entry with its name and without the braces around it.
+    // An entry copied from the middle of a file: its name without the surrounding braces.
     let entry = text.trim().trim_end_matches(',');
     let value = if entry.starts_with('"') { parse(&format!("{{{entry}}}")) } else { parse(text) };
-    value.map_err(|error| Failure::validation("text", format!("This is not JSON: {error}")))
+    value.map_err(|error| Failure::validation("text", format!("The text is not valid JSON: {error}")))
 }
 
-/// Every server of a configuration with its name.
+/// Returns every server of a configuration with its name.
 fn entries(value: &Value) -> Vec<(String, &Value)> {
     let is_server = |entry: &Value| {
         entry.as_object().is_some_and(|entry| {
@@ -104,7 +107,7 @@ fn entries(value: &Value) -> Vec<(String, &Value)> {
     bare.map(|(name, entry)| (name.clone(), entry)).collect()
 }
 
-/// What a server that comes by itself is called: by its own word, its package, its program or its address.
+/// Names a single server: by its own name, its package, its program or its URL.
 fn name_of(entry: &Value) -> String {
     let text = |part: &str| entry.get(part).and_then(Value::as_str);
     let from_runner = || {
@@ -125,7 +128,7 @@ fn name_of(entry: &Value) -> String {
     name.filter(|name| !name.trim().is_empty()).unwrap_or("server").to_owned()
 }
 
-/// The entry that makes Draftboard known to the other program.
+/// Returns whether the entry is Draftboard's own bridge.
 fn is_ourselves(name: &str, entry: &Value) -> bool {
     let command = entry.get("command").and_then(Value::as_str).unwrap_or_default();
     let program = command.rsplit(['/', '\\']).next().unwrap_or(command).trim_end_matches(".exe");
@@ -133,7 +136,7 @@ fn is_ourselves(name: &str, entry: &Value) -> bool {
     is_bridge && (program == "draftboard" || name == "draftboard")
 }
 
-/// At least how deep it is nested: brackets in texts and comments count too, which does no harm.
+/// Estimates the nesting depth; brackets in strings and comments count too, which is harmless.
 fn deepest(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut deepest = 0;
@@ -149,18 +152,18 @@ fn deepest(text: &str) -> usize {
 }
 
 fn read(name: &str, entry: &Value) -> Result<ImportedServer, String> {
-    let entry = entry.as_object().ok_or("it is not an object")?;
+    let entry = entry.as_object().ok_or("the entry is not an object")?;
     let mut server = match (entry.get("command").and_then(Value::as_str), url_of(entry)) {
         (Some(command), _) => from_command(name, command, texts(entry.get("args"))?)?,
         (None, Some(url)) => from_url(name, url, entry)?,
-        (None, None) => return Err("it has neither a command nor a url".to_owned()),
+        (None, None) => return Err("the entry has neither command nor url".to_owned()),
     };
     for (variable, value) in entry.get("env").and_then(Value::as_object).into_iter().flatten() {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         add_variable(&mut server, variable, &value);
     }
     if entry.contains_key("envFile") {
-        server.notes.push("Its envFile was not read: add its variables by hand".to_owned());
+        server.notes.push("envFile was not read: add its variables manually".to_owned());
     }
     if let Some(folder) = entry.get("cwd").and_then(Value::as_str) {
         server.config.folder = Some(folder.into());
@@ -176,14 +179,16 @@ fn url_of(entry: &Map<String, Value>) -> Option<&str> {
 
 fn texts(value: Option<&Value>) -> Result<Vec<String>, String> {
     let Some(value) = value else { return Ok(Vec::new()) };
-    let items = value.as_array().ok_or("its args are not a list")?;
+    let items = value.as_array().ok_or("args is not a list")?;
     items
         .iter()
-        .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| "its args are not all texts".to_owned()))
+        .map(|item| {
+            item.as_str().map(str::to_owned).ok_or_else(|| "args must contain only strings".to_owned())
+        })
         .collect()
 }
 
-/// Package runners are recognised, so that fetching becomes a step of its own; everything else is run as it stands.
+/// Recognises package runners, so that fetching becomes a separate step. All other commands run unchanged.
 fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<ImportedServer, String> {
     let runner = command.rsplit('/').next().unwrap_or(command);
     let taken = match runner {
@@ -192,8 +197,8 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Impo
     };
     if let Some(place) = exposed::in_arguments(&args) {
         return Err(format!(
-            "a secret stands in its arguments, where every program can read it: {place}. Let the server take it from a variable \
-             of its environment, as its documentation says, and import it then"
+            "the arguments contain a secret that every program on this machine can read: {place}. Configure the server to read it \
+             from an environment variable, then import it again"
         ));
     }
     let args = args.as_slice();
@@ -223,11 +228,11 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Impo
     };
     let mut notes = Vec::new();
     if args.iter().any(|argument| placeholder(argument)) {
-        notes.push("Some of its arguments name values of the other program: fill them in".to_owned());
+        notes.push("Some arguments are placeholders of the other program: replace them".to_owned());
     }
     let mut server = ImportedServer { config, secrets: Vec::new(), notes };
     for (variable, value) in taken {
-        server.notes.push(format!("{variable} was taken out of its arguments and goes to the secret store"));
+        server.notes.push(format!("{variable} was moved from the arguments to the secret store"));
         add_variable(&mut server, &variable, &value);
     }
     Ok(server)
@@ -235,11 +240,13 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Impo
 
 fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ImportedServer, String> {
     if entry.get("type").and_then(Value::as_str) == Some("sse") {
-        return Err("it speaks the older HTTP+SSE transport, which is not supported: ask for its Streamable HTTP address".to_owned());
+        return Err(
+            "the HTTP+SSE transport is not supported: use the Streamable HTTP URL of the server".to_owned()
+        );
     }
     if let Some(place) = exposed::in_address(url) {
         return Err(format!(
-            "a secret stands in its address, which others write down: {place}. Take it out, and give it as a bearer token or a \
+            "the URL contains a secret that ends up in logs: {place}. Remove it from the URL, and enter it as a bearer token or a \
              header when you add the server"
         ));
     }
@@ -251,8 +258,8 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<Importe
     let headers: Vec<_> = entry.get("headers").and_then(Value::as_object).into_iter().flatten().collect();
     let (header, value) = match headers.as_slice() {
         [] => return Ok(server),
-        [(header, value)] => (*header, value.as_str().ok_or("its header is not a text")?),
-        _ => return Err("it needs more than one header, which is not supported".to_owned()),
+        [(header, value)] => (*header, value.as_str().ok_or("the header value is not a string")?),
+        _ => return Err("more than one header is not supported".to_owned()),
     };
     let secret_ref = own_secret(server.config.id, "auth");
     let bearer = value.strip_prefix("Bearer ").filter(|_| header.eq_ignore_ascii_case("authorization"));
@@ -275,11 +282,11 @@ fn add_variable(server: &mut ImportedServer, name: &str, value: &str) {
     server.config.env_vars.insert(name.to_owned(), variable);
 }
 
-/// A value that only the other program knows stays to be given.
+/// Stores a literal value as a secret. A placeholder stays to be filled in by a person.
 fn keep(server: &mut ImportedServer, part: &str, value: &str) {
     match Secret::new(value) {
         Ok(secret) if !placeholder(value) => server.secrets.push((part.to_owned(), secret)),
-        _ => server.notes.push(format!("{part} has no value here: set it before you start the server")),
+        _ => server.notes.push(format!("{part} has no value: set it before you start the server")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One call of a manifest's tool.
+//! Calls of manifest tools.
 
 use super::{
     InternalMethods, ManifestTool, Target, credentials::Credentials, folder, proxy, script::Run,
@@ -13,16 +13,16 @@ use serde_json::{Map, Value, json};
 
 const LARGEST_ANSWER: usize = 1 << 20;
 
-/// Who does the work.
+/// The services that a manifest call uses.
 pub(crate) struct Hands<'a> {
     pub(crate) surroundings: &'a Surroundings,
     pub(crate) internal: &'a dyn InternalMethods,
 }
 
-/// What remains to be done by somebody else.
+/// The outcome of a manifest call.
 pub(crate) enum Outcome {
     Answered(Answer),
-    /// Call this tool of this server, with arguments that have been checked.
+    /// Forwards the call to this tool of this server, with validated arguments.
     PassOn {
         server: String,
         tool: String,
@@ -46,7 +46,7 @@ impl ManifestTool {
             Target::Script { script, entrypoint, digest } => {
                 if folder::digest(entrypoint).as_ref() != Ok(digest) {
                     let message = format!(
-                        "{} has changed since it was read: reload the manifests",
+                        "{} has changed since it was loaded: reload the manifests",
                         entrypoint.display()
                     );
                     return Err(Failure::conflict(message));
@@ -74,7 +74,7 @@ impl ManifestTool {
         self.checked(arguments).map(drop)
     }
 
-    /// A keyring may ask its user first: nobody else waits for that.
+    /// Runs on a blocking thread, because a keyring may prompt the user first.
     async fn resolved(&self, surroundings: &Surroundings) -> Result<Credentials, Failure> {
         if self.credentials.is_empty() {
             return Ok(Credentials::default());
@@ -83,8 +83,7 @@ impl ManifestTool {
         let store = surroundings.secrets.clone();
         let resolving =
             tokio::task::spawn_blocking(move || Credentials::resolve((&manifest, &keys), &wanted, &*store));
-        let broken =
-            |error| Failure::new(Code::Internal, format!("The credentials could not be read: {error}"));
+        let broken = |error| Failure::new(Code::Internal, format!("Reading the credentials failed: {error}"));
         resolving.await.map_err(broken)?
     }
 
@@ -98,7 +97,7 @@ impl ManifestTool {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
             return Err(Failure::validation(
                 &field,
-                format!("The arguments do not fit {}: {message}", self.exposed),
+                format!("Invalid arguments for {}: {message}", self.exposed),
             ));
         }
         Ok(arguments)
@@ -106,8 +105,10 @@ impl ManifestTool {
 
     fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<Answer, Failure> {
         if let Some(Err((field, message))) = self.output.as_ref().map(|output| output.check(value)) {
-            let message =
-                format!("{} answered against its own definition at {field:?}: {message}", self.exposed);
+            let message = format!(
+                "The answer of {} does not match its output schema at {field:?}: {message}",
+                self.exposed
+            );
             return Err(Failure::unavailable(message));
         }
         let text = match value {
@@ -122,7 +123,7 @@ impl ManifestTool {
         if json.len() > 2 * LARGEST_ANSWER {
             return Err(Failure::new(
                 Code::LimitExceeded,
-                format!("{} answered more than may be passed on", self.exposed),
+                format!("The answer of {} is too large to forward", self.exposed),
             ));
         }
         Ok(Answer { json, is_error: false })

@@ -1,4 +1,4 @@
-//! The credentials that a manifest asks for, resolved for one call. In the secret store they are under the manifest's own name,
+//! The credentials of a manifest, resolved for one call. The secret store holds them under the manifest's own name,
 //! as plain text or as a JSON object of fields.
 
 use super::{
@@ -19,8 +19,8 @@ pub(super) struct Credentials {
     by_id: BTreeMap<String, Secret>,
 }
 
-/// Where the credentials of one manifest are kept. A workspace's manifest has a place of its own for each workspace: one that comes
-/// from somebody else must not be handed what was given to another of the same id.
+/// The storage location of a manifest's credentials. Each workspace has its own location, so that a manifest from
+/// another source with the same id does not receive them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Keys(String);
 
@@ -54,8 +54,9 @@ impl Credentials {
                 Some(secret) => drop(by_id.insert(id.clone(), secret)),
                 None if *optional => {}
                 None => {
-                    let message =
-                        format!("Missing required credentials: {id} of {manifest}. Set it, then try again.");
+                    let message = format!(
+                        "Missing required credentials: {id} of {manifest}. Set the credential and try again."
+                    );
                     return Err(Failure::validation(id, message));
                 }
             }
@@ -64,18 +65,18 @@ impl Credentials {
     }
 
     pub(super) fn field(&self, id: &str, field: &str) -> Result<String, Failure> {
-        let missing = || Failure::validation(id, format!("The credential {id} has no {field}"));
+        let missing = || Failure::validation(id, format!("The credential {id} has no field {field}"));
         let secret = self.by_id.get(id).ok_or_else(missing)?;
         match serde_json::from_str::<Value>(secret.reveal()) {
             Ok(Value::Object(fields)) => {
                 fields.get(field).and_then(Value::as_str).map(str::to_owned).ok_or_else(missing)
             }
-            // Text that is no object is the one value there is.
+            // Plain text is the single value of the credential.
             _ => Ok(secret.reveal().to_owned()),
         }
     }
 
-    /// Hides whole credentials and each of their fields.
+    /// Redacts whole credentials and each of their fields.
     pub(super) fn redactor(&self) -> Redactor {
         let mut secrets: Vec<Secret> = self.by_id.values().cloned().collect();
         for secret in self.by_id.values() {
@@ -103,7 +104,7 @@ pub(super) fn wanted<'a>(
 ) -> Vec<(String, bool)> {
     let mut wanted: BTreeMap<String, bool> = BTreeMap::new();
     for credential in of_manifest.iter().chain(of_tools) {
-        // Needed by one is needed.
+        // A credential is optional only when every user marks it optional.
         *wanted.entry(credential.id.clone()).or_insert(true) &= credential.optional;
     }
     wanted.into_iter().collect()

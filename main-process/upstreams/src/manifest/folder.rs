@@ -1,4 +1,4 @@
-//! Where manifests are found.
+//! Finds manifest files.
 
 use crate::durable;
 use safe_fs::SafeFolder;
@@ -12,17 +12,17 @@ use std::{
 const LARGEST_FILE: u64 = 1 << 20;
 const LARGEST_SCRIPT: u64 = 16 << 20;
 pub(super) const MOST_FILES: usize = 256;
-/// Entries that are looked at to find them.
+/// The maximum number of entries scanned per folder.
 const MOST_ENTRIES: usize = 4_096;
 const DEEPEST: usize = 6;
 
-/// Who put a file there.
+/// The source of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// The user's own folder: what is there is wanted.
+    /// The user's own folder, which is trusted.
     User,
-    /// It came with a workspace, perhaps from somebody else: a person must approve it.
+    /// A workspace, possibly from another person: a person must approve the file.
     Workspace,
 }
 
@@ -32,21 +32,21 @@ pub struct ManifestFolder {
     pub path: PathBuf,
 }
 
-/// What was found in a folder.
+/// The manifest files of a folder.
 pub(super) struct Found {
-    /// In the order of their paths.
+    /// Sorted by path.
     pub(super) files: Vec<(PathBuf, Result<Vec<u8>, String>)>,
-    /// Files beyond the most that are read.
+    /// The number of files over the limit.
     pub(super) left_out: usize,
 }
 
-/// Every `*.json` below it, not through links. No folder has no files.
+/// Returns every `*.json` file below the folder, without following links. A missing folder has no files.
 pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) -> Found {
     let mut paths = Vec::new();
     match origin {
         Origin::User if folder.is_file() => paths.push(folder.to_owned()),
         Origin::User => collect(folder, 0, &mut paths),
-        // The user's own folder may be a link; one that came with a workspace may not.
+        // The user's own folder may be a link; a workspace folder may not.
         Origin::Workspace => match SafeFolder::open(folder) {
             Ok(_) => collect(folder, 0, &mut paths),
             Err(error) if error.problem.is_missing() => {}
@@ -67,7 +67,7 @@ pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) ->
                 .map(Some)
                 .map_err(|error| error.problem.to_string()),
         };
-        let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "it is gone".to_owned()));
+        let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "the file no longer exists".to_owned()));
         (path, bytes)
     });
     Found { files: files.collect(), left_out }
@@ -89,10 +89,10 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Of the program that a manifest runs.
+/// Returns the digest of the program that a manifest runs.
 pub(super) fn digest(path: &Path) -> Result<[u8; 32], String> {
     let bytes =
         durable::read(path, LARGEST_SCRIPT).map_err(|error| format!("{}: {error}", path.display()))?;
-    let bytes = bytes.ok_or_else(|| format!("its entrypoint {} does not exist", path.display()))?;
+    let bytes = bytes.ok_or_else(|| format!("entrypoint {} does not exist", path.display()))?;
     Ok(Sha256::digest(&bytes).into())
 }

@@ -1,4 +1,4 @@
-//! The text of a manifest. Strict: a key that is not known is an error, because it may be a misspelt one that matters.
+//! The manifest format. Unknown keys are errors, because they may be misspelt keys that matter.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -89,13 +89,14 @@ pub(super) struct ToolText {
     exposed_too: Option<Value>,
 }
 
-/// Also `null`, which is something else than nothing here.
+/// Keeps an explicit `null`, which differs from an absent key here.
 fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl ToolText {
-    /// In either spelling; whatever is not plainly `true` hides it, and so do two that differ.
+    /// Returns whether the tool is exposed, in either spelling. Any value except `true` hides it, and so do two
+    /// spellings that differ.
     pub(super) fn is_exposed(&self) -> bool {
         [&self.exposed, &self.exposed_too].into_iter().flatten().all(|value| *value == Value::Bool(true))
     }
@@ -109,7 +110,7 @@ pub(super) enum Implementation {
     Upstream(Upstream),
 }
 
-/// By `type`; the oldest manifests have none and are internal.
+/// Selected by `type`; the oldest manifests have none and are internal.
 impl<'de> Deserialize<'de> for Implementation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
@@ -122,11 +123,11 @@ impl<'de> Deserialize<'de> for Implementation {
             Some(Some("upstream")) => serde_json::from_value(value).map(Self::Upstream),
             _ => {
                 return Err(D::Error::custom(
-                    "the implementation's type must be internal, script, proxy or upstream",
+                    "implementation.type must be internal, script, proxy or upstream",
                 ));
             }
         };
-        read.map_err(|error| D::Error::custom(format!("the implementation: {error}")))
+        read.map_err(|error| D::Error::custom(format!("implementation: {error}")))
     }
 }
 
@@ -215,8 +216,8 @@ pub(super) struct ProxyBinding {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Upstream {
-    /// Slug of the server.
+    /// The slug of the server.
     pub(super) server: String,
-    /// The manifest's name of a tool to the server's own.
+    /// Maps the manifest's tool names to the server's own.
     pub(super) tools: BTreeMap<String, String>,
 }

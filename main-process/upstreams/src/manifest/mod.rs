@@ -1,4 +1,4 @@
-//! Tools that people declare in JSON files. An agent chooses a name; what is behind the name is chosen by the file alone.
+//! Tools declared in JSON files. An agent selects a tool by name; only the file decides what the tool does.
 
 mod call;
 mod check;
@@ -30,35 +30,35 @@ const PREFIX: &str = "draftboard_";
 const LONGEST_NAME: usize = 64;
 const LONGEST_TIMEOUT_MS: u64 = 600_000;
 
-/// What Draftboard itself tells a manifest of the type `internal`. No method changes anything.
+/// Methods of Draftboard that manifests of type `internal` can call. No method changes anything.
 pub trait InternalMethods: Send + Sync {
     fn knows(&self, method: &str) -> bool;
     fn call(&self, method: &str, arguments: &Value) -> Result<Value, crate::Failure>;
 }
 
-/// How a file was read, for people.
+/// The result of reading one manifest file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ManifestReport {
     pub path: PathBuf,
     pub origin: Origin,
     pub id: Option<String>,
-    /// SHA-256 of the file and of the program it runs. A person approves this.
+    /// SHA-256 of the file and of the program it runs. A person approves this hash.
     pub hash: Option<String>,
-    /// Why none of it is used.
+    /// The reason the whole file is disabled.
     pub problem: Option<String>,
-    /// It came with a workspace, and nobody has looked at it in this form.
+    /// The file belongs to a workspace and is not approved in this form.
     pub needs_approval: bool,
-    /// What agents call.
+    /// The exposed names of the offered tools.
     pub tools: Vec<String>,
-    /// Tools that are not offered, and why.
+    /// Hidden tools with the reason.
     pub hidden: Vec<(String, String)>,
-    /// What a call of each tool does or would do, in words, by the file's own name of the tool.
+    /// A description of each tool's call, keyed by the file's own tool name.
     pub does: Vec<(String, String)>,
-    /// What it asks for, and whether it can do without.
+    /// Required credentials, and whether each is optional.
     pub credentials: Vec<(String, bool)>,
-    /// The program that it runs. It may stand outside the folder, and is a part of what is approved.
+    /// The program that the manifest runs. It may be outside the folder, and is part of the approval.
     pub entrypoint: Option<PathBuf>,
-    /// What is wrong with single tools of it, by the file's own names: unlike what is hidden on purpose.
+    /// Tools with mistakes, by the file's own names; tools that are hidden on purpose are not included.
     pub mistakes: Vec<String>,
     #[serde(skip)]
     pub(crate) keys: Option<Keys>,
@@ -74,12 +74,12 @@ pub struct ManifestTool {
     pub input_schema: Value,
     pub output_schema: Option<Value>,
     pub annotations: Option<Value>,
-    /// The file it stands in.
+    /// The file that declares the tool.
     pub path: PathBuf,
     pub origin: Origin,
-    /// What a call of it does, in words.
+    /// A description of the call.
     pub does: String,
-    /// Of the file that it stands in; what a person has said about the tool is about this form of it.
+    /// The hash of the file. Decisions of a person about the tool apply only to this form of the file.
     pub hash: String,
     #[serde(skip)]
     manifest: String,
@@ -103,12 +103,12 @@ enum Target {
 }
 
 impl ManifestTool {
-    /// It asks Draftboard itself, which only tells.
+    /// Returns whether the tool only reads: it calls an internal method.
     pub fn only_reads(&self) -> bool {
         matches!(self.target, Target::Internal(_))
     }
 
-    /// The slug of the server whose tool it passes calls on to.
+    /// The slug of the server that receives the forwarded calls.
     pub fn server(&self) -> Option<&str> {
         match &self.target {
             Target::Upstream { server, .. } => Some(server),
@@ -117,24 +117,24 @@ impl ManifestTool {
     }
 }
 
-/// All manifests as they were read at one time: the list from names that agents may call to what they do.
+/// All manifests as read at one point in time: a map from exposed names to tools.
 #[derive(Default)]
 pub(crate) struct Manifests {
     pub(crate) reports: Vec<ManifestReport>,
     pub(crate) tools: BTreeMap<String, Arc<ManifestTool>>,
-    /// Ids that are taken, and the file of each.
+    /// Used ids with the file of each.
     ids: BTreeMap<String, PathBuf>,
 }
 
-/// What reading depends on.
+/// The context for reading manifests.
 pub(crate) struct Reading<'a> {
     pub(crate) approved: &'a BTreeSet<String>,
     pub(crate) internal: &'a dyn InternalMethods,
     pub(crate) home: Option<&'a Path>,
 }
 
-/// Reads manifests as a service would, and calls nothing. Each folder may also be a single file. Those of a workspace need
-/// no approval here: they are looked at, not used.
+/// Reads manifests as a service does, without calling anything. Each folder may also be a single file. Workspace
+/// manifests need no approval here, because they are only inspected.
 pub(crate) fn read_manifests(
     folders: &[ManifestFolder],
     internal: &dyn InternalMethods,
@@ -145,7 +145,8 @@ pub(crate) fn read_manifests(
 }
 
 impl Manifests {
-    /// Reads all files anew. One that is wrong disables itself alone; of two tools with one name the first stays.
+    /// Reads all files again. An invalid file disables only itself; of two tools with the same name the first is
+    /// kept.
     pub(crate) fn load(folders: &[ManifestFolder], reading: &Reading<'_>) -> Self {
         let mut all = Self::default();
         for folder in folders {
@@ -156,7 +157,7 @@ impl Manifests {
             }
             if found.left_out > 0 {
                 let problem = format!(
-                    "{} more files here are not read: at most {} are. Move some away",
+                    "{} more files are ignored: a folder can have at most {} manifests. Move some files away",
                     found.left_out,
                     folder::MOST_FILES
                 );
@@ -182,10 +183,10 @@ impl Manifests {
             Err(problem) => return ManifestReport { problem: Some(problem), ..report },
         };
         report.id = Some(manifest.id.clone());
-        // What is kept under an id must have one owner.
+        // Data stored under an id must have one owner.
         if let Some(other) = self.ids.get(&manifest.id) {
             let problem =
-                format!("{} has the id {} already: give this one another", other.display(), manifest.id);
+                format!("{} already uses the id {}: choose another id", other.display(), manifest.id);
             return ManifestReport { problem: Some(problem), ..report };
         }
         self.ids.insert(manifest.id.clone(), path.clone());
@@ -217,11 +218,11 @@ impl Manifests {
                     report.mistakes.push(text.name.clone());
                     reason
                 }
-                Ok(_) if report.needs_approval => "nobody has approved this file yet".to_owned(),
+                Ok(_) if report.needs_approval => "the file is not approved yet".to_owned(),
                 Ok(tool) => match self.tools.get(&tool.exposed) {
                     Some(other) => {
                         report.mistakes.push(text.name.clone());
-                        format!("{} has a tool of this name already", other.path.display())
+                        format!("{} already has a tool with this name", other.path.display())
                     }
                     None => {
                         report.tools.push(tool.exposed.clone());
@@ -256,11 +257,11 @@ impl ManifestReport {
     }
 }
 
-/// Why a tool is not offered.
+/// The reason a tool is hidden.
 enum NotOffered {
-    /// The file says so, or this system has not what it needs.
+    /// Intended by the file, or unsupported by this system.
     Wanted(String),
-    /// It was meant to be offered, and cannot be.
+    /// The tool should be offered and has a mistake.
     Mistake(String),
 }
 
@@ -277,19 +278,19 @@ fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if manifest.id.is_empty() || manifest.id.len() > LONGEST_NAME || !manifest.id.chars().all(plain) {
-        return Err("the id must have 1 to 64 letters, digits, dots, hyphens or underscores".to_owned());
+        return Err("id must have 1 to 64 letters, digits, dots, hyphens or underscores".to_owned());
     }
     if manifest.tools.is_empty() {
-        return Err("it has no tools".to_owned());
+        return Err("tools is empty".to_owned());
     }
     let os = &manifest.compatibility.os;
     if !os.is_empty() && !os.iter().any(|os| os == std::env::consts::OS) {
-        return Err(format!("it is for {} only", os.join(", ")));
+        return Err(format!("compatibility.os allows only {}", os.join(", ")));
     }
     Ok(manifest)
 }
 
-/// What all tools of a file share.
+/// The validated implementation that all tools of a file share.
 enum Prepared<'a> {
     Internal(&'a BTreeMap<String, String>),
     Script { script: Arc<Script>, entrypoint: PathBuf, digest: [u8; 32] },
@@ -315,7 +316,7 @@ fn prepare<'a>(manifest: &'a Manifest, path: &Path, reading: &Reading<'_>) -> Re
         Implementation::Script(script) => {
             in_time(script.timeout_ms)?;
             if !script::RUNTIMES.contains(&script.runtime.as_str()) {
-                return Err(format!("the runtime must be one of {}", script::RUNTIMES.join(", ")));
+                return Err(format!("runtime must be one of {}", script::RUNTIMES.join(", ")));
             }
             let entrypoint = script::entrypoint(script, path, reading.home);
             let digest = folder::digest(&entrypoint)?;
@@ -333,7 +334,7 @@ fn hash_of(bytes: &[u8], implementation: &Prepared<'_>) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The file that a tool stands in.
+/// The file that declares a tool.
 struct InFile<'a> {
     manifest: &'a Manifest,
     path: &'a Path,
@@ -342,7 +343,7 @@ struct InFile<'a> {
     keys: &'a Keys,
 }
 
-/// The tool, or why it is not offered.
+/// Returns the tool, or the reason it is hidden.
 fn make(
     file: &InFile<'_>,
     text: &ToolText,
@@ -351,24 +352,24 @@ fn make(
 ) -> Result<ManifestTool, NotOffered> {
     let InFile { manifest, path, origin, hash, keys } = *file;
     if !text.is_exposed() {
-        return Err(NotOffered::Wanted("it is not exposed".to_owned()));
+        return Err(NotOffered::Wanted("mcpExpose is not true".to_owned()));
     }
     let exposed = format!("{PREFIX}{}", text.name);
     let legal = text.name.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !legal || exposed.len() > LONGEST_NAME {
         let reason =
-            "its name must be a letter followed by letters, digits and underscores, 53 characters at most";
+            "name must be a letter followed by letters, digits and underscores, at most 53 characters";
         return Err(NotOffered::Mistake(reason.to_owned()));
     }
     let permissions = manifest.requires.permissions.iter().chain(&text.requires.permissions);
     if let Some(needed) = permissions.into_iter().find(|permission| !permission.optional) {
-        let reason = format!("it needs the permission {}, which this system does not have", needed.name);
+        let reason = format!("it requires the permission {}, which Draftboard does not support", needed.name);
         return Err(NotOffered::Wanted(reason));
     }
     let (target, does) = target(text, implementation, reading)?;
     let schema = |schema: &Value, which: &str| {
-        Schema::new(schema).map_err(|error| format!("its {which} schema: {error}"))
+        Schema::new(schema).map_err(|error| format!("invalid {which} schema: {error}"))
     };
     Ok(ManifestTool {
         exposed,
@@ -397,14 +398,14 @@ fn target(
     reading: &Reading<'_>,
 ) -> Result<(Target, String), String> {
     let name = &text.name;
-    let unbound = || "nothing is bound to it".to_owned();
+    let unbound = || "the implementation has no binding for it".to_owned();
     match implementation {
         Prepared::Internal(methods) => {
             let method = methods.get(name).ok_or_else(unbound)?;
             if !reading.internal.knows(method) {
                 return Err(format!("Draftboard has no method {method}"));
             }
-            Ok((Target::Internal(method.clone()), format!("calls Draftboard's own {method}")))
+            Ok((Target::Internal(method.clone()), format!("calls the Draftboard method {method}")))
         }
         Prepared::Script { script, entrypoint, digest } => {
             script.tool_bindings.get(name).ok_or_else(unbound)?;
@@ -417,12 +418,12 @@ fn target(
         Prepared::Proxy(proxy) => {
             let binding = proxy.tool_bindings.get(name).ok_or_else(unbound)?;
             let does =
-                format!("asks {} {}{}", binding.method, proxy.base_url.trim_end_matches('/'), binding.path);
+                format!("sends {} {}{}", binding.method, proxy.base_url.trim_end_matches('/'), binding.path);
             Ok((Target::Proxy(proxy.clone()), does))
         }
         Prepared::Upstream(upstream) => {
             let tool = upstream.tools.get(name).ok_or_else(unbound)?;
-            let does = format!("calls {tool} of {}", upstream.server);
+            let does = format!("calls {tool} on {}", upstream.server);
             Ok((Target::Upstream { server: upstream.server.clone(), tool: tool.clone() }, does))
         }
     }

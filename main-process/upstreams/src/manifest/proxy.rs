@@ -1,5 +1,5 @@
-//! A tool that is a request to somebody's HTTP interface. Arguments are encoded where they stand; credentials are added by
-//! us and never shown.
+//! Proxy tools: one HTTP request per call. Arguments are encoded for their position; credentials are added here and
+//! never displayed.
 
 use super::{
     format::{Auth, Proxy, ProxyBinding, Strategy},
@@ -20,29 +20,29 @@ const DEFAULT_TIMEOUT: u64 = 30_000;
 const CONNECT: Duration = Duration::from_secs(10);
 pub(super) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// What is wrong with the address, if anything.
+/// Returns the problem of the configuration, if any.
 pub(super) fn check(proxy: &Proxy) -> Result<(), String> {
     let uri: Uri =
-        proxy.base_url.parse().map_err(|_| format!("{:.100} is not an address", proxy.base_url))?;
+        proxy.base_url.parse().map_err(|_| format!("baseUrl {:.100} is not a valid URL", proxy.base_url))?;
     let secure = match uri.scheme_str() {
         Some("https") => true,
         Some("http") => false,
-        _ => return Err("baseUrl must begin with https:// or http://".to_owned()),
+        _ => return Err("baseUrl must start with https:// or http://".to_owned()),
     };
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
     if !secure && !local && proxy.auth.is_some() {
-        return Err("a credential is only sent over https, or to this machine".to_owned());
+        return Err("baseUrl must use https to send credentials, except to this machine".to_owned());
     }
     if uri.query().is_some() || proxy.base_url.contains(['{', '@', '#']) {
-        return Err("baseUrl must be a plain address without query, user or placeholders".to_owned());
+        return Err("baseUrl must be a plain URL without query, user or placeholders".to_owned());
     }
     for (tool, binding) in &proxy.tool_bindings {
         if !METHODS.contains(&binding.method.as_str()) {
-            return Err(format!("{tool}: the method must be one of {}", METHODS.join(", ")));
+            return Err(format!("{tool}: method must be one of {}", METHODS.join(", ")));
         }
         if !binding.path.starts_with('/') || binding.path.contains(['?', '#']) {
-            return Err(format!("{tool}: the path must begin with a slash and have no query of its own"));
+            return Err(format!("{tool}: path must start with a slash and have no query"));
         }
     }
     Ok(())
@@ -54,13 +54,15 @@ pub(super) async fn call(
     template: &Template<'_>,
     most: usize,
 ) -> Result<Value, Failure> {
-    let binding =
-        proxy.tool_bindings.get(tool).ok_or_else(|| Failure::not_found(format!("{tool} is not bound")))?;
+    let binding = proxy
+        .tool_bindings
+        .get(tool)
+        .ok_or_else(|| Failure::not_found(format!("The manifest has no binding for {tool}")))?;
     let request = request(proxy, binding, template)?;
     let limit = Duration::from_millis(proxy.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
     let lost = |error: HttpError| match error {
         HttpError::TooMuch(most) => {
-            Failure::new(Code::LimitExceeded, format!("{tool} answered more than {most} bytes"))
+            Failure::new(Code::LimitExceeded, format!("The answer of {tool} is larger than {most} bytes"))
         }
         error => Failure::network(format!("{tool}: {error}")),
     };
@@ -76,7 +78,7 @@ pub(super) async fn call(
     if !head.status.is_success() {
         let said = String::from_utf8_lossy(&body);
         return Err(Failure::unavailable(format!(
-            "{tool} was answered with HTTP {}: {:.300}",
+            "{tool} failed with HTTP {}: {:.300}",
             head.status,
             said.trim()
         )));
@@ -85,20 +87,21 @@ pub(super) async fn call(
     let value = if body.is_empty() {
         Value::Null
     } else if kind.contains("json") {
-        serde_json::from_slice(&body)
-            .map_err(|error| Failure::unavailable(format!("{tool} was not answered with JSON: {error}")))?
+        serde_json::from_slice(&body).map_err(|error| {
+            Failure::unavailable(format!("The answer of {tool} is not valid JSON: {error}"))
+        })?
     } else {
         Value::String(String::from_utf8_lossy(&body).into_owned())
     };
     match &binding.response_path {
         Some(path) => pick(&value, path)
             .cloned()
-            .ok_or_else(|| Failure::unavailable(format!("The answer to {tool} has nothing at {path}"))),
+            .ok_or_else(|| Failure::unavailable(format!("The answer of {tool} has no value at {path}"))),
         None => Ok(value),
     }
 }
 
-/// `$.items[0].name`, `items.0.name`.
+/// Selects a value by a path such as `$.items[0].name` or `items.0.name`.
 fn pick<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     let path = path.strip_prefix('$').unwrap_or(path).replace('[', ".").replace(']', "");
     path.split('.').filter(|part| !part.is_empty()).try_fold(value, |value, part| match value {
@@ -113,10 +116,10 @@ fn request(
     template: &Template<'_>,
 ) -> Result<Request<Full<Bytes>>, Failure> {
     let missing =
-        || Failure::validation("arguments", format!("An argument that {} needs is missing", binding.path));
+        || Failure::validation("arguments", format!("An argument of the path {} is missing", binding.path));
     let path = template.text(&binding.path, encoded)?.ok_or_else(missing)?;
     if path.split('/').any(|part| part == "." || part == "..") {
-        return Err(Failure::validation("arguments", "A part of the path may not be . or .."));
+        return Err(Failure::validation("arguments", "A path segment must not be . or .."));
     }
     let mut query = Vec::new();
     for (name, value) in &binding.query {
@@ -152,7 +155,7 @@ fn request(
     request
         .uri(format!("{}{path}{query}", proxy.base_url.trim_end_matches('/')))
         .body(Full::new(Bytes::from(body)))
-        .map_err(|_| Failure::validation("arguments", "The request cannot be made with these arguments"))
+        .map_err(|_| Failure::validation("arguments", "These arguments do not form a valid request"))
 }
 
 enum Placed {
@@ -185,12 +188,12 @@ fn credential(auth: &Auth, template: &Template<'_>) -> Result<Placed, Failure> {
 
 fn usable_name(name: &str) -> Result<HeaderName, Failure> {
     HeaderName::try_from(name)
-        .map_err(|_| Failure::validation("headers", format!("{name:.64} cannot be a header")))
+        .map_err(|_| Failure::validation("headers", format!("{name:.64} is not a valid header name")))
 }
 
 fn usable_value(value: &str) -> Result<HeaderValue, Failure> {
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| Failure::validation("headers", "A value has characters that a header cannot have"))?;
+        .map_err(|_| Failure::validation("headers", "A header value contains invalid characters"))?;
     value.set_sensitive(true);
     Ok(value)
 }

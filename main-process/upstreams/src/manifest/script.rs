@@ -1,5 +1,4 @@
-//! A tool that is a program of the user's: a process of its own for each call, an environment of its own, one JSON object
-//! in, one JSON value out.
+//! Script tools: one process per call with its own environment, one JSON object as input, one JSON value as output.
 
 use super::{format::Script, template::Template};
 use crate::{
@@ -22,7 +21,7 @@ const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 pub(super) const RUNTIMES: [&str; 6] = ["bash", "sh", "python3", "node", "ruby", "custom"];
 const DEFAULT_TIMEOUT: u64 = 60_000;
 
-/// The file that is run: absolute, in the home folder, or beside the manifest.
+/// Returns the path of the program: absolute, in the home folder, or beside the manifest.
 pub(super) fn entrypoint(script: &Script, manifest: &Path, home: Option<&Path>) -> PathBuf {
     match script.entrypoint.strip_prefix("~/").zip(home) {
         Some((rest, home)) => home.join(rest),
@@ -49,10 +48,10 @@ impl Run<'_> {
         let limit = Duration::from_millis(self.script.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
         let started = Process::start(self.spawner, &launch, &log).await;
         let (process, (mut output, mut pipe)) = started.map_err(|error| {
-            Failure::unavailable(format!("{} could not be started: {error}", launch.program.display()))
+            Failure::unavailable(format!("{} failed to start: {error}", launch.program.display()))
         })?;
         let give = async move {
-            // Whoever does not read its input may still answer.
+            // A program that does not read its input may still answer.
             let _ = pipe.write_all(input.as_bytes()).await;
             drop(pipe);
         };
@@ -65,7 +64,7 @@ impl Run<'_> {
             }
             read.map(|_| bytes)
         };
-        // Both at once: one that answers while it reads would wait for us, and we for it.
+        // Writes and reads concurrently; otherwise a program that answers while it reads would deadlock.
         let talk = async {
             tokio::pin!(give, take);
             tokio::select! {
@@ -77,23 +76,23 @@ impl Run<'_> {
         let exit = process.finish().await;
         let Ok(bytes) = talked else {
             let message = format!(
-                "{} took longer than {} ms and was ended, with all that it had started",
+                "{} took longer than {} ms and was stopped with all its child processes",
                 self.tool,
                 limit.as_millis()
             );
             return Err(Failure::network(message));
         };
         let failed = |why: String| Failure::unavailable(format!("{} {why}.{}", self.tool, log.last_words(0)));
-        let bytes = bytes.map_err(|error| failed(format!("cannot be read: {error}")))?;
+        let bytes = bytes.map_err(|error| failed(format!("output cannot be read: {error}")))?;
         if bytes.len() > self.most {
-            let message = format!("{} answered more than {} bytes", self.tool, self.most);
+            let message = format!("The answer of {} is larger than {} bytes", self.tool, self.most);
             return Err(Failure::new(Code::LimitExceeded, message));
         }
         let exit = exit.map_err(|error| failed(error.to_string()))?;
         if exit.code != Some(0) {
             return Err(failed(exit.to_string()));
         }
-        serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not answer with JSON: {error}")))
+        serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not return JSON: {error}")))
     }
 
     fn launch(&self, template: &Template<'_>) -> Result<ProgramLaunch, Failure> {
@@ -101,7 +100,8 @@ impl Run<'_> {
             self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
         let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();
         for (name, value) in &self.script.env {
-            let missing = || Failure::validation(name, format!("The variable {name} has no value"));
+            let missing =
+                || Failure::validation(name, format!("The environment variable {name} has no value"));
             let value = template.text(value, str::to_owned)?.ok_or_else(missing)?;
             environment.push((name.into(), value.into()));
         }

@@ -1,10 +1,11 @@
-//! Filling in arguments and credentials: `{name}` and `{credential:ID:FIELD}`. What has no value is an error, never empty text.
+//! Substitutes arguments and credentials: `{name}` and `{credential:ID:FIELD}`. A missing value is an error or
+//! omitted, never empty text.
 
 use super::credentials::Credentials;
 use crate::failure::Failure;
 use serde_json::{Map, Value};
 
-/// How a value is written where it stands.
+/// Encodes a value for its position.
 pub(super) type Writing = fn(&str) -> String;
 
 pub(super) struct Template<'a> {
@@ -13,17 +14,14 @@ pub(super) struct Template<'a> {
 }
 
 impl Template<'_> {
-    /// `None` when an argument that it names is not given.
+    /// Returns `None` when an argument in the template is not given.
     pub(super) fn text(&self, template: &str, writing: Writing) -> Result<Option<String>, Failure> {
         let mut text = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
             let Some((name, after)) = after.split_once('}') else {
-                return Err(Failure::validation(
-                    "template",
-                    format!("{template:.64} has a brace without an end"),
-                ));
+                return Err(Failure::validation("template", format!("{template:.64} has an unclosed brace")));
             };
             match self.lookup(name)? {
                 Some(value) => text.push_str(&writing(&value)),
@@ -45,13 +43,13 @@ impl Template<'_> {
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(Value::Array(_) | Value::Object(_)) => Err(Failure::validation(
                 &format!("arguments.{name}"),
-                format!("{name} must be a single value here"),
+                format!("{name} must be a single value"),
             )),
             Some(plain) => Ok(Some(plain.to_string())),
         }
     }
 
-    /// A text that is one placeholder becomes the argument itself, whatever it is; what is not given is left out.
+    /// Replaces a string that is exactly one placeholder by the argument of any type. Omits missing arguments.
     pub(super) fn value(&self, template: &Value) -> Result<Option<Value>, Failure> {
         Ok(Some(match template {
             Value::String(text) => {

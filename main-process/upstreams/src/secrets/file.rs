@@ -1,5 +1,5 @@
-//! Secrets in one 0600 file, for machines without a keyring. Anybody who can read the user's files can read it, which is
-//! why its path is shown.
+//! Stores secrets in one 0600 file, for machines without a keyring. Anybody who can read the user's files can read
+//! it, so its path is displayed.
 
 use super::{Secret, SecretStore};
 use crate::{
@@ -16,7 +16,7 @@ const LARGEST_FILE: u64 = 4 << 20;
 
 pub struct FileSecrets {
     path: PathBuf,
-    /// One change at a time; the file is read anew for each, so that two processes see each other's.
+    /// Serialises changes. Each change rereads the file, so that two processes see each other's changes.
     turn: Mutex<()>,
 }
 
@@ -26,7 +26,7 @@ impl FileSecrets {
     }
 
     fn failure(&self, why: impl std::fmt::Display) -> Failure {
-        Failure::new(Code::Internal, format!("The secrets in {} cannot be used: {why}", self.path.display()))
+        Failure::new(Code::Internal, format!("Using the secrets in {} failed: {why}", self.path.display()))
     }
 
     fn read(&self) -> Result<BTreeMap<String, String>, Failure> {
@@ -36,12 +36,12 @@ impl FileSecrets {
         };
         if durable::open_to_others(&self.path).map_err(|error| self.failure(error))? {
             let path = self.path.display();
-            return Err(
-                self.failure(format!("others may read them. Run `chmod 600 {path}` and change the secrets."))
-            );
+            return Err(self.failure(format!(
+                "other users can read the file. Run `chmod 600 {path}` and change the secrets."
+            )));
         }
-        // What serde says about a wrong type quotes the value.
-        serde_json::from_slice(&bytes).map_err(|_| self.failure("it is not a JSON object of texts"))
+        // Hides the serde message, which may quote a value.
+        serde_json::from_slice(&bytes).map_err(|_| self.failure("the file is not a JSON object of strings"))
     }
 
     fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Failure> {
@@ -70,7 +70,7 @@ impl SecretStore for FileSecrets {
     }
 
     fn place(&self) -> String {
-        format!("the file {}, readable by you alone", self.path.display())
+        format!("the file {}, readable only by you", self.path.display())
     }
 }
 

@@ -1,7 +1,8 @@
-//! Secrets in the desktop's keyring, over the Secret Service that GNOME, KDE and others offer on the session bus.
+//! Stores secrets in the desktop keyring, over the Secret Service that GNOME, KDE and others offer on the session
+//! bus.
 //!
-//! They cross the bus as they are (the service's `plain` session): whoever could listen there is the same user, who could
-//! read the environment of the servers too.
+//! Secrets cross the bus unencrypted (the service's `plain` session): only processes of the same user can listen
+//! there, and they can also read the environment of the servers.
 
 use super::{Secret, SecretStore};
 use crate::failure::{Code, Failure};
@@ -18,12 +19,12 @@ use zbus::{
 const SERVICE: &str = "org.freedesktop.secrets";
 const ROOT: &str = "/org/freedesktop/secrets";
 const LIMIT: Duration = Duration::from_secs(20);
-/// A prompt waits for a person.
+/// The time limit for a prompt, which waits for a person.
 const PROMPT_LIMIT: Duration = Duration::from_secs(120);
-/// What the service says instead of a path when there is nothing.
+/// The path that the service returns for "none".
 const NOTHING: &str = "/";
 
-/// Session, parameters, value, kind of value.
+/// Session, parameters, value, content type.
 type Wire = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
 
 pub struct Keyring {
@@ -37,14 +38,14 @@ struct Open {
 }
 
 impl Keyring {
-    /// The keyring on the session's bus, or on another one; an error when there is none that can keep anything.
+    /// Connects to the keyring on the session bus or on the given one. Fails when no keyring can store secrets.
     pub fn connect(address: Option<&str>) -> Result<Self, Failure> {
         let keyring = Self { address: address.map(str::to_owned), open: Mutex::default() };
         keyring.with(|open| open.collection().map(drop))?;
         Ok(keyring)
     }
 
-    /// Connects at first use, and anew after an error: a keyring can be restarted.
+    /// Connects on first use and again after an error, because a keyring can restart.
     fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T, Trouble>) -> Result<T, Failure> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let done = match open.take() {
@@ -87,7 +88,7 @@ impl SecretStore for Keyring {
     }
 
     fn place(&self) -> String {
-        "the keyring of your desktop".to_owned()
+        "the desktop keyring".to_owned()
     }
 }
 
@@ -97,9 +98,9 @@ enum Trouble {
     Bus(#[from] zbus::Error),
     #[error(transparent)]
     Value(#[from] zbus::zvariant::Error),
-    #[error("it has no default collection; make one in your desktop's password settings")]
+    #[error("it has no default collection; create one in your desktop's password settings")]
     NoCollection,
-    #[error("it stayed locked; unlock it, then try again")]
+    #[error("it is locked; unlock it and try again")]
     Locked,
 }
 
@@ -143,7 +144,7 @@ impl Open {
         if path.as_str() == NOTHING { Err(Trouble::NoCollection) } else { Ok(path) }
     }
 
-    /// The item of that name, unlocked.
+    /// Returns the item of this name, unlocked.
     fn find(&self, name: &str) -> Result<Option<OwnedObjectPath>, Trouble> {
         let found: (Vec<OwnedObjectPath>, Vec<OwnedObjectPath>) =
             self.service("SearchItems", &(attributes(name),))?;
@@ -159,7 +160,7 @@ impl Open {
         self.prompt(&prompt)
     }
 
-    /// Lets the desktop ask its user, if it wants to, and waits for that.
+    /// Shows the desktop's prompt, if there is one, and waits for it.
     fn prompt(&self, prompt: &OwnedObjectPath) -> Result<(), Trouble> {
         if prompt.as_str() == NOTHING {
             return Ok(());
@@ -168,13 +169,14 @@ impl Open {
         let mut completed = proxy.receive_signal("Completed")?;
         proxy.call_method("Prompt", &("",))?;
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        // Only a thread can be waited for with a limit here; it ends with the prompt or with the connection.
+        // Waits on a separate thread, because only that allows a timeout here; it ends with the prompt or the
+        // connection.
         let waiting = std::thread::Builder::new().name("keyring-prompt".to_owned()).spawn(move || {
             let dismissed = completed.next().and_then(|signal| {
                 let (dismissed, _): (bool, OwnedValue) = signal.body().deserialize().ok()?;
                 Some(dismissed)
             });
-            // Nobody waits any more: it took too long.
+            // Sending fails after a timeout.
             let _ = sender.send(dismissed);
         });
         match (waiting, receiver.recv_timeout(PROMPT_LIMIT)) {

@@ -1,5 +1,5 @@
-//! Secrets by reference: configurations hold names, a store holds values, and a value leaves it only for the environment
-//! of a process or a header of a request.
+//! Secrets by reference: configurations hold names, a store holds values, and a value leaves it only for the
+//! environment of a process or a request header.
 
 mod file;
 mod keyring;
@@ -13,21 +13,20 @@ use crate::{config::McpConfig, failure::Failure};
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use uuid::Uuid;
 
-/// Shorter ones would turn every log into asterisks, and protect nothing.
+/// The minimum bytes of a secret. Redacting shorter texts would garble every log and protect nothing.
 pub const SHORTEST_SECRET: usize = 4;
 const LONGEST_SECRET: usize = 16_384;
 
-/// A value that does not show itself.
+/// A secret value, redacted in debug output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
     pub fn new(value: &str) -> Result<Self, Failure> {
-        // What people paste often ends in a line break.
+        // Pasted values often end in a line break.
         let value = value.trim();
         if !(SHORTEST_SECRET..=LONGEST_SECRET).contains(&value.len()) || value.contains(['\0', '\n', '\r']) {
-            let message =
-                format!("A secret is one line of {SHORTEST_SECRET} to {LONGEST_SECRET} bytes; this is not");
+            let message = format!("A secret must be one line of {SHORTEST_SECRET} to {LONGEST_SECRET} bytes");
             return Err(Failure::validation("secret", message));
         }
         Ok(Self(value.to_owned()))
@@ -44,39 +43,39 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where values are kept. Names are chosen by us and are not secret.
+/// A store of secret values. Their names are chosen by Draftboard and are not secret.
 pub trait SecretStore: Send + Sync {
     fn get(&self, name: &str) -> Result<Option<Secret>, Failure>;
     fn set(&self, name: &str, secret: &Secret) -> Result<(), Failure>;
     fn remove(&self, name: &str) -> Result<(), Failure>;
-    /// Where that is, for people.
+    /// The location of the store, for people.
     fn place(&self) -> String;
 }
 
-/// The desktop's keyring where there is one that can keep anything, else a file in the configuration folder. Asks the bus,
-/// so it may take a moment.
+/// Returns the desktop keyring when one is usable, otherwise a file in the configuration folder. Queries D-Bus, so it
+/// may take a moment.
 pub fn best_secret_store(config_folder: &Path) -> Arc<dyn SecretStore> {
     match Keyring::connect(None) {
         Ok(keyring) => Arc::new(keyring),
         Err(failure) => {
-            tracing::info!(%failure, "secrets are kept in a file");
+            tracing::info!(%failure, "no keyring available; storing secrets in a file");
             Arc::new(FileSecrets::new(&config_folder.join("secrets.json")))
         }
     }
 }
 
-/// Where a secret of a server is kept: of a variable, or of its address as `auth`.
+/// Returns the storage name of a server's secret: of a variable, or of its URL as `auth`.
 pub(crate) fn own_secret(server: Uuid, part: &str) -> String {
     format!("mcp/{server}/{part}")
 }
 
-/// What one server needs, found or not.
+/// The resolved secrets of one server.
 pub(crate) struct Resolved {
     by_reference: BTreeMap<String, Secret>,
 }
 
 impl Resolved {
-    /// All secrets of a server, or the parts that have none.
+    /// Resolves all secrets of a server, or returns the parts without one.
     pub(crate) fn of(config: &McpConfig, store: &dyn SecretStore) -> Result<Self, Unresolved> {
         let mut by_reference = BTreeMap::new();
         let mut missing = Vec::new();

@@ -1,4 +1,4 @@
-//! Takes known secrets out of any text that leaves: logs, errors, answers.
+//! Redacts known secrets from text that leaves the service: logs, errors, answers.
 
 use super::Secret;
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ const IN_PLACE: &str = "[redacted]";
 
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
-    /// Longest first: one secret may be part of another.
+    /// Longest first, because one secret may be part of another.
     needles: Vec<String>,
 }
 
@@ -16,7 +16,7 @@ impl Redactor {
         let mut needles = Vec::new();
         for secret in secrets {
             let plain = secret.reveal().to_owned();
-            // As it stands inside JSON, and inside JSON that is text within JSON.
+            // Also the form inside JSON, and inside JSON text within JSON.
             let once = escaped(&plain);
             needles.extend([escaped(&once), once, plain]);
         }
@@ -41,7 +41,7 @@ impl Redactor {
         self.needles.is_empty()
     }
 
-    /// The text without the beginning of a secret that it ends with.
+    /// Removes the beginning of a secret at the end of the text.
     pub(crate) fn without_beginning<'a>(&self, text: &'a str) -> &'a str {
         let begins = |needle: &String| {
             let from = text.len().saturating_sub(needle.len());

@@ -1,4 +1,4 @@
-//! Tools from manifests, beside those of servers.
+//! Manifest tools of the service.
 
 use super::McpService;
 use crate::{
@@ -17,7 +17,7 @@ use std::{
 use tokio::sync::mpsc;
 
 impl McpService {
-    /// Reads all manifests anew, for a start and whenever a file has changed. Calls under way go on with what they began.
+    /// Reloads all manifests, at the start and whenever a file has changed. Running calls continue with the old ones.
     pub fn load_manifests(&self, folders: &[ManifestFolder]) -> Vec<ManifestReport> {
         let approved = self.store.approved_manifests();
         let home = self.surroundings.environment.iter().find(|(name, _)| name == "HOME");
@@ -33,21 +33,22 @@ impl McpService {
         self.loaded().reports.clone()
     }
 
-    /// What agents may call, by name.
+    /// Returns the offered tools, sorted by name.
     pub fn manifest_tools(&self) -> Vec<Arc<ManifestTool>> {
         self.loaded().tools.values().cloned().collect()
     }
 
-    /// Approves a manifest of a workspace in exactly this form. It is offered after the next [`Self::load_manifests`].
+    /// Approves a workspace manifest in exactly this form. Its tools are offered after the next
+    /// [`Self::load_manifests`].
     pub fn approve_manifest(&self, hash: &str) -> Result<(), Failure> {
         if !self.loaded().reports.iter().any(|report| report.hash.as_deref() == Some(hash)) {
-            return Err(Failure::conflict("There is no manifest of this form any more: look again"));
+            return Err(Failure::conflict("The manifest has changed: review it again"));
         }
         self.store.approve_manifest(hash)
     }
 
-    /// What happens when an agent calls a tool of a manifest. What only reads is allowed unless a person has said otherwise;
-    /// whatever was said is about the file as it was then.
+    /// Returns the policy of a manifest tool. Read-only tools are allowed unless a person decided otherwise; a
+    /// decision applies only to the form of the file at that time.
     pub fn manifest_policy(&self, tool: &ManifestTool) -> ToolPolicy {
         let usual = if tool.only_reads() { ToolPolicy::Allow } else { ToolPolicy::Ask };
         self.store.manifest_policy(&tool.exposed, &tool.hash).unwrap_or(usual)
@@ -60,20 +61,20 @@ impl McpService {
         Ok(())
     }
 
-    /// One tool of a manifest, by the name that agents call.
+    /// Returns a manifest tool by its exposed name.
     pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, Failure> {
         let found = self.loaded().tools.get(exposed).cloned();
-        found.ok_or_else(|| Failure::not_found(format!("There is no tool {exposed:.64}")).at("tool"))
+        found.ok_or_else(|| Failure::not_found(format!("Tool {exposed:.64} does not exist")).at("tool"))
     }
 
-    /// Whether there is a value for a credential. A keyring may ask its user first.
+    /// Returns whether a credential has a value. A keyring may prompt the user first.
     pub fn has_manifest_secret(&self, manifest: &str, credential: &str) -> bool {
         let found =
             self.keys(manifest).and_then(|keys| self.surroundings.secrets.get(&keys.reference(credential)));
         found.is_ok_and(|secret| secret.is_some())
     }
 
-    /// Keeps a credential that a manifest asks for: plain text, or a JSON object of fields.
+    /// Stores a credential of a manifest: plain text, or a JSON object of fields.
     pub fn set_manifest_secret(
         &self,
         manifest: &str,
@@ -87,15 +88,17 @@ impl McpService {
         let loaded = self.loaded();
         let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
         let found = found.filter_map(|report| report.keys.clone()).next();
-        found.ok_or_else(|| Failure::not_found(format!("There is no manifest {manifest:.64}")).at("manifest"))
+        found.ok_or_else(|| {
+            Failure::not_found(format!("Manifest {manifest:.64} does not exist")).at("manifest")
+        })
     }
 
-    /// Whether a call with these arguments would be made at all.
+    /// Checks whether a call with these arguments would be made.
     pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<(), Failure> {
         self.manifest_tool(exposed)?.check(arguments)
     }
 
-    /// Calls a tool by the name that agents use. Dropping the future ends what it has started.
+    /// Calls a tool by its exposed name. Dropping the future ends the processes it started.
     pub async fn call_manifest_tool(&self, exposed: &str, arguments: &Value) -> Result<Answer, Failure> {
         self.call_manifest_tool_with_progress(exposed, arguments, None).await
     }
@@ -112,8 +115,9 @@ impl McpService {
             Outcome::Answered(answer) => Ok(answer),
             Outcome::PassOn { server, tool, arguments } => {
                 let config = self.store.by_slug(&server);
-                let id =
-                    config.ok_or_else(|| Failure::not_found(format!("There is no server {server:.64}")))?.id;
+                let id = config
+                    .ok_or_else(|| Failure::not_found(format!("Server {server:.64} does not exist")))?
+                    .id;
                 self.call_tool_with_progress(id, &tool, &arguments, progress).await
             }
         }

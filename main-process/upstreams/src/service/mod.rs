@@ -1,4 +1,4 @@
-//! The MCP service: every server that Draftboard manages, by the contract's names.
+//! The MCP service: all managed servers, with the contract's method names.
 
 mod manifests;
 
@@ -38,23 +38,23 @@ pub const SERVER_BACKOFF: Backoff = Backoff {
     has_jitter: true,
 };
 
-/// The folders, environment and services that an [`McpService`] works with.
+/// The paths and services that the MCP service uses.
 pub struct Setup {
     /// `upstreams.json` in the user's configuration folder.
     pub config_file: PathBuf,
-    /// For what is installed for servers.
+    /// The folder for installed packages.
     pub data: PathBuf,
-    /// What servers inherit.
+    /// The environment that servers inherit.
     pub environment: Vec<(OsString, OsString)>,
     pub spawner: Arc<dyn ProgramSpawner>,
     pub secrets: Arc<dyn SecretStore>,
-    /// What manifests may call of Draftboard itself.
+    /// The methods of Draftboard that manifests may call.
     pub internal: Arc<dyn InternalMethods>,
     pub backoff: Backoff,
 }
 
 impl Setup {
-    /// Processes in groups of their own, secrets in a file, nothing of Draftboard itself but its status.
+    /// The default setup: process groups, secrets in a file, and only the internal method `server.status`.
     pub fn new(config_folder: &Path, data: &Path) -> Self {
         Self {
             config_file: config_folder.join("upstreams.json"),
@@ -68,7 +68,7 @@ impl Setup {
     }
 }
 
-/// `server.status` and nothing else.
+/// Provides only `server.status`.
 struct StatusOnly;
 
 impl InternalMethods for StatusOnly {
@@ -92,14 +92,14 @@ pub struct McpService {
     internal: Arc<dyn InternalMethods>,
     manifests: Mutex<Arc<Manifests>>,
     servers: Mutex<BTreeMap<Uuid, Handle>>,
-    /// Deleted, and perhaps not gone yet.
+    /// Actors of deleted servers that may still be stopping.
     leaving: Mutex<Vec<JoinHandle<()>>>,
     changed: watch::Sender<u64>,
     runtime: Runtime,
 }
 
 impl McpService {
-    /// Nothing is started yet; see [`Self::launch_enabled`].
+    /// Opens the service without starting servers; see [`Self::launch_enabled`].
     pub fn open(setup: Setup, runtime: Runtime) -> Result<Self, Failure> {
         let store = Store::open(&setup.config_file)?;
         let surroundings = Arc::new(Surroundings {
@@ -131,17 +131,17 @@ impl McpService {
         self.servers().insert(id, handle);
     }
 
-    /// Counts up whenever anything that can be asked here has changed.
+    /// Notified whenever any state of the service changes.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// Entries of the file that could not be understood; they stay as they are.
+    /// Returns the entries of the file that cannot be parsed; they stay unchanged.
     pub fn unreadable(&self) -> Vec<Unreadable> {
         self.store.unreadable()
     }
 
-    // What is there.
+    // Queries.
 
     pub fn list(&self) -> Vec<McpConfig> {
         self.store.list().iter().map(|config| config.as_ref().clone()).collect()
@@ -199,24 +199,24 @@ impl McpService {
         }
     }
 
-    /// The last lines of a server's standard error and of what happened to it, and how many there were before.
+    /// Returns the last log lines of a server, and the number of dropped ones.
     pub fn log(&self, id: Uuid) -> Option<(Vec<String>, u64)> {
         Some(self.shared(id)?.log.lines())
     }
 
     // Starting and stopping.
 
-    /// Starts all that are enabled, all at once, and does not wait. Those that fail are tried again.
+    /// Starts all enabled servers concurrently without waiting. Failed servers are retried.
     pub fn launch_enabled(&self) {
         for config in self.store.list().iter().filter(|config| config.enabled) {
             if let Some(orders) = self.orders(config.id) {
-                // A queue that is full has an order to start in it.
+                // A full queue already contains a start order.
                 let _ = orders.try_send(Order::Launch);
             }
         }
     }
 
-    /// Returns when it runs, or why it does not.
+    /// Starts a server. Returns when it runs or with the reason it does not.
     pub async fn start(&self, id: Uuid) -> Result<(), Failure> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         if !config.enabled {
@@ -225,7 +225,7 @@ impl McpService {
         self.order(id, Order::Start).await
     }
 
-    /// Returns when the process and all that it has started are gone.
+    /// Stops a server. Returns when the process and all its children have ended.
     pub async fn stop(&self, id: Uuid) -> Result<(), Failure> {
         self.order(id, Order::Stop).await
     }
@@ -238,7 +238,7 @@ impl McpService {
         self.order(id, Order::Restart).await
     }
 
-    /// Switches a server on or off. When it does not start, it is switched off again and the reason is returned.
+    /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
     pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), Failure> {
         let config = self.get(id).ok_or_else(|| unknown(id))?;
         self.update(McpConfig { enabled, ..config.clone() })?;
@@ -247,7 +247,7 @@ impl McpService {
         }
         let started = self.start(id).await;
         if started.is_err() {
-            // Whatever else has been changed in the meantime stays.
+            // Keeps other changes made meanwhile.
             if let Some(current) = self.get(id) {
                 self.update(McpConfig { enabled: config.enabled, ..current })?;
             }
@@ -255,7 +255,7 @@ impl McpService {
         started
     }
 
-    /// Stops everything at once and returns when nothing is left.
+    /// Stops all servers concurrently and returns when no process is left.
     pub async fn shutdown_all(&self) -> Result<(), Failure> {
         let ids: Vec<Uuid> = self.servers().keys().copied().collect();
         let mut stopping = Vec::new();
@@ -268,7 +268,7 @@ impl McpService {
             }
         }
         for answer in stopping {
-            // An actor that is gone has ended its process before.
+            // A finished actor has already ended its process.
             let _ = answer.await;
         }
         let leaving = std::mem::take(&mut *self.leaving.lock().unwrap_or_else(PoisonError::into_inner));
@@ -285,14 +285,14 @@ impl McpService {
     ) -> Result<(), Failure> {
         let orders = self.orders(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
-        let gone = || Failure::conflict("The server was removed in the meantime");
+        let gone = || Failure::conflict("The server was removed");
         orders.send(order(reply)).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 
     // Tools.
 
-    /// What agents may call now: approved and enabled tools of servers that run, by name.
+    /// Returns the tools agents can call: approved and enabled tools of running servers, sorted by name.
     pub fn available_tools(&self) -> Vec<Tool> {
         let configs = self.store.list();
         let mut tools: Vec<Tool> =
@@ -301,7 +301,7 @@ impl McpService {
         tools
     }
 
-    /// All tools of a server that runs, also those that nobody may call.
+    /// Returns all tools of a running server, including hidden ones.
     pub fn tools(&self, id: Uuid) -> Vec<Tool> {
         let found = self.store.get(id).zip(self.shared(id).and_then(|shared| shared.link()));
         found.map(|(config, link)| self.tools_of(&config, &link.definitions())).unwrap_or_default()
@@ -312,12 +312,12 @@ impl McpService {
         definitions.values().map(|definition| Tool::new(config, definition, &approved)).collect()
     }
 
-    /// Whose tool it is, by the name that agents call.
+    /// Returns the server of an exposed tool name.
     pub fn find_tool_provider(&self, tool_name: &str) -> Option<Uuid> {
         self.offered(tool_name).map(|tool| tool.server)
     }
 
-    /// What agents may call now, by the name that they call. Looks at one server and one tool: this is on the way of every call.
+    /// Returns an offered tool by its exposed name. Reads only one server and one tool, because every call uses this.
     pub fn offered(&self, exposed: &str) -> Option<Offered> {
         let (slug, _) = slug_of(exposed)?;
         let config = self.store.by_slug(slug)?;
@@ -339,25 +339,27 @@ impl McpService {
         })
     }
 
-    /// Approves a tool as it is now. `hash` names the definition that the person has seen: if it has changed since, nothing
-    /// is approved.
+    /// Approves a tool in its current form. `hash` identifies the definition that the person has seen; if it has
+    /// changed since, nothing is approved.
     pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), Failure> {
         let definitions = self.definitions(id)?;
         let definition = find(&definitions, tool)?;
         if definition.hash() != hash {
-            return Err(Failure::conflict(format!("{tool} has changed since you looked at it: look again")));
+            return Err(Failure::conflict(format!(
+                "{tool} has changed since you reviewed it: review it again"
+            )));
         }
         self.record_approval(id, &[definition])
     }
 
-    /// Approves several tools, each by the hash of the definition that the person has seen: all of them or none.
+    /// Approves several tools, each by the hash of the definition that the person has seen: all or none.
     pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), Failure> {
         let definitions = self.definitions(id)?;
         let mut approved = Vec::new();
         for (tool, hash) in seen {
             let definition = find(&definitions, tool)?;
             if definition.hash() != hash {
-                let message = format!("{tool} has changed since you looked at it: look again");
+                let message = format!("{tool} has changed since you reviewed it: review it again");
                 return Err(Failure::conflict(message));
             }
             approved.push(definition);
@@ -365,7 +367,7 @@ impl McpService {
         self.record_approval(id, &approved)
     }
 
-    /// Approves all tools as they are now.
+    /// Approves all tools in their current form.
     pub fn approve_all(&self, id: Uuid) -> Result<(), Failure> {
         let definitions = self.definitions(id)?;
         self.record_approval(id, &definitions.values().collect::<Vec<_>>())
@@ -380,7 +382,7 @@ impl McpService {
         Ok(())
     }
 
-    /// Takes an approval back.
+    /// Withdraws an approval.
     pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Failure> {
         self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.withdraw(id, tool)?;
@@ -394,7 +396,7 @@ impl McpService {
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
-    /// Whether a call with these arguments would be sent at all.
+    /// Checks whether a call with these arguments would be sent.
     pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), Failure> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let shared = self.shared(id).ok_or_else(|| unknown(id))?;
@@ -405,7 +407,7 @@ impl McpService {
         Call { config: &config, definition, approved, link: link.clone(), shared: &shared }.check(arguments)
     }
 
-    /// Calls a tool, by the server's own name of it or by the one that agents use. Never sent twice.
+    /// Calls a tool by its own or its exposed name. A call is never sent twice.
     pub async fn call_tool(
         &self,
         mcp_id: Uuid,
@@ -415,7 +417,7 @@ impl McpService {
         self.call_tool_with_progress(mcp_id, tool_name, arguments, None).await
     }
 
-    /// Dropping the future cancels the call.
+    /// Calls a tool with progress. Dropping the future cancels the call.
     pub async fn call_tool_with_progress(
         &self,
         mcp_id: Uuid,
@@ -435,13 +437,13 @@ impl McpService {
 
     // Configurations.
 
-    /// Keeps a new server. It is not started.
+    /// Saves a new server without starting it.
     pub fn create(&self, config: McpConfig) -> Result<McpConfig, Failure> {
         self.create_with_secrets(config, &[])
     }
 
-    /// A registry says what a server cannot do without: that is given before the server is kept. A person who writes a
-    /// configuration by hand may give it later.
+    /// Checks that all required secrets of a registry server are provided before it is saved. A person who writes a
+    /// configuration manually may provide them later.
     fn check_given(&self, config: &McpConfig, secrets: &[(String, Secret)]) -> Result<(), Failure> {
         if !matches!(config.source, McpSource::Official { .. }) {
             return Ok(());
@@ -463,7 +465,7 @@ impl McpService {
         config::check(&config)?;
         self.check_given(&config, secrets)?;
         if self.store.get(config.id).is_some() {
-            return Err(Failure::conflict("There is a server with this id already").at("id"));
+            return Err(Failure::conflict("A server with this id already exists").at("id"));
         }
         let others = self.store.list();
         config.slug = config::slug_for(&config.name, |slug| others.iter().any(|other| other.slug == slug));
@@ -472,7 +474,7 @@ impl McpService {
         Ok(config.as_ref().clone())
     }
 
-    /// Keeps a new server with its secrets, as an import or a form gives them. All of it or nothing.
+    /// Saves a new server with the secrets of an import or a form, all or nothing.
     pub fn create_with_secrets(
         &self,
         mut config: McpConfig,
@@ -492,8 +494,8 @@ impl McpService {
         Ok(created)
     }
 
-    /// Replaces a configuration. A server that runs is started anew when what it runs with has changed, and stopped when it
-    /// is disabled.
+    /// Replaces a configuration. A running server restarts when its launch settings changed and stops when it is
+    /// disabled.
     pub fn update(&self, mut config: McpConfig) -> Result<(), Failure> {
         let current = self.store.get(config.id).ok_or_else(|| unknown(config.id))?;
         config.name = config.name.trim().to_owned();
@@ -504,7 +506,7 @@ impl McpService {
         Ok(())
     }
 
-    /// Forgets a server, what was approved of it and its secrets, and ends it.
+    /// Deletes a server with its approvals and secrets, and stops it.
     pub fn delete(&self, id: Uuid) -> Result<(), Failure> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.remove(id)?;
@@ -519,12 +521,12 @@ impl McpService {
 
     // Secrets.
 
-    /// Where secrets are kept, for people.
+    /// Returns the location of secrets, for people.
     pub fn secrets_place(&self) -> String {
         self.surroundings.secrets.place()
     }
 
-    /// Keeps the secret of a variable (or of the address, as `auth`) and refers to it in the configuration.
+    /// Stores the secret of a variable, or of the URL as `auth`, and refers to it in the configuration.
     pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), Failure> {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
         config.refer_to_own_secret(part);
@@ -533,7 +535,7 @@ impl McpService {
         self.update(config)
     }
 
-    /// Replaces a configuration, and keeps secrets that came with it.
+    /// Replaces a configuration and stores the secrets that came with it.
     pub fn update_with_secrets(
         &self,
         mut config: McpConfig,
@@ -550,7 +552,7 @@ impl McpService {
         self.update(config)
     }
 
-    /// Parts of a configuration that have their secret in the store. A keyring may ask its user first.
+    /// Returns the parts of a configuration whose secret is stored. A keyring may prompt the user first.
     pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, Failure> {
         let mut set = BTreeSet::new();
         for (part, reference, _) in config.secret_refs() {
@@ -561,7 +563,7 @@ impl McpService {
         Ok(set)
     }
 
-    /// Whether arguments hold a secret of a server that has been started.
+    /// Returns whether arguments contain a secret of a started server.
     pub fn holds_secret(&self, id: Uuid, arguments: &Value) -> bool {
         let shared = self.shared(id).filter(|shared| shared.log.hides_anything());
         shared.is_some_and(|shared| {
@@ -570,12 +572,12 @@ impl McpService {
         })
     }
 
-    /// A server by the first half of the names of its tools.
+    /// Returns a server by its slug.
     pub fn by_slug(&self, slug: &str) -> Option<Uuid> {
         self.store.by_slug(slug).map(|config| config.id)
     }
 
-    /// Takes over what another Draftboard of the same user has changed.
+    /// Loads changes written by another Draftboard process of the same user.
     pub fn refresh(&self) -> Result<(), Failure> {
         if self.store.refresh()? {
             self.tell();
@@ -583,7 +585,7 @@ impl McpService {
         Ok(())
     }
 
-    /// Has an actor for each server that is kept, with the configuration that is kept, and none for others.
+    /// Reconciles actors with saved configurations: creates missing ones, updates changed ones and removes the rest.
     fn staff(&self) {
         let kept = self.store.list();
         for config in &kept {
@@ -631,14 +633,14 @@ impl McpService {
 }
 
 fn unknown(id: Uuid) -> Failure {
-    Failure::not_found(format!("There is no server {id}"))
+    Failure::not_found(format!("Server {id} does not exist"))
 }
 
 fn not_running(config: &McpConfig) -> Failure {
-    Failure::unavailable(format!("{} does not run: start it first", config.name))
+    Failure::unavailable(format!("{} is not running: start it first", config.name))
 }
 
-/// By the server's own name of it, or by the one that agents use.
+/// Returns a definition by the server's own tool name or by the exposed one.
 fn find_named<'a>(
     definitions: &'a Definitions,
     config: &McpConfig,
@@ -647,7 +649,8 @@ fn find_named<'a>(
     named_outside(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
 }
 
-/// By the name that agents use. Most names are the same outside, so only others are looked for one by one.
+/// Returns a definition by its exposed name. Most names are exposed unchanged, so only the others are searched one by
+/// one.
 fn named_outside<'a>(
     definitions: &'a Definitions,
     config: &McpConfig,
@@ -662,5 +665,5 @@ fn named_outside<'a>(
 fn find<'a>(definitions: &'a Definitions, tool: &str) -> Result<&'a Arc<Definition>, Failure> {
     definitions
         .get(tool)
-        .ok_or_else(|| Failure::not_found(format!("There is no tool {tool:.128} on this server")).at("tool"))
+        .ok_or_else(|| Failure::not_found(format!("This server has no tool {tool:.128}")).at("tool"))
 }

@@ -1,4 +1,4 @@
-//! A tool as its server defines it, in one canonical form, so that any change of it is seen.
+//! A tool definition of a server in canonical form, so that any change is detected.
 
 use super::Schema;
 use rmcp::model;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use std::sync::OnceLock;
 
-/// What an agent or a person goes by. Icons and metadata are not part of it.
+/// The parts that agents and people rely on. Icons and metadata are not included.
 const PARTS: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 const LARGEST: usize = 256 << 10;
 
@@ -18,7 +18,7 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    /// The reason why it cannot be used otherwise.
+    /// Returns the reason when the definition cannot be used.
     pub(crate) fn new(tool: &model::Tool) -> Result<Self, String> {
         let mut whole = serde_json::to_value(tool).map_err(|error| error.to_string())?;
         let mut value = Map::new();
@@ -30,7 +30,7 @@ impl Definition {
         let value = Value::Object(value);
         let text = canonical_text(&value);
         if text.len() > LARGEST {
-            return Err(format!("its definition has {} bytes, more than {LARGEST}", text.len()));
+            return Err(format!("its definition has {} bytes; the limit is {LARGEST}", text.len()));
         }
         if tool.name.is_empty() || tool.name.chars().count() > 128 {
             return Err("its name is empty or longer than 128 characters".to_owned());
@@ -54,7 +54,7 @@ impl Definition {
         &self.hash
     }
 
-    /// Compiled at the first call: most tools are never called.
+    /// Compiled on the first call, because most tools are never called.
     pub(crate) fn input(&self) -> &Result<Schema, String> {
         self.input.get_or_init(|| Schema::new(self.part("inputSchema").unwrap_or(&Value::Bool(true))))
     }
@@ -64,7 +64,7 @@ impl Definition {
     }
 }
 
-/// A definition as a person has seen it.
+/// A definition as a person has approved it.
 pub(crate) struct Seen {
     pub(crate) value: Value,
     hash: String,
@@ -85,7 +85,7 @@ fn hash_of(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The same text for the same value, whatever the order of its members.
+/// Returns the same text for equal values, independent of member order.
 fn canonical_text(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);

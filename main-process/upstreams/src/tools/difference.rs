@@ -1,15 +1,15 @@
-//! What changed between the definition that was approved and the one the server sends now.
+//! Differences between the approved definition and the current one.
 
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// More would be a new tool rather than a changed one.
+/// The maximum number of differences; more would be a new tool rather than a changed one.
 const MOST: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// Such as `inputSchema.properties.path.type`.
+    /// The path of the part, such as `inputSchema.properties.path.type`.
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,

@@ -1,5 +1,4 @@
-//! The tools of servers: what they are called outside, which definition of them a person has seen, and whether arguments
-//! and results are what they claim.
+//! Tools of servers: their exposed names, approved definitions, and schema validation of arguments and results.
 
 mod definition;
 mod difference;
@@ -17,34 +16,34 @@ use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
 
-/// Where a tool stands with the person who decides about it.
+/// The approval state of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Approval {
     Approved,
-    /// Nobody has looked at it yet.
+    /// Not reviewed yet.
     New,
-    /// It is not what was approved.
+    /// Different from the approved definition.
     Changed {
         differences: Vec<Difference>,
     },
 }
 
-/// One tool of one server as a person or an agent sees it.
+/// A tool of a server as people and agents see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tool {
     pub server: Uuid,
     /// The server's own name for it.
     pub name: String,
-    /// `<slug>__<tool>`, what agents call.
+    /// The exposed name `<slug>__<tool>` that agents call.
     pub exposed: String,
     pub title: Option<String>,
     pub description: Option<String>,
     pub input_schema: Value,
     pub output_schema: Option<Value>,
-    /// The server's own words about itself.
+    /// The annotations that the server reports.
     pub annotations: Option<Value>,
-    /// It says so, and a person has said that this server may be believed.
+    /// The tool claims to be read-only, and a person trusts the annotations of this server.
     pub read_only: bool,
     /// SHA-256 of the definition; see [`Approval`].
     pub hash: String,
@@ -53,14 +52,14 @@ pub struct Tool {
     pub policy: ToolPolicy,
 }
 
-/// What whoever passes a call on has to know of a tool that is offered: not what it looks like.
+/// The facts about an offered tool that forwarding a call requires, without its definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
     pub server: Uuid,
-    /// What people call the server.
+    /// The display name of the server.
     pub server_name: String,
     pub policy: ToolPolicy,
-    /// It says of itself that it destroys something.
+    /// The tool claims to be destructive.
     pub destructive: bool,
     /// SHA-256 of the definition; see [`Approval`].
     pub hash: String,
@@ -103,7 +102,7 @@ impl Tool {
         }
     }
 
-    /// Whether agents may see and call it.
+    /// Returns whether agents can see and call the tool.
     pub fn is_offered(&self) -> bool {
         self.enabled && self.approval == Approval::Approved && self.policy != ToolPolicy::Deny
     }

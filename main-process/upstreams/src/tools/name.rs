@@ -1,5 +1,5 @@
-//! The name of a tool outside: `<slug>__<tool>`, at most 64 characters that every client accepts, always the same for the
-//! same server and tool.
+//! The exposed name of a tool: `<slug>__<tool>`, at most 64 characters that every client accepts, stable for the same
+//! server and tool.
 
 use sha2::{Digest as _, Sha256};
 
@@ -15,14 +15,14 @@ pub(crate) fn exposed_name(slug: &str, tool: &str) -> String {
     if safe == tool && !tool.is_empty() && name.len() <= LONGEST {
         return name;
     }
-    // Two tools may come out alike: the mark, made from the whole name, keeps them apart.
+    // Appends a hash of the full name, because two sanitised names may be equal.
     let hash = Sha256::digest(tool.as_bytes());
     let mark: String = hash.iter().take(MARK / 2).map(|byte| format!("{byte:02x}")).collect();
     let kept: String = name.chars().take(LONGEST - MARK - 1).collect();
     format!("{kept}_{mark}")
 }
 
-/// The first half of such a name. A slug has no underscore and is short enough never to be cut.
+/// Splits an exposed name into slug and tool. A slug has no underscore and is never truncated.
 pub(crate) fn slug_of(exposed: &str) -> Option<(&str, &str)> {
     exposed.split_once("__")
 }

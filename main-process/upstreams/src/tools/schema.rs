@@ -1,4 +1,4 @@
-//! One schema of a tool, compiled. It fetches nothing and steps back a bounded number of times.
+//! A compiled schema of a tool. It fetches nothing and limits regex backtracking.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -18,7 +18,7 @@ impl Schema {
             .map_err(|error| error.to_string())
     }
 
-    /// Says where and why, without repeating the value: it may be private.
+    /// Returns the field and the reason without the value, which may be private.
     pub(crate) fn check(&self, value: &Value) -> Result<(), (String, String)> {
         let mut findings = self.0.iter_errors(value).take(MOST_FINDINGS).peekable();
         let Some(first) = findings.peek() else { return Ok(()) };

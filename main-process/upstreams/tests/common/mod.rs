@@ -1,4 +1,4 @@
-//! A service of one's own in a temporary place, whose processes can be counted.
+//! A service in a temporary folder whose processes can be counted.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use upstreams::{Failure, McpConfig, McpPackageType, McpService, McpStatus, Setup, inherited_environment};
 use uuid::Uuid;
 
-/// Long enough for a loaded machine; nothing waits for it when all is well.
+/// Long enough for a loaded machine; tests that pass do not wait for it.
 pub const LONG: Duration = Duration::from_secs(180);
 
 pub struct Bench {
@@ -51,7 +51,7 @@ impl Bench {
         Self { folder, service, mark }
     }
 
-    /// The same files, seen by a new service.
+    /// Opens a new service on the same files.
     pub fn reopened(&self) -> McpService {
         let setup = Setup::new(&self.folder.path().join("config"), &self.folder.path().join("data"));
         McpService::open(setup, tokio::runtime::Handle::current()).unwrap()
@@ -61,7 +61,7 @@ impl Bench {
         self.service.create(config).unwrap().id
     }
 
-    /// Started, its tools approved.
+    /// Starts a server and approves its tools.
     pub async fn running(&self, config: McpConfig) -> Uuid {
         let id = self.add(config);
         self.service
@@ -76,7 +76,7 @@ impl Bench {
         self.service.call_tool(id, tool, &arguments).await.map(|answer| answer.value())
     }
 
-    /// The first text of the answer.
+    /// Returns the first text of the answer.
     pub async fn text(&self, id: Uuid, tool: &str, arguments: Value) -> String {
         let value =
             self.call(id, tool, arguments).await.unwrap_or_else(|failure| panic!("{tool}: {failure:?}"));
@@ -87,7 +87,7 @@ impl Bench {
         self.service.status(id).unwrap()
     }
 
-    /// Waits for it, driven by the service's own word that something has changed.
+    /// Waits for a condition and checks it whenever the service reports a change.
     pub async fn until(&self, what: &str, mut holds: impl FnMut(&McpService) -> bool) {
         let mut changes = self.service.changes();
         let wait = async {
@@ -102,12 +102,12 @@ impl Bench {
         }
     }
 
-    /// Processes that were started by this service or by what it started, by their command lines.
+    /// Returns the command lines of all processes that this service or its children started.
     pub fn processes(&self) -> Vec<String> {
         processes_with(&format!("{MARK}={}", self.mark))
     }
 
-    /// Waits until so many run.
+    /// Waits until `count` processes run.
     pub async fn until_processes(&self, count: usize) {
         let wait = async {
             while self.processes().len() != count {
@@ -127,7 +127,7 @@ impl Bench {
         self.assert_processes(0);
     }
 
-    /// What was killed a moment ago may still be on its way out, and what was started a moment ago on its way in.
+    /// Waits a moment, because killed processes may still be exiting and new ones still starting.
     #[track_caller]
     pub fn assert_processes(&self, count: usize) {
         let start = Instant::now();
@@ -165,7 +165,7 @@ pub fn fixture(mode: &str) -> McpConfig {
     config
 }
 
-/// The interpreter itself: what stands on the PATH may be a script that looks for it each time.
+/// Returns the interpreter itself; the program on PATH may be a script that searches for it each time.
 fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
@@ -175,8 +175,8 @@ fn python() -> &'static str {
     })
 }
 
-/// Where other people's servers are installed; none when they are not, which is said aloud. CI sets
-/// `DRAFTBOARD_REQUIRE_UPSTREAM_SERVERS` and then it is a failure.
+/// Returns the folder of installed third-party servers. Prints a message and returns `None` when they are not
+/// installed, which is a failure when CI sets `DRAFTBOARD_REQUIRE_UPSTREAM_SERVERS`.
 pub fn servers() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = std::env::var_os("DRAFTBOARD_UPSTREAM_SERVERS")
@@ -190,12 +190,12 @@ pub fn servers() -> Option<PathBuf> {
     None
 }
 
-/// One of them that is a Node program.
+/// A third-party Node server.
 pub fn node_server(folder: &Path, name: &str, arguments: &[&str]) -> McpConfig {
     installed(name, &folder.join("node_modules/.bin").join(name), arguments)
 }
 
-/// One of them that is a Python program.
+/// A third-party Python server.
 pub fn python_server(folder: &Path, name: &str, arguments: &[&str]) -> McpConfig {
     installed(name, &folder.join("venv/bin").join(name), arguments)
 }
@@ -206,7 +206,7 @@ fn installed(name: &str, program: &Path, arguments: &[&str]) -> McpConfig {
     config
 }
 
-/// A server that is there already. Killed when dropped.
+/// A running HTTP server. Killed when dropped.
 pub struct Serving(Child);
 
 impl Drop for Serving {

@@ -1,10 +1,8 @@
 //! A file made ready to be shown: its rows, which of them are new or would go, and whose they are. Made when the file
 //! has changed and kept otherwise.
 
-use super::{
-    diff::{Line, diff},
-    tokens::{Follower, Within},
-};
+use super::tokens::{Follower, Within};
+use authority::{LineChange, compare_lines};
 use shared_protocol::{
     NodeId,
     terraform::{HclFile, HclSpan},
@@ -114,12 +112,12 @@ fn rows(text: &str, on_disk: Option<&str>) -> Vec<Row> {
     let Some(old) = on_disk.map(lines) else {
         return (0..new.len()).map(|place| new.row(place, Is::Same)).collect();
     };
-    diff(&old.text, &new.text)
+    compare_lines(&old.text, &new.text)
         .into_iter()
         .map(|line| match line {
-            Line::Same(place) => new.row(place, Is::Same),
-            Line::Added(place) => new.row(place, Is::Added),
-            Line::Gone(place) => old.row(place, Is::Gone),
+            LineChange::Same(place) => new.row(place, Is::Same),
+            LineChange::Added(place) => new.row(place, Is::Added),
+            LineChange::Removed(place) => old.row(place, Is::Gone),
         })
         .collect()
 }

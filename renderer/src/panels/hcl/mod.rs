@@ -2,7 +2,6 @@
 //! on a line selects its node; selecting a node shows its block.
 
 mod code;
-pub(crate) mod diff;
 mod file;
 mod list;
 mod tokens;

@@ -1,11 +1,11 @@
 //! A definition before and after, line by line: what went with a minus, what came with a plus, on a wash of their colours.
 
 use crate::{
-    panels::hcl::diff::{Line, diff},
     review::words::{line, paragraph},
     view::View,
     widgets::muted_ui,
 };
+use authority::{LineChange, compare_lines};
 use egui::{Color32, CornerRadius, Frame, Label, Margin, RichText, Ui};
 use shared_protocol::upstreams::DefinitionChange;
 
@@ -21,12 +21,14 @@ pub(super) fn changes_ui(ui: &mut Ui, view: &View<'_>, changes: &[DefinitionChan
         let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            let lines = diff(&before, &after);
+            let lines = compare_lines(&before, &after);
             for each in lines.iter().take(MOST_LINES) {
                 match *each {
-                    Line::Same(at) => line_ui(ui, view, ' ', after.get(at), None),
-                    Line::Added(at) => line_ui(ui, view, '+', after.get(at), Some(view.theme.added())),
-                    Line::Gone(at) => line_ui(ui, view, '−', before.get(at), Some(view.theme.removed())),
+                    LineChange::Same(at) => line_ui(ui, view, ' ', after.get(at), None),
+                    LineChange::Added(at) => line_ui(ui, view, '+', after.get(at), Some(view.theme.added())),
+                    LineChange::Removed(at) => {
+                        line_ui(ui, view, '−', before.get(at), Some(view.theme.removed()))
+                    }
                 }
             }
             if lines.len() > MOST_LINES {

@@ -1,14 +1,15 @@
-//! Aligning, distributing and tidying: layout only.
+//! Align, distribute and tidy: these commands change the layout only.
 
-use super::{Draft, draft::counted};
+use super::Draft;
 use crate::layout;
+use shared_protocol::text::counted;
 use shared_protocol::{
     Code, NodeId, NodeRef, Placement, Refusal,
     command::{Alignment, Axis},
 };
 use std::collections::BTreeMap;
 
-/// The chosen nodes with their places on the board.
+/// Resolves the given nodes, without those inside another given node, to their absolute places.
 fn chosen(
     draft: &Draft,
     nodes: &[NodeRef],
@@ -19,13 +20,13 @@ fn chosen(
     let placed: Vec<(NodeId, Placement)> =
         draft.outermost(&found).into_iter().filter_map(|id| Some((id, draft.state.absolute(id)?))).collect();
     if placed.len() < least {
-        let message = format!("{what} needs at least {least} nodes that are not within each other");
+        let message = format!("{what} needs at least {least} nodes, none of them inside another");
         return Err(Refusal::new(Code::BadRequest, message).field("nodes"));
     }
     Ok(placed)
 }
 
-/// Moves each node on the board and makes room for it in its container.
+/// Moves each node by its delta and makes room for it in its container.
 fn settle(draft: &mut Draft, moved: Vec<(NodeId, i32, i32)>) -> Result<(), Refusal> {
     let mut touched = Vec::with_capacity(moved.len());
     for (id, dx, dy) in moved {
@@ -72,7 +73,7 @@ pub(super) fn distribute(draft: &mut Draft, nodes: &[NodeRef], along: Axis) -> R
     let mut before = 0;
     let origin = start(first);
     for (index, (id, p)) in placed.iter().enumerate() {
-        // From the whole span each time, so that rounding never adds up.
+        // Computed from the whole span each time, so that rounding errors do not accumulate.
         let to = origin + before + spare * index as i64 / gaps;
         let delta = (to - start(p)).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         moved.push(if along == Axis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });

@@ -65,10 +65,11 @@ fn check_title(title: &str) -> Result<&str, Refusal> {
 
 fn check_free(draft: &Draft, board: &Board) -> Result<(), Refusal> {
     match draft.state.board_named(&board.name) {
-        Some(other) if other.id != board.id => {
-            Err(Refusal::new(Code::ValidationError, format!("another board is named `{}`", board.name))
-                .field("name"))
-        }
+        Some(other) if other.id != board.id => Err(Refusal::new(
+            Code::ValidationError,
+            format!("another board is already named `{}`", board.name),
+        )
+        .field("name")),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! Drawing and labelling edges.
+//! Adding, labelling and removing edges.
 
 use super::{Draft, draft::check_label, references};
 use crate::rules;
@@ -45,13 +45,13 @@ fn add_reference(draft: &mut Draft, holder: NodeId, key: &PropKey, target: NodeI
     }
     let many = def.prop(key.as_str()).is_some_and(|prop| prop.many);
     if !many && !targets.is_empty() {
-        let message = format!("{} of {} points at another node already", key, node.label);
+        let message = format!("{} of {} already references another node", key, node.label);
         return Err(Refusal::new(Code::ConnectionError, message)
             .field(key)
-            .hint("Disconnect that one or clear the property first."));
+            .hint("Remove that connection or clear the property first."));
     }
     if targets.len() >= MAX_REFERENCES {
-        let message = format!("{key} of {} has {MAX_REFERENCES} targets, which is the most", node.label);
+        let message = format!("{key} of {} already has the maximum of {MAX_REFERENCES} targets", node.label);
         return Err(Refusal::new(Code::LimitExceeded, message).field(key));
     }
     targets.push(target);
@@ -75,7 +75,7 @@ pub(super) fn edge(draft: &Draft, id: EdgeId) -> Result<Edge, Refusal> {
         .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no edge `{id}`")).field("edge"))
 }
 
-/// Takes an edge away, and the reference that it stood for unless another edge stands for it too.
+/// Removes an edge, and the reference that it represents unless another edge represents it too.
 pub(super) fn disconnect(draft: &mut Draft, id: EdgeId) -> Result<(), Refusal> {
     let before = edge(draft, id)?;
     let stands_for = references::behind_edge(draft, &before);

@@ -1,7 +1,8 @@
-//! Duplicating and pasting: the same elements again under new ids and free names.
+//! Duplicating and pasting: copies get new ids and free names.
 
-use super::{Draft, draft::counted, place};
+use super::{Draft, place};
 use crate::{layout, rules};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId,
     NodeRef, Placement, Point, Refusal, command::BoardRef,
@@ -32,7 +33,7 @@ pub(super) fn duplicate(draft: &mut Draft, nodes: &[NodeRef], offset: Point) -> 
 }
 
 impl crate::Snapshot {
-    /// The nodes, all within them, and the edges between them: what the clipboard takes.
+    /// Copies the nodes, their content and the edges between them, as the clipboard does.
     pub fn copy(&self, roots: &[NodeId]) -> Document {
         let nodes: BTreeSet<NodeId> = roots.iter().flat_map(|root| self.subtree(*root)).collect();
         let edges: BTreeSet<EdgeId> = nodes
@@ -72,7 +73,7 @@ pub(super) fn paste(
     Ok(format!("Paste {}", counted(fragment.0.nodes.len(), "node")))
 }
 
-/// A fragment comes from anywhere, so its values are checked like typed ones.
+/// A fragment is untrusted input: its values are checked like typed ones.
 fn check_fragment(draft: &Draft, fragment: &Document) -> Result<(), Refusal> {
     let registry = draft.state.registry();
     for node in &fragment.nodes {
@@ -85,16 +86,16 @@ fn check_fragment(draft: &Draft, fragment: &Document) -> Result<(), Refusal> {
     }
     let ids: BTreeSet<NodeId> = fragment.nodes.iter().map(|node| node.id).collect();
     if ids.len() != fragment.nodes.len() {
-        return Err(Refusal::new(Code::BadRequest, "the fragment has an id twice").field("fragment"));
+        return Err(Refusal::new(Code::BadRequest, "the fragment contains a duplicate id").field("fragment"));
     }
     Ok(())
 }
 
-/// Where the copies go.
+/// The position of the copies.
 #[derive(Clone, Copy)]
 enum Shift {
     By(Point),
-    /// The top left of all of them there, or where there is room.
+    /// Puts the top left of all copies at the point, or into free space when there is none.
     To(Option<Point>),
 }
 
@@ -171,7 +172,7 @@ fn delta(draft: &Draft, room: crate::spatial::Room, extent: Option<Placement>, s
 
 fn parents_first(fragment: &Document) -> Result<Vec<&Node>, Refusal> {
     crate::diff::parents_first(&fragment.nodes).ok_or_else(|| {
-        Refusal::new(Code::ContainmentError, "a node of the fragment stands within itself").field("fragment")
+        Refusal::new(Code::ContainmentError, "a node of the fragment contains itself").field("fragment")
     })
 }
 
@@ -214,7 +215,7 @@ fn copy_edges(draft: &mut Draft, edges: &[Edge], copies: &BTreeMap<NodeId, NodeI
         };
         super::connect::connect(draft, &end(source, &edge.source), &end(target, &edge.target), &edge.label)?;
     }
-    // What was pasted is the nodes; their edges come along.
+    // The result lists only the pasted nodes, not their edges.
     draft.created.truncate(made);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The working copy that a command is decided on.
+//! The working copy for deciding a command.
 
 use super::Decision;
 use crate::{ApplyError, Snapshot};
@@ -29,7 +29,7 @@ impl Draft {
         Decision { summary, changes: self.changes, created: self.created, chosen: self.chosen }
     }
 
-    /// Takes a step; a step that the graph does not allow refuses the whole command.
+    /// Applies and records a change; a change that breaks the graph refuses the whole command.
     pub(crate) fn push(&mut self, change: Change) -> Result<(), Refusal> {
         self.state.apply_change(&change).map_err(refusal)?;
         self.changes.push(change);
@@ -57,7 +57,7 @@ impl Draft {
         self.push(Change::References { node, key: key.clone(), before, after })
     }
 
-    /// SplitMix64: every seed gives a different, well-spread sequence.
+    /// SplitMix64: each seed gives a different, well-spread sequence.
     fn random(&mut self) -> u64 {
         self.entropy = self.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.entropy;
@@ -105,8 +105,8 @@ impl Draft {
                 .suggest(crate::rules::similar(&reference.to_string(), known()));
             let some: Vec<&str> = known().take(MAX_SUGGESTIONS).collect();
             match (refusal.suggestions.is_empty(), some.is_empty()) {
-                (true, false) => refusal.hint(format!("There is {}.", some.join(", "))),
-                (true, true) => refusal.hint("There is no board yet: add one with addBoard."),
+                (true, false) => refusal.hint(format!("Available boards: {}.", some.join(", "))),
+                (true, true) => refusal.hint("The workspace has no boards yet. Add one with addBoard."),
                 _ => refusal,
             }
         })
@@ -116,7 +116,7 @@ impl Draft {
         self.state.node(id).ok_or_else(|| no_node(&id.to_string()))
     }
 
-    /// The node that a person or script names.
+    /// Resolves a node reference; a plain name must be unique across all boards.
     pub(super) fn find(&self, reference: &NodeRef) -> Result<NodeId, Refusal> {
         let path = match reference {
             NodeRef::Id(id) => return self.node(*id).map(|node| node.id),
@@ -139,7 +139,7 @@ impl Draft {
                 let paths = found
                     .iter()
                     .filter_map(|node| Some(format!("{}/{}", self.state.board(node.board)?.name, node.name)));
-                Err(Refusal::new(Code::BadRequest, format!("`{reference}` is on several boards"))
+                Err(Refusal::new(Code::BadRequest, format!("`{reference}` exists on several boards"))
                     .suggest(paths))
             }
         }
@@ -150,7 +150,7 @@ impl Draft {
         no_node(&reference.to_string()).suggest(crate::rules::similar(name.as_str(), known))
     }
 
-    /// The nodes that somebody names, each once.
+    /// Resolves node references, sorted and without duplicates.
     pub(super) fn find_all(&self, references: &[NodeRef]) -> Result<Vec<NodeId>, Refusal> {
         let found: Result<Vec<NodeId>, Refusal> = references.iter().map(|node| self.find(node)).collect();
         let mut found = found?;
@@ -159,7 +159,7 @@ impl Draft {
         Ok(found)
     }
 
-    /// Without those that stand within another of them: what happens to a container happens to its content.
+    /// Drops the nodes inside another given node: a change to a container includes its content.
     pub(super) fn outermost(&self, nodes: &[NodeId]) -> Vec<NodeId> {
         let chosen: std::collections::BTreeSet<NodeId> = nodes.iter().copied().collect();
         let within = |id: &NodeId| {
@@ -173,13 +173,13 @@ impl Draft {
         self.state.registry().require(&node.type_id).cloned()
     }
 
-    /// A name that is free on the board: the wanted one, or with the first number that makes it so.
+    /// Returns the wanted name if it is free on the board, else the name with a free number.
     pub(super) fn free_name(&self, board: BoardId, wanted: &Name) -> Name {
         let is_free = |name: &Name| self.state.node_named(board, name).is_none();
         if is_free(wanted) {
             return wanted.clone();
         }
-        // Doubling, then halving: thousands of nodes of one type must not be counted through one by one.
+        // Exponential, then binary search: a linear scan is too slow with thousands of nodes of one type.
         let taken = |number: u32| !is_free(&wanted.numbered(number));
         let mut upper = 2;
         while taken(upper) && upper < 1 << 24 {
@@ -211,17 +211,14 @@ pub(crate) fn refusal(error: ApplyError) -> Refusal {
 
 pub(super) fn check_label<'a>(field: &str, label: &'a str) -> Result<&'a str, Refusal> {
     if let Some(control) = label.chars().find(|c| c.is_control()) {
-        let message = format!("the {field} has a character that cannot be shown: {control:?}");
-        return Err(Refusal::new(Code::ValidationError, message).field(field).hint("Write it in one line."));
+        let message = format!("the {field} contains a control character: {control:?}");
+        return Err(Refusal::new(Code::ValidationError, message)
+            .field(field)
+            .hint("Use a single line of text."));
     }
     if label.chars().count() > MAX_LABEL {
         let message = format!("the {field} is longer than {MAX_LABEL} characters");
         return Err(Refusal::new(Code::LimitExceeded, message).field(field));
     }
     Ok(label)
-}
-
-/// "1 node", "3 nodes".
-pub(super) fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -1,5 +1,5 @@
-//! Deciding a command: the rules are checked on a working copy while the changes are collected. Nothing is kept when any
-//! step is refused.
+//! Deciding a command: each step is checked against the rules on a working copy, and its changes are collected. A
+//! refused step refuses the whole command.
 
 mod arrange;
 mod boards;
@@ -17,26 +17,26 @@ pub(crate) use draft::{Draft, refusal};
 use crate::Snapshot;
 use shared_protocol::{Change, Code, Command, ElementId, Refusal, limits::MAX_BATCH, proposal::Chosen};
 
-/// What a command would do.
+/// The result of deciding a command.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     /// One line for the log.
     pub summary: String,
-    /// Empty when everything is already as asked.
+    /// Empty when the state already matches the command.
     pub changes: Vec<Change>,
     pub created: Vec<ElementId>,
-    /// What was left open and may be chosen again.
+    /// Names and places that the command did not specify; a rebase may choose them again.
     pub chosen: Chosen,
 }
 
-/// Decides a command against a state. `seed` is where the ids of new elements come from.
+/// Decides a command against a state. The ids of new elements are derived from `seed`.
 pub fn decide(snapshot: &Snapshot, command: &Command, seed: u64) -> Result<Decision, Refusal> {
     let mut draft = Draft::new(snapshot, seed);
     let summary = run(&mut draft, command)?;
     Ok(draft.finish(summary))
 }
 
-/// Places for the nodes that these changes (not yet applied) add without one: a file may leave that to us.
+/// Chooses places for the nodes that these changes (not yet applied) add without one, as a board file may.
 pub fn place_missing(snapshot: &Snapshot, changes: &[Change]) -> Result<Vec<Change>, Refusal> {
     let mut draft = Draft::new(snapshot, 0);
     for change in changes {
@@ -81,17 +81,20 @@ fn run(draft: &mut Draft, command: &Command) -> Result<String, Refusal> {
 
 fn batch(draft: &mut Draft, summary: Option<&str>, commands: &[Command]) -> Result<String, Refusal> {
     if commands.len() > MAX_BATCH {
-        let message = format!("{} commands are more than {MAX_BATCH} in one batch", commands.len());
+        let message = format!("the batch has {} commands; the limit is {MAX_BATCH}", commands.len());
         return Err(Refusal::new(Code::LimitExceeded, message).hint("Split it into several batches."));
     }
     let mut first = None;
     for (index, command) in commands.iter().enumerate() {
         if matches!(command, Command::Batch { .. }) {
-            return Err(Refusal::new(Code::BadRequest, format!("command {index}: a batch within a batch")));
+            return Err(Refusal::new(
+                Code::BadRequest,
+                format!("command {index}: a batch cannot contain a batch"),
+            ));
         }
         let done = run(draft, command).map_err(|mut refusal| {
             refusal.message = format!("command {index}: {}", refusal.message);
-            refusal.hint("Nothing of the batch was done.")
+            refusal.hint("No command of the batch was applied.")
         })?;
         first.get_or_insert(done);
     }
@@ -99,6 +102,6 @@ fn batch(draft: &mut Draft, summary: Option<&str>, commands: &[Command]) -> Resu
         (Some(summary), ..) => draft::check_label("summary", summary)?.to_owned(),
         (None, Some(first), 1) => first,
         (None, Some(first), count) => format!("{first}, and {} more", count - 1),
-        (None, None, _) => "Nothing".to_owned(),
+        (None, None, _) => "Empty batch".to_owned(),
     })
 }

@@ -1,11 +1,8 @@
 //! Adding and editing nodes.
 
-use super::{
-    Draft,
-    draft::{check_label, counted},
-    place, references,
-};
+use super::{Draft, draft::check_label, place, references};
 use crate::{layout, rules};
+use shared_protocol::text::counted;
 use shared_protocol::{
     AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef,
     Value, limits::MAX_PROPS,
@@ -96,7 +93,7 @@ fn check_free(
     }
 }
 
-/// What to change about a node.
+/// The changes of one `UpdateNode` command.
 pub(super) struct Edit<'a> {
     pub(super) name: Option<&'a Name>,
     pub(super) label: Option<&'a str>,
@@ -121,7 +118,7 @@ pub(super) fn update(draft: &mut Draft, node: &NodeRef, edit: &Edit<'_>) -> Resu
         draft.push(Change::Label { node: id, before: before.label.clone(), after })?;
     }
     for key in edit.unset {
-        // What its type does not know (any more) may always go.
+        // A property that the type does not declare can always be unset.
         if let Some(def) = draft.state.type_of(&before).filter(|def| def.prop(key.as_str()).is_some()) {
             rules::editable(def, key)?;
         }
@@ -150,7 +147,7 @@ pub(super) fn set_variable(
     for id in &nodes {
         let node = draft.node(*id)?;
         let before = node.variables.contains(key);
-        // What is no variable any more may always become plain again.
+        // Turning a variable back into a plain value is always allowed.
         if variable {
             rules::may_vary(&*draft.type_of(node)?, key)?;
         }
@@ -185,7 +182,7 @@ pub(super) fn set_props(
     let registry = draft.state.registry().clone();
     for (key, value) in set {
         let before = draft.node(id)?.props.get(key).cloned();
-        // Null takes a value away.
+        // Null unsets the property.
         let after = if *value == Value::Null {
             rules::editable(def, key)?;
             None
@@ -201,13 +198,13 @@ pub(super) fn set_props(
     if node.props.len() > MAX_PROPS {
         return Err(Refusal::new(
             Code::LimitExceeded,
-            format!("more than {MAX_PROPS} properties on one node"),
+            format!("a node can have at most {MAX_PROPS} properties"),
         ));
     }
     Ok(())
 }
 
-/// Whether what was set applies to the node as it is now.
+/// Refuses properties that are hidden by the other values of the node.
 fn check_applies(
     draft: &Draft,
     id: NodeId,

@@ -1,7 +1,8 @@
-//! Overrides: setting, clearing, and making them what a board says itself.
+//! Setting, clearing and promoting overrides. Promoting writes the value to the property of the node.
 
-use super::{Draft, draft::counted, nodes};
+use super::{Draft, nodes};
 use crate::overrides::{lay_over, locator_of, words};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Change, Code, NodeId, Override, OverrideKey, PropKey, Refusal, SetOverride, Standing, Value,
     WhichOverrides, limits::MAX_BATCH, overrides::NotPromoted, v0::ValidationCode,
@@ -10,8 +11,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 pub(super) fn set(draft: &mut Draft, set: &[SetOverride]) -> Result<String, Refusal> {
     if set.len() > MAX_BATCH {
-        let message = format!("{} overrides are more than {MAX_BATCH} at once", set.len());
-        return Err(Refusal::new(Code::LimitExceeded, message).hint("Set them in several steps."));
+        let message = format!("the command sets {} overrides; the limit is {MAX_BATCH}", set.len());
+        return Err(Refusal::new(Code::LimitExceeded, message).hint("Set them in several commands."));
     }
     for one in set {
         set_one(draft, one)?;
@@ -49,7 +50,7 @@ fn set_one(draft: &mut Draft, one: &SetOverride) -> Result<(), Refusal> {
         });
     }
     check_value(draft, &key, &after)?;
-    // What another name found again is kept under this one from now on.
+    // An override that a locator rebound to this instance moves to the new key.
     let former = draft.state.override_for(&key).filter(|(kept, _)| **kept != key);
     if let Some((former, before)) = former.map(|(kept, over)| (kept.clone(), Arc::clone(over))) {
         draft.push(Change::Override { key: former, before: Some(before), after: None })?;
@@ -61,7 +62,7 @@ fn set_one(draft: &mut Draft, one: &SetOverride) -> Result<(), Refusal> {
     draft.push(Change::Override { key, before, after: Some(Arc::new(after)) })
 }
 
-/// What the whole prop would be must be something that a person could have set there.
+/// The property as a whole must stay valid with the override applied.
 fn check_value(draft: &Draft, key: &OverrideKey, over: &Override) -> Result<(), Refusal> {
     let Ok(mut found) = draft.state.instance(key.scope, &key.instance) else { return Ok(()) };
     let Some(prop) = key.path.tokens().next().and_then(|first| PropKey::parse(first).ok()) else {
@@ -69,17 +70,17 @@ fn check_value(draft: &Draft, key: &OverrideKey, over: &Override) -> Result<(), 
     };
     let laid = lay_over(&mut found.props, &key.path, &over.value);
     match (laid, found.props.get(&prop)) {
-        // Null takes a value away.
+        // Null unsets the property.
         (Some(()), None | Some(Value::Null)) => Ok(()),
         (Some(()), Some(value)) => crate::check_prop(draft.state.registry(), found.def, &prop, value),
-        // What a component computes for another is known to the preview alone.
+        // Values that a component computes for its parts are known to the preview only.
         (None, _) if key.is_within() => Ok(()),
         (None, _) => Err(no_place(draft, key)),
     }
 }
 
 fn no_place(draft: &Draft, key: &OverrideKey) -> Refusal {
-    let message = format!("there is nothing at {}", words(&draft.state, key));
+    let message = format!("there is no value at {}", words(&draft.state, key));
     Refusal::new(Code::NotFound, message).field(key.path.as_str())
 }
 
@@ -97,12 +98,12 @@ pub(super) fn clear(draft: &mut Draft, which: &WhichOverrides) -> Result<String,
     })
 }
 
-/// Into the props of nodes. What is for a component by itself or within one stands in a component's file, which is not ours
-/// to read.
+/// Writes overrides to the properties of nodes. An override of a component itself, or of a part of one, belongs in the
+/// component's file, which this crate does not read.
 pub(super) fn promote(draft: &mut Draft, which: &WhichOverrides) -> Result<String, Refusal> {
     let keys = draft.state.chosen_overrides(which);
     if keys.is_empty() {
-        return Err(Refusal::new(Code::NotFound, "there is no such override to promote"));
+        return Err(Refusal::new(Code::NotFound, "there is no matching override to promote"));
     }
     let mut failed: Vec<NotPromoted> = Vec::new();
     for key in &keys {
@@ -123,13 +124,13 @@ fn promote_one(draft: &mut Draft, key: &OverrideKey) -> Result<(), (ValidationCo
     let not_found = |message: &str| (ValidationCode::NotFound, message.to_owned());
     let unfit = |refusal: Refusal| (ValidationCode::Unpromotable, refusal.message);
     let over = draft.state.overrides.get(key).cloned();
-    let over = over.ok_or_else(|| not_found("there is no such override"))?;
+    let over = over.ok_or_else(|| not_found("the override does not exist"))?;
     let instance = match draft.state.standing(key, &over) {
         Standing::Applies(instance) => instance,
         Standing::Orphaned(reason) => return Err(not_found(reason.words())),
     };
     let Ok(node) = instance.parse::<NodeId>() else {
-        let message = "it stands on no board: the file of its component says what it is";
+        let message = "it is not on a board: edit the file of its component instead";
         return Err((ValidationCode::Unpromotable, message.to_owned()));
     };
     let found = draft.node(node).map_err(unfit)?.clone();

@@ -1,7 +1,8 @@
-//! Moving, resizing, and putting nodes into other containers.
+//! Moving and resizing nodes, and moving them into other containers.
 
-use super::{Draft, draft::counted, references};
+use super::{Draft, references};
 use crate::{layout, rules};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Change, Code, NodeId, NodeRef, Placement, Point, Refusal,
     command::Placed,
@@ -43,13 +44,13 @@ fn current(draft: &Draft, id: NodeId) -> Result<Placement, Refusal> {
     }
 }
 
-/// A place or a distance that somebody gives.
+/// Checks a position or an offset from a command.
 pub(super) fn check_point(Point { x, y }: Point) -> Result<(), Refusal> {
     let near = -MAX_COORDINATE..=MAX_COORDINATE;
     if near.contains(&x) && near.contains(&y) {
         return Ok(());
     }
-    let message = format!("{x}, {y} is more than {MAX_COORDINATE} away");
+    let message = format!("the coordinates {x}, {y} are out of range (±{MAX_COORDINATE})");
     Err(Refusal::new(Code::LimitExceeded, message))
 }
 
@@ -58,7 +59,7 @@ fn check_size(w: i32, h: i32) -> Result<(), Refusal> {
     if sides.contains(&w) && sides.contains(&h) {
         return Ok(());
     }
-    let message = format!("{w} × {h} is outside {MIN_SIZE} to {MAX_SIZE}");
+    let message = format!("the size {w} × {h} is out of range: each side must be {MIN_SIZE} to {MAX_SIZE}");
     Err(Refusal::new(Code::LimitExceeded, message))
 }
 
@@ -89,7 +90,7 @@ fn move_into(draft: &mut Draft, id: NodeId, parent: Option<NodeId>, delta: Point
     let node = draft.node(id)?.clone();
     let def = draft.type_of(&node)?;
     if draft.state.ancestors(parent).any(|ancestor| ancestor.id == id) {
-        let message = format!("{} cannot stand in itself", node.label);
+        let message = format!("{} cannot be moved into itself", node.label);
         return Err(Refusal::new(Code::ContainmentError, message).field("parent"));
     }
     let board = draft.board(&node.board.into())?;

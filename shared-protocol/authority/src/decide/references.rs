@@ -1,4 +1,4 @@
-//! References: properties that point at other nodes. An edge may stand for one; then both go together.
+//! References: properties that point at other nodes. An edge may represent a reference; both are removed together.
 
 use super::Draft;
 use crate::rules;
@@ -9,8 +9,8 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-/// Replaces the targets of a reference, with every rule checked but whether the reference applies to the node as it will
-/// be: that takes all that changes with it.
+/// Replaces the targets of a reference and checks every rule except visibility, which depends on all other changes of
+/// the same command: see `check_applies`.
 pub(super) fn set(
     draft: &mut Draft,
     id: NodeId,
@@ -24,10 +24,13 @@ pub(super) fn set(
         return Err(refuse(format!("{} of {} is not a reference", prop.label, def.title)));
     }
     if !prop.many && targets.len() > 1 {
-        return Err(refuse(format!("{} of {} takes one target", prop.label, def.title)));
+        return Err(refuse(format!("{} of {} accepts only one target", prop.label, def.title)));
     }
     if targets.len() > MAX_REFERENCES {
-        return Err(refuse(format!("more than {MAX_REFERENCES} targets")));
+        return Err(refuse(format!(
+            "{} of {} accepts at most {MAX_REFERENCES} targets",
+            prop.label, def.title
+        )));
     }
     let mut found = Vec::with_capacity(targets.len());
     for target in targets {
@@ -58,20 +61,20 @@ fn check_target(
     let Some(prop) = def.prop(key.as_str()) else { return Ok(()) };
     let (own, other) = (draft.node(id)?, draft.node(target)?);
     if id == target {
-        return Err(refuse(format!("{} of {} cannot point at itself", prop.label, def.title)));
+        return Err(refuse(format!("{} of {} cannot reference itself", prop.label, def.title)));
     }
     if own.board != other.board {
         return Err(refuse(format!("{} is on another board", other.label)));
     }
     if !prop.targets.iter().any(|pattern| pattern.matches(&other.type_id)) {
         let wanted: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
-        let message = format!("{} of {} cannot point at {}", prop.label, def.title, other.label);
-        return Err(refuse(message).hint(format!("It points at {}.", wanted.join(" or "))));
+        let message = format!("{} of {} cannot reference {}", prop.label, def.title, other.label);
+        return Err(refuse(message).hint(format!("Allowed targets: {}.", wanted.join(" or "))));
     }
     Ok(())
 }
 
-/// Standing in a container sets the reference that the type declares for it, and leaving clears it.
+/// Sets the reference that the type declares for its container, or clears it outside a container.
 pub(super) fn follow_parent(draft: &mut Draft, id: NodeId, def: &TypeDef) -> Result<(), Refusal> {
     let Some(key) = &def.parent_reference else { return Ok(()) };
     let parent = draft.node(id)?.parent;
@@ -80,7 +83,7 @@ pub(super) fn follow_parent(draft: &mut Draft, id: NodeId, def: &TypeDef) -> Res
     draft.set_references(id, key, targets)
 }
 
-/// The reference that an edge stands for: whose, under which key, and at what.
+/// Returns the reference that an edge represents: holder, key and target.
 pub(super) fn behind_edge(draft: &Draft, edge: &Edge) -> Option<(NodeId, PropKey, NodeId)> {
     let rule = rules::rule_for(&draft.state, &edge.source, &edge.target)?;
     let SetsReference { on, prop } = rule.sets.as_ref()?;
@@ -91,7 +94,7 @@ pub(super) fn behind_edge(draft: &Draft, edge: &Edge) -> Option<(NodeId, PropKey
     Some((holder, prop.clone(), target))
 }
 
-/// The edges that stand for this reference.
+/// Returns the edges that represent this reference.
 pub(super) fn edges_behind(draft: &Draft, id: NodeId, key: &PropKey, target: NodeId) -> Vec<EdgeId> {
     let stands_for = Some((id, key.clone(), target));
     let edges = draft.state.edges_of(id).filter(|edge| behind_edge(draft, edge) == stands_for);

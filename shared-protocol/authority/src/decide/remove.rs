@@ -1,6 +1,7 @@
-//! Removing: nodes with all they contain, edges that lose an end, references that lose their target.
+//! Removing nodes with their content, and with it the edges and references that would dangle.
 
-use super::{Draft, connect::disconnect, draft::counted};
+use super::{Draft, connect::disconnect};
+use shared_protocol::text::counted;
 use shared_protocol::{Change, EdgeId, NodeId, NodeRef, Refusal};
 use std::collections::BTreeSet;
 
@@ -36,7 +37,7 @@ pub(super) fn remove(draft: &mut Draft, nodes: &[NodeRef], edges: &[EdgeId]) -> 
     Ok(summary)
 }
 
-/// Drops every reference to what goes.
+/// Drops every reference to the removed nodes.
 fn forget(draft: &mut Draft, going: &[NodeId]) -> Result<(), Refusal> {
     let gone: BTreeSet<NodeId> = going.iter().copied().collect();
     let referrers: BTreeSet<NodeId> = going.iter().flat_map(|node| draft.state.referrers(*node)).collect();

@@ -1,5 +1,5 @@
-//! Layered layout: siblings in columns along their edges, few crossings, no overlap. What is connected inside two siblings
-//! counts as connecting the siblings.
+//! Layered layout: siblings in columns along their edges, with few crossings and no overlap. An edge between the
+//! contents of two siblings counts as an edge between the siblings.
 
 use super::GAP;
 use crate::Snapshot;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const COLUMN_GAP: i32 = 72;
 const SWEEPS: usize = 4;
 
-/// New places for these siblings, from the top left of where they stand now.
+/// Returns new places for these siblings; the top left of the group stays.
 pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> Vec<(NodeId, Placement)> {
     let Some(extent) = siblings.iter().map(|(_, placement)| *placement).reduce(Placement::union) else {
         return Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn layered(snapshot: &Snapshot, siblings: &[(NodeId, Placement)]) -> 
     placed
 }
 
-/// Pairs of siblings with an edge from one to the other, at any depth within them.
+/// Returns the pairs of siblings with an edge from one to the other, at any depth of their content.
 fn links(snapshot: &Snapshot, index: &BTreeMap<NodeId, usize>) -> BTreeSet<(usize, usize)> {
     let sibling_of =
         |node: NodeId| snapshot.ancestors(Some(node)).find_map(|ancestor| index.get(&ancestor.id).copied());
@@ -54,7 +54,7 @@ fn links(snapshot: &Snapshot, index: &BTreeMap<NodeId, usize>) -> BTreeSet<(usiz
     links
 }
 
-/// The column of each sibling: one behind the last of those that lead to it. Cycles are cut where they close.
+/// Returns the column of each sibling: one after the last of its predecessors. A cycle is cut where it closes.
 fn layers(siblings: &[(NodeId, Placement)], links: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     let count = siblings.len();
     let mut incoming = vec![0usize; count];
@@ -66,7 +66,7 @@ fn layers(siblings: &[(NodeId, Placement)], links: &BTreeSet<(usize, usize)>) ->
     let turn = |i: usize, waits: bool| (waits, siblings[i].1.x, siblings[i].1.y, i);
     let mut left: BTreeSet<_> = (0..count).map(|i| turn(i, incoming[i] > 0)).collect();
     let mut layer = vec![0; count];
-    // Somebody who waits for nobody; in a cycle, the leftmost one left.
+    // Takes a sibling without open predecessors; in a cycle, the leftmost one.
     while let Some((.., next)) = left.pop_first() {
         for &to in &outgoing[next] {
             if left.remove(&turn(to, incoming[to] > 0)) {
@@ -79,7 +79,7 @@ fn layers(siblings: &[(NodeId, Placement)], links: &BTreeSet<(usize, usize)>) ->
     layer
 }
 
-/// Columns, each sorted so that neighbours of neighbours are near: by the mean position of what they connect to.
+/// Sorts each column by the mean row of the connected siblings, which reduces crossings.
 fn order(
     siblings: &[(NodeId, Placement)],
     layer: Vec<usize>,
@@ -124,7 +124,7 @@ fn order(
     columns
 }
 
-/// Without any edge everything would stand in one long column: fold it into a block.
+/// Folds a single column into a block: without edges all siblings are in one column.
 fn wrap_unconnected(columns: &mut Vec<Vec<usize>>, siblings: &[(NodeId, Placement)]) {
     let [only] = &mut columns[..] else { return };
     let all = std::mem::take(only);

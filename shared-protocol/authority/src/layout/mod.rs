@@ -1,4 +1,4 @@
-//! Where things go: free places, room in containers, layered layout.
+//! Automatic placement: free space, room in containers, layered layout.
 
 mod layers;
 mod room;
@@ -6,9 +6,9 @@ mod room;
 pub(crate) use layers::layered;
 pub(crate) use room::{free_place, inside, is_taken, least_size, make_room};
 
-/// Between nodes.
+/// The gap between nodes.
 const GAP: i32 = 24;
-/// Between a container's border and its content.
+/// The padding between a container's border and its content.
 const PADDING: i32 = 16;
-/// A container's title.
+/// The height of a container's title.
 const HEADER: i32 = 44;

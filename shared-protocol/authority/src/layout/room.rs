@@ -1,4 +1,4 @@
-//! Room: a free place for something new, containers that grow with their content, neighbours that give way.
+//! Free space for new nodes, containers that grow with their content, and neighbours that move out of the way.
 
 use super::{GAP, HEADER, PADDING};
 use crate::{
@@ -13,12 +13,12 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// How far around a wanted place to look, in nodes.
+/// The number of rings to search around the wanted place; a ring is one node wide.
 const RINGS: i32 = 24;
-/// Neighbours that may give way in one command.
+/// The maximum number of neighbours that one command may move.
 const MAX_PUSHED: usize = 20_000;
 
-/// The nearest place within a container's content area; anywhere on the board.
+/// Clamps a point to the content area of a container, or to the board.
 pub(crate) fn inside(parent: Option<NodeId>, at: Point) -> Point {
     let clamp = |c: i32| c.clamp(-MAX_COORDINATE, MAX_COORDINATE);
     let at = Point { x: clamp(at.x), y: clamp(at.y) };
@@ -34,19 +34,19 @@ fn is_free(snapshot: &Snapshot, room: Room, area: Placement) -> bool {
     !near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(wide)))
 }
 
-/// Whether something else stands there.
+/// Whether another node overlaps the area.
 pub(crate) fn is_taken(snapshot: &Snapshot, room: Room, own: NodeId, area: Placement) -> bool {
     let mut near = snapshot.occupancy.near(room, area).into_iter().filter(|node| *node != own);
     near.any(|node| snapshot.placement(node).is_some_and(|other| other.overlaps(area)))
 }
 
-/// A place of this size that overlaps nothing: as near as possible to where it is wanted, else beside the newest content.
+/// Finds free space of this size, as near as possible to the wanted place, else beside the newest content.
 pub(crate) fn free_place(snapshot: &Snapshot, room: Room, size: Size, wanted: Option<Point>) -> Point {
     let start = wanted.unwrap_or_else(|| beside_content(snapshot, room));
     let start = inside(room.1, start);
     let area = |at: Point| Placement { x: at.x, y: at.y, w: size.w, h: size.h };
     let (step_x, step_y) = (size.w.min(400) + GAP, size.h.min(400) + GAP);
-    // Something huge is compared with everything, so it is not tried all around.
+    // A huge node is compared with every other node, so only one place is tried.
     let rings = if spatial::is_huge(area(start)) { 1 } else { RINGS };
     for ring in 0..rings {
         for (column, row) in around(ring) {
@@ -60,7 +60,7 @@ pub(crate) fn free_place(snapshot: &Snapshot, room: Room, size: Size, wanted: Op
     below_content(snapshot, room)
 }
 
-/// The cells at one distance, first to the right and below, as people read.
+/// Returns the cells at one distance in reading order: right and below first.
 fn around(ring: i32) -> impl Iterator<Item = (i32, i32)> {
     let mut cells: Vec<(i32, i32)> = (-ring..=ring)
         .flat_map(|row| (-ring..=ring).map(move |column| (column, row)))
@@ -87,7 +87,7 @@ fn below_content(snapshot: &Snapshot, room: Room) -> Point {
     inside(room.1, Point { x: PADDING, y: bottom + GAP })
 }
 
-/// The smallest size that still holds the content, as far as sizes go.
+/// Returns the smallest size that holds the content, up to the maximum size.
 pub(crate) fn least_size(snapshot: &Snapshot, container: NodeId) -> (i32, i32) {
     let Some(node) = snapshot.node(container) else { return (0, 0) };
     let content = snapshot
@@ -98,7 +98,7 @@ pub(crate) fn least_size(snapshot: &Snapshot, container: NodeId) -> (i32, i32) {
     content.map_or((0, 0), |content| (around(content.right()), around(content.bottom())))
 }
 
-/// Grows the containers around nodes that were placed, and moves neighbours that a grown container would cover.
+/// Grows the containers of the placed nodes, and moves the neighbours that a grown container would cover.
 pub(crate) fn make_room(draft: &mut Draft, placed: &[NodeId]) -> Result<(), Refusal> {
     let parent_of = |draft: &Draft, id: NodeId| draft.state.node(id).and_then(|node| node.parent);
     let depth = |draft: &Draft, id: NodeId| draft.state.ancestors(Some(id)).count();
@@ -108,7 +108,7 @@ pub(crate) fn make_room(draft: &mut Draft, placed: &[NodeId]) -> Result<(), Refu
             pending.entry((depth(draft, parent), parent)).or_default().push(*id);
         }
     }
-    // The deepest first, from the inside out: what grew may make its own container grow.
+    // Deepest first: a container that grew may make its own container grow.
     while let Some(((depth, container), content)) = pending.pop_last() {
         let grown = grow(draft, container, &content)?;
         if let Some(parent) = parent_of(draft, container)
@@ -120,7 +120,7 @@ pub(crate) fn make_room(draft: &mut Draft, placed: &[NodeId]) -> Result<(), Refu
     Ok(())
 }
 
-/// Grows one container around what was placed in it; gives the nodes in its own room that moved or grew.
+/// Grows one container around its placed content; returns the siblings that moved or grew.
 fn grow(draft: &mut Draft, container: NodeId, content: &[NodeId]) -> Result<Vec<NodeId>, Refusal> {
     let Some(before) = draft.state.placement(container) else { return Ok(Vec::new()) };
     let needed = content.iter().filter_map(|id| draft.state.placement(*id)).fold(before, |size, child| {
@@ -158,7 +158,7 @@ fn push_neighbours(
                 continue;
             };
             if moved.len() > MAX_PUSHED {
-                return Err(Refusal::new(Code::LimitExceeded, "too many nodes would have to give way"));
+                return Err(Refusal::new(Code::LimitExceeded, "too many nodes would have to move"));
             }
             draft.place(other, away)?;
             moved.push(other);

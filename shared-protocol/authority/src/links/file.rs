@@ -1,4 +1,4 @@
-//! `links.json`: one link a line, sorted by id, so that two branches that both add links merge.
+//! `links.json`: one trace link per line, sorted by id, so that two branches that add links merge cleanly.
 
 use shared_protocol::{
     Code, LinkId, Refusal,
@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 const FORMAT: u32 = 1;
 
-/// All links of a workspace.
+/// All trace links of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Links {
     list: BTreeMap<LinkId, Link>,
@@ -18,9 +18,9 @@ pub struct Links {
 pub enum LinkFileError {
     #[error("links.json, line {line}, column {column}: {problem}")]
     Malformed { line: usize, column: usize, problem: String },
-    #[error("links.json has format {0}, and this version reads {FORMAT}: use a newer Draftboard")]
+    #[error("links.json has format {0}, but this version reads format {FORMAT}: update Draftboard")]
     Newer(u32),
-    #[error("links.json: {0} is there twice; remove one of them")]
+    #[error("links.json: the id {0} is used twice; remove one of the links")]
     Twice(LinkId),
     #[error("links.json holds more than {MAX_LINKS} links")]
     TooMany,
@@ -56,7 +56,7 @@ impl Links {
         Ok(links)
     }
 
-    /// Nothing when there is no link: then there is no file.
+    /// Returns `None` when there are no links: the file is then removed.
     pub fn to_text(&self) -> Option<String> {
         if self.list.is_empty() {
             return None;
@@ -65,7 +65,7 @@ impl Links {
         for (index, link) in self.list.values().enumerate() {
             let comma = if index == 0 { "" } else { "," };
             let line = serde_json::to_string(link).unwrap_or_default();
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{comma}\n    {line}");
         }
         text.push_str("\n  ]\n}\n");
@@ -80,7 +80,7 @@ impl Links {
         self.list.get(&id)
     }
 
-    /// Links two things as they are now.
+    /// Adds a link between two ends with their current fingerprints.
     pub fn add(
         &mut self,
         seed: u64,
@@ -91,19 +91,24 @@ impl Links {
         let relation = relation.trim();
         let length = relation.chars().count();
         if length == 0 || length > MAX_RELATION || relation.contains(char::is_control) {
-            let message = format!("what a link says is one line of 1 to {MAX_RELATION} characters");
+            let message = format!("the relation must be one line of 1 to {MAX_RELATION} characters");
             return Err(Refusal::new(Code::ValidationError, message).field("relation"));
         }
         if from == to {
-            return Err(Refusal::new(Code::ValidationError, "a link has two different ends").field("to"));
+            return Err(
+                Refusal::new(Code::ValidationError, "a trace link needs two different ends").field("to")
+            );
         }
         let same = |link: &&Link| link.from == from && link.to == to && link.relation == relation;
         if let Some(link) = self.list.values().find(same) {
-            let message = format!("{from} and {to} are linked by {} already", link.id);
-            return Err(Refusal::new(Code::Conflict, message).hint("Use another word for another relation."));
+            let message = format!("{from} and {to} are already linked by {}", link.id);
+            return Err(Refusal::new(Code::Conflict, message).hint("Use a different relation."));
         }
         if self.list.len() >= MAX_LINKS {
-            return Err(Refusal::new(Code::LimitExceeded, format!("there are {MAX_LINKS} links already")));
+            return Err(Refusal::new(
+                Code::LimitExceeded,
+                format!("a workspace can have at most {MAX_LINKS} trace links"),
+            ));
         }
         let mut id = LinkId::from_bits(seed);
         while self.list.contains_key(&id) {
@@ -118,7 +123,7 @@ impl Links {
         self.list.remove(&id).ok_or_else(|| unknown(id))
     }
 
-    /// Somebody looked: it holds as its ends are now.
+    /// Marks a link as reviewed with the current fingerprints of its ends.
     pub fn clear(&mut self, id: LinkId, now: (Fingerprint, Fingerprint)) -> Result<(), Refusal> {
         let link = self.list.get_mut(&id).ok_or_else(|| unknown(id))?;
         link.seen = now;
@@ -127,5 +132,5 @@ impl Links {
 }
 
 fn unknown(id: LinkId) -> Refusal {
-    Refusal::new(Code::NotFound, format!("there is no link {id}")).field("link")
+    Refusal::new(Code::NotFound, format!("there is no trace link {id}")).field("link")
 }

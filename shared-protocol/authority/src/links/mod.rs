@@ -1,7 +1,7 @@
-//! Links across domains: the file they stand in, how they change, and which of them are suspect.
+//! Trace links across domains: their file, their edits, and their review status.
 //!
-//! They are kept in one text file that is part of the state, so an edit of them is an operation like any other: durable,
-//! undoable, and written at once. A link may outlive what it links: that makes it suspect, and nothing removes it in silence.
+//! They are stored in one source file that is part of the state, so an edit of them is an operation like any other:
+//! durable, undoable, and written at once. A link outlives its ends: it becomes suspect and is never removed silently.
 
 mod file;
 mod standing;

@@ -1,4 +1,4 @@
-//! How links stand: which of their ends are other than they were. Kept up to date from the changes alone.
+//! The review status of trace links: an end that changed makes its link suspect. Updated incrementally from changes.
 
 use super::Links;
 use crate::Snapshot;
@@ -8,7 +8,7 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An end as it is now.
+/// The current state of a link end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndNow {
     pub title: String,
@@ -16,7 +16,7 @@ pub struct EndNow {
     pub fingerprint: Fingerprint,
 }
 
-/// A node, seen as the end of a link: what it is and says counts, where it stands does not.
+/// Returns a node as a link end. The fingerprint covers its content but not its place.
 pub fn node_now(snapshot: &Snapshot, id: NodeId) -> Option<EndNow> {
     let node = snapshot.node(id)?;
     let content = (&node.type_id, &node.name, &node.label, &node.props, &node.references, &node.variables);
@@ -28,12 +28,12 @@ pub fn node_now(snapshot: &Snapshot, id: NodeId) -> Option<EndNow> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     views: BTreeMap<LinkId, LinkView>,
-    /// Which links a node has a part in.
+    /// The links of each node.
     nodes: BTreeSet<(NodeId, LinkId)>,
 }
 
 impl Standing {
-    /// `now` tells how an end is, or that it is gone.
+    /// `now` returns the current state of an end, or `None` when it does not exist.
     pub fn of(links: &Links, now: impl Fn(&LinkEnd) -> Option<EndNow>) -> Self {
         let mut standing = Self::default();
         for link in links.iter() {
@@ -47,7 +47,7 @@ impl Standing {
         standing
     }
 
-    /// After changes of the graph that left links and entities alone. Whether anything is other than before.
+    /// Updates the status after changes of the graph only (not of links or entities). Returns whether any view changed.
     pub fn follow(&mut self, changes: &[Change], now: impl Fn(&LinkEnd) -> Option<EndNow>) -> bool {
         let touched: BTreeSet<NodeId> = changes
             .iter()

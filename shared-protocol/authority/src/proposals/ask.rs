@@ -1,4 +1,4 @@
-//! The one way in for agents: what they may ask of the queue, all of it. There is nothing here that decides.
+//! The only entry point for agents: the complete list of requests to the queue. None of them decides a proposal.
 
 use super::{
     drafting::{Draft, Submission},
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentAsk {
-    /// Adds to a draft; with a submission it goes into the queue at once.
+    /// Adds to a draft; with a submission, the draft is submitted at once.
     Propose {
         draft: Draft,
         what: Wanted,
@@ -35,50 +35,50 @@ pub enum AgentAsk {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wanted {
     Command(Box<Command>),
-    /// Decided elsewhere, such as changes of a bundle's files.
+    /// Changes that were decided elsewhere, such as edits of a bundle's files.
     Changes(Decision),
 }
 
-/// What came of it.
+/// The result of an agent request.
 #[derive(Debug, Clone)]
 pub struct AgentDone {
     pub proposal: Arc<Proposal>,
-    /// The draft was begun by this.
+    /// Whether this request started the draft.
     pub began: bool,
-    /// Another one that this took the place of.
+    /// The proposal that this one replaced.
     pub superseded: Option<Arc<Proposal>>,
     pub step: Option<StepDone>,
 }
 
-/// What came of an agent's call in the process around the queue.
+/// The result of an agent's call in the host process.
 #[derive(Debug, Clone)]
 pub struct AgentOutcome {
     pub done: AgentDone,
     pub accepted: Option<Granted>,
 }
 
-/// A standing approval covered it: it is accepted already.
+/// An acceptance by a standing approval.
 #[derive(Debug, Clone)]
 pub struct Granted {
     pub approval: u64,
-    /// The operation that it became.
+    /// The operation that applied it.
     pub applied: Option<Applied>,
 }
 
-/// What one call added.
+/// The additions of one call to a draft.
 #[derive(Debug, Clone)]
 pub struct StepDone {
     pub summary: String,
     pub created: Vec<ElementId>,
-    /// The workspace as the draft would have it.
+    /// The workspace with the draft applied.
     pub state: Snapshot,
-    /// Problems of what this call touched.
+    /// The problems of the elements that this call touched.
     pub findings: Vec<Problem>,
 }
 
 impl Queue {
-    /// Carries out what an agent asks. After a refusal the queue may hold a part of it: the caller goes on with the queue
-    /// that it had before.
+    /// Handles an agent request. A refusal may leave the queue half changed: the caller must continue with its previous
+    /// copy.
     pub fn ask(
         &mut self,
         snapshot: &Snapshot,

@@ -1,5 +1,5 @@
-//! Where a proposal and the workspace went apart: each field with what it was, what it is and what it would be, in the words
-//! that people have for it.
+//! Conflicts between a proposal and the workspace: each field with its value before, now and as proposed, in domain
+//! words.
 
 use super::opened::{name_of, text_of};
 use crate::{ApplyError, Snapshot};
@@ -9,17 +9,18 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// What stands for the value of a secret.
+/// The placeholder for a secret value.
 const MASK: &str = "••••••";
 
-/// Fields that the proposal would change and that are others than it was made for. Who changed them is for others to say.
+/// Returns the fields that the proposal changes and whose current value differs from its base. The caller adds who
+/// changed them.
 pub fn clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<Clash> {
     let mut fields: BTreeMap<(Subject, String), Field> = BTreeMap::new();
     let told = Told { snapshot };
     for change in &proposal.changes {
         for (field, found) in told.fields(change) {
             let known = fields.entry((Subject::of(change), field));
-            // What a later call of the same proposal starts from is its own.
+            // A later change of the same field starts from the proposal's own value, so only `proposed` is updated.
             known.and_modify(|known| known.proposed.clone_from(&found.proposed)).or_insert(found);
         }
     }
@@ -31,7 +32,7 @@ pub fn clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<Clash> {
     fields.into_iter().filter(|(_, field)| field.clashes).take(MAX_CLASHES).map(clash).collect()
 }
 
-/// Why a change does not fit, with names instead of ids.
+/// Describes why a change conflicts, with names instead of ids.
 pub(crate) fn reason(snapshot: &Snapshot, change: &Change, error: &ApplyError) -> String {
     let told = Told { snapshot };
     let subject = Subject::of(change);
@@ -43,7 +44,7 @@ pub(crate) fn reason(snapshot: &Snapshot, change: &Change, error: &ApplyError) -
         _ => false,
     };
     match error {
-        ApplyError::Changed { .. } if is_gone => format!("{name} is gone"),
+        ApplyError::Changed { .. } if is_gone => format!("{name} no longer exists"),
         ApplyError::Changed { .. } => {
             let fields: Vec<String> = told
                 .fields(change)
@@ -52,22 +53,26 @@ pub(crate) fn reason(snapshot: &Snapshot, change: &Change, error: &ApplyError) -
                 .map(|(name, _)| name)
                 .collect();
             match fields.is_empty() {
-                true => format!("{name} was changed since"),
-                false => format!("{} of {name} was changed since", fields.join(", ")),
+                true => format!("{name} was changed in the meantime"),
+                false => format!("{} of {name} was changed in the meantime", fields.join(", ")),
             }
         }
-        ApplyError::Missing { what } if is_gone && *what == subject.to_string() => format!("{name} is gone"),
-        ApplyError::Missing { what } => format!("{name} needs {}, which is gone", told.resolved(what)),
-        ApplyError::InUse { by, .. } => format!("{name} is used by {} now", told.resolved(by)),
-        ApplyError::Taken { what } => format!("{what} is taken by something else now"),
-        ApplyError::Nesting { .. } => format!("{name} would be inside itself, or too deep"),
+        ApplyError::Missing { what } if is_gone && *what == subject.to_string() => {
+            format!("{name} no longer exists")
+        }
+        ApplyError::Missing { what } => {
+            format!("{name} needs {}, which no longer exists", told.resolved(what))
+        }
+        ApplyError::InUse { by, .. } => format!("{name} is now used by {}", told.resolved(by)),
+        ApplyError::Taken { what } => format!("{what} is taken by another element"),
+        ApplyError::Nesting { .. } => format!("{name} would contain itself or exceed the nesting limit"),
         ApplyError::Gap { .. } | ApplyError::OutOfBounds { .. } | ApplyError::Foreign { .. } => {
             error.to_string()
         }
     }
 }
 
-/// One field at its three moments.
+/// One field with its three values.
 struct Field {
     before: Option<String>,
     now: Option<String>,
@@ -120,7 +125,7 @@ impl Told<'_> {
                 let now = node(id).map(|node| node.references.get(key).cloned().unwrap_or_default());
                 let words = |targets: &Vec<NodeId>| {
                     let names: Vec<String> = targets.iter().map(|id| name_of(self.snapshot, *id)).collect();
-                    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+                    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
                 };
                 one(key.as_str(), Field::of((Some(before.clone()), now, Some(after.clone())), words))
             }
@@ -154,14 +159,14 @@ impl Told<'_> {
                 let three = (before.as_deref().map(value), now, after.as_deref().map(value));
                 one(key.path.as_str(), Field::of(three, text_of))
             }
-            // What is new has no before; a place that was taken is left alone.
+            // An addition has no previous value, and a conflict of places is ignored.
             Change::Node { .. } | Change::Edge { .. } | Change::Board { .. } | Change::Placement { .. } => {
                 Vec::new()
             }
         }
     }
 
-    /// What differs from the node that would go or become another.
+    /// Compares every field of a node that is removed or changes its type.
     fn whole_node(&self, id: NodeId, before: &Node, after: Option<&Node>) -> Vec<(String, Field)> {
         let now = self.snapshot.node(id);
         let all = |get: &dyn Fn(&Node) -> Option<String>| {
@@ -187,7 +192,7 @@ impl Told<'_> {
 
     fn value(&self, id: NodeId, key: &PropKey, value: &Value) -> String {
         let def = self.snapshot.node(id).and_then(|node| self.snapshot.type_of(node));
-        // Of something that is gone nobody knows what was secret.
+        // The type of a removed node is unknown, so all of its values are masked.
         match def.map(|def| def.prop(key.as_str()).is_some_and(|prop| prop.sensitive)) {
             Some(false) => text_of(value),
             _ => MASK.to_owned(),
@@ -213,7 +218,7 @@ impl Told<'_> {
         }
     }
 
-    /// The name of what an id stands for, if it is there.
+    /// Returns the name of the node or board with this id, or the text itself.
     fn resolved(&self, what: &str) -> String {
         let node = what.parse().ok().and_then(|id| self.snapshot.node(id)).map(|node| node.name.to_string());
         let board =

@@ -1,4 +1,4 @@
-//! What agents may do with the queue: begin, extend, submit, revise, withdraw. An agent touches its own proposals alone.
+//! The agents' side of the queue: start, extend, submit, revise, withdraw. An agent can access only its own proposals.
 
 use super::{
     moved::chosen_again,
@@ -17,27 +17,27 @@ use std::{collections::BTreeSet, sync::Arc};
 
 const HOUR: u64 = 3600 * 1000;
 
-/// Which draft a call goes on with.
+/// The draft that a call extends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draft {
-    /// The named one.
+    /// The draft with this id.
     Named(ProposalId),
-    /// The one of the client's connection, which is begun if there is none.
+    /// The current draft of the client's connection; a new one when there is none.
     Current,
     New,
 }
 
-/// What an agent says about what it submits.
+/// The title and rationale of a submitted proposal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Submission {
     pub title: String,
     pub rationale: String,
-    /// A proposal of the same client that this one takes the place of.
+    /// A proposal of the same client that this one replaces.
     pub supersedes: Option<ProposalId>,
 }
 
 impl Submission {
-    /// The same; without a title it is called by what it does.
+    /// Returns the submission, with `words` as the title when it has none.
     pub(super) fn titled_or(&self, words: &str) -> Self {
         let title = if self.title.trim().is_empty() { words } else { &self.title };
         Self { title: title.to_owned(), ..self.clone() }
@@ -57,7 +57,7 @@ impl Queue {
         self.extend(snapshot, client, draft, (time, seed), |overlay| overlay.run(command, one_way(seed)))
     }
 
-    /// Adds changes that were decided elsewhere, such as those of a bundle's files.
+    /// Adds changes that were decided elsewhere, such as edits of a bundle's files.
     pub fn propose_changes(
         &mut self,
         snapshot: &Snapshot,
@@ -72,7 +72,7 @@ impl Queue {
         })
     }
 
-    /// Asks for something that is no change of the content. It waits at once, alone.
+    /// Proposes an action that does not change the content. It is submitted at once as a proposal of its own.
     pub fn propose_act(
         &mut self,
         snapshot: &Snapshot,
@@ -142,28 +142,30 @@ impl Queue {
         let undecided = || self.iter().filter(|p| !is_over(&p.state));
         let own = undecided().filter(|p| p.proposer.key == client.proposer.key).count();
         if own >= self.terms.most_open {
-            let message = format!("{own} proposals of yours wait already");
+            let message = format!("you already have {own} undecided proposals");
             let refusal = Refusal::new(Code::LimitExceeded, message);
             return Err(match client.connected {
-                true => refusal.hint("Wait for decisions, or withdraw some: withdraw_proposal."),
-                // Most likely it never named one.
+                true => refusal.hint("Wait for a decision, or withdraw one with withdraw_proposal."),
+                // The client most likely never passed an id.
                 false => refusal
-                    .hint("Go on with one of your drafts: pass its id as proposal. Without it each call begins another.")
-                    .hint("Or withdraw some: withdraw_proposal. A draft of a single call is let go after an hour."),
+                    .hint("Continue one of your drafts: pass its id as `proposal`. Without it, each call starts a new draft.")
+                    .hint("Or withdraw some with withdraw_proposal. A draft with a single call expires after an hour."),
             });
         }
         let lately =
             |p: &Proposal| p.state == ProposalState::Withdrawn && time.saturating_sub(p.created) < HOUR;
         let withdrawn = self.iter().filter(|p| p.proposer.name == client.proposer.name && lately(p)).count();
         if withdrawn >= self.terms.most_withdrawn {
-            let message = format!("{withdrawn} proposals of yours were withdrawn within an hour");
+            let message = format!("you withdrew {withdrawn} proposals within the last hour");
             return Err(Refusal::new(Code::LimitExceeded, message)
-                .hint("Wait a while, and go on with one draft instead of beginning many."));
+                .hint("Wait a while, and continue one draft instead of starting many."));
         }
         if undecided().count() >= self.terms.most_waiting {
-            let message = format!("{} proposals wait already", self.terms.most_waiting);
-            return Err(Refusal::new(Code::LimitExceeded, message)
-                .hint("Ask the designer to look at the review queue."));
+            let message =
+                format!("the review queue is full: {} proposals are undecided", self.terms.most_waiting);
+            return Err(
+                Refusal::new(Code::LimitExceeded, message).hint("Ask the designer to review the queue.")
+            );
         }
         let id = (0..)
             .map(|turn| ProposalId::from_bits(seed.rotate_left(17) ^ turn))
@@ -191,8 +193,7 @@ impl Queue {
 
     fn check_size(&self, proposal: &Proposal, bytes: usize) -> Result<(), Refusal> {
         let too_much = |what: String| {
-            Refusal::new(Code::LimitExceeded, what)
-                .hint("Submit what is there, and go on in another proposal.")
+            Refusal::new(Code::LimitExceeded, what).hint("Submit this proposal and continue in another one.")
         };
         let Self { terms, .. } = self;
         if proposal.changes.len() > terms.most_changes {
@@ -221,7 +222,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Puts a draft in the queue. One with errors stays a draft, and its findings are named.
+    /// Submits a draft for review. A draft with errors stays a draft, and the refusal lists the errors.
     pub fn submit(
         &mut self,
         snapshot: &Snapshot,
@@ -232,12 +233,12 @@ impl Queue {
     ) -> Result<Arc<Proposal>, Refusal> {
         let Some(draft) = self.draft(draft, client)? else {
             return Err(Refusal::new(Code::NotFound, "there is no draft to submit")
-                .hint("Propose something first, for example with add_resource; without a connection of your own, name the draft."));
+                .hint("Propose a change first, for example with add_resource. Without a session, pass the id of the draft."));
         };
         self.check_words(submission)?;
         if draft.changes.is_empty() {
-            return Err(Refusal::new(Code::BadRequest, "the draft changes nothing")
-                .hint("Propose something first, for example with add_resource."));
+            return Err(Refusal::new(Code::BadRequest, "the draft contains no changes")
+                .hint("Propose a change first, for example with add_resource."));
         }
         let Refit { overlay, notes, .. } = refit(snapshot, draft).map_err(stale)?;
         let errors: Vec<Problem> = problems_brought(snapshot, &overlay)
@@ -261,7 +262,7 @@ impl Queue {
         self.opened(proposal, submission, time)
     }
 
-    /// Lets the one go that a submission takes the place of, if it names one.
+    /// Marks the proposal that a submission replaces as superseded.
     fn supersede(&mut self, client: &Client, submission: &Submission, by: ProposalId) -> Result<(), Refusal> {
         let Some(old) = submission.supersedes else { return Ok(()) };
         let mut old = self
@@ -291,12 +292,12 @@ impl Queue {
         Ok(self.put(proposal))
     }
 
-    /// Makes a draft of it again, as a new version: whatever was seen or decided of the old one is void.
+    /// Turns a proposal back into a draft with a new version; any verdict on the old version is void.
     pub fn revise(&mut self, id: ProposalId, client: &Client, time: u64) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.own(id, client)?);
         if proposal.state.is_final() || proposal.act.is_some() {
             let message = format!("{id} is {} and cannot be revised", proposal.state.word());
-            return Err(Refusal::new(Code::Conflict, message).hint("Begin another proposal."));
+            return Err(Refusal::new(Code::Conflict, message).hint("Start a new proposal."));
         }
         proposal.state = ProposalState::Draft;
         proposal.version += 1;
@@ -305,11 +306,11 @@ impl Queue {
         Ok(self.put(proposal))
     }
 
-    /// Lets it go; what it would have changed is not kept.
+    /// Withdraws a proposal and drops its changes.
     pub fn withdraw(&mut self, id: ProposalId, client: &Client) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.own(id, client)?);
         if proposal.state.is_final() {
-            let message = format!("{id} is {} already", proposal.state.word());
+            let message = format!("{id} is already {}", proposal.state.word());
             return Err(Refusal::new(Code::Conflict, message));
         }
         proposal.state = ProposalState::Withdrawn;
@@ -318,7 +319,7 @@ impl Queue {
     }
 }
 
-/// Problems of what the proposal touches that are not there without it.
+/// Returns the problems that the proposal introduces.
 pub(super) fn problems_brought(snapshot: &Snapshot, overlay: &Overlay) -> Vec<Problem> {
     let (mut before, mut after) = (Problems::default(), Problems::default());
     before.update(snapshot, &overlay.changes);
@@ -336,7 +337,7 @@ fn told(problem: &Problem) -> String {
     }
 }
 
-/// About how much a change holds.
+/// Returns the approximate size of a change in bytes.
 fn weight(change: &Change) -> usize {
     let text = |value: &Option<Arc<str>>| value.as_ref().map_or(0, |text| text.len());
     match change {

@@ -1,26 +1,26 @@
-//! Side effects of removals: what a proposal changes only because something goes. A side effect is accepted together with
-//! its cause or not at all, so that a removal nobody ticked leaves no trace.
+//! Side effects of removals: changes that a proposal makes only because an element is removed. A side effect is
+//! accepted together with its cause or not at all, so that an unselected removal leaves no trace.
 //!
 //! ```text
-//! removes subnet `a`          the cause, confirmed once for all below
-//! ├ removes instance `web`    effect of `a`: it stands in it
-//! │ └ removes edge web → db   effect of `web`, and of `db` if that goes as well: one of them is enough
-//! └ `api` loses its subnet    effect of `a`; what else the proposal changes of `api` stands on its own
+//! removes subnet `a`          the cause, confirmed once for everything below
+//! ├ removes instance `web`    effect of `a`: it is inside `a`
+//! │ └ removes edge web → db   effect of `web`, and of `db` if that is removed too: one cause is enough
+//! └ `api` loses its subnet    effect of `a`; other changes of `api` are independent
 //! ```
 //!
-//! Changes do not record why they were made. A change counts as a side effect if the removal alone would have made it;
-//! whoever asked for both sees them go together.
+//! Changes do not record why they were made. A change counts as a side effect if the removal alone would have made it,
+//! even when the agent also requested it.
 
 use shared_protocol::{BoardId, Change, EdgeId, NodeId, PropKey, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The targets of one reference before the proposal and after all of it.
+/// The targets of one reference before and after the whole proposal.
 type NetTargets<'a> = (&'a [NodeId], &'a [NodeId]);
 
 struct Effects<'a> {
     nodes: BTreeSet<NodeId>,
     boards: BTreeSet<BoardId>,
-    /// Edges that go, by their ends in both directions.
+    /// The removed edges, by their ends in both directions.
     edges: BTreeMap<(NodeId, NodeId), BTreeSet<EdgeId>>,
     references: BTreeMap<(NodeId, &'a PropKey), NetTargets<'a>>,
 }
@@ -56,7 +56,7 @@ impl<'a> Effects<'a> {
         effects
     }
 
-    /// The removals that a change follows from; none if it was asked for in its own right.
+    /// Returns the removals that cause a change; empty if the change is independent.
     fn causes(&self, change: &Change) -> BTreeSet<Subject> {
         let node = |id: NodeId| self.nodes.contains(&id).then_some(Subject::Node(id));
         match change {
@@ -68,7 +68,7 @@ impl<'a> Effects<'a> {
             Change::Edge { before: Some(edge), after: None, .. } => {
                 [edge.source.node, edge.target.node].into_iter().filter_map(node).collect()
             }
-            // A node that goes takes its own references along.
+            // The references of a removed node are removed with it.
             Change::References { node: holder, key, .. } if !self.nodes.contains(holder) => {
                 let Some((before, after)) = self.references.get(&(*holder, key)) else {
                     return BTreeSet::new();
@@ -84,7 +84,7 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Why a node would lose a target: the target goes, or the edge that stands for the reference does.
+    /// Returns the removals that make a node lose a target: the target's, or that of the edge behind the reference.
     fn causes_of_loss(&self, holder: NodeId, target: NodeId) -> BTreeSet<Subject> {
         if self.nodes.contains(&target) {
             return BTreeSet::from([Subject::Node(target)]);
@@ -93,7 +93,7 @@ impl<'a> Effects<'a> {
         edges.map(|edge| Subject::Edge(*edge)).collect()
     }
 
-    /// The causes of each element that is nothing but a side effect. Of an element that goes, only its removal counts.
+    /// Returns the causes of each element that is only a side effect. Of a removed element, only the removal counts.
     fn by_subject(&self, changes: &[Change]) -> BTreeMap<Subject, BTreeSet<Subject>> {
         let removed: BTreeSet<Subject> =
             changes.iter().filter(|change| is_removal(change)).map(Subject::of).collect();
@@ -125,13 +125,13 @@ fn lost(before: &[NodeId], after: &[NodeId]) -> Vec<NodeId> {
     before.iter().filter(|target| !after.contains(target)).copied().collect()
 }
 
-/// The elements that are nothing but side effects, each with the removals that cause it: at least one of these is accepted
-/// with it.
+/// Returns the elements that are only side effects, with the removals that cause them. At least one cause must be
+/// accepted with each.
 pub fn effects(changes: &[Change]) -> BTreeMap<Subject, BTreeSet<Subject>> {
     Effects::of(changes).by_subject(changes)
 }
 
-/// The chosen elements that are side effects of removals nobody chose.
+/// Returns the selected elements that are side effects of unselected removals.
 pub fn effects_without_cause(
     changes: &[Change],
     chosen: &BTreeSet<Subject>,
@@ -141,8 +141,8 @@ pub fn effects_without_cause(
     effects
 }
 
-/// Splits a proposal by the chosen elements: the changes that are taken, and those that stay proposed. A chosen element
-/// keeps what it would have lost only through a removal that was not chosen.
+/// Splits a proposal by the selected elements into the accepted changes and the rest. A selected element keeps the
+/// targets that it would lose only through an unselected removal.
 pub(super) fn split(changes: &[Change], chosen: &BTreeSet<Subject>) -> (Vec<Change>, Vec<Change>) {
     let effects = Effects::of(changes);
     let (mut taken, mut left) = (Vec::new(), Vec::new());
@@ -161,7 +161,7 @@ pub(super) fn split(changes: &[Change], chosen: &BTreeSet<Subject>) -> (Vec<Chan
             taken.push(change.clone());
             continue;
         }
-        // All changes of this reference are settled at its first one.
+        // All changes of one reference are merged at its first change.
         let Some((before, after)) = effects.references.get(&(*node, key)) else { continue };
         if !settled.insert((*node, key)) {
             continue;

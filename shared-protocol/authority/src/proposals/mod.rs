@@ -1,9 +1,9 @@
-//! The review queue: agents propose, people decide. A proposal is a list of changes over a base revision; nothing of it
-//! touches the workspace before a person accepted it.
+//! The review queue: agents propose, people decide. A proposal is a list of changes over a base revision. It does not
+//! touch the workspace before a person accepts it.
 //!
-//! Everything here is a pure function of a queue, a snapshot and a moment. The process around it makes each step durable
-//! and keeps the audit. There is one way to accept, [`Queue::accept`], and it checks all that was seen against all that
-//! is: id, version, content hash, base revision, expiry, chosen elements, confirmations.
+//! Everything here is a pure function of a queue, a snapshot, a time and a seed. The host process makes each step
+//! durable and writes the audit log. [`Queue::accept`] is the only way to accept. It checks the verdict against the
+//! current state: id, version, content hash, base revision, expiry, selected elements, confirmations.
 
 mod ask;
 mod clashes;

@@ -1,5 +1,50 @@
-//! The workspace goes on under what waits. A proposal whose elements were left alone moves along, which costs nothing: only
-//! those that touch or build on a changed element, or want a name or a place that was taken, are looked at.
+//! Rebase of the review queue: keeps open proposals valid while the workspace changes.
+//!
+//! People keep working while proposals are open, and each operation can invalidate any of them. Rebasing all of them on
+//! each operation would be too slow, so [`Touching`] indexes the open proposals by their triggers ([`Concern`]), the few
+//! things that can invalidate them: an element that they touch or mention, an element that they remove, a name that they
+//! take, a container in which the workbench chose a place for them. [`Queue::moved`] looks up the triggers of the
+//! operation and visits only the proposals that it finds. All others move along at no cost: the queue stores one
+//! revision for all open proposals, not one for each.
+//!
+//! # Example
+//!
+//! Revision r7 has a VPC `net` with `cidr_block` 10.1.0.0/16. Three proposals are open, all at version 1:
+//!
+//! ```text
+//! #1  adds a bucket; name (`s3_bucket`) and place are left to the workbench
+//!       triggers: the new node, the board, the name s3_bucket, new content on the board
+//! #2  sets cidr_block of `net` to 10.2.0.0/16
+//!       triggers: the node net
+//! #3  adds a bucket named `logs` at a given place
+//!       triggers: the new node, the board, the name logs
+//! ```
+//!
+//! A person continues to work:
+//!
+//! 1. r8 adds a bucket, which gets the free name `s3_bucket` and the place that #1 has. The name finds #1. Refit (see
+//!    `refit.rs`) chooses another name and place, notes both among its steps, and makes version 2. #2 and #3 are not
+//!    visited.
+//! 2. r9 moves `net`. The node finds #2. The operation is layout only and #2 still applies: it stays as it is.
+//! 3. r10 sets cidr_block of `net` to 10.9.0.0/16. The node finds #2. The content of its element changed, so #2 becomes
+//!    stale, with the reason "cidr_block of net: …". It is not rebased silently, even if its changes still apply: the
+//!    reviewer must see the change first.
+//!
+//! ```text
+//! workspace  r7 ───────── r8 ───────── r9 ───────── r10
+//!                         add bucket   move net     set cidr_block of net
+//! #1         v1 ────────► v2 ─────────────────────────►  open: s3_bucket_2, at another place
+//! #2         v1 ──────────────────────────────────► ✕    stale
+//! #3         v1 ──────────────────────────────────────►  open, never visited
+//! ```
+//!
+//! Afterwards:
+//!
+//! - A verdict on version 1 of #1 is refused: the reviewer saw another name.
+//! - A verdict on #3 that was given at r9 is refused as well: a verdict names the revision it was given on, which is r10
+//!   by now. The content hash of #3 is unchanged, so a second look is enough.
+//! - #2 stays stale until [`Queue::look_again`]. Here that is refused too: `before` is 10.1.0.0/16 and the state has
+//!   10.9.0.0/16. If r10 had changed only the label of `net`, #2 would become version 2, open.
 
 use super::{
     queue::{Queue, is_over},
@@ -14,22 +59,22 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Reasons that are kept with a stale proposal.
+/// The maximum number of reasons to store with a stale proposal.
 const MOST_REASONS: usize = 20;
 
-/// What can make a proposal look at itself again.
+/// A trigger for a refit: a key under which a change of the workspace can invalidate a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Concern {
     Subject(Subject),
-    /// It would take this away, so nobody may build on it.
+    /// The proposal removes this element, so a change that depends on the element conflicts.
     Gone(Subject),
-    /// On whichever board.
+    /// A node name, on any board.
     Name(Name),
     BoardName(BoardName),
     Room(Room),
 }
 
-/// The open proposals by what concerns them.
+/// The open proposals by their triggers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Touching(OrdMap<Concern, OrdSet<ProposalId>>);
 
@@ -80,8 +125,8 @@ fn takes_away(change: &Change) -> bool {
     matches!(change, Change::Node { before: Some(_), after: None, .. } | Change::Board { after: None, .. })
 }
 
-/// What somebody's change builds on. It matters to whoever would take that away, and a container that was put into another
-/// one also to whoever moves either.
+/// Returns the triggers of the elements that a change depends on: they find proposals that remove these elements and,
+/// for a move into another container, proposals that move either node.
 fn built_on(change: &Change) -> Vec<Concern> {
     let on = mentioned(change);
     let moved = matches!(change, Change::Parent { .. }).then(|| on.clone());
@@ -89,7 +134,7 @@ fn built_on(change: &Change) -> Vec<Concern> {
     on.into_iter().map(Concern::Gone).chain(moved).collect()
 }
 
-/// The name that a change takes.
+/// Returns the name that a change takes.
 fn claimed(change: &Change) -> Option<Concern> {
     match change {
         Change::Node { before: None, after: Some(node), .. } => Some(Concern::Name(node.name.clone())),
@@ -100,9 +145,9 @@ fn claimed(change: &Change) -> Option<Concern> {
 }
 
 impl Queue {
-    /// The workspace went on to `snapshot` by somebody's changes. A proposal whose elements were left alone moves along; one
-    /// whose elements were changed is stale until somebody looks again; one of which only a place, or a name that nobody
-    /// had asked for, was taken gets along without it, as a new version. Gives those that are other than they were.
+    /// Rebases the open proposals after `changes` by `by` led to `snapshot`. A proposal whose elements changed becomes
+    /// stale. One that only lost a place, or a name that the workbench had chosen, gets another and a new version. All
+    /// others stay. Returns the proposals that differ. The module documentation has an example.
     pub fn moved(&mut self, snapshot: &Snapshot, changes: &[Change], by: &str) -> Vec<Arc<Proposal>> {
         self.revision = snapshot.revision();
         let step = Moved { snapshot, changes, by };
@@ -126,7 +171,7 @@ impl Queue {
         others
     }
 
-    /// Ends what waited too long; what it would have changed is not kept.
+    /// Expires undecided proposals past their lifetime and drops their changes.
     pub fn expire(&mut self, now: u64) -> Vec<Arc<Proposal>> {
         let over: Vec<Arc<Proposal>> =
             self.iter().filter(|p| !is_over(&p.state) && p.expires <= now).cloned().collect();
@@ -136,7 +181,7 @@ impl Queue {
     }
 }
 
-/// One step of the workspace.
+/// One operation of the workspace, from the view of the proposals.
 struct Moved<'a> {
     snapshot: &'a Snapshot,
     changes: &'a [Change],
@@ -144,7 +189,7 @@ struct Moved<'a> {
 }
 
 impl Moved<'_> {
-    /// What is new, with where it stands.
+    /// Returns the places of the added nodes.
     fn added(&self) -> Vec<(Room, Placement)> {
         let added = self.changes.iter().filter_map(|change| match change {
             Change::Node { id, before: None, after: Some(node) } => {
@@ -155,7 +200,8 @@ impl Moved<'_> {
         added.collect()
     }
 
-    /// A proposal after this step, which meant these elements and moved this and that; none when it is as it was.
+    /// Returns the proposal rebased onto this step, or `None` when it does not differ. `meant` holds the elements that
+    /// changed in more than their place.
     fn under(&self, proposal: &Proposal, meant: &BTreeSet<Subject>) -> Option<Proposal> {
         let base = self.snapshot.revision();
         let stale = |why: Vec<String>| {
@@ -178,32 +224,32 @@ impl Moved<'_> {
         }
     }
 
-    /// What this step did to these elements, in domain words.
+    /// Describes the changes of this step to these elements.
     fn in_words(&self, subjects: &BTreeSet<Subject>) -> Vec<String> {
         let own: Vec<Change> =
             self.changes.iter().filter(|change| subjects.contains(&Subject::of(change))).cloned().collect();
         let mut before = self.snapshot.clone();
         for change in inverse(self.changes) {
-            // What cannot be taken back is told as it is now.
+            // A change that cannot be inverted is described by the current state.
             let _ = before.apply_change(&change);
         }
         lines(&before, self.snapshot, &own).into_iter().map(|line| line.text).collect()
     }
 
     fn told(&self, why: Vec<String>) -> Vec<String> {
-        let by = if self.by.is_empty() { "somebody" } else { self.by };
+        let by = if self.by.is_empty() { "someone" } else { self.by };
         let more = why.len().saturating_sub(MOST_REASONS);
         let first = why.into_iter().take(MOST_REASONS).map(|reason| format!("{by}: {reason}"));
         first.chain((more > 0).then(|| format!("and {more} more"))).collect()
     }
 }
 
-/// Told among the calls of the agent, so that agent and reviewer both read it.
+/// Wraps a note as a step of the proposal, so that both agent and reviewer see it.
 pub(super) fn chosen_again(note: String) -> Step {
     Step { summary: note, by_reviewer: None }
 }
 
-/// The elements that a change depends on besides its own.
+/// Returns the elements that a change depends on besides its own.
 pub(super) fn mentioned(change: &Change) -> Vec<Subject> {
     match change {
         Change::Node { before, after, .. } => before

@@ -1,11 +1,11 @@
-//! What an element of a proposal cannot be accepted without.
+//! Dependencies between the elements of a proposal: an element cannot be accepted without the ones it needs.
 
 use crate::Snapshot;
 use shared_protocol::{BoardId, Change, Name, NodeId, SourcePath, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The chosen elements and all that they need, and what those need: an edge its ends, a node its container and what it
-/// refers to, a removal all that hangs on what goes, a name whoever gives it up.
+/// Returns the selected elements with all their dependencies: an edge needs its ends, a node its container and its
+/// targets, a removal everything attached to the removed node, a name the element that gives it up.
 pub fn with_needs(
     snapshot: &Snapshot,
     changes: &[Change],
@@ -23,7 +23,7 @@ pub fn with_needs(
     all
 }
 
-/// What each element directly needs.
+/// Returns the direct dependencies of each element.
 pub(super) fn direct(snapshot: &Snapshot, changes: &[Change]) -> BTreeMap<Subject, BTreeSet<Subject>> {
     Needs::of(snapshot, changes).of
 }
@@ -31,10 +31,10 @@ pub(super) fn direct(snapshot: &Snapshot, changes: &[Change]) -> BTreeMap<Subjec
 struct Needs<'a> {
     snapshot: &'a Snapshot,
     subjects: BTreeSet<Subject>,
-    /// Nodes of which only the place changes.
+    /// The nodes with layout changes only.
     only_moved: BTreeSet<NodeId>,
     of: BTreeMap<Subject, BTreeSet<Subject>>,
-    /// Nodes that lose a target, with that target.
+    /// Pairs of a node and a target that it loses.
     losing: BTreeSet<(NodeId, NodeId)>,
     /// The first file of each bundle.
     bundles: BTreeMap<String, Subject>,
@@ -103,7 +103,7 @@ impl<'a> Needs<'a> {
                     self.add(&subject, Subject::Node(end));
                 }
             }
-            // An edge stands for a reference; without the edge, the reference goes.
+            // The reference that an edge represents is removed with the edge.
             Change::Edge { before: Some(edge), after: None, .. } => {
                 let (source, target) = (edge.source.node, edge.target.node);
                 for (holder, other) in [(source, target), (target, source)] {
@@ -123,13 +123,13 @@ impl<'a> Needs<'a> {
                     self.add(&subject, Subject::Board(holder));
                 }
             }
-            // A value for what the same proposal brings.
+            // An override may target a node that the same proposal adds.
             Change::Override { key, after: Some(_), .. } => {
                 if let Some(node) = crate::overrides::node_of(key) {
                     self.add(&subject, Subject::Node(node));
                 }
             }
-            // Files of one bundle were checked together and go together.
+            // The files of one bundle were validated together, so they are accepted together.
             Change::Source { path, .. } => {
                 let first = self.bundles.entry(bundle_of(path)).or_insert_with(|| subject.clone()).clone();
                 self.add(&subject, first.clone());
@@ -139,7 +139,7 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// The container, and those that were only moved or resized to make room.
+    /// Adds the container, and the nodes that were only moved or resized to make room.
     fn stands_in(&mut self, node: NodeId, board: BoardId, parent: Option<NodeId>) {
         let subject = Subject::Node(node);
         if let Some(parent) = parent {
@@ -157,7 +157,7 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// All that hangs on what goes: its content, its edges, whoever refers to it.
+    /// Adds everything attached to a removed node: its content, its edges and its referrers.
     fn goes(&mut self, id: NodeId) {
         let subject = Subject::Node(id);
         let Some(node) = self.snapshot.node(id) else { return };
@@ -184,7 +184,7 @@ fn node_of(subject: &Subject) -> Option<NodeId> {
     }
 }
 
-/// The folder of the bundle, which stands in a folder of the workspace.
+/// Returns the folder of the bundle: the first two segments of the path.
 fn bundle_of(path: &SourcePath) -> String {
     path.as_str().split('/').take(2).collect::<Vec<_>>().join("/")
 }

@@ -1,4 +1,4 @@
-//! A proposal as a reviewer sees it: in brief for the queue, and opened with everything that a decision needs.
+//! Read models for the reviewer: a brief for the queue, and an opened proposal with everything that a decision needs.
 
 use super::{
     clashes::clashes,
@@ -11,7 +11,7 @@ use super::{
     risk::{Added, risks, risks_of},
     words::lines,
 };
-use crate::{Snapshot, difference};
+use crate::{Snapshot, unified_diff};
 use shared_protocol::{
     BoardId, Change, Node, NodeId, Proposal, ProposalState, Refusal, Subject, Value,
     proposal::{Act, Kind, Line, Risk},
@@ -19,7 +19,7 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The proposal in brief. `stamp` differs whenever anything about it does.
+/// Returns the brief of a proposal. `stamp` changes with every change of the proposal.
 pub fn brief(queue: &Queue, snapshot: &Snapshot, proposal: &Proposal, stamp: u64) -> ProposalBrief {
     let mut risks = risks(snapshot, &proposal.changes);
     if proposal.act.as_ref().is_some_and(Act::is_grave) {
@@ -45,7 +45,7 @@ pub fn brief(queue: &Queue, snapshot: &Snapshot, proposal: &Proposal, stamp: u64
     }
 }
 
-/// Everything about it, over the state as it is now.
+/// Returns the opened proposal over the current state.
 pub fn open(
     queue: &Queue,
     snapshot: &Snapshot,
@@ -53,7 +53,7 @@ pub fn open(
     stamp: u64,
 ) -> Result<OpenedProposal, Refusal> {
     let fitted = match proposal.state {
-        // What is open was fitted already, and is shown exactly as a yes would take it.
+        // An open proposal is already rebased and is shown exactly as it would be accepted.
         ProposalState::Open => Overlay::over(snapshot, &proposal.changes),
         _ => refit(snapshot, proposal).map(|fitted| fitted.overlay),
     };
@@ -110,13 +110,13 @@ fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
     }
 }
 
-/// A text line by line; nothing when it stays as it is.
+/// Returns the diff of a text, or `None` when it does not change.
 fn file(path: &str, before: Option<&str>, after: Option<&str>) -> Option<FileDelta> {
-    let text = difference(path, before.unwrap_or_default(), after.unwrap_or_default());
+    let text = unified_diff(path, before.unwrap_or_default(), after.unwrap_or_default());
     (!text.is_empty()).then(|| FileDelta::of(path, text))
 }
 
-/// The act's own words, with the board as people call it.
+/// Describes an act, with the name of the board instead of its id.
 fn words_of_act(snapshot: &Snapshot, act: &Act) -> String {
     match act {
         Act::Run { board, .. } => match snapshot.board(*board) {
@@ -127,7 +127,7 @@ fn words_of_act(snapshot: &Snapshot, act: &Act) -> String {
     }
 }
 
-/// Each element once, by what becomes of it.
+/// Counts each element once, by its overall change.
 fn counts(snapshot: &Snapshot, changes: &[Change]) -> Counts {
     let mut kinds: BTreeMap<Subject, Kind> = BTreeMap::new();
     for change in changes {
@@ -148,7 +148,7 @@ fn counts(snapshot: &Snapshot, changes: &[Change]) -> Counts {
         let subject = Subject::of(change);
         let is_new = !is_there(snapshot, &subject);
         match kinds.get(&subject) {
-            // Brought and taken back.
+            // Added and removed again.
             Some(Kind::Added) if kind == Kind::Removed => drop(kinds.remove(&subject)),
             Some(Kind::Added | Kind::Removed) => {}
             Some(Kind::Changed) if kind == Kind::Placed => {}
@@ -295,9 +295,9 @@ impl Shown<'_> {
                 .iter()
                 .any(|change| matches!(change, Change::Prop { key: touched, .. } if touched == key));
             match (was, is) {
-                // A secret that changed looks the same.
+                // Both values of a secret are masked, so a change must be marked.
                 (Some(was), Some(is)) if was == is && touched => {
-                    fields.push((key.to_string(), (Some(was), Some(format!("{is} (another value)")))));
+                    fields.push((key.to_string(), (Some(was), Some(format!("{is} (changed)")))));
                 }
                 both => fields.push((key.to_string(), both)),
             }

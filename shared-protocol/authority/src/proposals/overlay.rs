@@ -1,26 +1,26 @@
-//! What the workspace would be with a proposal in it.
+//! The workspace with a proposal applied.
 
 use super::{clashes::reason, moved::mentioned};
 use crate::{ApplyError, Decision, Snapshot, decide, decide::refusal, rebase};
 use shared_protocol::{Change, Code, Command, Refusal, Subject};
 use std::collections::BTreeSet;
 
-/// The present state with a proposal's changes over it.
+/// The current state with a proposal's changes applied.
 #[derive(Debug, Clone)]
 pub struct Overlay {
     pub state: Snapshot,
-    /// The changes as they fit on the present state.
+    /// The changes, rebased onto the current state.
     pub changes: Vec<Change>,
 }
 
 impl Overlay {
-    /// Puts changes over a state; what does not fit any more is named.
+    /// Rebases changes onto a state; `Err` describes the conflicts.
     pub fn over(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
         Self::fit(snapshot, changes, |_| false)
     }
 
-    /// As [`Self::over`]; something that was moved or resized since stays where later work put it, unless places are all
-    /// there is.
+    /// As [`Self::over`], but a node that was moved or resized in the meantime keeps its place, unless the changes are
+    /// layout only.
     pub fn lenient(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
         let only_places = changes.iter().all(Change::is_layout);
         Self::fit(snapshot, changes, |change| {
@@ -48,12 +48,12 @@ impl Overlay {
         }
     }
 
-    /// As [`Self::over`], with a refusal that says what to do.
+    /// As [`Self::over`], with a refusal for the reviewer.
     pub(super) fn or_stale(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Refusal> {
         Self::over(snapshot, changes).map_err(stale)
     }
 
-    /// Decides a command on the overlay and adds what it does.
+    /// Decides a command on the overlay and adds its changes.
     pub(super) fn run(&mut self, command: &Command, seed: u64) -> Result<Decision, Refusal> {
         let decision = decide(&self.state, command, seed)?;
         self.add(&decision.changes)?;
@@ -71,7 +71,7 @@ impl Overlay {
     }
 }
 
-/// What cannot be added is reason enough: all that builds on it follows from that.
+/// Describes the conflicts. A node that cannot be added hides the conflicts that only follow from it.
 fn in_words(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<String> {
     let is_addition = |change: &Change| matches!(change, Change::Node { before: None, .. });
     let missing: BTreeSet<Subject> = conflicts
@@ -92,9 +92,9 @@ fn in_words(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<Str
     told
 }
 
-/// That a proposal does not fit any more, with what to do.
+/// The refusal for a proposal that conflicts with the current state.
 pub(super) fn stale(why: Vec<String>) -> Refusal {
     let shown = why.iter().take(5).cloned().collect::<Vec<_>>().join("; ");
-    Refusal::new(Code::Stale, format!("the workspace changed under this proposal: {shown}"))
-        .hint("Withdraw it and start again from what is there now.")
+    Refusal::new(Code::Stale, format!("the workspace has changed since this proposal was made: {shown}"))
+        .hint("Withdraw it and start again from the current state.")
 }

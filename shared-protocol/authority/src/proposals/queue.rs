@@ -1,4 +1,4 @@
-//! The queue: who may see which proposal, which elements are spoken for, and how much may wait.
+//! The queue: access to proposals, the index of touched elements, and the limits.
 
 use super::moved::Touching;
 use super::overlay::stale;
@@ -10,25 +10,25 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-/// Bounds, and how long a proposal waits.
+/// Limits and lifetimes of proposals.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
-    /// Proposals of one client that are not decided.
+    /// The maximum number of undecided proposals of one client.
     pub most_open: usize,
-    /// Proposals of all clients that are not decided.
+    /// The maximum number of undecided proposals of all clients.
     pub most_waiting: usize,
-    /// Proposals that clients of one name may withdraw within an hour: each leaves lines in the audit, which only grows.
+    /// The maximum number of proposals that clients of one name may withdraw per hour: each one grows the audit log.
     pub most_withdrawn: usize,
-    /// Decided ones that are remembered; the journal's operations and the audit keep the rest.
+    /// The maximum number of decided proposals to keep; older ones remain in the journal and the audit log only.
     pub most_decided: usize,
     pub most_changes: usize,
     pub most_steps: usize,
     pub most_bytes: usize,
-    /// Milliseconds after which an undecided proposal is over.
+    /// Milliseconds until an undecided proposal expires.
     pub lifetime: u64,
-    /// The same for a draft that nobody goes on with.
+    /// Milliseconds until a draft without further calls expires.
     pub draft_lifetime: u64,
-    /// The same for a draft of one call that only its id leads to: whoever does not name it has lost it.
+    /// Milliseconds until a draft with a single call and no connection expires: only its id leads to it.
     pub loose_lifetime: u64,
     pub most_text: usize,
 }
@@ -52,15 +52,15 @@ impl Default for Terms {
     }
 }
 
-/// A client at the moment of a call.
+/// The client of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     pub proposer: Proposer,
-    /// It has a connection of its own, so that "the draft" means the one of this connection. Without one, a draft has to
-    /// be named: its id is chance that only its proposer was told.
+    /// Whether the client has a connection of its own, so that "the draft" means the one of this connection. Without
+    /// one, the client must pass the id of the draft, which is random and known to its proposer only.
     pub connected: bool,
-    /// The key of a connection that is over and called itself the same. What it proposed can be gone on with by whoever
-    /// knows its id.
+    /// The key of a closed connection of a client with the same name. Its proposals stay accessible to a client that
+    /// knows their ids.
     pub inherits: Option<String>,
 }
 
@@ -74,37 +74,37 @@ impl Client {
 #[derive(Debug, Clone, Default)]
 pub struct Queue {
     pub(super) proposals: OrdMap<ProposalId, Arc<Proposal>>,
-    /// The state that each draft leads to, as it was last looked at.
+    /// The cached state of each draft.
     pub(super) overlays: OrdMap<ProposalId, Arc<Fitted>>,
-    /// Which elements open proposals touch or build on.
+    /// The open proposals by the elements that they touch or depend on.
     pub(super) touching: Touching,
-    /// All that is open fits this revision.
+    /// Every open proposal applies to this revision.
     pub(super) revision: Revision,
     pub terms: Terms,
 }
 
-/// A draft over a state.
+/// A draft applied to a state.
 #[derive(Debug)]
 pub(super) struct Fitted {
     pub(super) over: Revision,
     pub(super) state: Snapshot,
-    /// About how much its changes hold.
+    /// The approximate size of its changes.
     pub(super) bytes: usize,
 }
 
-/// What a call of an agent came to.
+/// The result of one agent call on a draft.
 #[derive(Debug, Clone)]
 pub struct Proposed {
     pub proposal: Arc<Proposal>,
     pub decision: Decision,
-    /// The workspace as the draft would have it.
+    /// The workspace with the draft applied.
     pub state: Snapshot,
-    /// Problems of what this call touched.
+    /// The problems of the elements that this call touched.
     pub findings: Vec<Problem>,
 }
 
 impl Queue {
-    /// What was kept, over the state that it was kept with.
+    /// Builds a queue from stored proposals and the revision that they were stored with.
     pub fn of(proposals: impl IntoIterator<Item = Proposal>, terms: Terms, revision: Revision) -> Self {
         let mut queue = Self { terms, revision, ..Self::default() };
         for proposal in proposals {
@@ -125,28 +125,27 @@ impl Queue {
         self.iter().find(|proposal| proposal.number == number)
     }
 
-    /// The revision that a proposal fits on: what a decision about it must name.
+    /// Returns the revision that a proposal applies to; a verdict must name it.
     pub fn base(&self, proposal: &Proposal) -> Revision {
         if proposal.state == ProposalState::Open { self.revision } else { proposal.base }
     }
 
-    /// The proposal of a client; one of somebody else is as if it were not there.
+    /// Returns a proposal of this client; one of another client is reported as not found.
     pub fn own(&self, id: ProposalId, client: &Client) -> Result<&Arc<Proposal>, Refusal> {
         self.get(id).filter(|proposal| client.owns(proposal)).ok_or_else(|| {
             Refusal::new(Code::NotFound, format!("there is no proposal {id}")).field("proposal")
         })
     }
 
-    /// The draft that a client is at: the one it names, or the newest of its connection.
+    /// Returns the draft with this id, or the newest draft of the client's connection.
     pub fn draft(&self, id: Option<ProposalId>, client: &Client) -> Result<Option<&Arc<Proposal>>, Refusal> {
         match id {
             Some(id) => {
                 let own = self.own(id, client)?;
                 if own.state != ProposalState::Draft {
-                    let message = format!("{id} is {} and takes no more changes", own.state.word());
-                    return Err(
-                        Refusal::new(Code::Conflict, message).hint("revise_proposal makes it a draft again.")
-                    );
+                    let message = format!("{id} is {} and accepts no more changes", own.state.word());
+                    return Err(Refusal::new(Code::Conflict, message)
+                        .hint("Use revise_proposal to make it a draft again."));
                 }
                 Ok(Some(own))
             }
@@ -158,7 +157,7 @@ impl Queue {
         }
     }
 
-    /// The workspace with a proposal in it.
+    /// Returns the workspace with a proposal applied.
     pub fn overlay(&self, snapshot: &Snapshot, proposal: &Proposal) -> Result<Snapshot, Refusal> {
         match self.fitted(snapshot, proposal.id) {
             Some(fitted) => Ok(fitted.state.clone()),
@@ -166,7 +165,7 @@ impl Queue {
         }
     }
 
-    /// The overlay of a draft, if it is still one over this very state.
+    /// Returns the cached overlay of a draft if it was made for this state.
     pub(super) fn fitted(&self, snapshot: &Snapshot, id: ProposalId) -> Option<&Arc<Fitted>> {
         self.overlays.get(&id).filter(|fitted| {
             fitted.over == snapshot.revision() && Arc::ptr_eq(fitted.state.registry(), snapshot.registry())
@@ -183,7 +182,7 @@ impl Queue {
         proposal
     }
 
-    /// Decided ones beyond the number that is remembered, oldest first; they are let go.
+    /// Drops the oldest decided proposals beyond the limit and returns their ids.
     pub fn forget_old(&mut self) -> Vec<ProposalId> {
         let mut over: Vec<(u64, ProposalId)> =
             self.iter().filter(|p| is_over(&p.state)).map(|p| (p.number, p.id)).collect();
@@ -197,7 +196,7 @@ impl Queue {
     }
 }
 
-/// Decided one way or the other, or let go; a rejected one may be revised and counts as decided.
+/// Whether a proposal is decided, withdrawn, superseded or expired. A rejected one counts, although it may be revised.
 pub(super) fn is_over(state: &ProposalState) -> bool {
     state.is_final() || matches!(state, ProposalState::Rejected { .. })
 }

@@ -1,5 +1,40 @@
-//! Fitting a proposal to a workspace that went on. Names and places that the agent had left to us are chosen again where
-//! somebody else has them by now; nobody has to look at a conflict that nobody meant.
+//! Refit: the rebase of one proposal onto the current state.
+//!
+//! A plain [`rebase`](crate::rebase()) would report a conflict whenever a name or a place is taken by now. An agent
+//! often leaves both to the workbench, and two agents that each add "a bucket" then get the same name. That conflict
+//! is accidental, so refit resolves it: `Proposal::chosen` lists the nodes whose name or place the workbench chose, and
+//! these are chosen again. Names and places that the agent gave stay, and conflict.
+//!
+//! # Example
+//!
+//! At r7 an agent adds a bucket without a name or a place, sets a property, and moves it in a later call. Meanwhile a
+//! person adds a bucket of the same type: r8 takes the name `s3_bucket` and the place P1.
+//!
+//! ```text
+//!     changes of the proposal, made on r7         after refit on r8
+//! 1.  Node       s3_bucket: none → node           named s3_bucket_2
+//! 2.  Placement  s3_bucket: none → P1             none → P2, the nearest free space
+//! 3.  Prop       s3_bucket.bucket: none → "logs"  unchanged
+//! 4.  Placement  s3_bucket: P1 → P3               P2 → P3
+//! 5.  Placement  net: S1 → S2                     left out: a person resized `net` to S3
+//! ```
+//!
+//! ```text
+//! proposal on r7 ──[1 choose]─► names and places chosen again
+//!                ──[2 rebase]─► conflicting places of existing nodes left out; any other conflict: stale
+//!                ──[3 room]───► containers grown again, as the sizes they were made for may be left out
+//! ```
+//!
+//! 1. [`Again`] walks the changes over a scratch copy of r8. A chosen name or place that is taken is replaced by a free
+//!    one. Later changes that name the old value as their `before` are rewritten (row 4), or they would not apply. A new
+//!    name avoids the names that the proposal itself takes further on.
+//! 2. [`Overlay::lenient`] rebases the result. Row 5 conflicts, but a place has no meaning: later work keeps its place,
+//!    unless the proposal is layout only, and then the conflict counts. Any other conflict ends the refit with its
+//!    reasons, and the proposal is stale.
+//! 3. If anything differs, containers grow around the nodes whose place was chosen.
+//!
+//! Each new choice becomes a note among the steps of the proposal. The caller stores a refit that differs as a new
+//! version, so a verdict on the old one is void. A refit that does not differ leaves the proposal as it is.
 
 use super::overlay::Overlay;
 use crate::{Snapshot, decide::Draft, layout, spatial::Room};
@@ -14,13 +49,13 @@ use std::{
 #[derive(Debug)]
 pub(super) struct Refit {
     pub(super) overlay: Overlay,
-    /// What was chosen again, in words.
+    /// Descriptions of the new choices.
     pub(super) notes: Vec<String>,
-    /// The changes are others than they were.
+    /// Whether the changes differ from those of the proposal.
     pub(super) differs: bool,
 }
 
-/// The changes as they fit on a state, or why they do not.
+/// Rebases a proposal onto a state, or returns the conflicts. The module documentation has an example.
 pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<Refit, Vec<String>> {
     let Proposal { changes, chosen, .. } = proposal;
     let mut again = Again::new(snapshot, changes, chosen);
@@ -29,11 +64,11 @@ pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<Refit, V
     let mut overlay = Overlay::lenient(snapshot, &changes)?;
     let mut differs = !notes.is_empty() || overlay.changes.len() != changes.len();
     if differs {
-        // Something stands elsewhere, or a container kept the size that somebody gave it.
+        // A node was placed elsewhere, or a container kept the size that a person gave it.
         let placed: Vec<NodeId> =
             chosen.places.iter().copied().filter(|id| overlay.state.node(*id).is_some()).collect();
         let mut draft = Draft::new(&overlay.state, 0);
-        // Without enough room they stand where they are.
+        // Without enough room the nodes stay in place.
         if layout::make_room(&mut draft, &placed).is_ok() {
             differs |= !draft.changes.is_empty();
             overlay.state = draft.state;
@@ -43,7 +78,7 @@ pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<Refit, V
     Ok(Refit { overlay, notes, differs })
 }
 
-/// Whether one of these stands where the workbench had put something of the proposal.
+/// Whether an added node overlaps a place that the workbench chose for the proposal.
 pub(super) fn is_crowded(proposal: &Proposal, added: &[(Room, Placement)]) -> bool {
     let rooms: BTreeMap<NodeId, Room> = proposal
         .changes
@@ -60,11 +95,11 @@ pub(super) fn is_crowded(proposal: &Proposal, added: &[(Room, Placement)]) -> bo
     })
 }
 
-/// Goes through the changes with the state as it would be at each.
+/// Walks the changes with the state before each one, and chooses taken names and places again.
 struct Again<'a> {
     chosen: &'a Chosen,
     state: Snapshot,
-    /// Names that the proposal itself takes.
+    /// The names that the proposal itself takes.
     own: BTreeSet<(BoardId, Name)>,
     renamed: BTreeMap<NodeId, (Name, Name)>,
     moved: BTreeMap<NodeId, (Placement, Placement)>,
@@ -107,7 +142,7 @@ impl<'a> Again<'a> {
             }
             other => other.clone(),
         };
-        // What does not fit is found when all of it is fitted.
+        // A change that does not apply is reported by the rebase of the whole list.
         let _ = self.state.apply_change(&change);
         change
     }
@@ -123,7 +158,7 @@ impl<'a> Again<'a> {
             .map(|number| stem.numbered(number))
             .find(|name| !is_taken(name) && !self.own.contains(&(node.board, name.clone())));
         let Some(name) = free else { return Arc::clone(node) };
-        self.notes.push(format!("{} is called {name} now: the name was taken meanwhile", node.name));
+        self.notes.push(format!("{} was renamed to {name}: its name was taken in the meantime", node.name));
         self.own.insert((node.board, name.clone()));
         self.renamed.insert(node.id, (node.name.clone(), name.clone()));
         Arc::new(Node { name, ..Node::clone(node) })
@@ -148,13 +183,13 @@ impl<'a> Again<'a> {
         }
         let size = Size { w: area.w, h: area.h };
         let free = area.at(layout::free_place(&self.state, room, size, Some(area.origin())));
-        self.notes.push(format!("{} stands elsewhere now: its place was taken meanwhile", node.name));
+        self.notes.push(format!("{} was moved: its place was taken in the meantime", node.name));
         self.moved.insert(id, (area, free));
         free
     }
 }
 
-/// The name without the number that made it free.
+/// Returns the name without its numeric suffix.
 fn stem(name: &Name) -> Name {
     let text = name.as_str();
     let without = text.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('_');

@@ -1,5 +1,5 @@
-//! What people decide. These functions are reached from the window's private channel and from a terminal with a code that
-//! only the window shows; no agent's call leads here.
+//! Decisions of people. Only the window's private channel and a terminal with a code shown in the window lead here; no
+//! agent request does.
 
 use super::{
     Queue,
@@ -17,28 +17,28 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// What an accepted proposal does to the workspace, in one operation.
+/// The effect of an accepted proposal on the workspace, as one operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acceptance {
     pub summary: String,
     pub changes: Vec<Change>,
     pub subjects: BTreeSet<Subject>,
-    /// What is to be done besides, once this is durable.
+    /// The action to run after the operation is durable.
     pub act: Option<Act>,
 }
 
 impl Queue {
-    /// The proposal that a person sees, if it is still that one and still waits.
+    /// Returns the proposal of a verdict, if it is open and unchanged since the reviewer saw it.
     fn seen(&self, verdict: &Verdict, now: u64) -> Result<&Arc<Proposal>, Refusal> {
         let id = verdict.proposal;
         let proposal =
             self.get(id).ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no proposal {id}")))?;
         let refuse =
-            |code, message: String| Err(Refusal::new(code, message).hint("Look at it again, then decide."));
+            |code, message: String| Err(Refusal::new(code, message).hint("Review it again, then decide."));
         match &proposal.state {
             ProposalState::Open => {}
             ProposalState::Stale { .. } => {
-                return refuse(Code::Stale, format!("what {id} touches was changed since"));
+                return refuse(Code::Stale, format!("elements of {id} were changed in the meantime"));
             }
             other => {
                 return refuse(Code::Conflict, format!("{id} is {} and cannot be decided", other.word()));
@@ -48,48 +48,47 @@ impl Queue {
             return refuse(Code::Stale, format!("{id} has expired"));
         }
         if proposal.version != verdict.version {
-            let message =
-                format!("{id} is at version {} and not {} any more", proposal.version, verdict.version);
+            let message = format!("{id} is now at version {}, not {}", proposal.version, verdict.version);
             return refuse(Code::Stale, message);
         }
         if proposal.content_hash()? != verdict.hash {
-            return refuse(Code::Stale, format!("{id} is not what was looked at"));
+            return refuse(Code::Stale, format!("the content of {id} has changed since it was reviewed"));
         }
         if self.base(proposal) != verdict.base {
-            return refuse(Code::Stale, format!("the workspace went on while {id} was looked at"));
+            return refuse(Code::Stale, format!("the workspace changed while {id} was under review"));
         }
         Ok(proposal)
     }
 
-    /// Checks a yes against all that is so now, and gives what it does. Nothing is changed here: the caller makes the
+    /// Checks an acceptance against the current state and returns its effect. Changes nothing: the caller makes the
     /// operation durable and then calls [`Self::accepted`], both or neither.
     pub fn accept(&self, verdict: &Verdict, snapshot: &Snapshot, now: u64) -> Result<Acceptance, Refusal> {
         let proposal = self.seen(verdict, now)?;
         if self.base(proposal) != snapshot.revision() {
-            let message = format!("the workspace went on while {} was looked at", proposal.id);
-            return Err(Refusal::new(Code::Stale, message).hint("Look at it again, then decide."));
+            let message = format!("the workspace changed while {} was under review", proposal.id);
+            return Err(Refusal::new(Code::Stale, message).hint("Review it again, then decide."));
         }
         let all: BTreeSet<Subject> = proposal.subjects().into_iter().collect();
         let subjects = match &verdict.chosen {
             None => all,
             Some(chosen) => {
                 if let Some(foreign) = chosen.iter().find(|subject| !all.contains(subject)) {
-                    let message = format!("{foreign} is not a part of {}", proposal.id);
+                    let message = format!("{foreign} is not part of {}", proposal.id);
                     return Err(Refusal::new(Code::BadRequest, message));
                 }
                 with_needs(snapshot, &proposal.changes, chosen.iter().cloned())
             }
         };
         if subjects.is_empty() {
-            return Err(
-                Refusal::new(Code::BadRequest, "nothing was chosen").hint("Tick something, or reject it.")
-            );
+            return Err(Refusal::new(Code::BadRequest, "nothing is selected")
+                .hint("Select at least one element, or reject it."));
         }
         if let Some((effect, causes)) = effects_without_cause(&proposal.changes, &subjects).pop_first() {
             let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
-            let message = format!("{effect} changes only because {} goes", causes.join(" or "));
-            return Err(Refusal::new(Code::BadRequest, message)
-                .hint("Choose the removal as well, or leave both out."));
+            let message = format!("{effect} changes only because {} is removed", causes.join(" or "));
+            return Err(
+                Refusal::new(Code::BadRequest, message).hint("Select the removal as well, or deselect both.")
+            );
         }
         let (part, left) = split(&proposal.changes, &subjects);
         let act = proposal.act.clone().filter(|_| subjects.contains(&Subject::Act));
@@ -98,25 +97,25 @@ impl Queue {
         let unconfirmed =
             grave.into_iter().chain(destructive).find(|subject| !verdict.confirmed.contains(subject));
         if let Some(subject) = unconfirmed {
-            let message = format!("{subject} takes something away and was not confirmed");
+            let message = format!("{subject} is destructive and was not confirmed");
             return Err(Refusal::new(Code::ConfirmationRequired, message)
-                .hint("Confirm each of these with a deliberate gesture."));
+                .hint("Confirm each destructive change explicitly."));
         }
         let applies = matches!(&act, Some(Act::Run { operation, .. }) if operation.needs_confirmation());
         if applies && verdict.plan.is_none() {
-            let message = format!("{} was not planned, so there is nothing to say yes to", proposal.id);
+            let message = format!("{} has no plan yet, so it cannot be accepted", proposal.id);
             return Err(Refusal::new(Code::ConfirmationRequired, message)
-                .hint("Wait for its plan, or press Plan; then read the plan and decide."));
+                .hint("Wait for the plan or press Plan, then review the plan and decide."));
         }
         let overlay = Overlay::or_stale(snapshot, &part)?;
         let is_part = !left.is_empty() || subjects.len() < proposal.subjects().len();
-        let of = if is_part { "Accept a part of" } else { "Accept" };
+        let of = if is_part { "Accept part of" } else { "Accept" };
         let summary = format!("{of} “{}” by {}", proposal.title, proposal.proposer.name);
         Ok(Acceptance { summary, changes: overlay.changes, subjects, act })
     }
 
-    /// Records that an acceptance became an operation, and that the workspace went on by it. What was not taken stays open,
-    /// as a new version. Gives those that are other than they were, this one first.
+    /// Records that an acceptance became an operation and rebases the other proposals. The rest of a partly accepted
+    /// proposal stays open as a new version. Returns the proposals that differ, this one first.
     pub fn accepted(
         &mut self,
         verdict: &Verdict,
@@ -145,7 +144,7 @@ impl Queue {
                 Err(why) => ProposalState::Stale { why },
             }
         };
-        // Before the rest is put in its place: what was accepted of a proposal does not make the rest of it stale.
+        // Before the rest is stored: the accepted part must not make the rest stale.
         let mut others = self.moved(snapshot, &acceptance.changes, by);
         others.retain(|other| other.id != proposal.id);
         let rest = self.put(proposal);
@@ -160,14 +159,14 @@ impl Queue {
     ) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
         if reason.trim().is_empty() || reason.len() > self.terms.most_text {
-            let message = "a rejection needs a reason that the agent can learn from";
+            let message = "a rejection needs a reason for the agent";
             return Err(Refusal::new(Code::BadRequest, message).field("reason"));
         }
         proposal.state = ProposalState::Rejected { reason: reason.to_owned(), by: by.to_owned() };
         Ok(self.put(proposal))
     }
 
-    /// A person looked at what changed since, and has it fitted to what is there now.
+    /// Rebases a proposal onto the current state after a reviewer saw what changed.
     pub fn look_again(
         &mut self,
         (id, version): (ProposalId, u32),
@@ -183,7 +182,7 @@ impl Queue {
         Ok(self.put(proposal))
     }
 
-    /// A reviewer's own edit of what they saw, recorded as such. A yes is for the version that comes of it.
+    /// Applies a reviewer's own edit, recorded as such. A verdict must be given on the new version.
     pub fn amend(
         &mut self,
         (id, version, hash): (ProposalId, u32, ContentHash),
@@ -194,8 +193,11 @@ impl Queue {
     ) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.undecided_at(id, version)?);
         if proposal.content_hash()? != hash {
-            return Err(Refusal::new(Code::Stale, format!("{id} is not what was looked at"))
-                .hint("Look at it again, then decide."));
+            return Err(Refusal::new(
+                Code::Stale,
+                format!("the content of {id} has changed since it was reviewed"),
+            )
+            .hint("Review it again, then decide."));
         }
         let Refit { mut overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale)?;
         let decision = overlay.run(command, seed)?;
@@ -213,46 +215,51 @@ impl Queue {
         const MOST_COMMENTS: usize = 500;
         let mut proposal = Proposal::clone(self.undecided(id)?);
         if comment.text.trim().is_empty() || comment.text.len() > self.terms.most_text {
-            let message = format!("a comment has 1 to {} bytes", self.terms.most_text);
+            let message = format!("a comment must have 1 to {} bytes", self.terms.most_text);
             return Err(Refusal::new(Code::BadRequest, message).field("text"));
         }
         if let Some(about) = comment.about.as_ref().filter(|about| !proposal.subjects().contains(about)) {
-            let message = format!("{about} is not a part of {id}");
+            let message = format!("{about} is not part of {id}");
             return Err(Refusal::new(Code::BadRequest, message)
                 .field("about")
-                .hint("Comment on one of its elements, or on the whole of it."));
+                .hint("Comment on one of its elements or on the whole proposal."));
         }
         if proposal.comments.len() >= MOST_COMMENTS {
-            return Err(Refusal::new(Code::LimitExceeded, format!("more than {MOST_COMMENTS} comments")));
+            return Err(Refusal::new(
+                Code::LimitExceeded,
+                format!("a proposal can have at most {MOST_COMMENTS} comments"),
+            ));
         }
         proposal.comments.push(comment);
         Ok(self.put(proposal))
     }
 
-    /// Notes what came of what a proposal asked for.
+    /// Records the outcome of a proposal's action.
     pub fn came_of(&mut self, id: ProposalId, outcome: &str) -> Option<Arc<Proposal>> {
         let mut proposal = Proposal::clone(self.get(id)?);
         proposal.outcome = Some(outcome.chars().take(1_000).collect());
         Some(self.put(proposal))
     }
 
-    /// One that still waits, at the version that was seen.
+    /// Returns an undecided proposal if it is still at this version.
     fn undecided_at(&self, id: ProposalId, version: u32) -> Result<&Arc<Proposal>, Refusal> {
         let proposal = self.undecided(id)?;
         if proposal.version == version {
             return Ok(proposal);
         }
-        let message = format!("{id} is at version {} and not {version} any more", proposal.version);
-        Err(Refusal::new(Code::Stale, message).hint("Look at it again, then decide."))
+        let message = format!("{id} is now at version {}, not {version}", proposal.version);
+        Err(Refusal::new(Code::Stale, message).hint("Review it again, then decide."))
     }
 
-    /// One that still waits, stale or not.
+    /// Returns an open or stale proposal.
     fn undecided(&self, id: ProposalId) -> Result<&Arc<Proposal>, Refusal> {
         let proposal =
             self.get(id).ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no proposal {id}")))?;
         match &proposal.state {
             ProposalState::Open | ProposalState::Stale { .. } => Ok(proposal),
-            other => Err(Refusal::new(Code::Conflict, format!("{id} is {} and does not wait", other.word()))),
+            other => {
+                Err(Refusal::new(Code::Conflict, format!("{id} is {} and not open for review", other.word())))
+            }
         }
     }
 }

@@ -1,18 +1,18 @@
-//! How much a proposal asks for, judged by the authority and never by the agent.
+//! Risk labels of a proposal, computed by the authority and never by the agent.
 
 use crate::Snapshot;
 
 use shared_protocol::{Change, Node, NodeId, PropKey, Subject, TypeDef, Value, proposal::Risk};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More elements than this are a wide change.
+/// A change of more elements than this is wide.
 const WIDE: usize = 25;
-/// Addresses that mean everybody.
+/// Address ranges that include every host.
 const EVERYBODY: [&str; 2] = ["0.0.0.0/0", "::/0"];
-/// Words in a type or property that mean access.
+/// Words in a type id that indicate access control.
 const ACCESS: [&str; 8] = ["iam", "role", "policy", "security", "secret", "key_vault", "kms", "firewall"];
 
-/// The labels of these changes over a state.
+/// Returns the risk labels of these changes over a state.
 pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
     let added = Added::of(changes);
     let mut found: BTreeSet<Risk> =
@@ -29,7 +29,7 @@ pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
     found
 }
 
-/// The labels of one change among others.
+/// Returns the risk labels of one change.
 pub(super) fn risks_of<'a>(
     snapshot: &'a Snapshot,
     added: &'a Added<'a>,
@@ -39,7 +39,7 @@ pub(super) fn risks_of<'a>(
     destructive.into_iter().chain(is_about_access(snapshot, added, change).then_some(Risk::Security))
 }
 
-/// The nodes that these changes bring: what is set on them is judged by their type, too.
+/// The nodes that these changes add; their properties are judged by their type too.
 pub(super) struct Added<'a>(BTreeMap<NodeId, &'a Node>);
 
 impl<'a> Added<'a> {
@@ -52,7 +52,7 @@ impl<'a> Added<'a> {
     }
 }
 
-/// Whether a change takes something away that is there; what a proposal brings it may also take back.
+/// Whether a change removes an existing element; a proposal may remove its own additions.
 pub(super) fn is_destructive(snapshot: &Snapshot, change: &Change) -> bool {
     match change {
         Change::Board { id, before: Some(_), after: None } => snapshot.board(*id).is_some(),
@@ -98,7 +98,7 @@ fn is_secret(def: Option<&TypeDef>, key: &PropKey) -> bool {
     def.and_then(|def| def.prop(key.as_str())).is_some_and(|prop| prop.sensitive)
 }
 
-/// A value that lets the world in, or a secret.
+/// Whether a value grants public access or is a secret.
 fn opens(def: Option<&TypeDef>, key: &PropKey, value: &Value) -> bool {
     let is_public = key.as_str().contains("public") && matches!(value, Value::Bool(true));
     is_public || is_secret(def, key) || mentions_everybody(value)

@@ -1,4 +1,4 @@
-//! A proposal in domain words: one line for each element, places folded into one.
+//! A proposal in domain words: one line per element; changes of its place are folded into that line.
 
 use super::risk::is_destructive;
 use crate::Snapshot;
@@ -8,8 +8,8 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// What changes, removals first, then in the order in which it was asked for. `before` is the state without the changes,
-/// `after` the one with them.
+/// Returns one line per changed element: removals first, then in the order of the changes, moves last. `before` is the
+/// state without the changes, `after` the state with them.
 pub fn lines(before: &Snapshot, after: &Snapshot, changes: &[Change]) -> Vec<Line> {
     let mut order: Vec<Subject> = Vec::new();
     let mut by_subject: BTreeMap<Subject, Vec<&Change>> = BTreeMap::new();
@@ -65,7 +65,7 @@ impl Words<'_> {
                 (None, Some(edge)) => (Kind::Added, format!("connects {}", ends(self.after, edge))),
                 (Some(edge), None) => (Kind::Removed, format!("disconnects {}", ends(self.before, edge))),
                 (_, Some(edge)) => (Kind::Changed, format!("changes the edge {}", ends(self.after, edge))),
-                (None, None) => (Kind::Changed, "changes an edge and takes it back".to_owned()),
+                (None, None) => (Kind::Changed, "adds and removes an edge".to_owned()),
             },
             Subject::Source(path) => match (self.before.source(path), self.after.source(path)) {
                 (None, _) => (Kind::Added, format!("adds {path}")),
@@ -73,7 +73,7 @@ impl Words<'_> {
                 _ => (Kind::Changed, format!("changes {path}")),
             },
             Subject::Override(key) => self.overriding(key),
-            Subject::Act => (Kind::Changed, "asks for something to be done".to_owned()),
+            Subject::Act => (Kind::Changed, "requests an action".to_owned()),
         }
     }
 
@@ -90,7 +90,7 @@ impl Words<'_> {
                 let (was, is) = (short(&before.value.to_string()), short(&after.value.to_string()));
                 (Kind::Changed, format!("overrides {what}: {was} → {is}"))
             }
-            (None, None) => (Kind::Changed, format!("overrides {what} and takes it back")),
+            (None, None) => (Kind::Changed, format!("overrides {what} and clears it again")),
         }
     }
 
@@ -106,12 +106,12 @@ impl Words<'_> {
             (Some(before), Some(after)) => {
                 let parts = self.parts(before, after);
                 if parts.is_empty() {
-                    (Kind::Placed, format!("places {}", after.name))
+                    (Kind::Placed, format!("moves or resizes {}", after.name))
                 } else {
                     (Kind::Changed, parts.join("; "))
                 }
             }
-            (None, None) => (Kind::Changed, "adds a node and takes it back".to_owned()),
+            (None, None) => (Kind::Changed, "adds and removes a node".to_owned()),
         }
     }
 
@@ -145,7 +145,7 @@ impl Words<'_> {
                         .and_then(|def| def.prop(key.as_str()))
                         .is_some_and(|prop| prop.sensitive);
                     let shown = |node: &Node| match node.props.get(key) {
-                        None => "nothing".to_owned(),
+                        None => "not set".to_owned(),
                         Some(_) if is_secret => "••••••".to_owned(),
                         Some(value) => short(&value.to_string()),
                     };
@@ -158,7 +158,7 @@ impl Words<'_> {
                     parts.push(format!("makes {key} of {} a plain value", after.name));
                 }
                 Change::References { key, .. } => {
-                    parts.push(format!("{key} of {} points elsewhere", after.name))
+                    parts.push(format!("changes the targets of {key} of {}", after.name))
                 }
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! Which ports may be connected.
+//! Connection rules: the ports that may be connected.
 
 use crate::Snapshot;
 use shared_protocol::{
@@ -14,7 +14,7 @@ pub struct Connection {
     pub rule: ConnectionRule,
 }
 
-/// The connection between two nodes by these ports (or by the first that fit); the refusal names the rule it breaks.
+/// Returns the connection between two nodes by these ports, or by the first that match; the refusal names the rule.
 pub fn connection(
     snapshot: &Snapshot,
     source: (NodeId, Option<&str>),
@@ -27,13 +27,13 @@ pub fn connection(
     }
     if from.board != to.board {
         return Err(refuse(format!("{} and {} are on different boards", from.label, to.label))
-            .hint("Edges stay on one board; links across boards are made between entities and nodes."));
+            .hint("An edge connects nodes of one board. Use a trace link across boards."));
     }
     let outs = ports(from_type, source.1, Direction::Out, "source")?;
     let ins = ports(to_type, target.1, Direction::In, "target")?;
 
     let mut refusal = None;
-    // Rules in their order: a special one stands before a general one and wins.
+    // The first match wins: a special rule comes before a general one.
     for rule in snapshot.registry().rules() {
         let Some(out) = outs.iter().find(|port| port.id == rule.source.port) else { continue };
         let Some(into) = ins.iter().find(|port| port.id == rule.target.port) else { continue };
@@ -78,7 +78,7 @@ fn ports<'a>(
     match def.port(wanted) {
         Some(port) if port.direction == direction => Ok(vec![port]),
         Some(port) => {
-            Err(refuse(format!("port `{}` of {} points the other way", port.id, def.title)).field(field))
+            Err(refuse(format!("port `{}` of {} has the wrong direction", port.id, def.title)).field(field))
         }
         None => Err(refuse(format!("{} has no port `{wanted}`", def.title))
             .field(field)
@@ -96,14 +96,15 @@ fn check_room(
         .edges_of(from.id)
         .any(|edge| edge.source == connection.source && edge.target == connection.target);
     if twin {
-        return Err(refuse(format!("{} and {} are connected there already", from.label, to.label)));
+        return Err(refuse(format!("{} and {} are already connected by these ports", from.label, to.label)));
     }
     for (node, port, end) in [(from, out, &connection.source), (to, into, &connection.target)] {
         if let Some(most) = port.max_connections
             && edges_at(snapshot, end).count() >= most as usize
         {
-            let message = format!("port `{}` of {} takes {most} at most", port.label, node.label);
-            return Err(refuse(message).hint("Remove the present connection first."));
+            let message =
+                format!("port `{}` of {} has reached its connection limit of {most}", port.label, node.label);
+            return Err(refuse(message).hint("Remove an existing connection first."));
         }
     }
     Ok(())
@@ -114,13 +115,13 @@ fn no_rule(
     (from, from_type): (&Node, &TypeDef),
     (to, to_type): (&Node, &TypeDef),
 ) -> Refusal {
-    let message = format!("no rule connects {} to {}", from_type.title, to_type.title);
+    let message = format!("no rule allows connecting {} to {}", from_type.title, to_type.title);
     let reverse =
         snapshot.registry().rules().iter().any(|rule| {
             rule.source.type_id.matches(&to.type_id) && rule.target.type_id.matches(&from.type_id)
         });
     if reverse {
-        return refuse(message).hint("It can be drawn the other way round.");
+        return refuse(message).hint("Connect them in the other direction.");
     }
     let mut takers: Vec<&str> = snapshot
         .registry()
@@ -134,10 +135,10 @@ fn no_rule(
     if takers.is_empty() {
         return refuse(message).hint(format!("{} has no outgoing connections.", from_type.title));
     }
-    refuse(message).hint(format!("Its connections: {}.", takers.join(", ")))
+    refuse(message).hint(format!("Allowed connections: {}.", takers.join(", ")))
 }
 
-/// The rule that an existing edge stands on, if there still is one.
+/// Returns the rule that allows an existing edge, if there is one.
 pub(crate) fn rule_for<'a>(
     snapshot: &'a Snapshot,
     source: &Endpoint,
@@ -156,25 +157,25 @@ fn edges_at<'a>(snapshot: &'a Snapshot, end: &'a Endpoint) -> impl Iterator<Item
     snapshot.edges_of(end.node).filter(move |edge| edge.source == *end || edge.target == *end)
 }
 
-/// The port at an end and how many edges it takes, if there is a limit.
+/// Returns the port at an end and its connection limit, if it has one.
 fn limit<'a>(snapshot: &'a Snapshot, end: &Endpoint) -> Option<(&'a PortDef, u32)> {
     let port = snapshot.type_of(snapshot.node(end.node)?)?.port(end.port.as_str())?;
     Some((port, port.max_connections?))
 }
 
-/// The edges that share a limit; none where there is no limit.
+/// Returns the edges that share a connection limit; empty when the port has none.
 pub(crate) fn edges_in_limit(snapshot: &Snapshot, end: &Endpoint) -> Vec<EdgeId> {
     limit(snapshot, end).map_or_else(Vec::new, |_| edges_at(snapshot, end).map(|edge| edge.id).collect())
 }
 
-/// More edges on a port than it takes: by a change of the types, an edit of a file or a revert.
+/// Returns the port and its limit when it has too many edges, after a change of types, a file edit or a revert.
 pub(crate) fn edge_is_full(snapshot: &Snapshot, end: &Endpoint) -> Option<(String, u32)> {
     let (port, most) = limit(snapshot, end)?;
     (edges_at(snapshot, end).count() > most as usize).then(|| (port.label.clone(), most))
 }
 
 impl Connection {
-    /// The ends as a command names them.
+    /// Returns both ends as references for a command.
     pub fn endpoints(&self) -> (EndpointRef, EndpointRef) {
         let name = |end: &Endpoint| EndpointRef { node: end.node.into(), port: Some(end.port.clone()) };
         (name(&self.source), name(&self.target))

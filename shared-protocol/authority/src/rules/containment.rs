@@ -1,9 +1,9 @@
-//! Which node may stand where.
+//! Containment rules: the containers and boards that accept a type.
 
 use crate::Snapshot;
 use shared_protocol::{Board, Code, Node, NodeId, Refusal, TypeDef};
 
-/// Whether a node of this type may stand in that container, or on the board when there is none; the refusal names the rule.
+/// Checks that a node of this type is allowed in the container, or on the board; the refusal names the rule.
 pub fn may_contain(
     snapshot: &Snapshot,
     board: &Board,
@@ -13,14 +13,14 @@ pub fn may_contain(
     let refuse = |message: String| Refusal::new(Code::ContainmentError, message).field("parent");
     if !child.may_stand_on(board.kind) {
         let kinds: Vec<&str> = child.boards.iter().map(|kind| kind.word()).collect();
-        let message = format!("{} cannot stand on an {} board", child.title, board.kind.word());
-        return Err(refuse(message).hint(format!("It belongs on a board of kind {}.", kinds.join(" or "))));
+        let message = format!("{} cannot be placed on an {} board", child.title, board.kind.word());
+        return Err(refuse(message).hint(format!("Place it on a board of kind {}.", kinds.join(" or "))));
     }
     let Some(parent) = parent else {
         if child.may_be_root() {
             return Ok(());
         }
-        let message = format!("{} cannot stand on the board itself", child.title);
+        let message = format!("{} cannot be placed directly on the board", child.title);
         return Err(refuse(message).hint(stands_in(snapshot, child)));
     };
     let container = snapshot
@@ -37,13 +37,13 @@ pub fn may_contain(
         return Err(refuse(message).hint(stands_in(snapshot, child)));
     }
     if !child.may_stand_in(container_type) {
-        let message = format!("{} cannot stand in {}", child.title, container_type.title);
+        let message = format!("{} cannot be placed in {}", child.title, container_type.title);
         return Err(refuse(message).hint(stands_in(snapshot, child)));
     }
     Ok(())
 }
 
-/// The same for a node that is already there.
+/// Checks the containment of an existing node.
 pub(crate) fn check_place(snapshot: &Snapshot, node: &Node) -> Result<(), Refusal> {
     let (Some(board), Some(def)) = (snapshot.board(node.board), snapshot.type_of(node)) else {
         return Ok(());
@@ -65,7 +65,7 @@ fn stands_in(snapshot: &Snapshot, child: &TypeDef) -> String {
         places.push("the board itself");
     }
     if places.is_empty() {
-        return format!("No container takes {}.", child.title);
+        return format!("No container accepts {}.", child.title);
     }
-    format!("It stands in {}.", places.join(", "))
+    format!("Allowed containers: {}.", places.join(", "))
 }

@@ -1,5 +1,5 @@
-//! What may be: values, visibility, containment, connections. Each rule is one function that the authority uses to
-//! decide, the problems list to warn, and the canvas to dim what cannot be.
+//! The rules for values, visibility, containment and connections. Each rule is one function, shared by the authority
+//! (to decide), the problem list (to warn) and the canvas (to dim invalid targets).
 
 mod connections;
 mod containment;

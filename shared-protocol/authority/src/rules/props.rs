@@ -1,4 +1,4 @@
-//! Which values a property takes, and when it is there at all.
+//! Property rules: allowed values, visibility, exposure.
 
 use crate::{Registry, Snapshot};
 use shared_protocol::{
@@ -8,7 +8,7 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// The value that counts: what is set, else the default.
+/// Returns the set value of a property, else its default.
 pub(crate) fn effective<'a>(
     def: &'a TypeDef,
     props: &'a BTreeMap<PropKey, Value>,
@@ -17,13 +17,13 @@ pub(crate) fn effective<'a>(
     props.get(key).or_else(|| def.prop(key.as_str())?.default.as_ref())
 }
 
-/// Whether a property is shown and may be set, given the others. Only its own condition counts, on the values as they
-/// stand: two properties may each rule the other out.
+/// Whether a property is shown and may be set, given the other values. Only its own conditions count, on the stored
+/// values: two properties may each exclude the other.
 pub fn is_visible(def: &TypeDef, node: &Node, prop: &PropDef) -> bool {
     prop.visible_when.iter().chain(&prop.also_when).all(|condition| holds(def, node, condition))
 }
 
-/// Whether a condition holds on the values as they stand. A reference counts as true when it has a target.
+/// Whether a condition holds on the stored values. A reference counts as true when it has a target.
 pub fn holds(def: &TypeDef, node: &Node, condition: &Condition) -> bool {
     const POINTS_SOMEWHERE: Value = Value::Bool(true);
     let actual = match node.references.contains_key(&condition.prop) {
@@ -41,7 +41,7 @@ pub fn holds(def: &TypeDef, node: &Node, condition: &Condition) -> bool {
     }
 }
 
-/// Whether this value may be set on a node of this type; the refusal names the rule.
+/// Checks a value for a property of this type; the refusal names the rule.
 pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Value) -> Result<(), Refusal> {
     let prop = editable(def, key)?;
     if takes_expression(def, prop, value) {
@@ -61,8 +61,8 @@ pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Val
     })
 }
 
-/// Arguments of Terraform may be expressions of its language, whatever their kind; whether one is well formed is found
-/// out when it is written.
+/// Whether the value is a Terraform expression, which any argument accepts regardless of its kind. Its syntax is
+/// checked when the configuration is generated.
 pub(crate) fn takes_expression(def: &TypeDef, prop: &PropDef, value: &Value) -> bool {
     let becomes_terraform = def.block != Block::Resource || def.terraform_types().next().is_some();
     becomes_terraform
@@ -71,7 +71,7 @@ pub(crate) fn takes_expression(def: &TypeDef, prop: &PropDef, value: &Value) -> 
         && value.expression().is_some_and(|text| text.len() <= MAX_VALUE_BYTES)
 }
 
-/// The property, if a person may set it.
+/// Returns the property if it is editable.
 pub(crate) fn editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDef, Refusal> {
     let refuse = |message: String| Refusal::new(Code::ValidationError, message).field(key);
     let prop = def.prop(key.as_str()).ok_or_else(|| {
@@ -80,33 +80,33 @@ pub(crate) fn editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDe
     })?;
     match prop.exposure {
         Exposure::Editable => Ok(prop),
-        Exposure::ReadOnly => Err(refuse(format!("{} of {} can only be read", prop.label, def.title))),
+        Exposure::ReadOnly => Err(refuse(format!("{} of {} is read-only", prop.label, def.title))),
         Exposure::Opaque => {
             Err(refuse(format!("{} of {} cannot be set here: {}", prop.label, def.title, prop.reason)))
         }
     }
 }
 
-/// Whether the value of a property may be given from outside: it is an argument of something that becomes Terraform.
+/// Checks that a property can become a Terraform variable: it must be an argument of a type that generates Terraform.
 pub fn may_vary(def: &TypeDef, key: &PropKey) -> Result<(), Refusal> {
     let refuse = |message: String| Err(Refusal::new(Code::ValidationError, message).field(key));
     let prop = editable(def, key)?;
     if def.terraform_types().next().is_none() {
         return refuse(format!(
-            "{} does not become Terraform, so {} cannot be a variable",
+            "{} generates no Terraform, so {} cannot be a variable",
             def.title, prop.label
         ));
     }
     if matches!(prop.kind, PropKind::Reference | PropKind::Slot) {
         return refuse(format!(
-            "{} of {} points at nodes, so it cannot be a variable",
+            "{} of {} references nodes, so it cannot be a variable",
             prop.label, def.title
         ));
     }
     Ok(())
 }
 
-/// Every property that is set while its condition does not hold.
+/// Refuses the first of these properties that is hidden by the other values of the node.
 pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> Result<(), Refusal> {
     for key in touched {
         let Some(prop) = def.prop(key.as_str()) else { continue };
@@ -117,7 +117,7 @@ pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> R
         let failing = conditions.find(|condition| !holds(def, node, condition));
         let depends = failing.map(|condition| condition.prop.to_string()).unwrap_or_default();
         let on = def.prop(&depends).map_or(depends.as_str(), |prop| prop.label.as_str());
-        let message = format!("{} of {} does not apply with the present {on}", prop.label, def.title);
+        let message = format!("{} of {} does not apply with the current {on}", prop.label, def.title);
         return Err(Refusal::new(Code::ValidationError, message)
             .field(key)
             .hint(format!("Change {on} first.")));
@@ -125,7 +125,7 @@ pub(crate) fn check_hidden(def: &TypeDef, node: &Node, touched: &[PropKey]) -> R
     Ok(())
 }
 
-/// Kind, range, length, pattern and options; `Err` says what was expected.
+/// Checks kind, range, length, pattern and options; `Err` says what is expected.
 pub(crate) fn check_value(
     prop: &PropDef,
     value: &Value,
@@ -196,7 +196,7 @@ fn not_like(prop: &PropDef, text: &str) -> String {
     if prop.pattern_hint.is_empty() {
         format!("{shown:?} does not match `{}`", prop.pattern.as_deref().unwrap_or_default())
     } else {
-        format!("{shown:?} does not fit: {}", prop.pattern_hint)
+        format!("{shown:?} is not valid: {}", prop.pattern_hint)
     }
 }
 
@@ -236,7 +236,7 @@ fn is_colour(text: &str) -> bool {
 fn check_cidr(text: &str) -> Result<(), String> {
     let wrong = || Err(format!("{text:?} is not an address range such as 10.0.0.0/16"));
     let Some((address, prefix)) = text.split_once('/') else { return wrong() };
-    // No sign and no leading zero, which others that read it do not take.
+    // Rejects a sign or a leading zero in the prefix, which other parsers do not accept.
     let written = prefix;
     let (Ok(address), Ok(prefix)) = (address.parse::<std::net::IpAddr>(), prefix.parse::<u8>()) else {
         return wrong();
@@ -251,14 +251,14 @@ fn check_cidr(text: &str) -> Result<(), String> {
     let host_bits = u32::from(width - prefix);
     let host = if host_bits >= 128 { bits } else { bits & ((1u128 << host_bits) - 1) };
     if host != 0 {
-        return Err(format!("{text:?} has bits set behind its prefix"));
+        return Err(format!("{text:?} has host bits set"));
     }
     Ok(())
 }
 
 impl Snapshot {
-    /// The nodes that a reference points at: what is set, else (where the type says so) the nearest container around
-    /// the node that fits.
+    /// Returns the targets of a reference: the set ones, else (where the type says so) the nearest matching ancestor
+    /// container.
     pub fn targets_of<'a>(&'a self, node: &'a Node, prop: &PropDef) -> Vec<&'a Node> {
         match node.references.get(&prop.key) {
             Some(targets) if !targets.is_empty() => {
@@ -272,7 +272,7 @@ impl Snapshot {
         }
     }
 
-    /// The value that counts for a node: what is set, else the type's default.
+    /// Returns the set value of a node's property, else the default of the type.
     pub fn effective_prop<'a>(&'a self, node: &'a Node, key: &PropKey) -> Option<&'a Value> {
         match self.type_of(node) {
             Some(def) => effective(def, &node.props, key),

@@ -1,8 +1,8 @@
-//! Ids that look like what somebody asked for.
+//! Suggestions for a misspelled id.
 
 use shared_protocol::limits::MAX_SUGGESTIONS;
 
-/// At most [`MAX_SUGGESTIONS`], the nearest first.
+/// Returns at most [`MAX_SUGGESTIONS`] known ids that are similar to the wanted one, best match first.
 pub fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = wanted.to_lowercase();
     let last = |id: &str| id.rsplit(['/', '.']).next().unwrap_or_default().to_lowercase();

@@ -1,5 +1,4 @@
-//! Names and places that were left to the workbench, and what a reviewer is told when a proposal and the workspace went
-//! apart.
+//! Names and places that were left to the workbench, and the conflict report of a proposal.
 
 use super::proposals::{NOW, Room, agent, code, verdict};
 use crate::proposals::{Draft, clashes, open};
@@ -36,7 +35,7 @@ fn two_agents_may_both_add_a_first_one() {
     let now = Proposal::clone(room.get(second.id));
     assert_eq!((&now.state, now.version), (&ProposalState::Open, 2));
     let told: Vec<&str> = now.steps.iter().map(|step| step.summary.as_str()).collect();
-    assert!(told.iter().any(|step| step.contains("s3_bucket is called s3_bucket_2 now")), "{told:?}");
+    assert!(told.iter().any(|step| step.contains("s3_bucket was renamed to s3_bucket_2")), "{told:?}");
     assert_eq!(code(room.accept(&seen)), Code::Stale, "what was seen had another name");
     let opened = open(&room.queue, &room.bench.state, &now, 1).unwrap();
     assert!(opened.conflicts.is_empty() && opened.elements[0].text.contains("s3_bucket_2"), "{opened:?}");
@@ -96,7 +95,7 @@ fn what_was_built_on_something_that_would_go_is_noticed() {
     room.propose("one", r#"{"remove":{"nodes":["a"]}}"#).unwrap();
     let proposal = room.submit("one").unwrap();
     room.edit(r#"{"addNode":{"board":"main","type":"aws/compute/instance","parent":"a","name":"web"}}"#);
-    assert_eq!(why(&room, proposal.id), ["ada: a is used by web now"]);
+    assert_eq!(why(&room, proposal.id), ["ada: a is now used by web"]);
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn a_name_that_was_given_is_kept_and_the_clash_is_told() {
     let mut room = Room::new();
     let proposal = room.open();
     room.edit(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"web"}}"#);
-    assert_eq!(why(&room, proposal.id), ["ada: the name web is taken by something else now"]);
+    assert_eq!(why(&room, proposal.id), ["ada: the name web is taken by another element"]);
     let refusal = room.queue.look_again((proposal.id, 1), &room.bench.state).unwrap_err();
     assert!(refusal.message.contains("the name web is taken"), "{refusal}");
     room.edit(r#"{"updateNode":{"node":"web","name":"files"}}"#);
@@ -119,7 +118,7 @@ fn a_draft_goes_on_although_its_name_was_taken() {
     let own = room.propose("one", &bucket("another-bucket")).unwrap();
     let overlay = room.queue.overlay(&room.bench.state, &own).unwrap();
     let first = overlay.nodes().find(|node| node.name.as_str() == "s3_bucket").unwrap().id;
-    // It is called something else later: the first name does not matter any more.
+    // A later call renames it, so the first name does not matter.
     let rename = format!(r#"{{"updateNode":{{"node":"{first}","name":"files"}}}}"#);
     room.propose("one", &rename).unwrap();
     for name in ["s3_bucket", "s3_bucket_2"] {
@@ -132,7 +131,7 @@ fn a_draft_goes_on_although_its_name_was_taken() {
     let proposal = room.submit("one").unwrap();
     room.accept(&verdict(&room.queue, &proposal)).unwrap();
     assert_eq!(named(&room, "files").label, "Files");
-    // The first one had the third name until it was called something else.
+    // The first bucket had the third name until it was renamed.
     named(&room, "s3_bucket_4");
 }
 
@@ -157,7 +156,10 @@ fn a_stale_one_says_who_did_what_to_each_element() {
     );
     assert!(why.iter().any(|reason| reason.contains("labels a “Mine”")), "{why:?}");
     let opened = open(&room.queue, &room.bench.state, room.get(proposal.id), 1).unwrap();
-    assert!(opened.conflicts.iter().any(|reason| reason == "label of a was changed since"), "{opened:?}");
+    assert!(
+        opened.conflicts.iter().any(|reason| reason == "label of a was changed in the meantime"),
+        "{opened:?}"
+    );
     let told: Vec<_> = opened
         .clashes
         .iter()

@@ -1,4 +1,4 @@
-//! One case per rule, through commands as a script would write them.
+//! One case per rule, with commands as a script writes them.
 
 use super::Bench;
 use shared_protocol::{Code, Value, messages::Severity};
@@ -44,7 +44,7 @@ fn values_are_checked_by_kind_range_pattern_and_options() {
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     for (set, reason) in [
         (r#"{"cidr_block":5}"#, "expected an address range"),
-        (r#"{"cidr_block":"10.0.0.1/16"}"#, "bits set behind its prefix"),
+        (r#"{"cidr_block":"10.0.0.1/16"}"#, "has host bits set"),
         (r#"{"cidr_block":"10.0.0.0/40"}"#, "not an address range"),
         (r#"{"cidr_blok":"10.0.0.0/16"}"#, "has no property"),
         (r#"{"instance_tenancy":"shared"}"#, "is not one of"),
@@ -57,7 +57,7 @@ fn values_are_checked_by_kind_range_pattern_and_options() {
         assert!(refusal.field.is_some());
     }
     bench.json(r#"{"updateNode":{"node":"net","set":{"cidr_block":"10.1.0.0/16","tags":{"team":"core"}}}}"#);
-    // Null takes a value away; only the keys that are given are touched.
+    // Null unsets a value; only the given keys are touched.
     bench.json(r#"{"updateNode":{"node":"net","set":{"cidr_block":null}}}"#);
     let node = bench.state.node(bench.node("net")).unwrap();
     assert_eq!(node.props.keys().map(ToString::to_string).collect::<Vec<_>>(), ["tags"]);
@@ -123,13 +123,13 @@ fn connections_follow_the_rules_and_ports_their_limits() {
     let (plan, web) = (bench.node("plan"), bench.node("web"));
     assert_eq!(bench.state.node(web).unwrap().references["service_plan_id"], [plan]);
     let refusal = bench.refused(&connect("plan"));
-    assert!(refusal.message.contains("connected there already"), "{refusal}");
+    assert!(refusal.message.contains("already connected by these ports"), "{refusal}");
     let refusal = bench.refused(&connect("other_plan"));
-    assert!(refusal.message.contains("takes 1 at most"), "{refusal}");
+    assert!(refusal.message.contains("connection limit of 1"), "{refusal}");
     let refusal = bench.refused(r#"{"connect":{"source":{"node":"web"},"target":{"node":"web"}}}"#);
     assert_eq!(refusal.code, Code::ConnectionError);
 
-    // The edge and the reference it stands for go together, from either side.
+    // The edge and the reference that it represents are removed together, from either side.
     let edge = bench.state.edges_of(web).next().unwrap().id;
     let mut by_edge = Bench { state: bench.state.clone(), seed: 1, log: Vec::new() };
     by_edge.json(&format!(r#"{{"remove":{{"edges":["{edge}"]}}}}"#));
@@ -297,10 +297,10 @@ fn reverting_keeps_later_work_and_names_conflicts() {
     let props = &state.node(bench.node("net")).unwrap().props;
     assert_eq!(props.get("enable_dns_support"), Some(&Value::Bool(false)));
     assert_eq!(props.get("cidr_block"), None);
-    // The node was changed since it was added, so adding it cannot be taken back as it was.
+    // The node was changed after it was added, so the addition cannot be reverted exactly.
     let refusal = revert(&bench, 1).all(&bench.state, "Adding net").unwrap_err();
     assert_eq!(refusal.code, Code::Conflict);
-    assert!(refusal.message.contains("of net was changed since"), "{refusal}");
+    assert!(refusal.message.contains("of net was changed in the meantime"), "{refusal}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Input at and beyond the bounds: refused or taken, and never a panic.
+//! Input at and beyond the limits is accepted or refused, and never panics.
 
 use super::Bench;
 use shared_protocol::{Code, limits::MAX_REFERENCES};
@@ -27,7 +27,7 @@ fn far_places_and_offsets_are_refused() {
             assert_eq!(bench.refused(&command).code, Code::LimitExceeded, "{command}");
         }
     }
-    // At the edge there is no further, which is no reason to refuse.
+    // A position at the limit is clamped, not refused.
     bench.json(r#"{"duplicate":{"nodes":["a","b"],"offset":{"x":1000000,"y":1000000}}}"#);
     for to in ["left", "centre", "right", "top", "middle", "bottom"] {
         bench.json(&format!(r#"{{"align":{{"nodes":["a","b"],"to":"{to}"}}}}"#));
@@ -89,7 +89,7 @@ fn labels_and_summaries_are_one_line_that_can_be_shown() {
     ] {
         let refusal = bench.refused(command);
         assert_eq!(refusal.code, Code::ValidationError, "{command}");
-        assert!(refusal.message.contains("cannot be shown"), "{refusal}");
+        assert!(refusal.message.contains("contains a control character"), "{refusal}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether a state is whole, judged from the content alone and not by the code that keeps it so.
+//! Checks that a state is consistent, from its content alone and independently of the code under test.
 
 use crate::Snapshot;
 use shared_protocol::{Document, NodeId};
@@ -46,7 +46,7 @@ fn check_content(document: &Document) {
     assert_eq!(placed, nodes.keys().copied().collect(), "every node has a place, and nothing else has");
 }
 
-/// Indexes kept step by step equal those built from nothing.
+/// Indexes that were updated incrementally equal those of a fresh build.
 fn check_indexes(state: &Snapshot, document: Document) {
     let fresh = Snapshot::from_document(document, state.registry().clone()).expect("a whole state loads");
     assert_eq!(*state, fresh);

@@ -1,4 +1,4 @@
-//! Links across domains: their file, and when they become suspect.
+//! Trace links across domains: their file and their review status.
 
 use super::Bench;
 use crate::links::{EndNow, LinkFileError, Links, Standing, node_now};
@@ -19,7 +19,7 @@ fn requirement() -> LinkEnd {
     })
 }
 
-/// One requirement, of which only its text is known.
+/// One requirement with this statement; it does not exist when the statement is empty.
 fn now<'a>(bench: &'a Bench, statement: &'a str) -> impl Fn(&LinkEnd) -> Option<EndNow> + 'a {
     move |end| match end {
         LinkEnd::Node(node) => node_now(&bench.state, *node),
@@ -68,9 +68,9 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let cases = [
         (text.replace("runs on", "runs on\" x"), "line 4"),
         (text.replace("\"relation\"", "\"relations\""), "unknown field `relations`"),
-        (text.replace("\"format\": 1", "\"format\": 2"), "use a newer Draftboard"),
-        (text.replace(line, &format!("{line},\n{line}")), "is there twice"),
-        (text.replace("\"seen\":[\"", "\"seen\":[\"z"), "sixteen hexadecimal digits"),
+        (text.replace("\"format\": 1", "\"format\": 2"), "update Draftboard"),
+        (text.replace(line, &format!("{line},\n{line}")), "is used twice"),
+        (text.replace("\"seen\":[\"", "\"seen\":[\"z"), "16 hexadecimal digits"),
     ];
     for (text, expected) in cases {
         let error: LinkFileError = Links::read(&text).unwrap_err();
@@ -135,5 +135,5 @@ fn a_link_outlives_its_ends_and_says_so() {
     assert!(standing.follow(bench.log.last().unwrap(), now(&bench, "A")));
     assert_eq!(standing.get(id).unwrap().to.state, EndState::Gone);
     let gone = Standing::of(&links, now(&bench, ""));
-    assert_eq!(gone.get(id).unwrap().trouble().unwrap().matches("is gone").count(), 2);
+    assert_eq!(gone.get(id).unwrap().trouble().unwrap().matches("no longer exists").count(), 2);
 }

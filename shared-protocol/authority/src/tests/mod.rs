@@ -25,7 +25,7 @@ use std::{
 
 static MODULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../main-process/catalogue/modules");
 
-/// The catalogue that ships: what the tests say holds for real types.
+/// The shipped catalogue, so that the tests hold for real types.
 pub(super) fn catalogue() -> Arc<Registry> {
     static COMPOSED: LazyLock<Arc<Registry>> = LazyLock::new(compose);
     COMPOSED.clone()
@@ -45,7 +45,7 @@ fn compose() -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// A workspace that commands run on.
+/// A workspace to run commands on.
 pub(super) struct Bench {
     pub(super) state: Snapshot,
     pub(super) seed: u64,
@@ -80,7 +80,7 @@ impl Bench {
         self.run(&command).unwrap_or_else(|refusal| panic!("{command:?}: {refusal}"))
     }
 
-    /// Runs a command that must be refused, and changes nothing.
+    /// Runs a command that must be refused without any change.
     pub(super) fn refused(&mut self, command: &str) -> Refusal {
         let command = serde_json::from_str(command).expect(command);
         let before = self.state.clone();

@@ -1,4 +1,4 @@
-//! Overrides: what may be laid over what, what follows when the ground moves, and how they come back.
+//! Overrides: valid targets, orphaned overrides, and rebinding.
 
 use super::Bench;
 use crate::{Registry, overrides::lay_over, proposals::with_needs, rebase};
@@ -93,7 +93,7 @@ fn an_orphan_has_a_reason_and_is_bound_again() {
     assert_eq!(standing(&bench, &address), Standing::Orphaned(Orphaned::InstanceMissing));
     assert_eq!(bench.state.chosen_overrides(&WhichOverrides::Orphaned), std::slice::from_ref(&address));
 
-    // Made anew under its name and as what it was, it is what the override means.
+    // A new node with the same name and type is the target of the override.
     bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
     let anew = bench.node("go").to_string();
     assert_ne!(*anew, *instance);
@@ -102,7 +102,7 @@ fn an_orphan_has_a_reason_and_is_bound_again() {
     bench.json(r#"{"addNode":{"board":"app","type":"ui.text","parent":"card","name":"go"}}"#);
     assert_eq!(standing(&bench, &address), Standing::Orphaned(Orphaned::InstanceMissing));
 
-    // The very node is back as it was.
+    // The original node is restored.
     let removal = bench.log.len() - 4;
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     let undone = inverse(&bench.log[removal]);
@@ -129,7 +129,7 @@ fn what_was_bound_again_counts_everywhere_and_is_kept_once() {
     assert_eq!((bench.state.overrides().count(), label(&bench)), (1, Some(Value::text("Again"))));
     assert!(bench.state.override_at(&anew).is_some());
 
-    // Taken away by the name of the instance it found.
+    // Cleared by the key of the instance that it was rebound to.
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
     let clear = Command::ClearOverrides(WhichOverrides::These(vec![key(&bench, "go", "/label")]));
@@ -137,7 +137,7 @@ fn what_was_bound_again_counts_everywhere_and_is_kept_once() {
     assert_eq!(bench.state.overrides().count(), 0);
 }
 
-/// With a card that shows a badge, and a list of buttons; and a variant.
+/// A page with a card that shows a badge and a list of buttons, and with a variant.
 fn with_parts() -> Bench {
     let mut bench = page();
     let mut types: Vec<TypeDef> = super::catalogue().types().map(|def| TypeDef::clone(def)).collect();
@@ -195,10 +195,10 @@ fn parts_and_variants_are_known_without_a_preview() {
     ] {
         assert_eq!(bench.refused(&over(&instance, path, r#""X""#, scope)).code, code, "{instance}{path}");
     }
-    // The component does not show it any more: an orphan, with its reason, and kept.
+    // The component no longer shows the part: the override is orphaned, has a reason, and is kept.
     bench.state = bench.state.clone().with_registry(super::catalogue());
     assert_eq!(standing(&bench, &key), Standing::Orphaned(Orphaned::InstanceMissing));
-    // The card is made anew, and so is its part.
+    // The card and its part are created anew.
     bench.state = bench.state.clone().with_registry(Arc::clone(with_parts().state.registry()));
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     bench.json(r#"{"remove":{"nodes":["card"]}}"#);

@@ -1,4 +1,4 @@
-//! Problems follow the changes, also those that only an edit of a file makes.
+//! Incremental updates of problems equal a full check, also after file edits.
 
 use super::Bench;
 use crate::{Problems, Snapshot, diff};
@@ -14,7 +14,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Edits the board as a program that writes its file would, and compares with looking at everything.
+/// Edits the board file as an external program does, and compares the update with a full check.
 fn check(edits: &[&dyn Fn(&mut Document)]) {
     let mut state: Snapshot = bench().state;
     let mut problems = Problems::of(&state);

@@ -1,4 +1,4 @@
-//! What must hold for every sequence of commands.
+//! Properties of every sequence of commands.
 
 use super::{Bench, integrity::check_whole, random};
 use crate::{History, Problems, Snapshot, decide};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const COMMANDS: usize = 40;
 
-/// Runs a random sequence; gives the bench and how many commands were accepted and refused.
+/// Runs a random sequence; returns the bench and the number of refused commands.
 fn played(seed: u64, commands: usize) -> (Bench, usize) {
     let mut bench = Bench::empty();
     let mut dice = random::Dice::new(seed);
@@ -51,7 +51,7 @@ proptest! {
         let mut replica = Snapshot::new(bench.state.registry().clone());
         let mut problems = Problems::default();
         for (index, changes) in bench.log.iter().enumerate() {
-            // Over the wire and back, as a renderer gets it.
+            // Encoded and decoded, as a renderer receives it.
             let wire = postcard::to_stdvec(changes).unwrap();
             let changes: Vec<Change> = postcard::from_bytes(&wire).unwrap();
             replica.apply(Revision(index as u64 + 1), &changes).unwrap();
@@ -91,7 +91,7 @@ proptest! {
         let (bench, _) = played(seed, COMMANDS);
         let start = Snapshot::new(bench.state.registry().clone());
         let content = |state: &Snapshot| {
-            // Undo and redo are operations too: only where things come from differs.
+            // Undo and redo are operations too, so revision and provenance differ.
             let document = Document { revision: Revision::START, provenance: Vec::new(), ..state.to_document() };
             serde_json::to_vec(&document).unwrap()
         };
@@ -148,7 +148,7 @@ proptest! {
             let wanted = bench.state.board_document(board.id);
             let changes = match crate::diff(&before, board.id, &wanted) {
                 Ok(changes) => changes,
-                // Another board took the name meanwhile: each board is read on its own.
+                // Another board took the name in the meantime: each board is diffed on its own.
                 Err(crate::ApplyError::Taken { .. }) => continue,
                 Err(error) => return Err(TestCaseError::fail(error.to_string())),
             };

@@ -1,4 +1,4 @@
-//! What holds of every proposal, over random workspaces and random calls.
+//! Properties of every proposal, over random workspaces and random calls.
 
 use super::{
     Bench,
@@ -22,13 +22,13 @@ struct Case {
     state: Snapshot,
     queue: Queue,
     proposal: Arc<Proposal>,
-    /// The calls that it was made of, each with its chance.
+    /// The calls that built the proposal, each with its seed.
     calls: Vec<(Command, u64)>,
     dice: random::Dice,
 }
 
 impl Case {
-    /// Nothing when no call changed anything.
+    /// Returns `None` when no call changed anything.
     fn new(seed: u64, commands: u64) -> Option<Self> {
         let mut bench = Bench::empty();
         let mut dice = random::Dice::new(seed);
@@ -52,7 +52,7 @@ impl Case {
             calls.push((command, chance));
         }
         let id = newest?.id;
-        // As if submitted: random props are often in error, which is not the point here.
+        // Opened without the checks of `submit`, because random props are often invalid.
         let proposal = Proposal { state: ProposalState::Open, ..Proposal::clone(queue.get(id)?) };
         if proposal.changes.is_empty() {
             return None;
@@ -72,12 +72,12 @@ fn applied(state: &Snapshot, changes: &[Change]) -> Snapshot {
 fn content(state: &Snapshot) -> Vec<u8> {
     let mut document = state.to_document();
     document.revision = Revision::START;
-    // The same content by another way.
+    // Provenance depends on the path to the content.
     document.provenance.clear();
     serde_json::to_vec(&document).unwrap()
 }
 
-/// Places that nobody chose depend on what stands there already, so they differ when parts come one after the other.
+/// Ignores places: an automatic place depends on the state, so it differs when parts are accepted one by one.
 fn without_places(state: &Snapshot) -> Vec<u8> {
     let mut document = state.to_document();
     document.revision = Revision::START;
@@ -86,7 +86,7 @@ fn without_places(state: &Snapshot) -> Vec<u8> {
     serde_json::to_vec(&document).unwrap()
 }
 
-/// What a list of changes touches or builds on, and the names that it takes.
+/// Returns the elements that the changes touch or depend on, and the names that they take.
 fn concern(state: &Snapshot, changes: &[Change]) -> BTreeSet<String> {
     let mut concern = BTreeSet::new();
     let mut add = |text: String| {
@@ -125,7 +125,7 @@ fn concern(state: &Snapshot, changes: &[Change]) -> BTreeSet<String> {
             Change::Board { before, after, .. } => {
                 before.iter().chain(after).for_each(|board| add(format!("board name {}", board.name)));
             }
-            // A place is one among others on its board.
+            // A place depends on its siblings.
             Change::Placement { node, .. } => {
                 state.node(*node).iter().for_each(|node| add(format!("{:?} {:?}", node.board, node.parent)));
             }
@@ -142,7 +142,7 @@ proptest! {
     fn accepting_all_is_the_same_as_doing_it(seed: u64) {
         let Some(Case { state, queue, proposal, calls, .. }) = Case::new(seed, 8) else { return Ok(()) };
         let acceptance = queue.accept(&verdict(&queue, &proposal), &state, NOW).unwrap();
-        // The same commands, one after the other, as a person would have given them.
+        // The same commands, run one after the other by a person.
         let mut done = state.clone();
         for (command, chance) in &calls {
             let decision = decide(&done, command, one_way(*chance)).unwrap();

@@ -1,4 +1,4 @@
-//! Agents propose, people decide: what a decision is bound to, and what stays whole when only a part is taken.
+//! Agents propose, people decide: the checks on a verdict, and the consistency of partial acceptance.
 
 use super::Bench;
 use crate::{
@@ -31,7 +31,7 @@ pub(super) fn verdict(queue: &Queue, proposal: &Proposal) -> Verdict {
     }
 }
 
-/// A workspace, a queue, and the process around them.
+/// A workspace and a queue, wired as in the host process.
 pub(super) struct Room {
     pub(super) bench: Bench,
     pub(super) queue: Queue,
@@ -65,7 +65,7 @@ impl Room {
         self.queue.submit(&self.bench.state, &agent(who), None, &submission, NOW)
     }
 
-    /// A server in the subnet, waiting.
+    /// Submits a server in the subnet.
     pub(super) fn open(&mut self) -> Arc<Proposal> {
         self.propose(
             "one",
@@ -75,7 +75,7 @@ impl Room {
         self.submit("one").unwrap()
     }
 
-    /// A person's own edit, of which the queue is told.
+    /// Applies a person's edit and rebases the queue.
     pub(super) fn edit(&mut self, command: &str) {
         let decision = self.bench.json(command);
         self.queue.moved(&self.bench.state, &decision.changes, "ada");
@@ -124,14 +124,14 @@ fn a_yes_is_one_operation_and_can_be_used_once() {
 
 #[test]
 fn a_yes_is_bound_to_what_was_seen() {
-    // Another content under the same version.
+    // The same version with different content.
     let mut room = Room::new();
     let proposal = room.open();
     let other = Proposal { changes: proposal.changes[..1].to_vec(), ..Proposal::clone(&proposal) };
     let hash = other.content_hash().unwrap();
     assert_eq!(code(room.accept(&Verdict { hash, ..verdict(&room.queue, &proposal) })), Code::Stale);
 
-    // The agent wrote again.
+    // The agent revised it.
     let yes = verdict(&room.queue, &proposal);
     room.queue.revise(proposal.id, &agent("one"), NOW).unwrap();
     assert_eq!(code(room.accept(&yes)), Code::Conflict, "it is a draft again");
@@ -144,7 +144,7 @@ fn a_yes_is_bound_to_what_was_seen() {
     assert_eq!((newer.id, newer.version), (proposal.id, 2));
     assert_eq!(code(room.accept(&yes)), Code::Stale, "the version that was seen is gone");
 
-    // It expired, was withdrawn, was never there.
+    // The proposal expired, was withdrawn, or never existed.
     let yes = verdict(&room.queue, &newer);
     let late = room.queue.accept(&yes, &room.bench.state, newer.expires);
     assert_eq!(code(late), Code::Stale);
@@ -161,10 +161,10 @@ fn the_version_counts_by_itself_and_so_does_the_state_that_it_is_applied_to() {
     let proposal = room.open();
     let yes = verdict(&room.queue, &proposal);
     for version in [0, proposal.version + 1] {
-        // Even with the hash of what is there.
+        // Even with the current hash.
         assert_eq!(code(room.accept(&Verdict { version, ..yes.clone() })), Code::Stale);
     }
-    // The queue was not told that the workspace went on: both know one base, and the state has another.
+    // The queue did not see the last operation: verdict and queue agree on a base that the state no longer has.
     let told = room.bench.state.clone();
     room.bench.json(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#);
     assert_eq!(code(room.queue.accept(&yes, &room.bench.state, NOW)), Code::Stale);
@@ -197,13 +197,13 @@ fn the_workspace_goes_on_under_a_proposal() {
     let mut room = Room::new();
     let proposal = room.open();
     let seen = verdict(&room.queue, &proposal);
-    // Elsewhere: it moves along, and what was seen before is not enough any more.
+    // An unrelated edit: the proposal moves along, and the earlier verdict is void.
     room.edit(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#);
     assert_eq!(room.get(proposal.id).state, ProposalState::Open);
     assert_eq!(code(room.accept(&seen)), Code::Stale);
     let now = verdict(&room.queue, room.get(proposal.id));
     assert_eq!(now.hash, seen.hash, "the content is the same");
-    // Where it stands: it is looked at again.
+    // A move of its container: the proposal is refitted.
     room.edit(r#"{"remove":{"nodes":["a"]}}"#);
     assert!(matches!(room.get(proposal.id).state, ProposalState::Stale { .. }));
     assert_eq!(code(room.accept(&now)), Code::Stale);
@@ -382,7 +382,7 @@ fn without_a_connection_a_draft_is_known_by_its_id_alone() {
     let second = propose(&stateless, Draft::Current, "y").unwrap();
     assert_ne!(first.id, second.id, "another that calls itself the same does not come upon it");
     assert_eq!(propose(&stateless, Draft::Named(first.id), "z").unwrap().steps.len(), 2);
-    // A connection that came back goes on with what it knows the id of, and with nothing else.
+    // A reconnected client can continue the drafts whose ids it knows, and no others.
     let gone = propose(&agent("bridge 1"), Draft::Current, "x").unwrap();
     let back = Client { inherits: Some("bridge 1".to_owned()), ..agent("bridge 2") };
     assert_ne!(propose(&back, Draft::Current, "y").unwrap().id, gone.id);
@@ -484,9 +484,9 @@ fn lines_say_it_in_words() {
     assert!(texts[1].contains("cidr_block of net:") && texts[1].contains("10.9.0.0/16"), "{texts:?}");
 }
 
-// ---- side effects of removals ------------------------------------------------------------------------------------------
+// ---- side effects of removals ----------------------------------------------------------------------------------
 
-/// A subnet with a server in it that is connected to a bucket, and a balancer that refers to the subnet and to another one.
+/// A subnet with a server that is connected to a bucket, and a balancer that references this and another subnet.
 fn with_effects(more: &str) -> (Room, Arc<Proposal>) {
     let mut room = Room::new();
     for command in [
@@ -571,7 +571,7 @@ fn an_edge_between_two_that_go_is_an_effect_of_either() {
     room.bench.node("web");
 }
 
-// ---- the order of the queue ----------------------------------------------------------------------------------------------
+// ---- the order of the queue ------------------------------------------------------------------------------------
 
 #[test]
 fn the_gravest_comes_first_then_the_oldest() {

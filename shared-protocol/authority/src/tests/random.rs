@@ -1,4 +1,4 @@
-//! Random commands that fit the present state often enough to get somewhere, and miss often enough to be refused.
+//! Random commands that match the current state often enough to succeed, and miss often enough to be refused.
 
 use crate::Snapshot;
 use shared_protocol::{
@@ -125,7 +125,7 @@ fn add_node(dice: &mut Dice, state: &Snapshot, board: BoardId, nodes: &[NodeId])
         state.registry().types().filter(|def| kind.is_none_or(|kind| def.may_stand_on(kind))).collect();
     let def = dice.pick(&fitting).copied();
     let Some(def) = def else { return add_board(dice) };
-    // Mostly into a container that takes it, sometimes anywhere.
+    // Mostly into a container that accepts it, sometimes anywhere.
     let takers: Vec<NodeId> = nodes
         .iter()
         .copied()
@@ -153,7 +153,7 @@ fn add_node(dice: &mut Dice, state: &Snapshot, board: BoardId, nodes: &[NodeId])
     Command::AddNode(add)
 }
 
-/// Mostly a pair that some rule connects, sometimes any.
+/// Mostly a pair that a rule allows, sometimes any pair.
 fn connect(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {
     let mut pair = (*dice.pick(nodes)?, *dice.pick(nodes)?);
     for _ in 0..dice.below(30) {
@@ -172,7 +172,7 @@ fn set_variable(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<C
     Some(Command::SetVariable { nodes: vec![node.id.into()], key, variable: !dice.one_in(3) })
 }
 
-/// Mostly a value for a prop of a node, sometimes clearing or promoting.
+/// Mostly sets a prop of a node, sometimes clears or promotes.
 fn override_some(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {
     let keys: Vec<_> = state.overrides().map(|(key, _)| key.clone()).collect();
     match dice.below(8) {

@@ -1,4 +1,4 @@
-//! Composing the registry: what is wrong disables only itself.
+//! Composing the registry: an invalid entry disables only itself.
 
 use crate::{Module, Registry};
 use shared_protocol::{TypeId, registry::TypeOverride};
@@ -69,12 +69,12 @@ fn projects_restrict_and_reword() {
     assert_eq!(def.props[1].options.len(), 1);
     assert_eq!(registry.problems().len(), 2);
 
-    // An override that would make an invalid property is left out, and the property stays as it was.
+    // An override that makes a property invalid is left out, and the property stays as it was.
     let registry = compose(&module, r#"{"x/good":{"props":{"size":{"max":1}}}}"#);
     assert!(registry.problems()[0].message.contains("default"));
     assert_eq!(registry.get(&TypeId::parse("x/good").unwrap()).unwrap().props[0].max, Some(9.0));
 
-    // Nor may it widen what the module allows.
+    // An override cannot widen the module's limits.
     for wider in [r#"{"min":0}"#, r#"{"max":10}"#] {
         let registry = compose(&module, &format!(r#"{{"x/good":{{"props":{{"size":{wider}}}}}}}"#));
         assert!(registry.problems()[0].message.contains("the type's own"), "{:?}", registry.problems());

@@ -1,4 +1,4 @@
-//! Taking back an older operation while later work stays.
+//! Reverting an older operation while later work stays.
 
 use super::{Bench, integrity::check_whole};
 use crate::{Rebased, Snapshot, rebase};
@@ -50,7 +50,7 @@ fn what_is_gone_already_is_no_conflict() {
     let add = r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"files"}}"#;
     bench.json(add);
     bench.json(r#"{"remove":{"nodes":["files"]}}"#);
-    // Somebody else has the name now.
+    // Another node has the name now.
     bench.json(add);
     let rebased = reverted(&bench, 1);
     assert_eq!((rebased.fitting.len(), rebased.conflicts), (0, vec![]));
@@ -60,7 +60,7 @@ fn what_is_gone_already_is_no_conflict() {
 fn a_container_that_was_moved_since_does_not_keep_what_was_put_into_it() {
     let mut bench = Bench::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
-    // It makes room, so its size is a part of the operation.
+    // `net` grows, so its size is a part of the operation.
     bench.json(
         r#"{"batch":{"commands":[
             {"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}},

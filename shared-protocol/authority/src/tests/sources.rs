@@ -1,4 +1,4 @@
-//! Text files as a part of the state.
+//! Source files as a part of the state.
 
 use super::Bench;
 use crate::{ApplyError, Snapshot, rebase};

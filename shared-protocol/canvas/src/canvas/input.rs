@@ -1,4 +1,4 @@
-//! From the pointer and the keyboard to gestures, selections and the view.
+//! Translates pointer and keyboard input into gestures, selections and view changes.
 
 use super::{Canvas, EDGE, EDGE_SPEED, PATIENCE};
 use crate::{
@@ -13,11 +13,11 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Response, Ui, vec2};
 use shared_protocol::{ElementId, Subject, messages::Viewport};
 use std::{collections::BTreeSet, time::Duration};
 
-/// How much one point of scrolling zooms, as on maps: a notch of the wheel is about a fifth.
+/// The zoom per point of scrolling in map style: a wheel notch is about a fifth.
 const ZOOM_PER_POINT: f32 = 0.004;
 
 impl Canvas {
-    /// Scrolling pans, Ctrl and pinching zoom to the pointer. As on maps, scrolling zooms.
+    /// Scrolling pans; Ctrl with scrolling and pinching zoom to the pointer. In map style, scrolling zooms.
     pub(super) fn navigate(&mut self, ui: &Ui, response: &Response) {
         let Some(view) = self.view else { return };
         if !response.contains_pointer() && !self.gesture.is_active() {
@@ -69,7 +69,7 @@ impl Canvas {
                 self.step(ui, scene, pointer, events);
             }
             if response.drag_stopped() {
-                // The button is still down: the drag was stopped by Esc, whoever else has seen the key.
+                // The button is still down, so Esc stopped the drag, even if another widget consumed the key.
                 if down {
                     return self.take_back(scene, events);
                 }
@@ -161,7 +161,7 @@ impl Canvas {
         self.gesture.step(scene, &mut self.index, moment, events);
     }
 
-    /// Moves the view along with a gesture that reaches its edge.
+    /// Pans the view when a gesture reaches its edge.
     fn keep_in_view(&mut self, ui: &Ui, pointer: Pos2) {
         let Some(view) = self.view.filter(|_| self.gesture.wants_room()) else { return };
         let inner = view.shrink(EDGE.min(view.width().min(view.height()) / 4.0));
@@ -224,7 +224,7 @@ impl Canvas {
         }
     }
 
-    /// A click on something that the proposal touches. `true` when nothing of the board itself is meant.
+    /// Handles a click on an element of the proposal. Returns `true` when the board itself is not a target.
     fn click_proposal(
         &self,
         scene: &Scene<'_>,
@@ -240,7 +240,7 @@ impl Canvas {
             Subject::Edge(id) => scene.snapshot.edge(id).is_some(),
             _ => false,
         };
-        // What stands on the board is over the frame of a container that would come.
+        // An existing card has priority over the frame of a proposed container.
         let on_board = hit::hit_test(scene, &self.index, camera, at).and_then(|hit| hit.node());
         let is_card = |id| self.index.slot(id).is_some_and(|slot| !slot.is_container());
         if !is_there && proposal.board.is_container(&subject) && on_board.is_some_and(is_card) {
@@ -266,7 +266,7 @@ impl Canvas {
     }
 }
 
-/// What a click selects.
+/// Returns the selection after a click.
 fn clicked(scene: &Scene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> BTreeSet<ElementId> {
     match hit {
         Some(element) if modifiers.shift => {
@@ -282,7 +282,7 @@ fn clicked(scene: &Scene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> B
     }
 }
 
-/// Modifiers as they were when the button moved: they may have changed again within the frame.
+/// Returns the modifiers at the time of the click: they may have changed again within the frame.
 fn click_modifiers(ui: &Ui) -> Modifiers {
     ui.input(|input| {
         let with_click = input.events.iter().rev().find_map(|event| match event {

@@ -1,4 +1,4 @@
-//! One board in a window: the view, the gesture under way, and the order in which a frame does its work.
+//! One board in a window: the view, the active gesture, and the steps of a frame.
 
 mod input;
 mod motion;
@@ -19,28 +19,28 @@ use egui::{CursorIcon, Key, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use shared_protocol::{BoardId, Change, ElementId, NodeId, Placement, Point, messages::Viewport};
 use std::time::Duration;
 
-/// What was dropped stays where it was dropped for this long while the authority decides.
+/// Seconds to keep dropped nodes in place while the authority decides.
 const PATIENCE: f64 = 0.5;
-/// The view moves when a gesture comes this close to its edge, so many points a second.
+/// The distance from the view's edge, in points, at which a gesture pans the view, and the speed in points per second.
 const EDGE: f32 = 24.0;
 const EDGE_SPEED: f32 = 900.0;
-/// Zooming to a few nodes enlarges them no further than this.
+/// The maximum zoom when zooming to a few nodes.
 const CLOSE_UP: f32 = 1.5;
-/// Edges that are led round nodes in a frame when a change left many to do.
+/// The maximum number of edges to route around nodes per frame after a large change.
 const ROUTES_PER_FRAME: usize = 40;
-/// Between two frames while something is being made: smooth enough for a sign of that size.
+/// The frame interval while a status sign is animated.
 const TURNING: Duration = Duration::from_millis(50);
-/// From here on names can be read.
+/// The minimum zoom at which names are readable.
 const READABLE: f32 = 0.4;
 
 /// The view of one board: camera, gesture, caches.
 pub struct Canvas {
     viewport: Viewport,
-    /// As last told to the owner.
+    /// The viewport last reported to the owner.
     told: Viewport,
     view: Option<Rect>,
     pixels_per_point: f32,
-    /// To be shown as soon as it is known how large the view is.
+    /// The area to show as soon as the size of the view is known.
     wanted: Option<Wanted>,
     index: BoardIndex,
     store: Store,
@@ -48,7 +48,7 @@ pub struct Canvas {
     hovered: Option<Hit>,
     rename: Option<Rename>,
     rename_wanted: Option<NodeId>,
-    /// Until when what was dropped is shown where it was dropped.
+    /// The time until which dropped nodes keep their preview places.
     dropped_until: Option<f64>,
     pointer: Option<Pos2>,
     minimap: bool,
@@ -108,14 +108,14 @@ impl Canvas {
         self.viewport
     }
 
-    /// Goes there at once, whatever it was about to show.
+    /// Sets the viewport at once and cancels a pending one.
     pub fn set_viewport(&mut self, viewport: Viewport) {
         self.viewport = sound(viewport);
         self.told = self.viewport;
         self.wanted = None;
     }
 
-    /// Shows the whole board, with so many points of the screen around it.
+    /// Shows the whole board with `padding` screen points around it.
     pub fn zoom_to_fit(&mut self, scene: &Scene<'_>, padding: f32) {
         self.catch_up(scene);
         match self.index.bounds() {
@@ -140,7 +140,7 @@ impl Canvas {
         }
     }
 
-    /// Enlarges around the middle of the view.
+    /// Zooms around the middle of the view.
     pub fn zoom_by(&mut self, factor: f32) {
         let view = self.view.unwrap_or(Rect::ZERO);
         self.go_to(zoomed_at(self.destination(), factor, view.center(), view));
@@ -150,52 +150,52 @@ impl Canvas {
         self.go_to(sound(Viewport { zoom, ..self.destination() }));
     }
 
-    /// Where the pointer is on the board, while it is over it.
+    /// Returns the board position of the pointer while it is over the canvas.
     pub fn pointer_board_position(&self) -> Option<Point> {
         self.pointer.map(|at| self.camera().to_point(at))
     }
 
-    /// The middle of the view on the board.
+    /// Returns the board position of the view's middle.
     pub fn centre(&self) -> Point {
         whole(egui::pos2(self.viewport.x, self.viewport.y))
     }
 
-    /// The innermost container at a point of the board: where something added there belongs.
+    /// Returns the innermost container at a board point: the parent of an element added there.
     pub fn container_at(&self, at: Point) -> Option<NodeId> {
         hit::container_at(&self.index, at)
     }
 
-    /// Whether a gesture is under way, which Esc would take back.
+    /// Whether a gesture or a rename is active, which Esc cancels.
     pub fn is_busy(&self) -> bool {
         self.gesture.is_active() || self.rename.is_some()
     }
 
-    /// Whether a small picture of the whole board is shown while not all of it is in view.
+    /// Shows or hides the minimap, which appears while the board is only partly in view.
     pub fn set_minimap(&mut self, shown: bool) {
         self.minimap = shown;
     }
 
-    /// As on maps: scrolling zooms and dragging empty space pans; Shift drags a frame.
+    /// Turns on map style: scrolling zooms and dragging empty space pans; Shift draws a marquee.
     pub fn set_map_style(&mut self, on: bool) {
         self.map_style = on;
     }
 
-    /// What is known of the nodes in the real world from now on.
+    /// Sets the deployment status of the nodes.
     pub fn set_standings(&mut self, standings: Option<Standings>) {
         self.standings = standings;
     }
 
-    /// The page that a preview shows at present.
+    /// Sets the page that a preview currently shows.
     pub fn set_shown_page(&mut self, page: Option<NodeId>) {
         self.shown_page = page;
     }
 
-    /// What is drawn over the board from now on.
+    /// Sets the proposal to draw over the board.
     pub fn set_proposal(&mut self, proposal: Option<ShownProposal>) {
         self.proposal = proposal;
     }
 
-    /// Shows a part of the board, unless it is in view already and can be read.
+    /// Shows a part of the board, unless it is already in view and readable.
     pub fn reveal(&mut self, area: Placement) {
         let seen = self.view.is_some_and(|view| view.contains_rect(self.camera().rect_to_screen(area)));
         if !seen || self.viewport.zoom < READABLE {
@@ -213,8 +213,7 @@ impl Canvas {
 
     // ---- the document ----------------------------------------------------------------------------------------------
 
-    /// Follows a change of the document. `changes` are those that led to `snapshot`; without them everything is read
-    /// anew.
+    /// Updates the canvas after a change of the document. `changes` led to `snapshot`; without them the index is rebuilt.
     pub fn document_changed(&mut self, snapshot: &Snapshot, board: BoardId, changes: Option<&[Change]>) {
         let before = changes.map(|changes| self.before_change(snapshot, changes)).unwrap_or_default();
         match changes {
@@ -225,14 +224,14 @@ impl Canvas {
         self.after_change(board, snapshot, before);
     }
 
-    /// Edits the label of a node in place from the next frame on.
+    /// Starts inline editing of a node's label in the next frame.
     pub fn rename(&mut self, node: NodeId) {
         if self.rename.as_ref().is_none_or(|rename| rename.node() != node) {
             self.rename_wanted = Some(node);
         }
     }
 
-    /// Nobody can forget to tell a change: what is drawn is always the scene's own state.
+    /// Rebuilds the index if a change was not reported, so that the canvas always shows the scene's state.
     fn catch_up(&mut self, scene: &Scene<'_>) {
         if !self.index.is_current(scene.snapshot, scene.board) {
             self.index.rebuild(scene.snapshot, scene.board);
@@ -243,7 +242,7 @@ impl Canvas {
 
     // ---- a frame ---------------------------------------------------------------------------------------------------
 
-    /// Draws the board into the room that is left and says what was done on it.
+    /// Draws the board into the available space and returns the user actions.
     pub fn show(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<CanvasEvent> {
         let mut events = Vec::new();
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
@@ -256,7 +255,7 @@ impl Canvas {
         self.view = Some(rect);
         self.pixels_per_point = ui.pixels_per_point();
         if let Some(wanted) = self.wanted.take() {
-            // The first look at a board is not a movement.
+            // The first view of a board is not animated.
             self.viewport = fitting(wanted.bounds, rect, wanted.padding, wanted.most);
         }
         self.advance(ui, scene);
@@ -304,7 +303,7 @@ impl Canvas {
         };
     }
 
-    /// Where the minimap is, if it is shown; a press in it moves the view there.
+    /// Returns the position of the minimap, if it is shown; a press in it moves the view.
     fn overview(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect) -> Option<Place> {
         if !self.minimap {
             return None;
@@ -367,7 +366,7 @@ impl Canvas {
         }
     }
 
-    /// What the signs on the node under the pointer mean.
+    /// Shows a tooltip for the signs of the hovered node.
     fn explain(&self, ui: &Ui, scene: &Scene<'_>) {
         let Some(node) = self.hovered.as_ref().and_then(Hit::node) else { return };
         let standing = self.standings.as_ref().and_then(|standings| standings.get(node));

@@ -1,5 +1,5 @@
-//! Short movements that let the eye follow: the view to another part of the board, and nodes to where a command has
-//! put them. They only show: the state is there at once, and whatever a person does ends them.
+//! Short animations: of the view to another part of the board, and of nodes to their new places. They are visual only:
+//! the state changes at once, and any input ends them.
 
 use super::{Canvas, Wanted};
 use crate::{
@@ -12,32 +12,32 @@ use shared_protocol::{BoardId, Change, NodeId, Placement, messages::Viewport};
 use std::collections::BTreeMap;
 
 const SECONDS: f64 = 0.18;
-/// With more than this the eye follows nothing.
+/// The maximum number of nodes to animate.
 const MOST_NODES: usize = 600;
 
-/// The view on its way.
+/// An animation of the view.
 pub(super) struct Flight {
     from: Viewport,
     to: Viewport,
-    /// As left by the last frame: anything else means that somebody has moved the view.
+    /// The viewport after the last frame; any other value means that the user moved the view.
     last: Viewport,
     start: Option<f64>,
 }
 
-/// Nodes on their way.
+/// An animation of nodes.
 pub(super) struct Glide {
     moves: Vec<(NodeId, Placement, Placement)>,
     start: Option<f64>,
 }
 
-/// Fast at first, then slowing down; 1 when it is over.
+/// Returns the eased progress from 0 to 1, fast first.
 fn eased(start: &mut Option<f64>, now: f64) -> f64 {
     let passed = (now - *start.get_or_insert(now)) / SECONDS;
     1.0 - (1.0 - passed.clamp(0.0, 1.0)).powi(3)
 }
 
 impl Canvas {
-    /// Whether movements are left out. They are until the owner says otherwise, who knows what the system asks for.
+    /// Turns animations off. They are off by default, because only the owner knows the system setting.
     pub fn set_reduced_motion(&mut self, reduced: bool) {
         self.reduced_motion = reduced;
         if reduced {
@@ -45,23 +45,23 @@ impl Canvas {
                 self.viewport = flight.to;
             }
             if let Some(glide) = &mut self.glide {
-                // Over with the next frame.
+                // The animation ends with the next frame.
                 glide.start = Some(f64::NEG_INFINITY);
             }
         }
     }
 
-    /// Whether the view is on its way to another place.
+    /// Whether the view is animated.
     pub fn is_flying(&self) -> bool {
         self.flight.is_some()
     }
 
-    /// Goes to show an area through a view whose size is known.
+    /// Animates the view to show an area; the view's size must be known.
     pub(super) fn fly_to(&mut self, wanted: Wanted, view: Rect) {
         self.go_to(fitting(wanted.bounds, view, wanted.padding, wanted.most));
     }
 
-    /// Where the view is, or will be when it has arrived: two presses in a row go twice as far.
+    /// Returns the viewport at the end of the animation, so that two key presses in a row go twice as far.
     pub(super) fn destination(&self) -> Viewport {
         self.flight.as_ref().map_or(self.viewport, |flight| flight.to)
     }
@@ -75,7 +75,7 @@ impl Canvas {
         }
     }
 
-    /// Takes the movements under way a frame further.
+    /// Advances the active animations by one frame.
     pub(super) fn advance(&mut self, ui: &Ui, scene: &Scene<'_>) {
         let now = ui.input(|input| input.time);
         if let Some(mut flight) = self.flight.take().filter(|flight| flight.last == self.viewport) {
@@ -88,7 +88,7 @@ impl Canvas {
             }
         }
         if self.gesture.is_active() {
-            // What is shown belongs to the gesture now.
+            // The preview belongs to the gesture now.
             self.glide = None;
         }
         let Some(glide) = &mut self.glide else { return };
@@ -103,7 +103,7 @@ impl Canvas {
         ui.request_repaint();
     }
 
-    /// Where what is about to change is shown, to be let go from there.
+    /// Returns the shown places of the nodes that are about to move.
     pub(super) fn before_change(
         &self,
         snapshot: &Snapshot,
@@ -125,7 +125,7 @@ impl Canvas {
         before
     }
 
-    /// Lets what has changed its place go there.
+    /// Animates the nodes from their previous to their new places.
     pub(super) fn after_change(
         &mut self,
         board: BoardId,
@@ -152,7 +152,7 @@ fn between(from: Viewport, to: Viewport, share: f64) -> Viewport {
     }
     let share = share as f32;
     let zoom = from.zoom * (to.zoom / from.zoom).powf(share);
-    // The middle moves as fast on the screen as the zoom lets it: straight at both ends.
+    // The centre moves in step with the zoom, so that the screen speed stays even.
     let moved = if (to.zoom - from.zoom).abs() < 1e-4 {
         share
     } else {

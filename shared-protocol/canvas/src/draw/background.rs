@@ -1,10 +1,10 @@
-//! The ground of a board: a colour and a field of dots that tells how far one has moved.
+//! The background of a board: a colour and a grid of dots that makes movement visible.
 
 use super::Pen;
 use crate::{batch::Batch, theme::size};
 use egui::vec2;
 
-/// Dots closer than this on the screen would be a grey haze.
+/// The minimum distance of dots on the screen.
 const CLOSEST: f32 = 14.0;
 
 pub(super) fn draw(pen: &Pen<'_>, batch: &mut Batch) {
@@ -15,13 +15,13 @@ pub(super) fn draw(pen: &Pen<'_>, batch: &mut Batch) {
     while spacing * pen.zoom() < CLOSEST {
         spacing *= 4.0;
     }
-    // Whole pixels: a dot between two of them would come and go across the board.
+    // Dots are on whole pixels; otherwise their size would vary across the board.
     let pixels = pen.painter.pixels_per_point();
     let side = (pen.zoom().clamp(0.7, 1.6) * 1.4 * pixels).round().max(1.0) / pixels;
     let snap = |at: f32| (at * pixels).floor() / pixels;
     let (first, last) = (pen.camera.to_board(view.min), pen.camera.to_board(view.max));
     let lines = |first: f32, last: f32| (first / spacing).floor() as i64..=(last / spacing).ceil() as i64;
-    // Where the columns are is the same in every row.
+    // The columns are the same in every row.
     let columns: Vec<f32> = lines(first.x, last.x)
         .map(|column| snap(pen.camera.x(column as f32 * spacing) - side / 2.0))
         .collect();

@@ -1,4 +1,4 @@
-//! Far out, a node is a block and an edge a line: one mesh for all of them.
+//! Zoomed out, a node is a block and an edge a line: one mesh for all of them.
 
 use super::{Pen, Store, node, note, standing};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use egui::{Color32, Rect, Stroke, StrokeKind, vec2};
 use shared_protocol::ElementId;
 
-/// A container this wide on the screen keeps its name, as a landmark.
+/// The minimum screen width of a container that keeps its name as a landmark.
 const LANDMARK_WIDTH: f32 = 72.0;
 
 pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, nodes: &[u32], edges: &[u32]) {
@@ -82,20 +82,20 @@ fn fill(pen: &Pen<'_>, slot: &NodeSlot) -> Color32 {
     if pen.is_faint(slot.id) { mix(theme.canvas, colour, 0.35) } else { colour }
 }
 
-/// The paper of a note; free text has none and is a trace of grey.
+/// Returns the paper colour of a note; free text has none and is light grey.
 pub(super) fn note_colour(scene: &Scene<'_>, slot: &NodeSlot) -> Color32 {
     let tone = scene.snapshot.node(slot.id).and_then(|node| note::face(scene.snapshot, node).tone);
     tone.map_or_else(|| mix(scene.theme.canvas, scene.theme.text, 0.12), |tone| scene.theme.note(tone).0)
 }
 
-/// The name of an outermost container, at a size that can be read, above it: its own strip is too low by now.
+/// Draws the name of an outermost container above it at a readable size, because its own title strip is too small.
 pub(super) fn landmark(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     let rect = pen.camera.rect_to_screen(slot.area);
     if slot.depth > 0 || rect.width() < LANDMARK_WIDTH {
         return;
     }
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
-    // Laid out for the screen, not for the board: the zoom does not matter.
+    // Laid out in screen units, independent of the zoom.
     let words = Words::line(slot.id.bits(), Part::Landmark, slot.generation, &node.label, 12.0, rect.width());
     let Some(galley) = store.texts.lay_out(pen.painter, 1.0, &words) else { return };
     let at = rect.left_top() - vec2(0.0, galley.size().y + 2.0);

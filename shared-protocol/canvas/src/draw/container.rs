@@ -1,4 +1,4 @@
-//! Containers: titled frames behind their content, a shade different with each step inwards.
+//! Containers: titled frames behind their content, with a fill that varies with the depth.
 
 use super::{Pen, Store, face, frame, node, standing};
 use crate::{
@@ -36,7 +36,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     standing::draw(pen, store, slot, rect);
 }
 
-/// On the page that a preview shows: a triangle on a disc at the lower right corner.
+/// Draws the sign of the previewed page: a triangle on a disc at the lower right corner.
 fn shown_sign(pen: &Pen<'_>, rect: Rect) {
     let (theme, painter) = (pen.scene.theme, pen.painter);
     let radius = (size::BADGE_RADIUS * pen.zoom()).clamp(4.0, 16.0);
@@ -64,7 +64,7 @@ pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: 
     if pen.marks.renamed == Some(slot.id) {
         return;
     }
-    // Titles keep to a size that can be read as long as their strip allows it.
+    // Titles are enlarged when zoomed out, as far as their strip allows.
     let full = pen.detail == Detail::Full;
     let text_size = if full { size::LABEL } else { size::LABEL * 1.5 };
     let text = pen.place(face.text);

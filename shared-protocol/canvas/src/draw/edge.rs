@@ -1,4 +1,4 @@
-//! Edges: one mesh for all that are in view, then their labels on pills that keep clear of nodes.
+//! Edges: one mesh for all visible edges, then their labels on pills that avoid nodes.
 
 use super::{Pen, Store};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 use egui::{Color32, Pos2, Rect, Stroke, StrokeKind, vec2};
 use shared_protocol::{Edge, EdgeId, ElementId};
 
-/// Labels need room: below this zoom they would be specks.
+/// The minimum zoom for edge labels.
 const LABELS_FROM: f32 = 0.65;
 /// The gap between an arrow and the middle of its port.
 pub(crate) const ARROW_GAP: f32 = size::PORT_RADIUS + 1.0;
@@ -20,7 +20,7 @@ pub(crate) const ARROW_GAP: f32 = size::PORT_RADIUS + 1.0;
 pub(super) fn draw_all(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
     let mut lines = std::mem::take(&mut store.lines);
     lines.start(pen.painter.pixels_per_point());
-    // What is pointed out lies over what is not.
+    // Emphasised edges are drawn over the others.
     for emphasised in [false, true] {
         for &place in edges {
             let slot = pen.index.edge(place);
@@ -37,7 +37,7 @@ pub(super) fn draw_all(pen: &Pen<'_>, store: &mut Store, edges: &[u32]) {
     store.lines = lines;
 }
 
-/// Colour, width, and whether it lies over other edges.
+/// Returns the colour and width of an edge, and whether it is emphasised.
 fn look(pen: &Pen<'_>, id: EdgeId) -> (Color32, f32, bool) {
     let theme = pen.scene.theme;
     if pen.marks.into_edge == Some(id) {
@@ -73,7 +73,7 @@ fn add_line(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], width: f32, c
     lines.line(points, width * pen.zoom().clamp(0.75, 1.6), colour);
 }
 
-/// Draws the arrow, and lets the line end in it and not at its point.
+/// Draws the arrow and shortens the line to its base.
 pub(super) fn arrow(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], colour: Color32) {
     let zoom = pen.zoom();
     let [.., before, tip] = points else { return };
@@ -87,10 +87,10 @@ pub(super) fn arrow(pen: &Pen<'_>, lines: &mut Batch, points: &mut [Pos2], colou
     lines.triangle([point, base + across, base - across], colour);
 }
 
-/// A connection that is being drawn.
+/// Draws the connection of an active gesture.
 pub(super) fn draw_loose(pen: &Pen<'_>, store: &mut Store, route: &Route, colour: Color32) {
     let mut lines = std::mem::take(&mut store.lines);
-    // Its own mesh: the edges' one is already with the painter.
+    // A separate mesh: the painter already holds the mesh of the edges.
     lines.start(pen.painter.pixels_per_point());
     screen_points(pen, route, store);
     add_line(pen, &mut lines, &mut store.screen_points, 2.0, colour);
@@ -126,8 +126,8 @@ fn draw_label(pen: &Pen<'_>, store: &mut Store, slot: &EdgeSlot, edge: &Edge) {
     pen.painter.galley(rect.center() - galley.size() / 2.0, galley, theme.text_muted);
 }
 
-/// On the longest stretch that has room for it: the middle, or a quarter, where a label of this size covers no node and
-/// no corner of another edge, which would hide where that one goes. No label rather than one on a node.
+/// Returns the position of a label on the longest stretch that has room: the middle or a quarter, where it covers no node
+/// and no corner of another edge, which would hide that edge's route. Returns `None` rather than a position on a node.
 pub(crate) fn label_place(
     index: &crate::index::BoardIndex,
     slot: &EdgeSlot,

@@ -1,4 +1,4 @@
-//! Where the parts of a node go, in board units: one answer for the screen, the SVG and the label that is clicked.
+//! The layout of a node's parts in board units, shared by the screen, the SVG and the hit test.
 
 use crate::{camera::rect_of, theme::size};
 use egui::{Rect, pos2, vec2};
@@ -35,7 +35,7 @@ pub(crate) fn card(area: Placement) -> CardFace {
     CardFace { tile, label: line(top, first), kind: two_lines.then(|| line(top + first + 1.0, second)) }
 }
 
-/// The parts of a container's title; the label and the type share what is left of the icon.
+/// The parts of a container's title; the label and the type share the space right of the icon.
 pub(crate) struct HeaderFace {
     pub(crate) icon: Rect,
     pub(crate) text: Rect,
@@ -53,7 +53,7 @@ pub(crate) fn header(area: Placement) -> HeaderFace {
     HeaderFace { icon, text: Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.top() + height)) }
 }
 
-/// The strip by which a container is grabbed.
+/// Returns the title strip, by which a container is grabbed.
 pub(crate) fn header_strip(area: Placement) -> Rect {
     let rect = rect_of(area);
     rect.with_max_y(rect.top() + size::HEADER.min(rect.height()))

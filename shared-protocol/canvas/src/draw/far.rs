@@ -1,5 +1,5 @@
-//! The whole board from far away: one mesh in board units, made when the board changes and moved to where the camera
-//! looks in each frame.
+//! The whole board zoomed out: one mesh in board units, rebuilt when the board changes and transformed to the camera in
+//! each frame.
 
 use super::{Pen, Store, blocks, blocks::note_colour};
 use crate::{
@@ -12,18 +12,18 @@ use egui::{Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Vertex,
 use shared_protocol::{ElementId, NodeId};
 use std::sync::Arc;
 
-/// Thin lines of edges would be most of the mesh and less than a pixel wide: with more edges they are left out.
+/// The maximum number of edges to draw; more would dominate the mesh and be thinner than a pixel.
 const MOST_EDGES: usize = 6_000;
-/// Selected nodes that are outlined one by one.
+/// The maximum number of selected nodes to outline.
 const MOST_OUTLINES: usize = 2_000;
 
 #[derive(Default)]
 pub(crate) struct FarMesh {
     made_for: Option<(u64, Color32)>,
     board: Mesh,
-    /// Outermost containers, whose names stay.
+    /// The outermost containers, whose names stay visible.
     landmarks: Vec<NodeId>,
-    /// What the painter got last time; its memory is used again.
+    /// The mesh of the last frame; its memory is reused.
     shown: Arc<Mesh>,
 }
 
@@ -60,7 +60,7 @@ impl FarMesh {
         }
     }
 
-    /// The mesh where the camera sees it.
+    /// Returns the mesh in screen coordinates.
     fn at(&mut self, zoom: f32, translation: egui::Vec2) -> Shape {
         if Arc::get_mut(&mut self.shown).is_none() {
             self.shown = Arc::default();

@@ -1,5 +1,5 @@
-//! A rounded rectangle as a mesh of few corners. The painter's own would be three times as many, and frames and tiles are
-//! most of what a board shows; memory that a frame fills with corners is most of what it costs.
+//! A rounded rectangle as a mesh with few corners. The painter's own has three times as many, and frames and tiles are
+//! most of a board's vertices, whose memory traffic dominates the cost of a frame.
 
 use egui::{
     Color32, Mesh, Painter, Rect, Shape, Stroke,
@@ -7,7 +7,7 @@ use egui::{
     pos2, vec2,
 };
 
-/// Steps of a quarter circle that cannot be told from a round one, for a radius in pixels.
+/// Returns the number of steps of a quarter circle that looks round, for a radius in pixels.
 fn steps(radius: f32) -> u32 {
     match radius {
         radius if radius < 1.0 => 1,
@@ -18,7 +18,7 @@ fn steps(radius: f32) -> u32 {
     }
 }
 
-/// Draws one, on whole pixels, with its line inside.
+/// Draws a rounded rectangle on whole pixels, with its line inside.
 pub(super) fn draw(painter: &Painter, rect: Rect, radius: f32, fill: Color32, line: Stroke) {
     let feather = 1.0 / painter.pixels_per_point();
     let rect = on_pixels(rect, feather);
@@ -30,13 +30,13 @@ pub(super) fn draw(painter: &Painter, rect: Rect, radius: f32, fill: Color32, li
     painter.add(Shape::mesh(mesh));
 }
 
-/// `feather` is the size of a pixel.
+/// Snaps a rectangle to pixels; `feather` is the size of a pixel.
 pub(crate) fn on_pixels(rect: Rect, feather: f32) -> Rect {
     let whole = |at: egui::Pos2| pos2((at.x / feather).round() * feather, (at.y / feather).round() * feather);
     Rect::from_min_max(whole(rect.min), whole(rect.max))
 }
 
-/// Adds one to a mesh.
+/// Adds a rounded rectangle to a mesh.
 pub(crate) fn append(mesh: &mut Mesh, rect: Rect, radius: f32, fill: Color32, line: Stroke, feather: f32) {
     let soft = feather / 2.0;
     let inside = (line.width.max(feather) + soft, fill);
@@ -64,7 +64,7 @@ pub(crate) fn append(mesh: &mut Mesh, rect: Rect, radius: f32, fill: Color32, li
             for step in 0..=steps {
                 let quarter = corner as f32 + step as f32 / steps as f32;
                 let (sine, cosine) = (quarter * std::f32::consts::FRAC_PI_2).sin_cos();
-                // A corner without a radius goes out along both sides at once.
+                // A corner without a radius extends along both sides.
                 let away = middle - rect.center();
                 let out =
                     if radius > 0.0 { vec2(cosine, sine) } else { vec2(away.x.signum(), away.y.signum()) };

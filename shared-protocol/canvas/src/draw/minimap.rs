@@ -1,4 +1,4 @@
-//! The whole board in a corner of the view, with the part that is seen. A click or a drag there moves the view.
+//! The minimap: the whole board in a corner of the view, with the visible part marked. A click or drag moves the view.
 
 use super::{Pen, blocks};
 use crate::{
@@ -14,13 +14,13 @@ use std::{collections::HashSet, sync::Arc};
 const SIZE: Vec2 = vec2(208.0, 144.0);
 const MARGIN: f32 = 12.0;
 const PADDING: f32 = 8.0;
-/// In a view smaller than this it would be in the way.
+/// The minimum size of the view for a minimap.
 const LEAST_VIEW: Vec2 = vec2(560.0, 400.0);
-/// Cards smaller than this are drawn as one dot for all that share it; of many, dots are larger and fewer.
+/// Cards smaller than this share one dot per cell; a board with many nodes has larger dots.
 const DOT: f32 = 2.0;
 const MANY: usize = 2_000;
 
-/// Where it is, and how the board lies in it.
+/// The position of the minimap, and the mapping of the board into it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Place {
     pub(crate) rect: Rect,
@@ -49,8 +49,8 @@ pub(crate) struct Minimap {
 }
 
 impl Minimap {
-    /// Where it goes, or nothing when all of the board is in view or there is no room. While a gesture is under way it
-    /// stays as it is.
+    /// Returns the position, or `None` when the whole board is in view or there is no room. It does not change while a
+    /// gesture is active.
     pub(crate) fn place(
         &mut self,
         index: &BoardIndex,

@@ -1,5 +1,5 @@
-//! Drawing a board, back to front: ground, containers from the outside in, edges, cards and notes, then what a gesture
-//! adds. One file per kind of thing; how much of each is drawn follows from the zoom.
+//! Drawing a board, back to front: background, containers from the outside in, edges, cards and notes, then the overlay
+//! of a gesture. One file per kind of element; the zoom determines the level of detail.
 
 mod background;
 mod blocks;
@@ -28,7 +28,7 @@ use crate::{
 use egui::{Painter, Pos2, Rect};
 use shared_protocol::{EdgeId, NodeId, registry::TypeDef};
 
-/// What is kept from frame to frame so that a frame allocates next to nothing.
+/// Caches and buffers that are reused, so that a frame hardly allocates.
 #[derive(Default)]
 pub(crate) struct Store {
     pub(crate) texts: TextCache,
@@ -42,13 +42,13 @@ pub(crate) struct Store {
     lines: Batch,
     far: far::FarMesh,
     pub(crate) minimap: minimap::Minimap,
-    /// Something that is being made was drawn.
+    /// Whether the last frame drew an animated sign.
     pub(crate) is_turning: bool,
     pub(crate) proposed: proposed::Kept,
 }
 
 impl Store {
-    /// Nodes that the last frame drew one by one.
+    /// The nodes that the last frame drew one by one.
     pub(crate) fn drawn_nodes(&self) -> &[u32] {
         &self.nodes
     }
@@ -58,36 +58,36 @@ impl Store {
     }
 }
 
-/// What a gesture says about the things on the board.
+/// Highlights of elements: hover, drop targets, status.
 #[derive(Default)]
 pub(crate) struct Marks<'a> {
     pub(crate) hovered: Option<Hit>,
-    /// The container that would take what is dragged, and whether it may.
+    /// The container under the dragged nodes, and whether it accepts them.
     pub(crate) drop: Option<(NodeId, bool)>,
-    /// The edge that what is dragged would be put into.
+    /// The edge that the dragged node would be inserted into.
     pub(crate) into_edge: Option<EdgeId>,
-    /// Whether a node may be the other end of the connection being drawn; neither for the one it comes from.
+    /// Whether a node may be the other end of the active connection; `None` for the node that it starts from.
     pub(crate) takes_connection: Option<&'a dyn Fn(NodeId) -> Option<bool>>,
-    /// Its label is being edited, so it is not drawn.
+    /// The node whose label is being edited, and therefore not drawn.
     pub(crate) renamed: Option<NodeId>,
-    /// How nodes stand in the real world, if there is anything to say about that.
+    /// The deployment status of the nodes, if there is any.
     pub(crate) standings: Option<&'a Standings>,
-    /// The page that a preview shows at present.
+    /// The page that a preview currently shows.
     pub(crate) shown_page: Option<NodeId>,
-    /// How far round what is being made has turned.
+    /// The angle of animated signs.
     pub(crate) turn: f32,
 }
 
 pub(crate) struct Pen<'a> {
     pub(crate) painter: &'a Painter,
-    /// For what stands back while something else is pointed out.
+    /// The painter for elements that are dimmed.
     pub(crate) faint: Painter,
     pub(crate) camera: Camera,
     pub(crate) scene: &'a Scene<'a>,
     pub(crate) index: &'a BoardIndex,
     pub(crate) marks: &'a Marks<'a>,
     pub(crate) detail: Detail,
-    /// There will be no further frame to finish in.
+    /// Whether there is no later frame, so that everything must be drawn now.
     patient: bool,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Pen<'a> {
         self.camera.zoom()
     }
 
-    /// A rectangle of the board on the screen.
+    /// Converts a board rectangle to the screen.
     fn place(&self, rect: Rect) -> Rect {
         Rect::from_min_max(self.camera.to_screen(rect.min), self.camera.to_screen(rect.max))
     }
@@ -136,7 +136,7 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// Draws everything that is in view.
+/// Draws all visible elements.
 pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
     background::draw(pen, &mut store.blocks);
     store.nodes.clear();
@@ -147,7 +147,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
         far::draw(pen, store);
         return;
     }
-    // A little more than the view: shadows, ports and badges reach out of a node.
+    // A margin around the view, because shadows, ports and badges extend beyond a node.
     let area = pen.camera.visible().grown((12.0 / pen.zoom()) as i32 + 1);
     let (mut nodes, mut edges) = (std::mem::take(&mut store.nodes), std::mem::take(&mut store.edges));
     pen.index.nodes_in(area, &mut nodes);
@@ -167,7 +167,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
                 _ => node::draw(pen, store, slot),
             }
         }
-        // Over everything, so that a container's own ports are not under its content.
+        // Last, so that a container's own ports are not under its content.
         for &place in &nodes[..first_card] {
             node::draw_ports(pen, pen.index.node(place));
         }
@@ -176,7 +176,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store) {
     (store.nodes, store.edges) = (nodes, edges);
 }
 
-/// Draws a board without a window or any interaction: what an exported picture shows.
+/// Draws a board without a window or interaction, for export as a picture.
 pub fn draw_board(painter: &Painter, scene: &Scene<'_>, camera: Camera, proposal: Option<&ShownProposal>) {
     let index = BoardIndex::of(scene.snapshot, scene.board);
     let marks = Marks::default();

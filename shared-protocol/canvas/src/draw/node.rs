@@ -1,4 +1,4 @@
-//! Cards: what most nodes are. An icon in the colour of the family, a label, the type below it, ports on the sides.
+//! Cards, the shape of most nodes: an icon in the colour of the family, a label, the type below it, ports on the sides.
 
 use super::{Pen, Store, face, frame, standing};
 use crate::{
@@ -36,9 +36,9 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     standing::draw(pen, store, slot, rect);
 }
 
-/// A card lies on the board; one that is being moved is held a little above it.
+/// Draws the shadow of a card.
 pub(super) fn shadow(pen: &Pen<'_>, painter: &Painter, rect: Rect, radius: f32) {
-    // On a dark ground there is nothing for a shadow to darken.
+    // A shadow is not visible on a dark background.
     if pen.detail != Detail::Full || pen.scene.theme.dark {
         return;
     }
@@ -52,7 +52,7 @@ pub(super) fn shadow(pen: &Pen<'_>, painter: &Painter, rect: Rect, radius: f32) 
     painter.add(shadow.as_shape(rect, radius));
 }
 
-/// One larger text instead of two lines: readable for longer on the way out.
+/// Draws one larger text instead of two lines, which stays readable longer when zooming out.
 pub(super) fn title(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter: &Painter) {
     let Some(node) = pen.scene.snapshot.node(slot.id) else { return };
     let opacity = label_opacity(pen.zoom());
@@ -76,7 +76,7 @@ pub(super) fn content(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, painter
         let screen = pen.place(tile);
         let icon = Rect::from_center_size(screen.center(), screen.size() * (size::TILE_ICON / size::TILE));
         let opacity = icon_opacity(pen.zoom());
-        // Where the icon is gone, the colour alone tells the family.
+        // When the icon is hidden, the tile's colour identifies the family.
         let tile = mix(theme.block(slot.accent), theme.tile(slot.accent), opacity);
         frame::draw(painter, screen, size::TILE_RADIUS * pen.zoom(), tile, Stroke::NONE);
         if opacity > 0.0 {
@@ -120,7 +120,7 @@ pub(super) fn draw_selection(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect, radius:
     }
 }
 
-/// Ports are drawn only where they can be grabbed.
+/// Draws the ports where they can be grabbed.
 pub(super) fn draw_ports(pen: &Pen<'_>, slot: &NodeSlot) {
     if pen.detail != Detail::Full || pen.is_faint(slot.id) {
         return;
@@ -145,7 +145,7 @@ pub(super) fn draw_ports(pen: &Pen<'_>, slot: &NodeSlot) {
             } else {
                 theme.border_strong
             };
-            // Two discs instead of a ring: a disc is four corners of a texture, a ring a hundred of a mesh.
+            // Two discs instead of a ring: a disc is one textured quad, a ring a mesh of a hundred corners.
             painter.circle_filled(centre, radius + 0.75, line);
             painter.circle_filled(centre, radius - 0.75, theme.surface_card);
         }
@@ -170,12 +170,12 @@ fn port_label(pen: &Pen<'_>, centre: Pos2, radius: f32, side: Side, label: &str)
     pen.painter.galley(rect.min + vec2(6.0, 3.0), galley, theme.text);
 }
 
-/// The worst of a node's problems.
+/// Returns the highest severity of a node's problems.
 pub(crate) fn worst(problems: &[Problem]) -> Option<Severity> {
     problems.iter().map(|problem| problem.severity).min()
 }
 
-/// A sign on the corner of a node with problems: a disc with a cross for errors, a triangle for warnings.
+/// Draws the problem badge of a node: a disc with a cross for errors, a triangle for warnings.
 pub(super) fn draw_badge(pen: &Pen<'_>, slot: &NodeSlot, rect: Rect) {
     let told = pen.standing(slot.id).and_then(|known| known.finding);
     let found = worst(pen.scene.problems.of_node(slot.id)).into_iter().chain(told).min();

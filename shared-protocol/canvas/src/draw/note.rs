@@ -1,4 +1,4 @@
-//! Sticky notes and free text: what is written is what they are.
+//! Sticky notes and free text.
 
 use super::{Pen, Store, node};
 use crate::{
@@ -14,10 +14,10 @@ use shared_protocol::{Node, PropKey, Value};
 pub(crate) const PADDING: f32 = 12.0;
 const ROW: f32 = 1.25;
 
-/// What a note shows; a type without a tone is text without paper.
+/// The content and style of a note; a type without a tone is text without paper.
 pub(crate) struct NoteFace<'a> {
     pub(crate) text: &'a str,
-    /// There is no text yet: the label stands in for it.
+    /// Whether there is no text yet, so that the label is shown instead.
     pub(crate) is_empty: bool,
     pub(crate) tone: Option<&'a str>,
     pub(crate) size: f32,
@@ -83,7 +83,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot) {
     node::draw_badge(pen, slot, rect);
 }
 
-/// The lower right corner, turned up.
+/// Draws the folded lower right corner.
 fn draw_fold(painter: &egui::Painter, rect: Rect, fold: f32, colour: Color32) {
     if fold >= 3.0 {
         let (x, y) = (rect.right(), rect.bottom());

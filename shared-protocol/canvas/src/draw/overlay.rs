@@ -1,4 +1,4 @@
-//! What a gesture puts over the board: handles, the marquee, a loose connection, ghosts of copies, and why not.
+//! The overlay of a gesture: handles, the marquee, a loose connection, ghosts of copies, and the reason of a refusal.
 
 use super::{Pen, Store, edge};
 use crate::{
@@ -7,6 +7,7 @@ use crate::{
 };
 use egui::{Align2, FontId, Pos2, Rect, Stroke, StrokeKind, text::LayoutJob, text::TextFormat, vec2};
 use shared_protocol::Refusal;
+use shared_protocol::text::capitalize;
 
 pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer: Option<Pos2>) {
     let theme = pen.scene.theme;
@@ -50,7 +51,7 @@ pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, gesture: &Gesture, pointer:
     }
 }
 
-/// Lines that something stands on, and how far it is from what it is in line with.
+/// Draws alignment guides and the measured gaps.
 fn draw_guides(pen: &Pen<'_>, guides: &[Guide]) {
     let theme = pen.scene.theme;
     let line = Stroke::new(1.0, theme.accent);
@@ -88,16 +89,16 @@ fn draw_handles(pen: &Pen<'_>) {
     }
 }
 
-/// Says beside the pointer why a gesture would be refused.
+/// Shows beside the pointer why a gesture is refused.
 fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
     let theme = pen.scene.theme;
     let mut job = LayoutJob::default();
     job.wrap.max_width = 280.0;
     let format = |size, colour| TextFormat::simple(FontId::proportional(size), colour);
-    job.append(&sentence(&refusal.message), 0.0, format(13.0, theme.text));
+    job.append(&capitalize(&refusal.message), 0.0, format(13.0, theme.text));
     if let Some(hint) = refusal.hints.first() {
         job.append("\n", 0.0, format(4.0, theme.text));
-        job.append(&sentence(hint), 0.0, format(12.0, theme.text_muted));
+        job.append(&capitalize(hint), 0.0, format(12.0, theme.text_muted));
     }
     let galley = pen.painter.layout_job(job);
     let padding = vec2(10.0, 8.0);
@@ -120,13 +121,7 @@ fn explain(pen: &Pen<'_>, refusal: &Refusal, at: Pos2) {
     painter.galley(rect.min + padding + vec2(22.0, 0.0), galley, theme.text);
 }
 
-/// Refusals begin in lower case, as parts of sentences do; here they stand alone.
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// What an empty board says.
+/// Draws the hint on an empty board.
 pub(crate) fn draw_invitation(pen: &Pen<'_>) {
     let theme = pen.scene.theme;
     let middle = pen.camera.view().center();
@@ -141,9 +136,9 @@ pub(crate) fn draw_invitation(pen: &Pen<'_>) {
     };
     text(-12.0, "This board is empty", 17.0, theme.text_muted);
     let how = if pen.scene.read_only {
-        "It cannot be changed now"
+        "This board is read-only"
     } else {
-        "Drag something from the palette, or press Tab"
+        "Drag an element from the palette, or press Tab"
     };
     text(14.0, how, 13.5, theme.text_subtle);
 }

@@ -1,5 +1,5 @@
-//! A proposal over the board: ghosts for what is added, a strike through what goes, a ring and the values before and
-//! after on what changes, a way from the old place to the new one. What is not chosen stands back.
+//! A proposal over the board: ghosts for additions, a strike through removals, a ring and the values before and after on
+//! changes, an arrow from the old place to the new one. Unselected elements are faint.
 
 mod signs;
 
@@ -18,16 +18,16 @@ pub(crate) use signs::paint;
 use signs::{badge, notes};
 
 const DASH: (f32, f32) = (6.0, 4.0);
-/// How much is left of what is not chosen.
+/// The opacity of unselected elements.
 const FAINT: f32 = 0.5;
-/// A shorter way is seen without an arrow.
+/// The minimum length of a move's arrow.
 const SHORTEST_ARROW: f32 = 18.0;
 
 pub(crate) fn draw(pen: &Pen<'_>, store: &mut Store, shown: &ShownProposal) {
     let board = &*shown.board;
     let scene = Scene { snapshot: &board.after, ..*pen.scene };
     let after = Pen::new(pen.painter, pen.camera, &scene, pen.index, pen.marks);
-    // Texts of their own: what is moved is written twice.
+    // A separate text cache, because a moved node is drawn twice.
     std::mem::swap(&mut store.texts, &mut store.proposed.texts);
     store.texts.start(pen.painter, pen.zoom(), pen.patient);
     let view = pen.camera.visible().grown((24.0 / pen.zoom()) as i32 + 1);
@@ -80,7 +80,7 @@ fn is_near(node: &ProposedNode, view: Placement) -> bool {
     node.slot.area.overlaps(view) || node.from.is_some_and(|from| from.union(node.slot.area).overlaps(view))
 }
 
-/// What is kept from frame to frame.
+/// Caches and buffers that are reused between frames.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) texts: crate::text::TextCache,
@@ -93,7 +93,7 @@ pub(crate) struct Kept {
 struct Sketch<'a> {
     pen: &'a Pen<'a>,
     faint: &'a Painter,
-    /// The same on the state as it would be.
+    /// The pen for the proposed state.
     after: &'a Pen<'a>,
     shown: &'a ShownProposal,
 }
@@ -111,7 +111,7 @@ impl Sketch<'_> {
         if self.is_chosen(subject) { self.pen.painter } else { self.faint }
     }
 
-    /// Where a node is on what is drawn below.
+    /// Returns the area of a node on the layer below.
     fn area(&self, node: &ProposedNode) -> Placement {
         match self.shown.layer {
             Layer::Before => node.from.unwrap_or(node.slot.area),
@@ -119,7 +119,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// An edge that is on the board below is marked where it is, round whatever it goes round.
+    /// Returns the route of an edge, and whether it exists on the board below and has a route there.
     fn route(&self, edge: &ProposedEdge) -> (Route, bool) {
         let there = self.pen.index.edge_slot(edge.id);
         there.map_or((edge.route, false), |slot| (slot.route, true))
@@ -150,14 +150,14 @@ impl Sketch<'_> {
         radius * self.pen.zoom()
     }
 
-    /// Whether it is drawn as if it were there.
+    /// Whether a node is drawn as a ghost.
     fn is_ghost(&self, node: &ProposedNode) -> bool {
         let is_elsewhere = node.sign == Sign::Added || node.from.is_some();
         let is_marked = node.sign == Sign::Removed || (node.sign == Sign::Moved && node.is_only_resized());
         self.shown.layer == Layer::Over && is_elsewhere && !is_marked
     }
 
-    /// Many cards at once: all that is not text is one mesh, and the colour of the tile stands for its icon.
+    /// Adds the background of a card to a batch; the tile's colour replaces the icon.
     fn back(&self, backs: &mut Batch, node: &ProposedNode) {
         if !self.is_ghost(node) {
             return;
@@ -172,14 +172,14 @@ impl Sketch<'_> {
         }
     }
 
-    /// What is not there yet, or not there.
+    /// Draws an added node, or a moved node at its new place.
     fn ghost(&self, store: &mut Store, lines: &mut Batch, node: &ProposedNode, rect: Rect, colour: Color32) {
         let (theme, painter) = (self.pen.scene.theme, self.painter(&node.subject));
         let radius = self.radius(node);
         let sign = node.sign.colour(theme);
         let is_near = self.pen.detail == Detail::Full;
         if node.slot.is_container() {
-            // What stands in it must be seen through it.
+            // The content must stay visible through it.
             let line = if is_near { Stroke::NONE } else { Stroke::new(1.5, sign) };
             frame::draw(painter, rect, radius, sign.gamma_multiply(0.07), line);
             container::title(self.after, store, &node.slot, painter);
@@ -207,7 +207,7 @@ impl Sketch<'_> {
         frame::draw(self.pen.painter, around, radius, Color32::TRANSPARENT, Stroke::new(2.0, colour));
     }
 
-    /// From where it stands to where it would.
+    /// Draws an arrow from the old place to the new one.
     fn way(&self, lines: &mut Batch, from: Rect, to: Rect, colour: Color32) {
         let radius = size::CARD_RADIUS * self.pen.zoom();
         if self.pen.detail == Detail::Full {
@@ -249,7 +249,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// Far out: a block, or the outline of one, and its sign as long as there is room.
+    /// Draws a node when zoomed out: a block or its outline, with its sign if there is room.
     fn block(&self, lines: &mut Batch, node: &ProposedNode) {
         let rect = self.pen.camera.rect_to_screen(self.area(node));
         let rect = Rect::from_center_size(rect.center(), rect.size().max(vec2(4.0, 4.0)));
@@ -283,7 +283,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// What is not chosen stands back.
+    /// Returns the function that fades the colours of an unselected element.
     fn shown(&self, subject: &Subject) -> impl Fn(Color32) -> Color32 {
         let chosen = self.is_chosen(subject);
         move |colour| if chosen { colour } else { colour.gamma_multiply(FAINT) }
@@ -313,7 +313,7 @@ fn card_fill(theme: &Theme, sign: Color32) -> Color32 {
     mix(theme.surface_card, sign, 0.10).gamma_multiply(0.94)
 }
 
-/// Where a line from outside enters a rectangle on its way to the middle.
+/// Returns the point where a line from outside to the middle enters a rectangle.
 fn border_point(rect: Rect, from: Pos2) -> Option<Pos2> {
     let way = from - rect.center();
     if rect.contains(from) || way == egui::Vec2::ZERO {

@@ -1,5 +1,5 @@
-//! The signs of how a node stands in the real world: what is planned at its upper left corner, its state at the lower
-//! right, drift at the lower left. Each is a shape, a sign and a colour, never a colour alone.
+//! The signs of a node's deployment status: the planned action at its upper left corner, its state at the lower right,
+//! drift at the lower left. Each is a shape, a sign and a colour, never a colour alone.
 
 use super::{Pen, Store};
 use crate::{
@@ -8,13 +8,14 @@ use crate::{
     theme::{Theme, size},
 };
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2};
+use shared_protocol::text::capitalize;
 use shared_protocol::{
     NodeId,
     terraform::{Deployment, PlannedAction},
 };
 use std::f32::consts::TAU;
 
-/// A whole turn of what is being made takes so many seconds.
+/// Seconds for a full turn of an animated sign.
 const TURN: f64 = 1.6;
 const LEGEND_ROW: f32 = 20.0;
 
@@ -28,8 +29,8 @@ impl Pen<'_> {
     }
 }
 
-/// The colour of a node's frame, where its standing should be seen from afar: what fails and moves before what is
-/// planned.
+/// Returns the frame colour of a node whose status should be visible from afar: failed and running operations before
+/// planned ones.
 pub(super) fn ring(theme: &Theme, standing: Standing) -> Option<Color32> {
     match standing.deployment {
         Some(state @ (Deployment::Creating | Deployment::Updating | Deployment::Failed)) => {
@@ -61,7 +62,7 @@ pub(super) fn draw(pen: &Pen<'_>, store: &mut Store, slot: &NodeSlot, rect: Rect
     }
 }
 
-/// Where the signs of a node are on the screen.
+/// The screen positions of a node's signs.
 struct Places {
     planned: Pos2,
     drifted: Pos2,
@@ -82,7 +83,7 @@ impl Places {
     }
 }
 
-/// What the signs of a node mean, when one points at them; and what all the others would.
+/// Adds tooltips to the signs of a node: its status, and the legend of all signs.
 pub(crate) fn explain(ui: &Ui, theme: &Theme, rect: Rect, zoom: f32, node: NodeId, standing: Standing) {
     let places = Places::of(rect, zoom);
     let shown = [
@@ -95,19 +96,14 @@ pub(crate) fn explain(ui: &Ui, theme: &Theme, rect: Rect, zoom: f32, node: NodeI
         let sign = Rect::from_center_size(at, Vec2::splat(places.radius * 2.5));
         let response = ui.interact(sign, ui.make_persistent_id((node, "sign", number)), Sense::hover());
         response.on_hover_ui(|ui| {
-            ui.label(capitalised(&standing.words()));
+            ui.label(capitalize(&standing.words()));
             ui.separator();
             legend_ui(ui, theme);
         });
     }
 }
 
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// Every sign with its meaning.
+/// Shows every sign with its meaning.
 pub fn legend_ui(ui: &mut Ui, theme: &Theme) {
     use Deployment as D;
     use PlannedAction as P;
@@ -119,7 +115,7 @@ pub fn legend_ui(ui: &mut Ui, theme: &Theme) {
                     paint_action(painter, at, 7.0, theme, action);
                 });
             }
-            let words = "has drifted from what was applied";
+            let words = "has drifted from the applied state";
             entry_ui(ui, theme, words, |painter, at| paint_drift(painter, at, 7.0, theme));
         });
         ui.vertical(|ui| {
@@ -160,7 +156,7 @@ pub fn deployment_colour(theme: &Theme, state: Deployment) -> Color32 {
     }
 }
 
-/// What is planned: a square with `+`, `~`, `±`, `−`, or a ring for what is only read.
+/// Paints a planned action: a square with `+`, `~`, `±`, `−`, or a ring for a read.
 pub fn paint_action(painter: &Painter, centre: Pos2, radius: f32, theme: &Theme, action: PlannedAction) {
     let square = |side: f32| Rect::from_center_size(centre, Vec2::splat(side * 2.0));
     let corners = |side: f32| CornerRadius::from(side * 0.4);
@@ -182,7 +178,7 @@ pub fn paint_action(painter: &Painter, centre: Pos2, radius: f32, theme: &Theme,
     }
 }
 
-/// How it stands: a disc with a tick, a cross or a bar; an open ring for what waits; an arc for what is being made.
+/// Paints a deployment state: a disc with a tick, a cross or a bar; a ring for pending; an arc for a running operation.
 pub fn paint_deployment(
     painter: &Painter,
     centre: Pos2,
@@ -230,7 +226,7 @@ pub fn paint_deployment(
     }
 }
 
-/// Not as it was left: a diamond with an "unequal".
+/// Paints the drift sign: a diamond with "≠".
 pub fn paint_drift(painter: &Painter, centre: Pos2, radius: f32, theme: &Theme) {
     let diamond = |reach: f32| {
         vec![

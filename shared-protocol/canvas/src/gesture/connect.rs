@@ -1,4 +1,4 @@
-//! Drawing a connection from a port. What it may lead to is the authority's rule, asked for each node once.
+//! Drawing a connection from a port. The authority's rules decide the valid targets; the result is cached per node.
 
 use super::{Ending, Moment};
 use crate::{
@@ -28,7 +28,7 @@ pub(crate) struct Connecting {
 struct Over {
     node: NodeId,
     verdict: Result<Box<Connection>, Refusal>,
-    /// Where the other end would meet the node.
+    /// The point where the other end meets the node.
     end: Option<RouteEnd>,
 }
 
@@ -49,7 +49,7 @@ impl Connecting {
         Some(Self { from, direction, end, now: at, over: None, takers: RefCell::default() })
     }
 
-    /// The connection with a node, by that port of it or by the first that fits.
+    /// Checks the connection with a node, by this port of it or by the first that matches.
     fn ask(&self, scene: &Scene<'_>, node: NodeId, port: Option<&str>) -> Result<Connection, Refusal> {
         let own = (self.from.node, Some(self.from.port.as_str()));
         match self.direction {
@@ -58,7 +58,7 @@ impl Connecting {
         }
     }
 
-    /// Whether a node may be the other end; neither for the node it comes from.
+    /// Whether a node may be the other end; `None` for the node that the connection starts from.
     pub(crate) fn takes(&self, scene: &Scene<'_>, node: NodeId) -> Option<bool> {
         if node == self.from.node {
             return None;
@@ -81,12 +81,12 @@ impl Connecting {
         if node == self.from.node {
             return None;
         }
-        // A port of the wrong direction is just a part of the node.
+        // A port with the wrong direction counts as a part of the node.
         let named = port.as_ref().map(PortId::as_str);
         let verdict =
             self.ask(scene, node, named).or_else(|refusal| self.ask(scene, node, None).map_err(|_| refusal));
         let slot = index.slot(node)?;
-        // Over the room in a container people aim at the board, unless the container itself can be meant.
+        // Inside a container the target is the board, unless the container itself is a valid target.
         if verdict.is_err() && slot.kind == NodeKind::Container {
             return None;
         }
@@ -111,7 +111,7 @@ impl Connecting {
             Some(Over { verdict: Err(refusal), .. }) => Ending::Event(CanvasEvent::Refused(refusal)),
             None => {
                 let at = crate::camera::whole(self.now);
-                // Let go where it began: a click on a port asks for nothing.
+                // Released where it started: a click on a port does nothing.
                 if crate::camera::rect_of(self.end.node).expand(8.0).contains(self.now) {
                     return Ending::Nothing;
                 }
@@ -120,7 +120,7 @@ impl Connecting {
         }
     }
 
-    /// The way as it would be, from source to target, and whether it is allowed.
+    /// Returns the preview route from source to target, and whether the connection is allowed.
     pub(crate) fn way(&self) -> (Route, Option<bool>) {
         let over = self.over.as_ref();
         let loose = || {
@@ -155,7 +155,7 @@ impl Connecting {
 }
 
 fn target(scene: &Scene<'_>, index: &BoardIndex, moment: Moment) -> Option<(NodeId, Option<PortId>)> {
-    // Edges do not stand in the way of a connection.
+    // Edges are ignored as targets of a connection.
     let found = hit::node_at(scene, index, moment.at, moment.zoom)?;
     match found {
         hit::Hit::Port { node, port, .. } => Some((node, Some(port))),

@@ -1,4 +1,4 @@
-//! Moving nodes, into other containers too, and duplicating them.
+//! Moving nodes, also into other containers, and duplicating them.
 
 use super::{
     Ending, Moment,
@@ -19,9 +19,9 @@ pub(crate) struct Moving {
     grabbed: NodeId,
     home: Option<NodeId>,
     roots: Vec<NodeId>,
-    /// All that moves along, with where the model has it.
+    /// All moved nodes with their places in the model.
     places: BTreeMap<NodeId, Placement>,
-    /// Where the roots stand in their containers.
+    /// The places of the roots relative to their containers.
     relative: Vec<(NodeId, Placement)>,
     delta: Point,
     duplicate: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Moving {
     guides: Vec<Guide>,
 }
 
-/// Where it would land.
+/// The drop target.
 enum Landing {
     Home,
     /// Another container, or the board itself.
@@ -92,7 +92,7 @@ impl Moving {
         index.set_preview(scene.snapshot, self.places.iter().map(|(id, place)| (*id, place.moved_by(x, y))));
     }
 
-    /// Lets near neighbours in the same container pull what is moved into line.
+    /// Snaps the moved nodes to neighbours in the same container.
     fn line_up(&mut self, index: &BoardIndex, moment: Moment) {
         self.guides.clear();
         let roots = self.roots.iter().filter_map(|id| self.places.get(id).copied());
@@ -139,7 +139,7 @@ impl Moving {
     pub(crate) fn finish(self) -> Ending {
         let nodes = || self.roots.iter().map(|&id| NodeRef::Id(id)).collect();
         let into = self.inserting.commands();
-        // Put into an edge: all of it is one operation.
+        // Moving and inserting into an edge is one operation.
         let run = |command: Command| match &into {
             Some(between) => CanvasEvent::Run(Command::Batch {
                 summary: None,
@@ -182,7 +182,7 @@ impl Moving {
         }
     }
 
-    /// The edge that it would be put into.
+    /// Returns the edge that the node would be inserted into.
     pub(crate) fn edge_mark(&self) -> Option<EdgeId> {
         self.inserting.edge()
     }
@@ -191,7 +191,7 @@ impl Moving {
         &self.guides
     }
 
-    /// The container that would take it, and whether it may.
+    /// Returns the target container, and whether it accepts the nodes.
     pub(crate) fn drop_mark(&self) -> Option<(NodeId, bool)> {
         match &self.landing {
             Landing::Elsewhere { parent: Some(parent), verdict } => Some((*parent, verdict.is_ok())),
@@ -206,7 +206,7 @@ impl Moving {
         }
     }
 
-    /// Where the copies would stand.
+    /// Returns the places of the copies.
     pub(crate) fn ghosts(&self) -> impl Iterator<Item = Placement> + '_ {
         let shown = if self.duplicate { self.roots.as_slice() } else { &[] };
         let Point { x, y } = self.delta;
@@ -215,7 +215,7 @@ impl Moving {
 }
 
 fn allowed(scene: &Scene<'_>, node: NodeId, parent: Option<NodeId>) -> Result<(), Refusal> {
-    let gone = || Refusal::new(Code::NotFound, "what is being moved is no longer there");
+    let gone = || Refusal::new(Code::NotFound, "the moved node no longer exists");
     let node = scene.snapshot.node(node).ok_or_else(gone)?;
     if node.parent == parent {
         return Ok(());
@@ -224,7 +224,7 @@ fn allowed(scene: &Scene<'_>, node: NodeId, parent: Option<NodeId>) -> Result<()
     let def = scene.snapshot.type_of(node).ok_or_else(|| {
         let message = format!("the type `{}` of {} is unknown", node.type_id, node.label);
         Refusal::new(Code::ContainmentError, message)
-            .hint("It can be moved within its container; enable its module to move it elsewhere.")
+            .hint("Move it within its container, or enable its module to move it elsewhere.")
     })?;
     may_contain(scene.snapshot, board, parent, def)
 }

@@ -1,27 +1,27 @@
-//! Lines that a moved thing snaps to: sides and middles of its near neighbours, and gaps as wide as those between them.
+//! Alignment guides for moved nodes: sides and middles of near neighbours, and equal gaps.
 
 use crate::index::BoardIndex;
 use shared_protocol::{NodeId, Placement};
 
-/// How near on the screen a line takes hold.
+/// The distance on the screen at which a guide snaps.
 const REACH: f32 = 6.0;
-/// How far on the screen a neighbour may be.
+/// The maximum distance of a neighbour on the screen.
 const NEIGHBOURHOOD: f32 = 700.0;
-/// So many neighbours are looked at.
+/// The maximum number of neighbours to compare.
 const MOST: usize = 200;
 
-/// A line to draw; `level` ones go from left to right.
+/// A line to draw; a `level` guide is horizontal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Guide {
     pub(crate) level: bool,
     pub(crate) at: i32,
     pub(crate) from: i32,
     pub(crate) to: i32,
-    /// It measures: with its length written on it.
+    /// Whether the guide measures a gap and shows its length.
     pub(crate) is_gap: bool,
 }
 
-/// One axis of a rectangle.
+/// The extent of a rectangle on one axis.
 #[derive(Clone, Copy)]
 struct Span {
     low: i32,
@@ -29,7 +29,7 @@ struct Span {
 }
 
 impl Span {
-    /// Twice the value, so that middles are whole.
+    /// Returns doubled coordinates, so that middles are whole numbers.
     fn lines(self) -> [i32; 3] {
         [self.low * 2, self.low + self.high, self.high * 2]
     }
@@ -43,7 +43,7 @@ fn span(area: Placement, level: bool) -> Span {
     if level { Span { low: area.x, high: area.right() } } else { Span { low: area.y, high: area.bottom() } }
 }
 
-/// Near things that stand in the same container.
+/// The near siblings of the moved nodes.
 pub(crate) struct Neighbours {
     areas: Vec<Placement>,
     reach: i32,
@@ -64,14 +64,14 @@ impl Neighbours {
         Self { areas: beside.take(MOST).collect(), reach: ((REACH / zoom).round() as i32).clamp(1, 40) }
     }
 
-    /// How far a thing at `area` has to move along an axis to stand in line, or as far from its neighbours as they
-    /// are from each other.
+    /// Returns the distance along an axis to align `area` with a neighbour, or to make its gap equal to the neighbours'
+    /// gap.
     pub(crate) fn pull(&self, area: Placement, level: bool) -> Option<i32> {
         let own = span(area, level).lines();
         self.to_line(&own, level).or_else(|| self.to_gap(area, level))
     }
 
-    /// The same for one side of a thing.
+    /// Returns the distance to align one side.
     pub(crate) fn pull_side(&self, side: i32, level: bool) -> Option<i32> {
         self.to_line(&[side * 2], level)
     }
@@ -79,7 +79,7 @@ impl Neighbours {
     fn to_line(&self, own: &[i32], level: bool) -> Option<i32> {
         let lines = self.areas.iter().flat_map(|area| span(*area, level).lines());
         let ways = lines.flat_map(|line| own.iter().map(move |mine| line - mine));
-        // Only whole steps: a middle between two units cannot be stood on.
+        // Only even distances: a middle between two units is no valid position.
         ways.filter(|way| way % 2 == 0 && way.abs() <= self.reach * 2)
             .min_by_key(|way| (way.abs(), *way))
             .map(|way| way / 2)
@@ -104,7 +104,7 @@ impl Neighbours {
         best
     }
 
-    /// The neighbours beside it on an axis, in order.
+    /// Returns the neighbours beside the area on an axis, in order.
     fn row(&self, area: Placement, level: bool) -> Vec<Span> {
         let across = span(area, !level);
         let beside = self.areas.iter().filter(|other| span(**other, !level).overlaps(across));
@@ -114,7 +114,7 @@ impl Neighbours {
         row
     }
 
-    /// What to draw for a thing that has come to stand at `area`.
+    /// Returns the guides to draw for a node at `area`.
     pub(crate) fn guides(&self, area: Placement) -> Vec<Guide> {
         let mut guides = Vec::new();
         for level in [true, false] {
@@ -124,12 +124,12 @@ impl Neighbours {
         guides
     }
 
-    /// Lines across the axis on which it is in line with others, and how far the nearest of them is.
+    /// Adds lines through aligned neighbours, and the distance to the nearest of them.
     fn lines_through(&self, area: Placement, level: bool, guides: &mut Vec<Guide>) {
         let across = span(area, !level);
         let own = span(area, level);
         for line in own.lines() {
-            // The sides of things as wide as it say all that their middle would.
+            // For neighbours of the same width the sides are enough.
             let middle = line == own.low + own.high;
             let on = |other: &&Placement| {
                 let other = span(**other, level);
@@ -153,7 +153,7 @@ impl Neighbours {
                 (Some(before), _) => Some(gap(before, across.low)),
                 (None, after) => after.map(|after| gap(across.high, after)),
             };
-            // One measure for each pair is enough.
+            // One measured gap per pair is enough.
             let known = |new: &Guide| {
                 guides
                     .iter()
@@ -165,7 +165,7 @@ impl Neighbours {
         }
     }
 
-    /// Gaps beside it that are as wide as another one in its row.
+    /// Adds the gaps beside the area that equal another gap in its row.
     fn equal_gaps(&self, area: Placement, level: bool, guides: &mut Vec<Guide>) {
         let own = span(area, level);
         let mut row = self.row(area, level);
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(row.pull(at(-143, 20), true), Some(3));
         let gaps: Vec<Guide> = row.guides(at(280, 20)).into_iter().filter(|guide| guide.is_gap).collect();
         assert_eq!(gaps.iter().map(|gap| (gap.from, gap.to)).collect::<Vec<_>>(), [(100, 140), (240, 280)]);
-        // In the middle between two that are far enough apart.
+        // Centred between two neighbours that are far enough apart.
         let apart = neighbours(&[[0, 0, 100, 60], [300, 8, 100, 60]]);
         assert_eq!(apart.pull(at(147, 20), true), Some(3));
     }

@@ -1,23 +1,23 @@
-//! Dropping a card on an edge puts it in between, where the rules allow both halves.
+//! Dropping a card on an edge inserts it there, if the rules allow both halves.
 
 use super::Moment;
 use crate::{Scene, camera::rect_of, index::BoardIndex, index::NodeKind};
 use authority::decide;
 use shared_protocol::{Command, EdgeId, EndpointRef, NodeId, NodeRef, Placement};
 
-/// How far from the middle of the card an edge may pass, on the board and on the screen.
+/// The maximum distance of an edge from the middle of the card, on the board and on the screen.
 const REACH: f32 = 14.0;
 
-/// What is known about the edge under a card.
+/// The edge under a card and the cached check of its insertion.
 #[derive(Default)]
 pub(crate) struct Inserting {
-    /// The last edge that was asked for, and what would put the card there.
+    /// The last checked edge, and the commands that insert the card there.
     asked: Option<(EdgeId, Option<Vec<Command>>)>,
     on: bool,
 }
 
 impl Inserting {
-    /// Looks whether the card is over an edge.
+    /// Checks whether the card is over an edge.
     pub(crate) fn look(
         &mut self,
         scene: &Scene<'_>,
@@ -41,12 +41,12 @@ impl Inserting {
         self.on = false;
     }
 
-    /// The edge that would be replaced.
+    /// Returns the edge that would be replaced.
     pub(crate) fn edge(&self) -> Option<EdgeId> {
         self.asked.as_ref().filter(|(_, commands)| self.on && commands.is_some()).map(|(edge, _)| *edge)
     }
 
-    /// What replaces the edge, if there is one.
+    /// Returns the commands that replace the edge, if there is one.
     pub(crate) fn commands(self) -> Option<Vec<Command>> {
         self.asked.filter(|_| self.on).and_then(|(_, commands)| commands)
     }
@@ -67,7 +67,7 @@ fn edge_under(index: &BoardIndex, node: NodeId, area: Placement, zoom: f32) -> O
         .map(|(_, id)| id)
 }
 
-/// The commands that put a node into an edge, if the authority would agree.
+/// Returns the commands that insert a node into an edge, if the authority accepts them.
 fn between(scene: &Scene<'_>, node: NodeId, edge: EdgeId) -> Option<Vec<Command>> {
     let edge = scene.snapshot.edge(edge)?;
     let end = |end: &shared_protocol::Endpoint| EndpointRef {

@@ -1,4 +1,4 @@
-//! Selecting by a rectangle: nodes it touches, containers and edges it holds whole.
+//! Selecting with a rectangle: cards and notes that it touches, containers and edges that are completely inside.
 
 use super::Moment;
 use crate::{
@@ -22,12 +22,12 @@ impl Marquee {
         Self { start: at, now: at, before: scene.selection.clone(), told: scene.selection.clone() }
     }
 
-    /// On the board.
+    /// The rectangle in board coordinates.
     pub(crate) fn rect(&self) -> Rect {
         Rect::from_two_pos(self.start, self.now)
     }
 
-    /// The selection as it would be, when it has changed.
+    /// Returns the new selection when it has changed.
     pub(crate) fn step(
         &mut self,
         scene: &Scene<'_>,

@@ -1,5 +1,5 @@
-//! Gestures: what a press, a movement and a release mean together. At most one is under way; it shows what it would
-//! do and ends in one command, or in nothing when it is taken back.
+//! Gestures: the meaning of a press, a movement and a release together. At most one gesture is active; it previews its
+//! effect and ends in one command, or in nothing when it is cancelled.
 
 pub(crate) mod connect;
 pub(crate) mod drag;
@@ -23,37 +23,37 @@ use std::collections::BTreeSet;
 pub(crate) enum Gesture {
     #[default]
     Idle,
-    /// This point of the board stays under the pointer.
+    /// Panning; this point of the board stays under the pointer.
     Pan(Pos2),
     Marquee(Marquee),
     Move(Box<Moving>),
     Resize(Resizing),
     ResizeMany(ResizingMany),
     Connect(Box<Connecting>),
-    /// Taken back while the button is still down: nothing until it is released.
+    /// Cancelled while the button is still down: input is ignored until it is released.
     Cancelled,
 }
 
-/// The pointer at one moment of a gesture.
+/// One pointer sample of a gesture.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
-    /// On the board.
+    /// The position in board coordinates.
     pub(crate) at: Pos2,
     pub(crate) modifiers: Modifiers,
     pub(crate) zoom: f32,
 }
 
-/// What a gesture leaves behind when it ends.
+/// The outcome of a gesture.
 pub(crate) enum Ending {
-    /// Back to how it was.
+    /// The board stays unchanged.
     Nothing,
     Event(CanvasEvent),
-    /// A command that will move things to where they are shown now: they stay there until the answer.
+    /// A command that moves nodes to their preview positions: the preview stays until the response.
     Moved(CanvasEvent),
 }
 
 impl Gesture {
-    /// A handle was grabbed: of one node, or of the frame around several.
+    /// Starts a resize by a handle of one node, or of the frame around several.
     pub(crate) fn resize(scene: &Scene<'_>, index: &BoardIndex, handle: Handle, at: Pos2) -> Option<Self> {
         let one = Resizing::start(scene, index, handle, at).map(Self::Resize);
         one.or_else(|| ResizingMany::start(scene, index, handle, at).map(Self::ResizeMany))
@@ -63,7 +63,7 @@ impl Gesture {
         !matches!(self, Self::Idle | Self::Cancelled)
     }
 
-    /// Whether the view follows a pointer that nears its edge.
+    /// Whether the view pans when the pointer nears its edge.
     pub(crate) fn wants_room(&self) -> bool {
         !matches!(self, Self::Idle | Self::Cancelled | Self::Pan(_))
     }
@@ -95,7 +95,7 @@ impl Gesture {
         }
     }
 
-    /// Takes it back; what it shows is for the caller to clear.
+    /// Cancels the gesture; the caller clears its preview.
     pub(crate) fn cancel(&mut self, scene: &Scene<'_>) -> Option<CanvasEvent> {
         match std::mem::replace(self, Self::Cancelled) {
             Self::Marquee(marquee) => marquee.cancel(scene),
@@ -103,7 +103,7 @@ impl Gesture {
         }
     }
 
-    /// The lines that what is moved stands on.
+    /// Returns the alignment guides of the moved nodes.
     pub(crate) fn guides(&self) -> &[guides::Guide] {
         match self {
             Self::Move(moving) => moving.guides(),
@@ -124,7 +124,7 @@ impl Gesture {
     }
 }
 
-/// Selected nodes that no other selected node contains: moving these moves all.
+/// Returns the selected nodes that no other selected node contains: moving these moves all.
 pub(crate) fn roots(scene: &Scene<'_>, selection: &BTreeSet<ElementId>) -> Vec<NodeId> {
     let selected = |id: NodeId| selection.contains(&ElementId::Node(id));
     selection
@@ -138,7 +138,7 @@ pub(crate) fn roots(scene: &Scene<'_>, selection: &BTreeSet<ElementId>) -> Vec<N
         .collect()
 }
 
-/// The multiple of the grid nearest to `value`, or `value` itself while snapping is suspended.
+/// Returns the nearest multiple of the grid, or `value` itself while snapping is suspended.
 pub(crate) fn snapped(value: f32, modifiers: Modifiers) -> i32 {
     let grid = crate::theme::size::GRID;
     let value = if value.is_finite() { value.clamp(-3e7, 3e7) } else { 0.0 };

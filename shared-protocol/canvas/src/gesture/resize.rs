@@ -1,5 +1,5 @@
-//! Changing the size of a container or a note by its eight handles. What stands in a container stays where it is on
-//! the board, and the container never shrinks past it.
+//! Resizing a container or a note by its eight handles. The content of a container keeps its place on the board, and the
+//! container never shrinks past it.
 
 use super::{
     Ending, Moment,
@@ -13,7 +13,7 @@ use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::P
 pub(crate) const LEAST_WIDTH: i32 = 48;
 pub(crate) const LEAST_HEIGHT: i32 = 40;
 
-/// Which sides a handle moves: -1 left or top, 1 right or bottom, 0 neither.
+/// The sides that a handle moves: -1 left or top, 1 right or bottom, 0 neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Handle {
     x: i8,
@@ -32,7 +32,7 @@ const HANDLES: [Handle; 8] = [
 ];
 
 impl Handle {
-    /// Across and down: which side moves.
+    /// Returns the moved sides, horizontal and vertical.
     pub(crate) fn sides(self) -> (i8, i8) {
         (self.x, self.y)
     }
@@ -47,7 +47,7 @@ impl Handle {
     }
 }
 
-/// The one selected node that can be resized.
+/// Returns the selected node if it is the only one and can be resized.
 fn resizable(scene: &Scene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement)> {
     let mut selected = scene.selection.iter();
     let (Some(ElementId::Node(id)), None) = (selected.next(), selected.next()) else { return None };
@@ -55,7 +55,7 @@ fn resizable(scene: &Scene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement
     (slot.kind != NodeKind::Card && !scene.read_only).then_some((*id, slot.area))
 }
 
-/// Where the handles are on the screen; those of the sides only if there is room between the corners.
+/// Returns the handles in screen coordinates; side handles only if there is room between the corners.
 pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = (Handle, Rect)> {
     let rect = camera.rect_to_screen(area);
     let roomy = vec2(rect.width(), rect.height()) / (size::HANDLE * 4.0);
@@ -72,7 +72,7 @@ pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = 
         })
 }
 
-/// What the handles are around: the one node that can be resized, or several at once.
+/// Returns the area with handles: of the one resizable node, or around several nodes.
 pub(crate) fn area(scene: &Scene<'_>, index: &BoardIndex) -> Option<Placement> {
     let one = resizable(scene, index).map(|(_, area)| area);
     one.or_else(|| resize_many::frame(scene, index).map(|(_, area)| area))
@@ -91,9 +91,9 @@ pub(crate) struct Resizing {
     start: Pos2,
     before: Placement,
     now: Placement,
-    /// In its own container.
+    /// The place relative to its container.
     relative: Placement,
-    /// What it holds, in it, and around all of that the smallest area.
+    /// The content with its relative places, and the smallest area around it.
     content: Vec<(NodeId, Placement)>,
     least: Option<Placement>,
     guides: Vec<Guide>,

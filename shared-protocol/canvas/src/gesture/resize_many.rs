@@ -1,5 +1,5 @@
-//! Changing the size of several nodes at once, by the handles around all of them. Containers and notes grow and shrink
-//! with the frame, cards only move; what stands in a container moves along with it, and none gets smaller than that.
+//! Resizing several nodes by the handles around all of them. Containers and notes scale with the frame, cards only move.
+//! The content of a container moves with it, and no container gets smaller than its content.
 
 use super::{
     Ending, Moment,
@@ -14,10 +14,10 @@ use crate::{
 use egui::{CursorIcon, Modifiers, Pos2};
 use shared_protocol::{Command, NodeId, NodeRef, Placement, command::Placed};
 
-/// With more than this a frame around them is of no use.
+/// The maximum number of nodes to resize together.
 const MOST: usize = 200;
 
-/// What the handles are around, if several nodes are selected and one of them can be resized.
+/// Returns the area with handles, if several nodes are selected and one of them can be resized.
 pub(crate) fn frame(scene: &Scene<'_>, index: &BoardIndex) -> Option<(Vec<NodeId>, Placement)> {
     if scene.read_only || scene.selection.len() < 2 || scene.selection.len() > MOST {
         return None;
@@ -34,11 +34,11 @@ pub(crate) fn frame(scene: &Scene<'_>, index: &BoardIndex) -> Option<(Vec<NodeId
 struct Member {
     id: NodeId,
     before: Placement,
-    /// In its own container.
+    /// The place relative to its container.
     relative: Placement,
-    /// The smallest it may become; none for a card, which keeps its size.
+    /// The minimum size; `None` for a card, which keeps its size.
     least: Option<(i32, i32)>,
-    /// All that stands in it.
+    /// Its content.
     within: Vec<(NodeId, Placement)>,
 }
 
@@ -108,7 +108,7 @@ fn member(scene: &Scene<'_>, index: &BoardIndex, id: NodeId) -> Option<Member> {
         let held = content.map_or((0, 0), |content| {
             (content.right() - before.x + size::GRID, content.bottom() - before.y + size::GRID)
         });
-        // What is too small already does not have to grow.
+        // A node that is already smaller than the minimum does not have to grow.
         (held.0.max(LEAST_WIDTH).min(before.w), held.1.max(LEAST_HEIGHT).min(before.h))
     });
     Some(Member { id, before, relative: scene.snapshot.placement(id)?, least, within })
@@ -123,14 +123,14 @@ impl Member {
     }
 }
 
-/// One direction: where the side that stays is, and how much longer all becomes.
+/// The scaling along one axis: the fixed side and the factor.
 struct Stretch {
     fixed: i32,
     factor: f64,
 }
 
 impl Stretch {
-    /// `side`: which side of the frame is dragged. `sizes`: of what resizes, now and at least.
+    /// `side`: the dragged side of the frame. `sizes`: current and minimum sizes of the resized nodes.
     fn new(
         side: i8,
         (start, length): (i32, i32),
@@ -157,7 +157,7 @@ impl Stretch {
             let start = start.round() as i32;
             return (start, (end.round() as i32 - start).max(1));
         }
-        // The middle of what keeps its size goes along.
+        // A node that keeps its size moves with its middle.
         let half = f64::from(length) / 2.0;
         ((moved(f64::from(at) + half) - half).round() as i32, length)
     }

@@ -1,6 +1,6 @@
-//! Leading an edge round the nodes in its way. Only nodes that a way would cross are looked at: the plain way is tried
-//! first, then the best way round what it met, and so on until one meets nothing. What was looked at is remembered, so
-//! that a change elsewhere need not route anew.
+//! Routing an edge around the nodes in its way. The plain route is tried first, then the best route around the nodes
+//! that it crosses, and so on until a route crosses none. Only crossed nodes are considered. The searched area is
+//! stored with the edge, so that a change elsewhere does not reroute it.
 
 use super::{
     BoardIndex, NodeKind, NodeSlot,
@@ -15,22 +15,22 @@ use crate::{
 use egui::{Pos2, Rect};
 use shared_protocol::{NodeId, Placement};
 
-/// Between an edge and a node that it goes round.
+/// The distance between an edge and a node that it avoids.
 pub(super) const CLEAR: f32 = 12.0;
-/// What a plain way may come near to; more than edges are moved aside for others.
+/// The minimum distance of a plain route from a node; more than lanes shift an edge.
 const NEAR: f32 = 9.0;
-/// Ways tried, and nodes met, before the plain way has to do.
+/// The maximum numbers of attempts and of obstacles before the plain route is used.
 const MOST_WAYS: usize = 16;
 const MOST_NODES: usize = 40;
 
-/// A way, what was looked at to find it, and whether it took a search.
+/// A route, the area that was searched for it, and whether it took a search.
 pub(super) struct Found {
     pub(super) route: Route,
     pub(super) window: Placement,
     pub(super) searched: bool,
 }
 
-/// The two nodes of an edge.
+/// The two ends of an edge.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
     pub(super) source: (NodeId, RouteEnd),
@@ -72,7 +72,7 @@ pub(super) fn way(index: &BoardIndex, search: &mut Search, ends: Ends) -> Found 
     Found { route: plain.route, window, searched: true }
 }
 
-/// Adds what stands in the way of one stretch.
+/// Adds the nodes that one stretch crosses.
 fn meet(index: &BoardIndex, ends: Ends, [a, b]: [Pos2; 2], near: &mut Vec<u32>, met: &mut Vec<Rect>) {
     let stretch = Rect::from_two_pos(a, b);
     let area = around(stretch.expand(NEAR));
@@ -88,7 +88,7 @@ fn meet(index: &BoardIndex, ends: Ends, [a, b]: [Pos2; 2], near: &mut Vec<u32>, 
     }
 }
 
-/// Whether the inner of a rectangle is touched.
+/// Whether the stretch touches the interior of the rectangle.
 fn crosses(stretch: Rect, rect: Rect) -> bool {
     stretch.min.x < rect.max.x
         && stretch.max.x > rect.min.x
@@ -96,13 +96,13 @@ fn crosses(stretch: Rect, rect: Rect) -> bool {
         && stretch.max.y > rect.min.y
 }
 
-/// A container around one of the ends is not in the way, and what an end holds has the end itself before it.
+/// Whether a node is an obstacle. A container around an end is not; neither is the content of an end.
 fn stands(index: &BoardIndex, slot: &NodeSlot, ends: Ends) -> bool {
     let [source, target] = [ends.source.0, ends.target.0];
     if slot.kind == NodeKind::Container && (holds(index, slot.id, source) || holds(index, slot.id, target)) {
         return false;
     }
-    // Within a container that is gone round as a whole there is nothing to look at; the same for the ends.
+    // Inside a container that is itself an obstacle, or inside an end, nodes need no check.
     let mut above = slot.parent;
     for _ in 0..super::DEEPEST {
         let Some(container) = above.and_then(|id| index.slot(id)) else { return true };
@@ -115,7 +115,7 @@ fn stands(index: &BoardIndex, slot: &NodeSlot, ends: Ends) -> bool {
     true
 }
 
-/// Whether a container is around a node, at any depth.
+/// Whether a container contains a node at any depth.
 fn holds(index: &BoardIndex, container: NodeId, node: NodeId) -> bool {
     let mut above = index.slot(node).and_then(|slot| slot.parent);
     for _ in 0..super::DEEPEST {
@@ -128,7 +128,7 @@ fn holds(index: &BoardIndex, container: NodeId, node: NodeId) -> bool {
     false
 }
 
-/// The ends' own nodes, which no way may cross either, unless one is around the other.
+/// Returns the ends' own nodes, which a route must not cross either, unless one contains the other.
 fn own(index: &BoardIndex, ends: Ends) -> impl Iterator<Item = Rect> {
     let [source, target] = [ends.source.0, ends.target.0];
     let rect = |end: RouteEnd| rect_of(end.node);
@@ -137,7 +137,7 @@ fn own(index: &BoardIndex, ends: Ends) -> impl Iterator<Item = Rect> {
     first.into_iter().chain(second)
 }
 
-/// Where the way may turn first: a little out of the port, less where another node is close.
+/// Returns the point where the route may turn first: a little out of the port, less where another node is close.
 fn leave(end: RouteEnd, met: &[Rect]) -> (RouteEnd, Pos2) {
     let out = outwards(end.side);
     let mut room = size::STUB;

@@ -1,4 +1,4 @@
-//! The ways of edges, kept: an edge is routed anew when one of its ends or something near its way has changed.
+//! The cached routes of edges: an edge is routed again when one of its ends or a node near its route changes.
 
 use super::{
     BoardIndex, EdgeSlot,
@@ -14,7 +14,7 @@ use std::{
 };
 
 impl BoardIndex {
-    /// Routes these edges; past so many searches the rest has to wait for [`Self::refine`].
+    /// Routes these edges; after `searches` searches the rest stays pending for [`Self::refine`].
     pub(super) fn route_all(
         &mut self,
         snapshot: &Snapshot,
@@ -23,7 +23,7 @@ impl BoardIndex {
         mut searches: usize,
     ) {
         let mut routed = BTreeSet::new();
-        // Also those that shared a line with what is moved now have to be laid out anew.
+        // Edges that shared a line with a rerouted edge need new lanes too.
         let mut beside = BTreeSet::new();
         for id in edges {
             self.neighbours(id, &mut beside);
@@ -66,12 +66,12 @@ impl BoardIndex {
         self.spread(routed);
     }
 
-    /// Whether edges wait for a way round nodes.
+    /// Whether edges are pending a route around nodes.
     pub(crate) fn is_rough(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Leads some of the edges that wait round nodes.
+    /// Routes up to `most` pending edges around nodes.
     pub(crate) fn refine(&mut self, snapshot: &Snapshot, most: usize) {
         let Some(board) = self.built.as_ref().map(|(board, ..)| *board) else { return };
         if self.pending.is_empty() || !self.preview.is_empty() {

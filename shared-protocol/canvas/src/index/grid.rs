@@ -1,11 +1,11 @@
-//! A uniform grid over rectangles. Finding what is in view costs what is in view.
+//! A uniform grid over rectangles. The cost of a query depends on its result only.
 
 use shared_protocol::Placement;
 use std::collections::HashMap;
 
-/// A power of two near three cards across: a screen at 100 % touches about a dozen cells.
+/// The base-2 logarithm of the cell size, about three cards: a screen at 100 % covers about a dozen cells.
 const CELL_BITS: u32 = 9;
-/// What covers more cells than this is kept in one list that every query reads.
+/// The maximum number of cells of an item; larger items are in one list that every query reads.
 const MOST_CELLS: i64 = 256;
 
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl Grid {
         }
     }
 
-    /// Takes out what was put in with the same area.
+    /// Removes an item that was inserted with the same area.
     pub(crate) fn remove(&mut self, item: u32, area: Placement) {
         let take = |items: &mut Vec<u32>| {
             if let Some(place) = items.iter().position(|&other| other == item) {
@@ -77,7 +77,7 @@ impl Grid {
         }
     }
 
-    /// Items whose cells the area touches, each once, in their own order; the caller compares exactly.
+    /// Collects the items whose cells the area touches, sorted and without duplicates; the caller compares exactly.
     pub(crate) fn query(&self, area: Placement, found: &mut Vec<u32>) {
         found.clear();
         found.extend_from_slice(&self.huge);

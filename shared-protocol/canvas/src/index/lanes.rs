@@ -1,6 +1,6 @@
-//! Edges that would lie on one line are moved apart. Stretches that share a line and overlap are one group; within it
-//! each bundle of edges (those out of one port) has a lane. The lanes follow from the group alone, so that it does not
-//! matter in which order edges came.
+//! Lanes keep edges apart that would lie on one line. Overlapping stretches on one line form a group; within it each
+//! bundle of edges (those out of one port) has a lane. The lanes depend on the group alone, not on the order in which
+//! edges were added.
 
 use super::{BoardIndex, EdgeSlot, around::CLEAR, route::Route};
 use crate::camera::around;
@@ -8,24 +8,24 @@ use egui::{Pos2, Rect};
 use shared_protocol::EdgeId;
 use std::collections::{BTreeSet, HashSet};
 
-/// Between two lanes, and how far a lane may be from the line at most.
+/// The distance between two lanes, and the maximum distance of a lane from the line.
 const LANE: f32 = 6.0;
 const FARTHEST: f32 = CLEAR - 4.0;
-/// The same in whole units, rounded up.
+/// The maximum distance in whole units, rounded up.
 pub(super) const REACH: i32 = 9;
-/// Larger groups are left as they are: apart they would be a band without gaps.
+/// The maximum number of stretches in a group; lanes of a larger group would be a solid band.
 const MOST: usize = 96;
 
-/// A stretch that may be moved: neither the first nor the last of its edge, which are bound to ports.
+/// A stretch that may be shifted: neither the first nor the last of its edge, which are bound to ports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stretch {
     edge: u32,
-    /// Its place in the way.
+    /// Its index in the route.
     at: usize,
     level: bool,
     line: f32,
     span: (f32, f32),
-    /// Sorts lanes so that they cross as little as can be told from the direction alone.
+    /// The sort key of lanes; reduces crossings as far as the direction tells.
     turn: f32,
     room: f32,
 }
@@ -37,7 +37,7 @@ fn stretches(edge: u32, route: &Route) -> impl Iterator<Item = Stretch> + '_ {
         let level = (a.y - b.y).abs() < 0.01;
         let pick = |point: Pos2| if level { (point.y, point.x) } else { (point.x, point.y) };
         let ((line, from), (_, to)) = (pick(a), pick(b));
-        // Coming from the low side of the line and going on to the high side, or the other way round.
+        // Whether the route continues to the high or to the low side of the line.
         let onwards = (pick(after).0 - pick(before).0).signum();
         let turn = if to > from { -from } else { from } * onwards;
         let bound = |ends: bool, length: f32| if ends { length / 2.0 } else { f32::INFINITY };
@@ -54,7 +54,7 @@ fn overlap(a: &Stretch, b: &Stretch) -> bool {
 }
 
 impl BoardIndex {
-    /// The edges that share a line with this one.
+    /// Collects the edges that share a line with this one.
     pub(super) fn neighbours(&self, id: EdgeId, found: &mut BTreeSet<EdgeId>) {
         let Some(&place) = self.edge_slots.get(&id) else { return };
         let mut near = Vec::new();
@@ -77,7 +77,7 @@ impl BoardIndex {
         others.filter(|other| other != stretch && overlap(stretch, other)).collect()
     }
 
-    /// Gives these edges, and all that share lines with them, their lanes.
+    /// Assigns lanes to these edges and to all that share a line with them.
     pub(super) fn spread(&mut self, edges: BTreeSet<EdgeId>) {
         let places: Vec<u32> = edges.iter().filter_map(|id| self.edge_slots.get(id).copied()).collect();
         let mut done: HashSet<(u32, usize)> = HashSet::new();

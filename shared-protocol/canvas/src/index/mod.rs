@@ -1,5 +1,5 @@
-//! What is where on one board: absolute places of nodes and ways of edges, in a grid. Kept from changes, so that an
-//! edit costs what it touches; a moved container moves all that stands in it.
+//! The spatial index of one board: absolute places of nodes and routes of edges, in a grid. Updates cost only the
+//! touched elements; a moved container moves its content.
 
 mod around;
 mod edges;
@@ -24,11 +24,11 @@ use std::{
     sync::Arc,
 };
 
-/// More changes than this, and building anew is cheaper.
+/// The maximum number of changes for an incremental update; beyond it a rebuild is cheaper.
 const MOST_CHANGES: usize = 4_000;
-/// Deeper than any nest the model allows; a cycle in a broken snapshot ends here.
+/// More than the nesting limit of the model; ends the walk of a cycle in a broken snapshot.
 const DEEPEST: u16 = 64;
-/// So many edges are led round nodes before a change is shown; the others have a plain way for a few frames.
+/// The maximum number of edges to route around nodes at once; the others have a plain route for a few frames.
 const AT_ONCE: usize = 1_500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +42,12 @@ pub(crate) enum NodeKind {
 pub(crate) struct NodeSlot {
     pub(crate) id: NodeId,
     pub(crate) parent: Option<NodeId>,
-    /// From the origin of the board, as it is drawn now.
+    /// The place from the origin of the board, as currently drawn.
     pub(crate) area: Placement,
     pub(crate) depth: u16,
     pub(crate) kind: NodeKind,
     pub(crate) accent: Accent,
-    /// Raised with every change of what is written on it.
+    /// Incremented with every change of its texts.
     pub(crate) generation: u32,
     alive: bool,
 }
@@ -64,7 +64,7 @@ impl NodeSlot {
         Self { id: node.id, parent: node.parent, area, depth, kind, accent, generation, alive: true }
     }
 
-    /// A node by itself, without an index of the board that it is on.
+    /// Builds a slot without an index of its board.
     pub(crate) fn alone(snapshot: &Snapshot, node: &Node, generation: u32) -> Self {
         let origin = snapshot.origin_of(node.parent);
         let area = place(snapshot, node, (origin.x, origin.y));
@@ -82,14 +82,14 @@ pub(crate) struct EdgeSlot {
     pub(crate) source: NodeId,
     pub(crate) target: NodeId,
     pub(crate) route: Route,
-    /// The way before it was moved aside for others on the same line.
+    /// The route before its stretches were shifted into lanes.
     base: Route,
-    /// How far each stretch was.
+    /// The lane shift of each stretch.
     shifts: [f32; route::MOST_POINTS],
-    /// Edges out of one port share their way.
+    /// Edges out of one port share a bundle and a lane.
     bundle: u64,
     pub(crate) area: Placement,
-    /// All that was looked at to find the way: only a change in here can change it.
+    /// The area that was searched for the route: only a change inside it can change the route.
     window: Placement,
     pub(crate) generation: u32,
     alive: bool,
@@ -106,15 +106,15 @@ pub(crate) struct BoardIndex {
     free_edges: Vec<u32>,
     node_grid: Grid,
     edge_grid: Grid,
-    /// Places that a gesture shows instead of the model's.
+    /// The model's places of the nodes that a gesture previews elsewhere.
     preview: HashMap<NodeId, Placement>,
-    /// The edges at those nodes as they were.
+    /// The edges of those nodes without the preview.
     settled: HashMap<EdgeId, EdgeSlot>,
-    /// Edges that have a plain way for now, and go round nodes when there is time.
+    /// Edges with a plain route that are still to be routed around nodes.
     pending: BTreeSet<EdgeId>,
     search: Search,
     generations: u32,
-    /// Raised with every change of anything; cached meshes compare it.
+    /// Incremented with every change; cached meshes compare it.
     version: u64,
 }
 
@@ -126,7 +126,7 @@ impl BoardIndex {
         index
     }
 
-    /// Whether it shows exactly this state.
+    /// Whether the index matches this state.
     pub(crate) fn is_current(&self, snapshot: &Snapshot, board: BoardId) -> bool {
         self.built.as_ref().is_some_and(|(built, revision, registry)| {
             *built == board && *revision == snapshot.revision() && Arc::ptr_eq(registry, snapshot.registry())
@@ -166,7 +166,7 @@ impl BoardIndex {
         self.version += 1;
     }
 
-    /// Follows the changes that led to `snapshot`.
+    /// Applies the changes that led to `snapshot`.
     pub(crate) fn update(&mut self, snapshot: &Snapshot, board: BoardId, changes: &[Change]) {
         let follows = self.built.as_ref().is_some_and(|(built, revision, registry)| {
             *built == board
@@ -208,7 +208,7 @@ impl BoardIndex {
         self.version += 1;
     }
 
-    /// A node and, if it stands elsewhere now, all within it; their edges are added to `edges`.
+    /// Updates a node and, if its place changed, its content; adds their edges to `edges`.
     fn refresh_tree(
         &mut self,
         snapshot: &Snapshot,
@@ -278,7 +278,7 @@ impl BoardIndex {
 }
 
 impl BoardIndex {
-    // ---- questions -------------------------------------------------------------------------------------------------
+    // ---- queries ---------------------------------------------------------------------------------------------------
 
     pub(crate) fn slot(&self, id: NodeId) -> Option<&NodeSlot> {
         self.nodes.get(*self.node_slots.get(&id)? as usize)
@@ -304,26 +304,26 @@ impl BoardIndex {
         self.edges.iter().filter(|slot| slot.alive)
     }
 
-    /// Nodes that touch the area, outermost containers first.
+    /// Collects the nodes that touch the area, in paint order.
     pub(crate) fn nodes_in(&self, area: Placement, found: &mut Vec<u32>) {
         self.node_grid.query(area, found);
         found.retain(|&place| touches(self.nodes[place as usize].area, area));
         found.sort_unstable_by_key(|&place| self.paint_order(place));
     }
 
-    /// Containers by depth, then everything else by depth: children over their containers, cards over all frames.
+    /// The paint order: containers by depth, then everything else by depth.
     fn paint_order(&self, place: u32) -> (bool, bool, u16, NodeId) {
         let slot = &self.nodes[place as usize];
         (slot.kind != NodeKind::Container, self.preview.contains_key(&slot.id), slot.depth, slot.id)
     }
 
-    /// Edges whose surroundings touch the area, in no order that means anything.
+    /// Collects the edges whose bounds touch the area, in no particular order.
     pub(crate) fn edges_in(&self, area: Placement, found: &mut Vec<u32>) {
         self.edge_grid.query(area, found);
         found.retain(|&place| touches(self.edges[place as usize].area, area));
     }
 
-    /// Cards and notes that touch the area.
+    /// Whether no card or note overlaps the area.
     pub(crate) fn is_free(&self, area: Placement, found: &mut Vec<u32>) -> bool {
         self.node_grid.query(area, found);
         !found.iter().any(|&place| {
@@ -332,7 +332,7 @@ impl BoardIndex {
         })
     }
 
-    /// The innermost container at a point that is not left out.
+    /// Returns the innermost container at a point, without those that are left out.
     pub(crate) fn container_at(&self, at: Pos2, left_out: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let mut found = Vec::new();
         let point = crate::camera::whole(at);
@@ -350,7 +350,7 @@ impl BoardIndex {
     }
 }
 
-/// Edges included: two that share a side touch.
+/// Whether two areas touch; sharing a side counts.
 fn touches(a: Placement, b: Placement) -> bool {
     a.x <= b.right() && b.x <= a.right() && a.y <= b.bottom() && b.y <= a.bottom()
 }
@@ -368,13 +368,13 @@ fn claim<T>(slots: &mut Vec<T>, free: &mut Vec<u32>, slot: T) -> u32 {
     }
 }
 
-/// Where a node stands; one without a place is shown at the origin of its container.
+/// Returns the absolute place of a node; one without a place is at the origin of its container.
 fn place(snapshot: &Snapshot, node: &Node, origin: (i32, i32)) -> Placement {
     let placement = snapshot.placement(node.id).unwrap_or_else(|| {
         let size = snapshot.type_of(node).map_or(Size { w: 184, h: 64 }, |def| def.default_size());
         Placement { x: 0, y: 0, w: size.w, h: size.h }
     });
-    // Within a range in which sums cannot overflow, whatever the layout says.
+    // Clamped so that sums cannot overflow, whatever the layout contains.
     let within = |value: i32| value.clamp(-32_000_000, 32_000_000);
     let side = |value: i32| value.clamp(1, 1_000_000);
     Placement {
@@ -389,7 +389,7 @@ fn depth_of(snapshot: &Snapshot, node: &Node) -> u16 {
     snapshot.ancestors(node.parent).take(usize::from(DEEPEST)).count() as u16
 }
 
-/// The smallest rectangle around everything on a board, from its origin.
+/// Returns the smallest rectangle around the whole board.
 pub fn board_bounds(snapshot: &Snapshot, board: BoardId) -> Option<Placement> {
     BoardIndex::of(snapshot, board).bounds()
 }

@@ -1,4 +1,4 @@
-//! Where ports sit: on the side their type names, spread evenly, always in the same order.
+//! Port positions: on the side that the type declares, evenly spaced, in a fixed order.
 
 use crate::{camera::rect_of, theme::size};
 use egui::{Pos2, pos2};
@@ -7,10 +7,10 @@ use shared_protocol::{
     registry::{Direction, PortDef, Side},
 };
 
-/// Between the ports beside a container's title.
+/// The distance between the ports beside a container's title.
 const HEADER_STEP: f32 = 20.0;
 
-/// Every port of a type on a node that covers `area`.
+/// Iterates over the ports of a type on a node that covers `area`.
 pub(crate) fn ports(def: &TypeDef, area: Placement) -> impl Iterator<Item = (&PortDef, Pos2, Side)> {
     def.ports.iter().enumerate().map(move |(place, port)| {
         let side = port.side();
@@ -20,7 +20,7 @@ pub(crate) fn ports(def: &TypeDef, area: Placement) -> impl Iterator<Item = (&Po
     })
 }
 
-/// Where an edge meets a node. A port that the type no longer has gets the middle of the usual side.
+/// Returns the point where an edge meets a node. A port that the type no longer has gets the middle of the usual side.
 pub(crate) fn anchor(
     def: Option<&TypeDef>,
     area: Placement,
@@ -40,7 +40,7 @@ pub(crate) fn anchor(
 fn on_side(area: Placement, side: Side, place: usize, all: usize, container: bool) -> Pos2 {
     let rect = rect_of(area);
     let share = (place + 1) as f32 / (all + 1) as f32;
-    // Beside the title a container's edges cross less of its content.
+    // Ports beside the title, so that edges cross less of the container's content.
     let y = if container {
         (rect.top() + size::HEADER / 2.0 + place as f32 * HEADER_STEP).min(rect.bottom())
     } else {

@@ -1,5 +1,5 @@
-//! What a gesture shows: nodes at other places than the model's, and plain ways of their edges meanwhile. It leaves no
-//! trace: when it ends, all is as it was.
+//! The preview of a gesture: nodes at other places than the model's, and plain routes of their edges meanwhile. Clearing
+//! it restores the index exactly.
 
 use super::{BoardIndex, EdgeSlot, around};
 use authority::Snapshot;
@@ -8,7 +8,7 @@ use shared_protocol::{EdgeId, NodeId, Placement};
 use std::collections::{BTreeSet, HashMap};
 
 impl BoardIndex {
-    /// Shows these nodes there until the preview ends; all other nodes stand where the model has them.
+    /// Shows these nodes at other places until the preview ends; all other nodes are where the model has them.
     pub(crate) fn set_preview(
         &mut self,
         snapshot: &Snapshot,
@@ -50,7 +50,7 @@ impl BoardIndex {
         }
     }
 
-    /// Where the model has a node, whatever a gesture shows.
+    /// Returns the place of a node in the model, regardless of the preview.
     pub(crate) fn model_area(&self, id: NodeId) -> Option<Placement> {
         self.preview.get(&id).copied().or_else(|| self.slot(id).map(|slot| slot.area))
     }
@@ -66,7 +66,7 @@ impl BoardIndex {
         Some(before)
     }
 
-    /// Gives an edge the way that its ends have now.
+    /// Updates the route of an edge to its previewed ends.
     fn follow(&mut self, snapshot: &Snapshot, id: EdgeId) {
         let Some(now) = self.edge_slot(id) else { return };
         let (source, target) = (now.source, now.target);
@@ -79,7 +79,7 @@ impl BoardIndex {
         let settled = self.settled.get(&id).unwrap_or(now).clone();
         let (moved, other) = (self.moved(source), self.moved(target));
         let (route, window) = if moved.is_some() && moved == other {
-            // Both ends move as one: so does the way between them.
+            // Both ends move by the same distance, so the route is moved too.
             let by = moved.unwrap_or_default();
             let route = settled.route.moved_by(by);
             (route, route.area())
@@ -100,7 +100,7 @@ impl BoardIndex {
         self.put_edge(slot);
     }
 
-    /// How far a node is shown from where it stands, unless its size is another too.
+    /// Returns the offset of a previewed node, or `None` if its size differs too.
     fn moved(&self, id: NodeId) -> Option<Vec2> {
         let (before, now) = (self.preview.get(&id)?, self.slot(id)?.area);
         let same_size = (before.w, before.h) == (now.w, now.h);

@@ -1,5 +1,5 @@
-//! The plain way of an edge: out of a port, along the axes, into a port. It goes round its own two nodes when the target
-//! is behind the source; round others it is led by [`super::around`].
+//! The plain route of an edge: out of a port, along the axes, into a port. It goes around its own two nodes when the
+//! target is behind the source; [`super::around`] routes it around other nodes.
 
 use crate::{
     camera::{around, rect_of},
@@ -10,14 +10,14 @@ use shared_protocol::{Placement, registry::Side};
 
 pub(crate) const MOST_POINTS: usize = 12;
 
-/// A polyline on the board, in place: thousands of edges are routed without an allocation each.
+/// A polyline on the board, stored inline: thousands of edges are routed without an allocation each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Route {
     points: [Pos2; MOST_POINTS],
     count: u8,
 }
 
-/// One end: where, which way out, and the node it belongs to.
+/// One end: the point, the side of the node, and the node's area.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouteEnd {
     pub(crate) at: Pos2,
@@ -47,7 +47,7 @@ impl Route {
         self
     }
 
-    /// Moves one stretch sideways; the two beside it follow.
+    /// Shifts one stretch sideways; the adjacent stretches follow.
     pub(super) fn shift(&mut self, stretch: usize, by: f32) {
         let [a, b] = [self.points[stretch], self.points[stretch + 1]];
         let by = if (a.y - b.y).abs() < 0.01 { vec2(0.0, by) } else { vec2(by, 0.0) };
@@ -63,7 +63,7 @@ impl Route {
         route
     }
 
-    /// Adds a point, dropping what is on a straight line.
+    /// Adds a point and merges collinear ones.
     fn push(&mut self, point: Pos2) {
         let count = usize::from(self.count);
         if count >= 1 && self.points[count - 1].distance_sq(point) < 0.01 {
@@ -105,7 +105,7 @@ pub(super) fn is_level(side: Side) -> bool {
     matches!(side, Side::Left | Side::Right)
 }
 
-/// The way from one port to another.
+/// Returns the plain route from one port to another.
 pub(crate) fn route(source: RouteEnd, target: RouteEnd) -> Route {
     let (from, to) =
         (source.at + outwards(source.side) * size::STUB, target.at + outwards(target.side) * size::STUB);
@@ -130,7 +130,7 @@ pub(crate) fn route(source: RouteEnd, target: RouteEnd) -> Route {
     }
 }
 
-/// Both ports look sideways.
+/// Routes between two ports that face sideways.
 fn level(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> Route {
     let (start, end) = (source.at, target.at);
     if source.side == target.side {
@@ -146,7 +146,8 @@ fn level(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> Route {
     Route::from_points(&[start, from, pos2(from.x, y), pos2(to.x, y), to, end])
 }
 
-/// The height at which an edge passes when its target is behind it: between the nodes, else round the nearer side.
+/// Returns the height at which an edge passes when its target is behind it: between the nodes, else around the nearer
+/// side.
 fn way_round(a: Rect, b: Rect, start: f32, end: f32) -> f32 {
     let gap = 2.0 * size::STUB / 2.0;
     if b.top() - a.bottom() >= gap {
@@ -161,7 +162,7 @@ fn way_round(a: Rect, b: Rect, start: f32, end: f32) -> f32 {
     if cost(above) < cost(below) { above } else { below }
 }
 
-/// From a port that looks sideways to one that looks up or down.
+/// Routes from a port that faces sideways to one that faces up or down.
 fn corner(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> Route {
     let (start, end) = (source.at, target.at);
     let reaches = (end.x - start.x) * outwards(source.side).x >= 0.0;

@@ -1,5 +1,5 @@
-//! The shortest way along the axes with few bends, round a handful of rectangles: A* over the lines on which such a way
-//! can turn. All memory is kept for the next search.
+//! The shortest orthogonal route with few bends around a handful of rectangles: A* over the lines on which such a route
+//! can turn. All buffers are reused.
 
 use super::{
     around::CLEAR,
@@ -8,20 +8,20 @@ use super::{
 use egui::{Pos2, Rect, pos2};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// What a bend costs, in board units: a detour of as much is taken for one bend less.
+/// The cost of a bend in board units: a detour of this length is preferred to one more bend.
 const BEND: f32 = 48.0;
-/// Steps before a search is given up.
+/// The maximum number of steps of a search.
 const MOST_STEPS: usize = 6_000;
 
 #[derive(Default)]
 pub(super) struct Search {
     xs: Vec<f32>,
     ys: Vec<f32>,
-    /// For each crossing of lines: whether the way to the next one on the right, or below, is shut.
+    /// For each crossing of lines: whether the way to the next one on the right, or below, is blocked.
     shut: Vec<[bool; 2]>,
-    /// For each crossing and each axis on which it is reached.
+    /// The cost of each crossing, by the axis on which it is reached.
     costs: Vec<[f32; 2]>,
-    /// From which crossing, and on which axis that one was reached.
+    /// The previous crossing, and the axis on which that one was reached.
     from: Vec<[(u32, u8); 2]>,
     open: BinaryHeap<Reverse<(u32, u32, u8)>>,
 }
@@ -30,7 +30,7 @@ const LEVEL: usize = 0;
 const UPRIGHT: usize = 1;
 
 impl Search {
-    /// From port to port, each with the point at which the way may turn first.
+    /// Searches a route from port to port, each with the point at which the route may turn first.
     pub(super) fn run(
         &mut self,
         (source, from): (RouteEnd, Pos2),
@@ -92,7 +92,7 @@ impl Search {
         pos2(self.xs[crossing as usize % columns], self.ys[crossing as usize / columns])
     }
 
-    /// Finds the way; tells on which axis it arrives.
+    /// Runs the search; returns the axis on which the route arrives.
     fn walk(&mut self, start: u32, axis: usize, goal: u32, last_axis: usize) -> Option<usize> {
         let crossings = self.xs.len() * self.ys.len();
         self.costs.clear();
@@ -133,7 +133,7 @@ impl Search {
         best.map(|(_, axis)| axis)
     }
 
-    /// Where one can go from a crossing, and on which axis.
+    /// Returns the reachable neighbours of a crossing with their axes.
     fn steps(&self, here: u32) -> [Option<(u32, usize)>; 4] {
         let (columns, rows) = (self.xs.len(), self.ys.len());
         let at = here as usize;
@@ -175,7 +175,7 @@ impl Search {
     }
 }
 
-/// A rectangle with room around it, less where an end is closer than that; none if an end is inside.
+/// Expands a rectangle by the clearance, less where an end is closer; `None` if an end is inside.
 fn wall(rect: Rect, from: Pos2, to: Pos2) -> Option<Rect> {
     let away = |at: Pos2| {
         let beside = (rect.left() - at.x).max(at.x - rect.right());
@@ -186,7 +186,7 @@ fn wall(rect: Rect, from: Pos2, to: Pos2) -> Option<Rect> {
     (room > 0.0).then(|| rect.expand(room))
 }
 
-/// Only the points at which the way turns.
+/// Keeps only the points at which the route turns.
 fn corners(points: &[Pos2]) -> Vec<Pos2> {
     let mut corners: Vec<Pos2> = Vec::with_capacity(MOST_POINTS);
     for &point in points {

@@ -12,7 +12,7 @@ mod routing;
 type Nodes = Vec<(NodeId, Placement, u16)>;
 type Edges = Vec<(EdgeId, Vec<(i32, i32)>)>;
 
-/// All that the index says, in an order of its own.
+/// The content of the index in a canonical order.
 fn content(index: &BoardIndex) -> (Nodes, Edges) {
     let mut nodes: Vec<_> = index.nodes().map(|slot| (slot.id, slot.area, slot.depth)).collect();
     let way =
@@ -23,7 +23,7 @@ fn content(index: &BoardIndex) -> (Nodes, Edges) {
     (nodes, edges)
 }
 
-/// What a query finds, to see that the grid says the same as the list.
+/// The result of a query, to compare the grid with the list.
 fn everything(index: &BoardIndex) -> (usize, usize) {
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     let area = Placement { x: -100_000, y: -100_000, w: 200_000, h: 200_000 };
@@ -69,7 +69,7 @@ fn following_changes_comes_to_the_same_as_starting_over() {
     for (seed, command) in commands.into_iter().enumerate() {
         let Ok(decision) = decide(&snapshot, &command, seed as u64) else { continue };
         snapshot.apply(snapshot.revision().next(), &decision.changes).unwrap();
-        // A gesture may be under way when a change arrives.
+        // A gesture may be active when a change arrives.
         index.set_preview(&snapshot, [(shop.web, Placement { x: 5, y: 5, w: 5, h: 5 })]);
         index.update(&snapshot, BOARD, &decision.changes);
         let anew = BoardIndex::of(&snapshot, BOARD);
@@ -115,7 +115,7 @@ fn a_node_without_a_type_or_a_place_is_still_somewhere() {
     let snapshot = drawing.snapshot();
     let index = BoardIndex::of(&snapshot, BOARD);
     assert_eq!(index.slot(lost).unwrap().kind, NodeKind::Card);
-    // At the origin of its container, in the size of its type.
+    // At the origin of its container, with the default size of its type.
     let area = index.slot(nowhere).unwrap().area;
     assert_eq!((area.x, area.y), (400, 300));
     assert!(area.w >= 100 && area.h >= 40, "{area:?}");

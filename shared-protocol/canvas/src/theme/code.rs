@@ -1,21 +1,21 @@
-//! The colours of code: few, so that what matters stands out.
+//! The colours of code. There are few, so that the important parts stand out.
 
 use super::{Theme, mix};
 use egui::Color32;
 use shared_protocol::registry::Accent;
 
-/// The parts of code that are told apart.
+/// A class of code token with its own colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     Plain,
-    /// What a block is, and words of the language.
+    /// Block types and keywords.
     Keyword,
     Text,
     Number,
     Comment,
     /// Braces, equals signs.
     Sign,
-    /// What leads elsewhere: `var.region`, `${…}`.
+    /// References: `var.region`, `${…}`.
     Reference,
 }
 
@@ -37,12 +37,12 @@ impl Theme {
         }
     }
 
-    /// Behind a line that is new.
+    /// The background of an added line.
     pub fn added(&self) -> Color32 {
         mix(self.surface_panel, self.success, 0.08)
     }
 
-    /// Behind a line that goes.
+    /// The background of a removed line.
     pub fn removed(&self) -> Color32 {
         mix(self.surface_panel, self.danger, 0.08)
     }

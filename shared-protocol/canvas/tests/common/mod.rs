@@ -55,7 +55,7 @@ pub fn registry() -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// Puts a board together.
+/// Builds a board.
 #[derive(Default)]
 pub struct Drawing {
     document: Document,
@@ -92,7 +92,7 @@ impl Drawing {
         id
     }
 
-    /// Takes the place of a node away.
+    /// Removes the place of a node.
     pub fn unplaced(&mut self, node: NodeId) {
         self.document.layout.retain(|(other, _)| *other != node);
     }
@@ -126,7 +126,7 @@ impl Drawing {
     }
 }
 
-/// What the pictures show.
+/// The board of the pictures.
 pub struct Shop {
     pub snapshot: Snapshot,
     pub problems: Problems,
@@ -187,7 +187,7 @@ pub fn large(count: usize) -> Snapshot {
     drawing.snapshot()
 }
 
-/// The same, and above it a container that holds `held` cards, each connected with the next.
+/// A large board, and above it a container with `held` cards, each connected to the next.
 pub fn large_with_container(count: usize, held: usize) -> (Snapshot, NodeId) {
     let mut drawing = Drawing::new();
     fill(&mut drawing, count);
@@ -225,7 +225,7 @@ fn fill(drawing: &mut Drawing, count: usize) {
     }
 }
 
-/// A proposal about the nodes nearest to a point: a quarter each is added, removed, changed and moved.
+/// A proposal for the nodes nearest to a point: a quarter each is added, removed, changed and moved.
 pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot, Vec<Element>) {
     let away = |id: NodeId| {
         let place = snapshot.absolute(id).unwrap();

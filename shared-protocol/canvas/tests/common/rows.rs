@@ -1,7 +1,7 @@
-//! A large board as plain data: cards in rows, containers of 4 × 4 in containers of 16 × 16, three edges to two cards.
-//! It knows no crate, so that what is compared with the canvas can draw the very same.
+//! A large board as plain data: cards in rows, containers of 4 × 4 in containers of 16 × 16, three edges per two cards.
+//! It depends on no crate, so that a benchmark of another canvas can draw the same board.
 
-/// A box on the board: where it stands from the board's origin, and in which of the boxes before it.
+/// A box on the board: its place from the board's origin, and the index of its containing box.
 pub struct Block {
     pub label: String,
     pub parent: Option<usize>,
@@ -22,7 +22,7 @@ pub struct Rows {
     pub edges: Vec<(usize, usize)>,
 }
 
-/// So many cards and what they stand in.
+/// Builds `count` cards and their containers.
 pub fn rows(count: usize) -> Rows {
     let columns = (count as f64).sqrt().ceil() as usize;
     let lines = count.div_ceil(columns);

@@ -1,4 +1,4 @@
-//! A canvas in a window that is not there, and hands to use it.
+//! A canvas in a headless window, with simulated input.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
@@ -33,7 +33,7 @@ pub struct Ids {
 
 pub const VIEW: Vec2 = vec2(1000.0, 700.0);
 
-/// A board whose unit is a point of the screen: the same coordinates everywhere.
+/// A board at 100 %, so that board and screen coordinates are equal.
 pub fn harness() -> (Harness<'static, World>, Ids) {
     let mut drawing = Drawing::new();
     let web = drawing.node("server", "Web server", None, [40, 40, 184, 64]);
@@ -48,7 +48,7 @@ pub fn harness() -> (Harness<'static, World>, Ids) {
     (harness_of(drawing), Ids { web, database, balancer, network, subnet, inside, note })
 }
 
-/// The same with a drawing of one's own.
+/// The same with a custom board.
 pub fn harness_of(drawing: Drawing) -> Harness<'static, World> {
     let snapshot = drawing.snapshot();
     let mut canvas = Canvas::new();
@@ -64,7 +64,7 @@ pub fn harness_of(drawing: Drawing) -> Harness<'static, World> {
     };
     Harness::builder().with_size(VIEW).with_step_dt(1.0 / 60.0).build_ui_state(
         |ui, world: &mut World| {
-            // No margin: the board begins at the corner of the window.
+            // No margin: the board starts at the corner of the window.
             let rect = egui::Rect::from_min_size(Pos2::ZERO, VIEW);
             let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
             let World { canvas, snapshot, problems, theme, selection, read_only, events } = world;
@@ -88,7 +88,7 @@ pub fn press(harness: &Harness<'_, World>, at: Pos2, pressed: bool, modifiers: M
     harness.event(Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers });
 }
 
-/// Presses, moves, and lets go; the last move and the release arrive in one frame.
+/// Presses, moves and releases; the last move and the release arrive in one frame.
 pub fn drag(harness: &mut Harness<'_, World>, from: Pos2, to: Pos2, modifiers: Modifiers) {
     start_drag(harness, from, to, modifiers);
     let input = harness.input_mut();
@@ -104,7 +104,7 @@ pub fn drag(harness: &mut Harness<'_, World>, from: Pos2, to: Pos2, modifiers: M
     harness.step();
 }
 
-/// Leaves the button down, most of the way there.
+/// Keeps the button down, most of the way to the target.
 pub fn start_drag(harness: &mut Harness<'_, World>, from: Pos2, to: Pos2, modifiers: Modifiers) {
     harness.hover_at(from);
     harness.step();

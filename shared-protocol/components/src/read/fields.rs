@@ -1,4 +1,4 @@
-//! A mapping whose entries are taken out one by one; what is left over at the end is a mistake.
+//! A mapping whose entries are consumed one by one; leftover entries are reported as mistakes.
 
 use crate::{
     Place,
@@ -11,7 +11,7 @@ use crate::{
 pub(super) struct Fields<'s> {
     pub(super) place: Place,
     entries: Vec<&'s (Key, Source)>,
-    /// Every key that was asked for.
+    /// Every key that was requested.
     known: Vec<&'static str>,
 }
 
@@ -47,30 +47,30 @@ impl<'s> Fields<'s> {
         found
     }
 
-    /// Names what nobody asked for.
+    /// Reports every entry that was not consumed.
     pub(super) fn finish(self, what: &str, findings: &mut Findings<'_>) {
         for (key, _) in &self.entries {
             let known = self.known.join(", ");
             let expected = match suggest(&key.text, &self.known) {
-                Some(near) => format!("`{near}`; {what} knows {known}"),
+                Some(near) => format!("`{near}`; the keys are {known}"),
                 None => format!("one of {known}"),
             };
-            findings.add(key.place, format!("{what} knows no `{:.40}`", key.text), expected);
+            findings.add(key.place, format!("unknown key `{:.40}` in {what}", key.text), expected);
         }
     }
 }
 
-/// The known word that was probably meant.
+/// Returns the known word that is closest to a misspelled one.
 pub(super) fn suggest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let word: String = word.chars().take(40).collect();
     let near = known.iter().map(|known| (strsim::osa_distance(&word, known), *known)).min()?;
     (near.0 <= 2 && near.0 < word.chars().count()).then_some(near.1)
 }
 
-/// A text that is shown to people: bounded, and nothing hidden in it.
+/// Returns a string for display after checking its length and rejecting invisible characters.
 pub(super) fn text<'s>(source: &'s Source, what: &str, findings: &mut Findings<'_>) -> Option<&'s str> {
     let Data::Text(text) = &source.data else {
-        findings.add(source.place, format!("found {} for {what}", source.data.kind()), "a text");
+        findings.add(source.place, format!("found {} for {what}", source.data.kind()), "a string");
         return None;
     };
     clean(text, source.place, what, findings).then_some(text)
@@ -78,12 +78,12 @@ pub(super) fn text<'s>(source: &'s Source, what: &str, findings: &mut Findings<'
 
 pub(super) fn clean(text: &str, place: Place, what: &str, findings: &mut Findings<'_>) -> bool {
     if text.chars().count() > MAX_TEXT {
-        findings.add(place, format!("{what} is longer than {MAX_TEXT} characters"), "a shorter text");
+        findings.add(place, format!("{what} is longer than {MAX_TEXT} characters"), "a shorter string");
         return false;
     }
     if let Some(c) = text.chars().find(|&c| invisible(c)) {
-        let expected = "a text without invisible or reordering characters";
-        findings.add(place, format!("{what} holds the invisible character U+{:04X}", c as u32), expected);
+        let expected = "a string without invisible or reordering characters";
+        findings.add(place, format!("{what} contains the invisible character U+{:04X}", c as u32), expected);
         return false;
     }
     true

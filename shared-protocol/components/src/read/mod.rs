@@ -1,4 +1,4 @@
-//! From the text of a file to a component, with every mistake named.
+//! Parses the text of a file into a component and reports every mistake.
 
 mod fields;
 mod props;
@@ -17,14 +17,14 @@ use shared_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// How the names of component files end.
+/// The file name suffixes of component files.
 pub const SUFFIXES: &[&str] = &[".component.json", ".component.yaml", ".component.yml"];
 
 pub fn is_component_file(name: &str) -> bool {
     SUFFIXES.iter().any(|suffix| name.len() > suffix.len() && name.ends_with(suffix))
 }
 
-/// One component, checked on its own. Whether the components it uses exist is for the [`crate::Library`].
+/// One component, validated on its own. The [`crate::Library`] checks that the components it uses exist.
 #[derive(Debug)]
 pub struct Component {
     pub file: String,
@@ -32,11 +32,11 @@ pub struct Component {
     pub title: String,
     pub description: Option<String>,
     pub tags: Vec<String>,
-    /// In the order of the file.
+    /// In file order.
     pub props: Vec<Prop>,
     pub variants: Vec<Variant>,
     pub view: Node,
-    /// Every prop as it is when nothing is set, as expressions see it.
+    /// The default value of every prop, for expressions.
     pub(crate) defaults: Vec<(Box<str>, minijinja::Value)>,
 }
 
@@ -49,7 +49,7 @@ impl Component {
         self.variants.iter().find(|variant| variant.id == id)
     }
 
-    /// The props of an instance: what is set, over the defaults.
+    /// Returns the props of an instance: the values in `set`, otherwise the defaults.
     pub fn with_defaults(&self, set: &Map<String, Value>) -> Map<String, Value> {
         let mut props: Map<String, Value> =
             self.props.iter().map(|prop| (prop.name.clone(), prop.value_when_unset())).collect();
@@ -57,7 +57,7 @@ impl Component {
         props
     }
 
-    /// The component as the registry of the workbench knows it.
+    /// Returns the entry for the workbench's component registry.
     pub fn registry_entry(&self) -> ComponentRegistryEntry {
         ComponentRegistryEntry {
             type_id: ComponentTypeId::new(self.id.as_str()),
@@ -77,12 +77,12 @@ impl Component {
     }
 }
 
-/// Reads one file; its name decides between JSON and YAML and stands in every problem.
+/// Parses one file. Its name selects JSON or YAML and appears in every problem.
 pub fn read(file: &str, text: &str) -> Result<Component, Problems> {
     let mut findings = Findings::new(file);
     if text.len() > MAX_FILE_BYTES {
         let message = format!("the file has {} bytes, more than the {MAX_FILE_BYTES} allowed", text.len());
-        findings.add(Place::START, message, "a smaller component, or several of them");
+        findings.add(Place::START, message, "a smaller component, or several components");
         return findings.settle(None);
     }
     let component =
@@ -92,14 +92,14 @@ pub fn read(file: &str, text: &str) -> Result<Component, Problems> {
 
 fn component(file: &str, source: &Source, findings: &mut Findings<'_>) -> Option<Component> {
     let mut fields = Fields::of(source, "a component", findings)?;
-    // For editors; what it says does not matter here.
+    // For editors; the value is ignored.
     fields.take("$schema");
     format(&mut fields, findings);
     let id = fields.need("id", "an id such as ui.button", findings).and_then(|source| id(source, findings));
     let title = fields
-        .need("title", "what people call the component", findings)
-        .and_then(|at| text(at, "the title", findings));
-    let description = fields.take("description").and_then(|source| text(source, "the description", findings));
+        .need("title", "the display name of the component", findings)
+        .and_then(|at| text(at, "`title`", findings));
+    let description = fields.take("description").and_then(|source| text(source, "`description`", findings));
     let tags = fields.take("tags").map(|source| tags(source, findings)).unwrap_or_default();
     let props = fields.take("props").map(|source| props::props(source, findings)).unwrap_or_default();
     let variants =
@@ -130,12 +130,12 @@ fn format(fields: &mut Fields<'_>, findings: &mut Findings<'_>) {
     if let Some(source) = fields.need("format", expected, findings)
         && source.data != Data::Number(1.0)
     {
-        findings.add(source.place, "a format that this version does not know", expected);
+        findings.add(source.place, "unsupported format version", expected);
     }
 }
 
 fn id(source: &Source, findings: &mut Findings<'_>) -> Option<String> {
-    let id = text(source, "the id", findings)?;
+    let id = text(source, "`id`", findings)?;
     match TypeId::parse(id) {
         Ok(id) => Some(id.as_str().to_owned()),
         Err(error) => {
@@ -147,7 +147,7 @@ fn id(source: &Source, findings: &mut Findings<'_>) -> Option<String> {
 
 fn tags(source: &Source, findings: &mut Findings<'_>) -> Vec<String> {
     let Data::List(items) = &source.data else {
-        findings.add(source.place, format!("found {} for the tags", source.data.kind()), "a list of texts");
+        findings.add(source.place, format!("found {} for `tags`", source.data.kind()), "a list of strings");
         return Vec::new();
     };
     items.iter().filter_map(|item| text(item, "a tag", findings).map(str::to_owned)).collect()
@@ -157,7 +157,7 @@ fn tags(source: &Source, findings: &mut Findings<'_>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// What ships with the example is what people copy.
+    /// The example's components must be valid, because people copy them.
     #[test]
     fn the_example_s_components_fit_the_published_schema() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,4 +1,4 @@
-//! Props with their controls, and variants.
+//! Parses props with their controls, and variants.
 
 use super::fields::{Fields, clean, suggest, text};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use shared_protocol::v0::{ControlDefinition, PropConstraints, PropExposure};
 
-/// The kinds of control, with the keys that each knows besides `kind`.
+/// The control kinds, with the keys that each accepts besides `kind`.
 const CONTROLS: &[(&str, &[&str])] = &[
     ("string", &["placeholder", "multiline"]),
     ("number", &["step", "unit"]),
@@ -25,7 +25,7 @@ pub(super) fn props(source: &Source, findings: &mut Findings<'_>) -> Vec<Prop> {
     let Data::Map(entries) = &source.data else {
         findings.add(
             source.place,
-            format!("found {} for the props", source.data.kind()),
+            format!("found {} for `props`", source.data.kind()),
             "a mapping of names to props",
         );
         return Vec::new();
@@ -43,14 +43,14 @@ pub(super) fn props(source: &Source, findings: &mut Findings<'_>) -> Vec<Prop> {
         if is_name(&key.text) {
             props.extend(prop(&key.text, key.place, value, findings));
         } else {
-            let message = format!("{:.60?} is no name of a prop", key.text);
+            let message = format!("{:.60?} is not a valid prop name", key.text);
             findings.add(key.place, message, "a letter, then letters, digits or _");
         }
     }
     props
 }
 
-/// What an expression can name.
+/// Returns whether an expression can use a text as a name.
 pub(super) fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -62,13 +62,13 @@ fn prop(name: &str, place: Place, source: &Source, findings: &mut Findings<'_>) 
     let control = fields.take("control");
     let exposure = fields.take("exposure");
     let constraints = fields.take("constraints").and_then(|source| constraints(source, findings));
-    let label = fields.take("label").and_then(|source| text(source, "the label", findings));
-    let description = fields.take("description").and_then(|source| text(source, "the description", findings));
-    let group = fields.take("group").and_then(|source| text(source, "the group", findings));
+    let label = fields.take("label").and_then(|source| text(source, "`label`", findings));
+    let description = fields.take("description").and_then(|source| text(source, "`description`", findings));
+    let group = fields.take("group").and_then(|source| text(source, "`group`", findings));
     let order = fields.take("order").and_then(|source| match source.data {
         Data::Number(order) => Some(order),
         _ => {
-            findings.add(source.place, format!("found {} for the order", source.data.kind()), "a number");
+            findings.add(source.place, format!("found {} for `order`", source.data.kind()), "a number");
             None
         }
     });
@@ -84,15 +84,15 @@ fn prop(name: &str, place: Place, source: &Source, findings: &mut Findings<'_>) 
         (None, None) => {
             findings.add(
                 place,
-                format!("the prop `{name}` says not how it is edited"),
-                "`control` or `exposure`",
+                format!("the prop `{name}` has neither `control` nor `exposure`"),
+                "one of them",
             );
             return None;
         }
         (Some(_), Some(source)) => {
             findings.add(
                 source.place,
-                "`control` and `exposure` at once",
+                "the prop has both `control` and `exposure`",
                 "only `control`, which makes it editable",
             );
             return None;
@@ -115,20 +115,20 @@ fn prop(name: &str, place: Place, source: &Source, findings: &mut Findings<'_>) 
 fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDefinition> {
     let kinds: Vec<&str> = CONTROLS.iter().map(|(kind, _)| *kind).collect();
     let one_of = format!("one of {}", kinds.join(", "));
-    // The short form: only the kind.
+    // The short form: the kind alone.
     if let Data::Text(kind) = &source.data {
         if kind != "select" && kinds.contains(&kind.as_str()) {
             return decode(&json!({ "kind": kind }), source.place, findings);
         }
         findings.add(
             source.place,
-            format!("`{kind:.40}` alone is no control"),
+            format!("`{kind:.40}` alone is not a control"),
             format!("{one_of}, or a mapping with `kind`"),
         );
         return None;
     }
     let Data::Map(entries) = &source.data else {
-        findings.add(source.place, format!("found {} for the control", source.data.kind()), one_of);
+        findings.add(source.place, format!("found {} for `control`", source.data.kind()), one_of);
         return None;
     };
     let kind = entries.iter().find(|(key, _)| key.text == "kind").map(|(_, value)| value);
@@ -137,7 +137,7 @@ fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDef
         _ => None,
     };
     let Some((kind, keys)) = known else {
-        findings.add(kind.map_or(source.place, |kind| kind.place), "an unknown kind of control", one_of);
+        findings.add(kind.map_or(source.place, |kind| kind.place), "unknown control kind", one_of);
         return None;
     };
     for (key, _) in entries {
@@ -147,7 +147,11 @@ fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDef
             } else {
                 format!("one of {}", keys.join(", "))
             };
-            findings.add(key.place, format!("the control `{kind}` knows no `{:.40}`", key.text), expected);
+            findings.add(
+                key.place,
+                format!("unknown key `{:.40}` in the control `{kind}`", key.text),
+                expected,
+            );
             return None;
         }
     }
@@ -163,14 +167,14 @@ fn control_of(source: &Source, findings: &mut Findings<'_>) -> Option<ControlDef
     decode(&json, source.place, findings)
 }
 
-/// Options may be plain texts: then the value is also the label, with a capital.
+/// Parses options. A plain string is both the value and, capitalised, the label.
 fn options(
     source: Option<&Source>,
     json: &mut Value,
     place: Place,
     findings: &mut Findings<'_>,
 ) -> Option<()> {
-    let expected = "a list of options, each a text or { value, label }";
+    let expected = "a list of options, each a string or { value, label }";
     let Some(Source { data: Data::List(items), .. }) = source else {
         findings.add(
             source.map_or(place, |source| source.place),
@@ -180,7 +184,11 @@ fn options(
         return None;
     };
     if items.is_empty() || items.len() > MAX_OPTIONS {
-        findings.add(place, format!("{} options", items.len()), format!("1 to {MAX_OPTIONS} options"));
+        findings.add(
+            place,
+            format!("the select control has {} options", items.len()),
+            format!("1 to {MAX_OPTIONS} options"),
+        );
         return None;
     }
     let mut options = Vec::new();
@@ -194,11 +202,11 @@ fn options(
             }
             Data::Map(_) => {
                 let mut fields = Fields::of(item, "an option", findings)?;
-                let value = text(fields.need("value", expected, findings)?, "the value", findings)?;
-                let label = text(fields.need("label", expected, findings)?, "the label", findings)?;
+                let value = text(fields.need("value", expected, findings)?, "`value`", findings)?;
+                let label = text(fields.need("label", expected, findings)?, "`label`", findings)?;
                 let mut option = json!({ "value": value, "label": label });
                 if let Some(description) = fields.take("description") {
-                    option["description"] = Value::from(text(description, "the description", findings)?);
+                    option["description"] = Value::from(text(description, "`description`", findings)?);
                 }
                 fields.finish("an option", findings);
                 option
@@ -218,10 +226,10 @@ fn exposure_of(source: &Source, findings: &mut Findings<'_>) -> Option<PropExpos
     let json = match &source.data {
         Data::Text(kind) if kind == "inspectOnly" || kind == "opaque" => json!({ "kind": kind }),
         Data::Map(_) => {
-            let mut fields = Fields::of(source, "an exposure", findings)?;
-            let kind = text(fields.need("kind", expected, findings)?, "the kind", findings)?;
+            let mut fields = Fields::of(source, "`exposure`", findings)?;
+            let kind = text(fields.need("kind", expected, findings)?, "`kind`", findings)?;
             if kind != "inspectOnly" && kind != "opaque" {
-                findings.add(source.place, format!("`{kind:.40}` cannot be written here"), expected);
+                findings.add(source.place, format!("`{kind:.40}` is not a valid exposure"), expected);
                 return None;
             }
             if kind == "inspectOnly" {
@@ -229,11 +237,11 @@ fn exposure_of(source: &Source, findings: &mut Findings<'_>) -> Option<PropExpos
             } else {
                 fields.take("reason")
             };
-            fields.finish("an exposure", findings);
+            fields.finish("`exposure`", findings);
             source.to_json()
         }
         other => {
-            findings.add(source.place, format!("found {} for the exposure", other.kind()), expected);
+            findings.add(source.place, format!("found {} for `exposure`", other.kind()), expected);
             return None;
         }
     };
@@ -241,11 +249,11 @@ fn exposure_of(source: &Source, findings: &mut Findings<'_>) -> Option<PropExpos
 }
 
 fn constraints(source: &Source, findings: &mut Findings<'_>) -> Option<PropConstraints> {
-    let mut fields = Fields::of(source, "the constraints", findings)?;
+    let mut fields = Fields::of(source, "`constraints`", findings)?;
     for key in ["required", "min", "max", "pattern"] {
         fields.take(key);
     }
-    fields.finish("the constraints", findings);
+    fields.finish("`constraints`", findings);
     decode(&source.to_json(), source.place, findings)
 }
 
@@ -257,20 +265,20 @@ fn decode<T: for<'de> serde::Deserialize<'de>>(
     match serde_json::from_value(json.clone()) {
         Ok(decoded) => Some(decoded),
         Err(error) => {
-            findings.add(place, error.to_string(), "a value that fits");
+            findings.add(place, error.to_string(), "a valid value");
             None
         }
     }
 }
 
-/// Whether a value may be given to a prop.
+/// Checks that a value fits a prop.
 fn check_value(prop: &Prop, source: &Source, findings: &mut Findings<'_>) -> bool {
     let PropExposure::Editable { control, .. } = &prop.exposure else { return true };
     let expected = match (control, &source.data) {
         (ControlDefinition::String { .. }, Data::Text(text)) => {
-            return clean(text, source.place, "the text", findings);
+            return clean(text, source.place, "the string", findings);
         }
-        (ControlDefinition::String { .. }, _) => "a text".to_owned(),
+        (ControlDefinition::String { .. }, _) => "a string".to_owned(),
         (ControlDefinition::Number { .. }, Data::Number(_)) | (ControlDefinition::Boolean, Data::Bool(_)) => {
             return true;
         }
@@ -293,7 +301,7 @@ fn check_value(prop: &Prop, source: &Source, findings: &mut Findings<'_>) -> boo
         (ControlDefinition::Color { .. }, _) => {
             "a colour such as #2b6cb0, or a token such as primary".to_owned()
         }
-        (ControlDefinition::Slot { .. }, _) => "no value; a slot is filled with instances".to_owned(),
+        (ControlDefinition::Slot { .. }, _) => "no value; fill the slot with instances".to_owned(),
         (ControlDefinition::Json, _) => return true,
     };
     findings.add(
@@ -308,7 +316,7 @@ pub(super) fn variants(source: &Source, props: &[Prop], findings: &mut Findings<
     let Data::List(items) = &source.data else {
         findings.add(
             source.place,
-            format!("found {} for the variants", source.data.kind()),
+            format!("found {} for `variants`", source.data.kind()),
             "a list of { id, title, props }",
         );
         return Vec::new();
@@ -325,7 +333,7 @@ pub(super) fn variants(source: &Source, props: &[Prop], findings: &mut Findings<
     for item in items {
         if let Some(variant) = variant(item, props, findings) {
             if variants.iter().any(|other| other.id == variant.id) {
-                findings.add(item.place, format!("a second variant `{}`", variant.id), "each id once");
+                findings.add(item.place, format!("duplicate variant id `{}`", variant.id), "each id once");
             }
             variants.push(variant);
         }
@@ -336,17 +344,17 @@ pub(super) fn variants(source: &Source, props: &[Prop], findings: &mut Findings<
 fn variant(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Option<Variant> {
     let mut fields = Fields::of(source, "a variant", findings)?;
     let id_source = fields.need("id", "an id such as primary", findings);
-    let title = fields.take("title").and_then(|source| text(source, "the title", findings));
+    let title = fields.take("title").and_then(|source| text(source, "`title`", findings));
     let set = fields.take("props");
     fields.finish("a variant", findings);
-    let id = text(id_source?, "the id", findings)?;
+    let id = text(id_source?, "`id`", findings)?;
     if !id.starts_with(|c: char| c.is_ascii_alphanumeric())
         || id.len() > MAX_NAME
         || !id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
     {
         findings.add(
             id_source?.place,
-            format!("{id:.60?} is no id of a variant"),
+            format!("{id:.60?} is not a valid variant id"),
             "letters, digits, - and _",
         );
         return None;
@@ -356,7 +364,7 @@ fn variant(source: &Source, props: &[Prop], findings: &mut Findings<'_>) -> Opti
         let Data::Map(entries) = &set.data else {
             findings.add(
                 set.place,
-                format!("found {} for the props", set.data.kind()),
+                format!("found {} for `props`", set.data.kind()),
                 "a mapping of props to values",
             );
             return None;

@@ -1,4 +1,4 @@
-//! The view tree.
+//! Parses the view tree.
 
 use super::{
     fields::{Fields, clean, suggest, text},
@@ -26,26 +26,26 @@ pub(super) fn view(source: &Source, props: &[Prop], findings: &mut Findings<'_>)
 struct Reader<'r, 'f> {
     props: &'r [Prop],
     findings: &'r mut Findings<'f>,
-    /// What loops around the present node give.
+    /// The names that enclosing loops define.
     names: Vec<Arc<str>>,
     nodes: usize,
-    /// To the present node, from the root of the file.
+    /// The path from the root of the file to the current node.
     way: Vec<String>,
-    /// How often each component was used so far.
+    /// The number of uses of each component so far.
     uses: BTreeMap<String, usize>,
-    /// What uses of components are called.
+    /// The ids of component uses so far.
     ids: BTreeSet<String>,
 }
 
 impl Reader<'_, '_> {
-    /// Recursive, which the depth of the source bounds.
+    /// Recursive; the nesting limit of the source bounds the depth.
     fn node(&mut self, source: &Source) -> Option<Node> {
         if self.findings.is_full() {
             return None;
         }
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            // Once is enough.
+            // Reports the limit only once.
             if self.nodes == MAX_NODES + 1 {
                 let message = format!("the view has more than {MAX_NODES} nodes");
                 self.findings.add(source.place, message, "an `each` over a prop, or several components");
@@ -55,10 +55,10 @@ impl Reader<'_, '_> {
         let mut fields = Fields::of(source, "a node", self.findings)?;
         let one_of = format!("one of {}", KindName::NAMES.join(", "));
         let name = fields.need("type", &one_of, self.findings)?;
-        let word = text(name, "the type", self.findings)?;
+        let word = text(name, "`type`", self.findings)?;
         let Some(kind) = KindName::parse(word) else {
             let expected = suggest(word, KindName::NAMES).map_or(one_of, |near| format!("`{near}`"));
-            self.findings.add(name.place, format!("there is no node `{word:.40}`"), expected);
+            self.findings.add(name.place, format!("unknown node type `{word:.40}`"), expected);
             return None;
         };
         let given = self.names.len();
@@ -96,7 +96,7 @@ impl Reader<'_, '_> {
             other => {
                 self.findings.add(
                     source.place,
-                    format!("found {} for the children", other.kind()),
+                    format!("found {} for `{key}`", other.kind()),
                     "a list of nodes",
                 );
                 Vec::new()
@@ -119,7 +119,7 @@ impl Reader<'_, '_> {
                 source: self.required(
                     fields,
                     "source",
-                    "a file of the workspace, such as images/locker.png",
+                    "a file in the workspace, such as images/locker.png",
                 )?,
                 fit: self.bound(fields, "fit").unwrap_or(Bound::Fixed(Value::from("cover"))),
             },
@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
                 options: self.required(
                     fields,
                     "options",
-                    "a list of texts, or an expression that gives one",
+                    "a list of strings, or an expression that returns one",
                 )?,
                 placeholder: self.bound(fields, "placeholder"),
                 disabled: self.bound(fields, "disabled"),
@@ -162,14 +162,14 @@ impl Reader<'_, '_> {
 
     fn each(&mut self, fields: &mut Fields<'_>) -> Option<Kind> {
         let items =
-            self.required(fields, "items", "an expression that gives a list, such as \"=props.items\"")?;
+            self.required(fields, "items", "an expression that returns a list, such as \"=props.items\"")?;
         let mut name = |key, otherwise: Option<&str>| -> Option<Arc<str>> {
             let Some(source) = fields.take(key) else { return otherwise.map(Arc::from) };
             let found = text(source, "the name", self.findings)?;
             if !is_name(found) || found == "props" {
                 self.findings.add(
                     source.place,
-                    format!("{found:.40?} cannot be a name here"),
+                    format!("{found:.40?} is not a valid name"),
                     "a name such as item",
                 );
                 return None;
@@ -185,7 +185,7 @@ impl Reader<'_, '_> {
 
     fn slot(&mut self, fields: &mut Fields<'_>) -> Option<Kind> {
         let Some(source) = fields.take("slot") else { return Some(Kind::Slot { name: "children".into() }) };
-        let name = text(source, "the slot", self.findings)?;
+        let name = text(source, "`slot`", self.findings)?;
         let declared = self.props.iter().any(|prop| match &prop.exposure {
             PropExposure::Editable { control: ControlDefinition::Slot { slot_name, .. }, .. } => {
                 slot_name.as_deref().unwrap_or(&prop.name) == name
@@ -194,7 +194,7 @@ impl Reader<'_, '_> {
         });
         if !declared {
             let expected = "the name of a prop whose control is `slot`";
-            self.findings.add(source.place, format!("no prop is the slot `{name:.40}`"), expected);
+            self.findings.add(source.place, format!("unknown slot `{name:.40}`"), expected);
         }
         Some(Kind::Slot { name: name.into() })
     }
@@ -202,9 +202,9 @@ impl Reader<'_, '_> {
     fn component(&mut self, fields: &mut Fields<'_>) -> Option<Kind> {
         let expected = "the id of another component, such as ui.badge";
         let source = fields.need("component", expected, self.findings)?;
-        let id = text(source, "the component", self.findings)?;
+        let id = text(source, "`component`", self.findings)?;
         if TypeId::parse(id).is_err() {
-            self.findings.add(source.place, format!("{id:.60?} is no id of a component"), expected);
+            self.findings.add(source.place, format!("{id:.60?} is not a valid component id"), expected);
         }
         let part = self.part(id, fields)?;
         let mut props = Vec::new();
@@ -212,7 +212,7 @@ impl Reader<'_, '_> {
             let Data::Map(entries) = &source.data else {
                 self.findings.add(
                     source.place,
-                    format!("found {} for the props", source.data.kind()),
+                    format!("found {} for `props`", source.data.kind()),
                     "a mapping",
                 );
                 return None;
@@ -224,7 +224,7 @@ impl Reader<'_, '_> {
         let mut slots = Vec::new();
         if let Some(source) = fields.take("slots") {
             let Data::Map(entries) = &source.data else {
-                let message = format!("found {} for the slots", source.data.kind());
+                let message = format!("found {} for `slots`", source.data.kind());
                 self.findings.add(source.place, message, "a mapping of slots to lists of nodes");
                 return None;
             };
@@ -238,23 +238,23 @@ impl Reader<'_, '_> {
         Some(Kind::Component { component: id.into(), props, slots, part })
     }
 
-    /// What this use of a component is called from outside.
+    /// Returns the identity of this component use.
     fn part(&mut self, component: &str, fields: &mut Fields<'_>) -> Option<Part> {
         let way = self.way.as_slice().into();
         if let Some(source) = fields.take("id") {
-            let id = text(source, "the id", self.findings)?;
+            let id = text(source, "`id`", self.findings)?;
             if !is_name(id) {
-                let message = format!("{id:.40?} cannot be an id here");
+                let message = format!("{id:.40?} is not a valid id");
                 self.findings.add(source.place, message, "a name such as total");
                 return None;
             }
             if !self.ids.insert(id.to_owned()) {
-                let message = format!("a second `{id}`");
-                self.findings.add(source.place, message, "each id once in a component");
+                let message = format!("duplicate id `{id}`");
+                self.findings.add(source.place, message, "each id once per component");
             }
             return Some(Part { name: format!("#{id}").into(), way });
         }
-        // What is within what is told by a slash.
+        // Part paths use a slash as separator.
         let component = component.replace('/', ".");
         let uses = self.uses.entry(component.clone()).or_default();
         *uses += 1;
@@ -298,7 +298,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Every name must be there: `props` with its declared props, and the names of loops.
+    /// Checks that every name is defined: `props` with its declared props, and the names of enclosing loops.
     fn check_names(&mut self, expression: &Expression) {
         let declared: Vec<&str> = self.props.iter().map(|prop| prop.name.as_str()).collect();
         for used in expression.names() {
@@ -313,18 +313,18 @@ impl Reader<'_, '_> {
                     self.findings.add(expression.place(), message, one_of_props(prop, &declared));
                 }
             } else if !self.names.iter().any(|name| **name == *root) {
-                let message = format!("`={}` uses `{root}`, which is not there", expression.text());
+                let message = format!("`={}` uses `{root}`, which is not defined", expression.text());
                 self.findings.add(
                     expression.place(),
                     message,
-                    "props, or the name that an `each` around it gives",
+                    "`props`, or a name that an enclosing `each` defines",
                 );
             }
         }
     }
 
     fn states(&mut self, source: &Source) -> States {
-        let Some(mut fields) = Fields::of(source, "the states", self.findings) else {
+        let Some(mut fields) = Fields::of(source, "`states`", self.findings) else {
             return States::default();
         };
         let mut state = |key| fields.take(key).map(|source| self.style(source));
@@ -334,14 +334,14 @@ impl Reader<'_, '_> {
             pressed: state("pressed"),
             disabled: state("disabled"),
         };
-        fields.finish("the states", self.findings);
+        fields.finish("`states`", self.findings);
         states
     }
 
     fn style(&mut self, source: &Source) -> StyleSheet {
         let mut sheet = StyleSheet { fixed: Style::default(), computed: Vec::new() };
         let Data::Map(entries) = &source.data else {
-            self.findings.add(source.place, format!("found {} for a style", source.data.kind()), "a mapping");
+            self.findings.add(source.place, format!("found {} for `style`", source.data.kind()), "a mapping");
             return sheet;
         };
         for (key, value) in entries {
@@ -349,15 +349,18 @@ impl Reader<'_, '_> {
                 let names: Vec<&str> = StyleKey::ALL.iter().map(|key| key.name()).collect();
                 let expected = suggest(&key.text, &names)
                     .map_or_else(|| format!("one of {}", names.join(", ")), |near| format!("`{near}`"));
-                self.findings.add(key.place, format!("there is no style `{:.40}`", key.text), expected);
+                self.findings.add(key.place, format!("unknown style `{:.40}`", key.text), expected);
                 continue;
             };
             match self.value(value, style_key.name()) {
                 Some(Bound::Computed(expression)) => sheet.computed.push((style_key, expression)),
                 Some(Bound::Fixed(fixed)) => {
                     if let Err(Expected(expected)) = sheet.fixed.set(style_key, &fixed) {
-                        let message =
-                            format!("{} does not fit the style `{}`", shown(&value.data), style_key.name());
+                        let message = format!(
+                            "{} is not valid for the style `{}`",
+                            shown(&value.data),
+                            style_key.name()
+                        );
                         self.findings.add(value.place, message, expected);
                     }
                 }
@@ -389,7 +392,7 @@ fn holds_children(kind: &Kind) -> bool {
     )
 }
 
-/// Loops, choices, slots and other components have no box of their own.
+/// Returns whether a node can have a style. Loops, conditions, slots and other components have no box of their own.
 fn is_styled(kind: &Kind) -> bool {
     !matches!(kind, Kind::Each { .. } | Kind::If { .. } | Kind::Slot { .. } | Kind::Component { .. })
 }

@@ -1,4 +1,4 @@
-//! Strict JSON (RFC 8259) with the place of every value. Duplicate keys are refused.
+//! A strict JSON parser (RFC 8259) that records the position of every value and rejects duplicate keys.
 
 use super::{Budget, Data, Key, Source, Wrong, check_key, finite};
 use crate::Place;
@@ -10,9 +10,11 @@ pub(super) fn read(text: &str) -> Result<Source, Wrong> {
     reader.space();
     match reader.peek() {
         None => Ok(source),
-        Some(c) => {
-            Err(Wrong::at(reader.place(), format!("{c:?} after the end of the component"), "nothing more"))
-        }
+        Some(c) => Err(Wrong::at(
+            reader.place(),
+            format!("unexpected {c:?} after the component"),
+            "the end of the file",
+        )),
     }
 }
 
@@ -58,7 +60,7 @@ impl Reader<'_> {
         self.peek().map_or_else(|| "the end of the file".to_owned(), |c| format!("{c:?}"))
     }
 
-    /// Recursive, which the budget bounds.
+    /// Recursive; the budget bounds the depth.
     fn value(&mut self, depth: usize) -> Result<Source, Wrong> {
         self.space();
         let place = self.place();
@@ -141,16 +143,19 @@ impl Reader<'_> {
                 Some('\\') => text.push(self.escape(place)?),
                 Some(c) if c >= ' ' => text.push(c),
                 Some(c) => {
-                    return Err(Wrong::at(place, format!("{c:?} inside a text"), "it written as an escape"));
+                    return Err(Wrong::at(
+                        place,
+                        format!("unescaped {c:?} in a string"),
+                        "an escape sequence",
+                    ));
                 }
-                None => return Err(Wrong::at(place, "a text that does not end", "a closing quote")),
+                None => return Err(Wrong::at(place, "unterminated string", "a closing quote")),
             }
         }
     }
 
     fn escape(&mut self, place: Place) -> Result<char, Wrong> {
-        let wrong =
-            || Wrong::at(place, "an escape that JSON does not know", "one of \\n \\t \\\" \\\\ \\u0041");
+        let wrong = || Wrong::at(place, "invalid escape sequence", "one of \\n \\t \\\" \\\\ \\u0041");
         match self.next() {
             Some(c @ ('"' | '\\' | '/')) => Ok(c),
             Some('b') => Ok('\u{8}'),
@@ -185,7 +190,7 @@ impl Reader<'_> {
         }
         let end = self.offset();
         let text = self.text.get(start..end).unwrap_or_default();
-        // Rust reads more than JSON allows: a leading zero, a point without digits.
+        // Rust accepts more than JSON: a leading zero, a point without digits.
         let digits = text.strip_prefix('-').unwrap_or(text);
         let leading_zero = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
         let leading_zero = leading_zero && !digits.starts_with("0e") && !digits.starts_with("0E");
@@ -193,7 +198,7 @@ impl Reader<'_> {
         if leading_zero || bare_point {
             return Err(Wrong::at(
                 place,
-                format!("{text} is not how JSON writes a number"),
+                format!("{text} is not a valid JSON number"),
                 "a number such as 0.5",
             ));
         }
@@ -212,8 +217,8 @@ impl Reader<'_> {
             Some("false") => Ok(Data::Bool(false)),
             other => Err(Wrong::at(
                 place,
-                format!("`{}` is no value of JSON", other.unwrap_or_default()),
-                "true, false, null, or a text in quotes",
+                format!("`{}` is not a JSON value", other.unwrap_or_default()),
+                "true, false, null, or a string in quotes",
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! A file as a tree of values, each with its place. JSON and YAML come out the same.
+//! A file as a tree of values with positions, the same for JSON and YAML.
 
 mod json;
 mod yaml;
@@ -33,14 +33,14 @@ pub(crate) struct Key {
     pub(crate) place: Place,
 }
 
-/// Reads by the name of the file. Whatever is wrong with the syntax is the one problem found.
+/// Parses a file; its name selects JSON or YAML. A syntax error is the only problem reported.
 pub(crate) fn read(file: &str, text: &str, findings: &mut Findings<'_>) -> Option<Source> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = if file.ends_with(".json") { json::read(text) } else { yaml::read(text) };
     read.map_err(|wrong| findings.add(wrong.place, wrong.message, wrong.expected)).ok()
 }
 
-/// Why a text is no such tree.
+/// A syntax error.
 #[derive(Debug)]
 struct Wrong {
     place: Place,
@@ -54,7 +54,7 @@ impl Wrong {
     }
 }
 
-/// Counts values and levels while a file is read.
+/// Counts values and checks the nesting depth while a file is parsed.
 #[derive(Default)]
 struct Budget {
     values: usize,
@@ -66,44 +66,44 @@ impl Budget {
         if self.values > MAX_VALUES {
             return Err(Wrong::at(
                 place,
-                format!("the file holds more than {MAX_VALUES} values"),
-                "a smaller component, or several of them",
+                format!("the file has more than {MAX_VALUES} values"),
+                "a smaller component, or several components",
             ));
         }
         if depth > MAX_DEPTH {
             return Err(Wrong::at(
                 place,
                 format!("nested more than {MAX_DEPTH} levels deep"),
-                "a flatter tree, or another component for the inner part",
+                "a flatter tree, or a separate component for the inner part",
             ));
         }
         Ok(())
     }
 }
 
-/// Whether one more key may come into a mapping.
+/// Checks that a key can be added to a mapping.
 fn check_key(entries: &[(Key, Source)], text: &str, place: Place) -> Result<(), Wrong> {
     if entries.len() >= MAX_ENTRIES {
         return Err(Wrong::at(
             place,
-            format!("a mapping of more than {MAX_ENTRIES} entries"),
-            "a smaller one",
+            format!("the mapping has more than {MAX_ENTRIES} entries"),
+            "a smaller mapping",
         ));
     }
     if entries.iter().any(|(key, _)| key.text == text) {
-        return Err(Wrong::at(place, format!("`{text}` is there twice"), "each key once"));
+        return Err(Wrong::at(place, format!("duplicate key `{text}`"), "each key once"));
     }
     Ok(())
 }
 
 impl Data {
-    /// For messages.
+    /// The name of the value's kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Null => "nothing",
-            Self::Bool(_) => "true or false",
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
             Self::Number(_) => "a number",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::List(_) => "a list",
             Self::Map(_) => "a mapping",
         }
@@ -125,7 +125,7 @@ impl Source {
     }
 }
 
-/// Whole numbers without a fraction.
+/// Writes whole numbers without a fraction.
 fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT {
@@ -137,6 +137,6 @@ fn number(value: f64) -> Value {
 fn finite(text: &str, place: Place) -> Result<f64, Wrong> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(Wrong::at(place, format!("{text} is not a number that can be used"), "a finite number")),
+        _ => Err(Wrong::at(place, format!("{text} is not allowed"), "a finite number")),
     }
 }

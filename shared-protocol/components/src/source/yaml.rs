@@ -1,5 +1,5 @@
-//! The part of YAML that JSON can say, with the place of every value. Anchors, aliases and tags are refused: a component
-//! is read by people, and each of its values stands where it is meant.
+//! A parser for the JSON subset of YAML that records the position of every value. Rejects anchors, aliases and tags, so
+//! that people can read every value where it is used.
 
 use super::{Budget, Data, Key, Source, Wrong, check_key, finite};
 use crate::Place;
@@ -12,7 +12,7 @@ pub(super) fn read(text: &str) -> Result<Source, Wrong> {
         match event {
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd | Event::Nothing => {}
             Event::DocumentStart(_) if document.is_some() => {
-                return Err(Wrong::at(place, "a second document in the file", "one component in a file"));
+                return Err(Wrong::at(place, "the file has a second document", "one component per file"));
             }
             Event::DocumentStart(_) => {}
             other => document = Some(reader.value(other, place, 0)?),
@@ -38,10 +38,10 @@ impl<'a> Reader<'a> {
     }
 
     fn inside(&mut self) -> Result<(Event<'a>, Place), Wrong> {
-        self.next()?.ok_or_else(|| Wrong::at(Place::START, "the file ends too early", "well-formed YAML"))
+        self.next()?.ok_or_else(|| Wrong::at(Place::START, "unexpected end of file", "well-formed YAML"))
     }
 
-    /// Recursive, which the budget bounds.
+    /// Recursive; the budget bounds the depth.
     fn value(&mut self, event: Event<'a>, place: Place, depth: usize) -> Result<Source, Wrong> {
         self.budget.spend(place, depth)?;
         let data = match event {
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         Ok(Source { place, data })
     }
 
-    /// The next key of a mapping; nothing at its end.
+    /// Returns the next key of a mapping, or `None` at its end.
     fn key(&mut self, entries: &[(Key, Source)]) -> Result<Option<Key>, Wrong> {
         let (event, place) = self.inside()?;
         let text = match event {
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
                 text.into_owned()
             }
             Event::Alias(_) => return Err(alias(place)),
-            _ => return Err(Wrong::at(place, "a key that is a list or a mapping", "a text as key")),
+            _ => return Err(Wrong::at(place, "a list or a mapping is used as a key", "a string")),
         };
         check_key(entries, &text, place)?;
         Ok(Some(Key { text, place }))
@@ -103,7 +103,7 @@ fn place_of(mark: Marker) -> Place {
 }
 
 fn alias(place: Place) -> Wrong {
-    Wrong::at(place, "an anchor or an alias", "the value itself; component files use no aliases")
+    Wrong::at(place, "anchors and aliases are not supported", "the value itself")
 }
 
 fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), Wrong> {
@@ -111,7 +111,11 @@ fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), Wrong> {
         return Err(alias(place));
     }
     if tagged {
-        return Err(Wrong::at(place, "a YAML tag", "a plain value; quote it to make it a text"));
+        return Err(Wrong::at(
+            place,
+            "YAML tags are not supported",
+            "a plain value; quote it to make it a string",
+        ));
     }
     Ok(())
 }
@@ -126,7 +130,7 @@ fn scalar(text: &str, place: Place) -> Result<Data, Wrong> {
     })
 }
 
-/// A decimal number, or one of the words for what is none, which `finite` then refuses.
+/// Returns whether a text is a decimal number, or a name for infinity or NaN, which `finite` then rejects.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if matches!(digits, ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF") {
@@ -164,7 +168,7 @@ mod tests {
         assert_eq!((wrong.place.line, wrong.place.column), (4, 5));
         assert!(message("a: &x 1\nb: *x\n").contains("anchor"));
         assert!(message("a: !!str 1\n").contains("tag"));
-        assert!(message("a: 1\na: 2\n").contains("twice"));
+        assert!(message("a: 1\na: 2\n").contains("duplicate key"));
         assert!(message("a: 1\n---\nb: 1\n").contains("second document"));
         assert!(message("").contains("empty"));
         assert!(message(&"- ".repeat(5_000)).contains("levels"));

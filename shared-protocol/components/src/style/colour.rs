@@ -1,11 +1,11 @@
-//! Colours: tokens that the theme gives a light and a dark value, or a colour of one's own.
+//! Colours: tokens with a light and a dark value from the theme, or literal colours.
 
 use super::values::{Expected, FromValue};
 use minijinja::Value;
 
 macro_rules! tokens {
     ($($token:ident = $name:literal,)+) => {
-        /// A colour by its purpose.
+        /// A colour token, named by its purpose.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Token { $($token,)+ }
 
@@ -16,7 +16,7 @@ macro_rules! tokens {
 
 tokens! {
     Transparent = "transparent",
-    // The page, what lies on it, what lies above, what is let in.
+    // Page, surface on it, raised above it, sunken into it.
     Background = "background",
     Surface = "surface",
     Raised = "raised",
@@ -24,7 +24,7 @@ tokens! {
     Overlay = "overlay",
     Inverse = "inverse",
     OnInverse = "onInverse",
-    // Over whatever is below.
+    // Translucent overlays.
     Hover = "hover",
     Pressed = "pressed",
     Border = "border",
@@ -33,7 +33,7 @@ tokens! {
     Text = "text",
     Muted = "muted",
     Faint = "faint",
-    // Each tone: itself, stronger, what is written on it, a tint, what is written on the tint.
+    // Each tone: base, stronger, text on the base, soft tint, text on the tint.
     Primary = "primary",
     PrimaryStrong = "primaryStrong",
     OnPrimary = "onPrimary",
@@ -69,7 +69,7 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// A token, `#rgb`, `#rrggbb`, `#rrggbbaa`, `rgb(1, 2, 3)` or `hsl(120, 50%, 40%)`.
+    /// Parses a token, `#rgb`, `#rrggbb`, `#rrggbbaa`, `rgb(1, 2, 3)` or `hsl(120, 50%, 40%)`.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some((token, _)) = TOKENS.iter().find(|(_, name)| *name == text) {
             return Some(Self::Token(*token));

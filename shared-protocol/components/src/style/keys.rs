@@ -1,8 +1,8 @@
-//! The names of styles.
+//! The keys of styles.
 
 macro_rules! keys {
     ($($key:ident = $name:literal,)+) => {
-        /// One thing that can be styled.
+        /// A style property.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum StyleKey { $($key,)+ }
 

@@ -1,5 +1,5 @@
-//! Styles: a closed set of keys, each with a closed set of tokens or a bounded number. Nothing here is a pixel yet but
-//! lengths; what a token looks like is the theme's business.
+//! Styles: a closed set of keys, each with a closed set of tokens or a bounded number. Only lengths are in points here;
+//! the theme resolves tokens.
 
 mod colour;
 mod keys;
@@ -18,19 +18,19 @@ use minijinja::Value;
 
 macro_rules! style {
     ($($(#[$doc:meta])* $field:ident: $type:ty = $key:ident,)+) => {
-        /// What is set; the rest is left to the element or inherited.
+        /// The style properties that are set. The element's default or inheritance supplies the others.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct Style {
             $($(#[$doc])* pub $field: Option<$type>,)+
         }
 
         impl Style {
-            /// What `over` sets wins.
+            /// Overrides properties with those that `over` sets.
             pub fn overlay(&mut self, over: &Self) {
                 $(if let Some(value) = &over.$field { self.$field = Some(value.clone()); })+
             }
 
-            /// Sets one key from a value of a file or an expression.
+            /// Sets one property from a value in a file or from an expression.
             pub fn set(&mut self, key: StyleKey, value: &Value) -> Result<(), Expected> {
                 match key {
                     $(StyleKey::$key => self.$field = Some(<$type as values::FromValue>::from_value(value)?),)+
@@ -42,7 +42,7 @@ macro_rules! style {
 }
 
 style! {
-    /// Between children.
+    /// The distance between children.
     gap: Space = Gap,
     padding: Sides = Padding,
     margin: Sides = Margin,
@@ -62,17 +62,17 @@ style! {
     wrap: bool = Wrap,
     columns: Count = Columns,
     span: Count = Span,
-    /// Where a child of a stack lies.
+    /// The position of a child in a stack.
     place: Placement = Place,
     background: Colour = Background,
-    /// Of text and icons, inherited.
+    /// The colour of text and icons; inherited.
     colour: Colour = Colour,
     /// Inherited.
     text: TypeStep = Text,
     /// Inherited.
     weight: Weight = Weight,
     text_align: TextAlign = TextAlign,
-    /// A text is cut after so many.
+    /// The maximum number of text lines; further text is truncated.
     lines: Count = Lines,
     line_height: Leading = LineHeight,
     radius: Radius = Radius,
@@ -80,6 +80,6 @@ style! {
     border_colour: Colour = BorderColour,
     shadow: Shadow = Shadow,
     opacity: Opacity = Opacity,
-    /// Children are cut at the edge.
+    /// Clips children at the edge.
     clip: bool = Clip,
 }

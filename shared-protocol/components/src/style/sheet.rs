@@ -1,4 +1,4 @@
-//! The styles of one node as written: what is fixed is checked when the file is read, what is computed when it is drawn.
+//! The styles of one node in the file. Fixed values are checked during parsing, computed values during rendering.
 
 use super::{Expected, Style, StyleKey};
 use crate::{EvalError, Expression, expression::Scope};
@@ -14,7 +14,8 @@ impl StyleSheet {
         self.computed.is_empty() && self.fixed == Style::default()
     }
 
-    /// The style for these props. An expression that gives `none` or an empty text leaves its key unset.
+    /// Computes the style for these props. An expression that returns `none` or an empty string leaves its property
+    /// unset.
     pub fn resolve(&self, scope: &Scope) -> Result<Style, EvalError> {
         let mut style = self.fixed.clone();
         for (key, expression) in &self.computed {
@@ -24,7 +25,7 @@ impl StyleSheet {
             }
             style.set(*key, &value).map_err(|Expected(expected)| EvalError {
                 expression: expression.text().to_owned(),
-                reason: format!("gives {value:.60} for `{}`; expected {expected}", key.name()),
+                reason: format!("returns {value:.60} for `{}`; expected {expected}", key.name()),
                 place: expression.place(),
             })?;
         }

@@ -1,8 +1,8 @@
-//! The values of styles, from tokens and bounded numbers.
+//! Style values, parsed from tokens and bounded numbers.
 
 use minijinja::{Value, value::ValueKind};
 
-/// What would have been right, as the end of a sentence.
+/// The expected value, phrased to follow "expected".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected(pub String);
 
@@ -10,7 +10,7 @@ pub(crate) trait FromValue: Sized {
     fn from_value(value: &Value) -> Result<Self, Expected>;
 }
 
-/// One step of the spacing scale.
+/// One step of the spacing scale, in points.
 const STEP: f32 = 4.0;
 const MAX_STEPS: f64 = 64.0;
 const MAX_LENGTH: f64 = 10_000.0;
@@ -21,7 +21,7 @@ fn number(value: &Value, from: f64, to: f64, what: &str) -> Result<f32, Expected
         return Err(expected());
     }
     let number = f64::try_from(value.clone()).map_err(|_| expected())?;
-    // Not a number is in no range.
+    // NaN is in no range.
     if (from..=to).contains(&number) { Ok(number as f32) } else { Err(expected()) }
 }
 
@@ -51,13 +51,13 @@ macro_rules! numbers {
 numbers! {
     /// Width over height.
     Ratio(f32), 0.01, 100.0, "a ratio";
-    /// A share of the room that is left or lacking.
+    /// The share of the free or missing space.
     Share(f32), 0.0, 1000.0, "a share";
-    /// How many.
+    /// A number of items.
     Count(u16), 1.0, 1000.0, "a count";
     Opacity(f32), 0.0, 1.0, "an opacity";
-    /// How high a line is, in heights of its letters.
-    Leading(f32), 0.5, 4.0, "a number of heights of the letters";
+    /// The line height as a multiple of the font size.
+    Leading(f32), 0.5, 4.0, "a line height";
 }
 
 /// A distance in points, written in steps of four.
@@ -81,7 +81,7 @@ pub struct Sides {
 }
 
 impl FromValue for Sides {
-    /// One number for all sides, `[vertical, horizontal]`, or `[top, right, bottom, left]`.
+    /// Parses one number for all sides, `[vertical, horizontal]`, or `[top, right, bottom, left]`.
     fn from_value(value: &Value) -> Result<Self, Expected> {
         if value.kind() != ValueKind::Seq {
             let Space(all) = Space::from_value(value)?;
@@ -112,7 +112,7 @@ impl FromValue for Sides {
 pub enum Length {
     Auto,
     Points(f32),
-    /// Of the room that the parent has; 1 is all of it.
+    /// A fraction of the parent's space; 1 is all of it.
     Share(f32),
 }
 
@@ -160,11 +160,11 @@ macro_rules! tokens {
 }
 
 tokens! {
-    /// Across the direction in which children follow each other.
+    /// Alignment across the layout direction.
     Align { Start = "start", Center = "center", End = "end", Stretch = "stretch", Baseline = "baseline", }
-    /// Along it.
+    /// Distribution along the layout direction.
     Justify { Start = "start", Center = "center", End = "end", Between = "between", Around = "around", Evenly = "evenly", }
-    /// Of a child in a stack.
+    /// The position of a child in a stack.
     Placement {
         Fill = "fill", Center = "center", Top = "top", Bottom = "bottom", Left = "left", Right = "right",
         TopLeft = "topLeft", TopRight = "topRight", BottomLeft = "bottomLeft", BottomRight = "bottomRight",
@@ -181,7 +181,7 @@ tokens! {
     Shadow { None = "none", Small = "small", Medium = "medium", Large = "large", }
 }
 
-/// How round corners are: a step of the scale, or points.
+/// The corner radius: a step of the scale, or points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Radius {
     Step(RadiusStep),

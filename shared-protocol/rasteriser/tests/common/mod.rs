@@ -1,4 +1,4 @@
-//! Surfaces, meshes and textures to draw with.
+//! Surfaces, meshes and textures for the tests.
 #![allow(clippy::unwrap_used, reason = "a test may fail like this")]
 
 use egui::epaint::{
@@ -10,7 +10,7 @@ use rasteriser::{Rasteriser, Surface};
 pub(crate) const WHITE_TEXTURE: TextureId = TextureId::Managed(0);
 pub(crate) const IMAGE: TextureId = TextureId::Managed(1);
 
-/// Knows a texture of one white texel, as untextured shapes use it.
+/// A rasteriser with a texture of one white texel, as untextured shapes use it.
 pub(crate) fn rasteriser() -> Rasteriser {
     let mut rasteriser = Rasteriser::new();
     send_texture(

@@ -1,4 +1,5 @@
-//! Several calls as one: in order, all or none. A later one names what an earlier one makes by the name that it gave it.
+//! Several calls as one: in order, all or none. A later call refers to a new node by the name that an earlier call
+//! gave it.
 
 use super::{Common, answers, reply, resources::Asked, with_common};
 use crate::{Call, Code, Failure, Reply, Tool, surface::parsed};
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{Command, ElementId};
 
-/// Calls in one batch.
+/// The maximum number of operations in one batch.
 const MOST: usize = 500;
 
 pub(super) fn all() -> Vec<Tool> {
@@ -16,7 +17,7 @@ pub(super) fn all() -> Vec<Tool> {
         "diagram",
         "execute_batch",
         "Execute batch",
-        "Proposes several changes in order, all or none. Give nodes a name to refer to them in later operations.",
+        "Propose several changes in order, all or none. Give new nodes a name to refer to them in later operations.",
         (
             with_common(json!({
                 "operations": { "type": "array", "maxItems": MOST, "items": { "type": "object", "properties": {
@@ -49,7 +50,7 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     let (common, own) = Common::split(&call)?;
     let Operations { operations } = parsed(&own)?;
     if operations.is_empty() || operations.len() > MOST {
-        let message = format!("a batch has 1 to {MOST} operations");
+        let message = format!("operations must have 1 to {MOST} entries");
         return Err(Failure::new(Code::BadRequest, message).field("operations"));
     }
     let state = common.state(&call)?;
@@ -57,8 +58,8 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
     for (index, operation) in operations.iter().enumerate() {
         let own = asked.commands(&operation.tool, &operation.arguments).map_err(|mut failure| {
-            failure.message = format!("operation {index}: {}", failure.message);
-            failure.hint("Nothing of the batch was done.")
+            failure.message = format!("Operation {index}: {}", failure.message);
+            failure.hint("No operation of the batch was applied.")
         })?;
         lengths.push(own.len());
         commands.extend(own);
@@ -72,7 +73,7 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     reply(&call, &outcome, json!({ "results": results }))
 }
 
-/// These make one element each, and the others none.
+/// Returns whether the command creates an element; each of these creates exactly one.
 fn makes_something(command: &Command) -> bool {
     matches!(command, Command::AddNode(_) | Command::Connect { .. })
 }
@@ -90,7 +91,7 @@ fn results(
         at += length;
         let mut result = json!({ "tool": operation.tool });
         match makes_one.then(|| made.next()).flatten() {
-            // A later operation of the same batch may have taken it away again.
+            // A later operation of the same batch may have removed it.
             Some(ElementId::Node(id)) => {
                 result["instanceId"] = json!(id);
                 if let Some(node) = state.node(*id) {

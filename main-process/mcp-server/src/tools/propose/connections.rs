@@ -1,4 +1,4 @@
-//! Drawing and removing edges.
+//! Tools that add and remove edges.
 
 use super::{Common, answers, node_ref, reply, with_common};
 use crate::{Call, Code, Failure, Reply, Tool, shown, surface::parsed};
@@ -14,7 +14,7 @@ pub(super) fn all() -> Vec<Tool> {
             "diagram",
             "connect_resources",
             "Connect resources",
-            "Proposes an edge between two handles. The connection rules decide whether it may be.",
+            "Propose an edge between two handles. The connection rules must allow it.",
             (
                 with_common(json!({
                     "sourceInstanceId": text, "sourceHandle": text, "targetInstanceId": text, "targetHandle": text,
@@ -29,7 +29,7 @@ pub(super) fn all() -> Vec<Tool> {
             "diagram",
             "disconnect_resources",
             "Disconnect resources",
-            "Proposes to remove an edge, and the reference that it stands for.",
+            "Propose to remove an edge and the reference that it represents.",
             (with_common(json!({ "edgeId": text })), &["edgeId"]),
             answers(json!({ "edgeId": text })),
             |call| Box::pin(async move { one(call, "disconnect_resources").await }),
@@ -72,9 +72,9 @@ pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Fai
             let asked: Connect = parsed(own)?;
             let end = |node: &str, handle: &str, fields: [&str; 2]| {
                 let port: PortId = handle.parse().map_err(|_| {
-                    Failure::new(Code::NotFound, format!("there is no handle `{}`", shown(handle)))
+                    Failure::new(Code::NotFound, format!("Handle `{}` does not exist", shown(handle)))
                         .field(fields[1])
-                        .hint("get_available_resource_types lists the handles of each type.")
+                        .hint("Call get_available_resource_types for the handles of each type.")
                 })?;
                 Ok::<_, Failure>(EndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
             };
@@ -87,14 +87,14 @@ pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Fai
         "disconnect_resources" => {
             let Disconnect { edge_id } = parsed(own)?;
             let edge: EdgeId = edge_id.parse().map_err(|_| {
-                Failure::new(Code::NotFound, format!("there is no edge `{}`", shown(&edge_id)))
+                Failure::new(Code::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
                     .field("edgeId")
-                    .hint("get_diagram lists the edges.")
+                    .hint("Call get_diagram to list the edges.")
             })?;
             Ok(vec![Command::Remove { nodes: Vec::new(), edges: vec![edge] }])
         }
-        other => Err(Failure::new(Code::BadRequest, format!("`{}` cannot be a part of a batch", shown(other)))
+        other => Err(Failure::new(Code::BadRequest, format!("`{}` cannot be part of a batch", shown(other)))
             .field("tool")
-            .hint("add_resource, update_resource, remove_resource, move_resource, connect_resources and disconnect_resources can.")),
+            .hint("Use add_resource, update_resource, remove_resource, move_resource, connect_resources or disconnect_resources.")),
     }
 }

@@ -1,4 +1,5 @@
-//! Overrides and previews. Overrides go into a draft as every change does; what a preview shows waits for a person, alone.
+//! Tools for overrides and previews. Overrides go into a draft like every change; preview actions wait for review on
+//! their own.
 
 use super::{Common, answers, project, reply, with_common};
 use crate::{
@@ -18,13 +19,13 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-/// Operations in one call.
+/// The maximum number of operations in one call.
 const MOST_OPS: usize = 500;
 
 pub(super) fn all() -> Vec<Tool> {
     let text = json!({ "type": "string" });
     let side = json!({ "type": "integer", "minimum": 1, "maximum": MAX_SCREEN });
-    let scope = json!({ "enum": ["app", "component"], "description": "of pages (default), or of components by themselves" });
+    let scope = json!({ "enum": ["app", "component"], "description": "app: instances on pages (default); component: instances in component previews" });
     let op = json!({
         "type": "object",
         "properties": {
@@ -39,7 +40,7 @@ pub(super) fn all() -> Vec<Tool> {
             "interface",
             "apply_overrides",
             "Apply overrides",
-            "Proposes values laid over props of instances, or takes such values away: OverrideOp[] in order, all or none.",
+            "Propose to set or clear override values for props of instances: OverrideOp[] in order, all or none.",
             (
                 with_common(
                     json!({ "ops": { "type": "array", "items": op, "maxItems": MOST_OPS }, "scope": scope }),
@@ -53,10 +54,10 @@ pub(super) fn all() -> Vec<Tool> {
             "interface",
             "start_preview",
             "Start preview",
-            "Asks a person to start a preview of a page, a component or one of its variants.",
+            "Request to start a preview of a page, a component or one of its variants. A person must accept.",
             (
                 project::words(json!({
-                    "page": { "type": "string", "description": "a ui.route: name, id or path" },
+                    "page": { "type": "string", "description": "ui.route node by name, id or path" },
                     "component": text, "variant": text, "width": side, "height": side,
                     "dark": { "type": "boolean" }
                 })),
@@ -69,7 +70,7 @@ pub(super) fn all() -> Vec<Tool> {
             "interface",
             "stop_preview",
             "Stop preview",
-            "Asks a person to stop a preview.",
+            "Request to stop a preview. A person must accept.",
             (project::words(json!({ "session": text })), &["session"]),
             answers(json!({})),
             |call| Box::pin(async move { project::ask(call, "Stop a preview", stop).await }),
@@ -78,7 +79,7 @@ pub(super) fn all() -> Vec<Tool> {
             "interface",
             "navigate_preview",
             "Navigate preview",
-            "Asks a person to show another page in a preview.",
+            "Request to show another page in a preview. A person must accept.",
             (project::words(json!({ "session": text, "page": text })), &["session", "page"]),
             answers(json!({})),
             |call| Box::pin(async move { project::ask(call, "Show another page", navigate).await }),
@@ -99,14 +100,16 @@ async fn apply(call: Call) -> Result<Reply, Failure> {
     let Apply { ops, scope } = parsed(&own)?;
     call.workspace()?;
     if ops.is_empty() || ops.len() > MOST_OPS {
-        return Err(Failure::new(Code::BadRequest, format!("give 1 to {MOST_OPS} ops")).field("ops"));
+        return Err(
+            Failure::new(Code::BadRequest, format!("ops must have 1 to {MOST_OPS} entries")).field("ops")
+        );
     }
     let commands: Vec<Command> = ops
         .into_iter()
         .enumerate()
         .map(|(index, op)| {
             let wrong = |message: String| {
-                Failure::new(Code::BadRequest, format!("op {index}: {message}")).field("ops")
+                Failure::new(Code::BadRequest, format!("Operation {index}: {message}")).field("ops")
             };
             let op: OverrideOp = serde_json::from_value(op).map_err(|error| wrong(error.to_string()))?;
             command(op, scope).map_err(wrong)
@@ -163,7 +166,7 @@ fn start(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
         (None, Some(component), None) => Shown::Component { component },
         (None, Some(component), Some(variant)) => Shown::Variant { component, variant },
         _ => {
-            let message = "give a page, or a component with or without a variant";
+            let message = "Give either page, or component with an optional variant";
             return Err(Failure::new(Code::BadRequest, message).field("page"));
         }
     };
@@ -171,14 +174,15 @@ fn start(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
         let known = &call.workspace()?.previews.components;
         if !known.iter().any(|known| known.id == *component) {
             let similar = authority::similar(component, known.iter().map(|known| known.id.as_str()));
-            return Err(Failure::new(Code::NotFound, format!("there is no component `{component}`"))
+            return Err(Failure::new(Code::NotFound, format!("Component `{component}` does not exist"))
                 .field("component")
                 .suggest(similar));
         }
     }
     let screen = Screen::new(width.unwrap_or(1280), height.unwrap_or(800), 1.0, dark);
-    let screen = screen
-        .ok_or_else(|| Failure::new(Code::BadRequest, "there is no screen of this size").field("width"))?;
+    let screen = screen.ok_or_else(|| {
+        Failure::new(Code::BadRequest, "width and height are not a valid screen size").field("width")
+    })?;
     Ok(Act::StartPreview { shows, screen })
 }
 
@@ -214,12 +218,12 @@ fn session(call: &Call, named: &str) -> Result<SessionId, Failure> {
     let sessions = &call.workspace()?.previews.sessions;
     let found = sessions.iter().map(|session| session.id).find(|id| id.to_string() == named);
     found.ok_or_else(|| {
-        let failure =
-            Failure::new(Code::NoPreview, format!("there is no preview `{named}`")).field("session");
+        let failure = Failure::new(Code::NoPreview, format!("Preview session `{named}` does not exist"))
+            .field("session");
         let known: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
         match known.is_empty() {
-            true => failure.hint("No preview is running: start_preview asks for one."),
-            false => failure.hint(format!("There is {}.", known.join(", "))),
+            true => failure.hint("No preview is running. Call start_preview to request one."),
+            false => failure.hint(format!("Running sessions: {}.", known.join(", "))),
         }
     })
 }

@@ -1,4 +1,4 @@
-//! What becomes of a draft: submitted, taken back to work on, let go.
+//! The lifecycle of a proposal: submit, revise, withdraw.
 
 use super::{Common, answers, in_our_words, proposal_id, reply};
 use crate::{Call, Failure, Reply, Tool, surface::parsed};
@@ -13,13 +13,13 @@ pub(super) fn all() -> Vec<Tool> {
             "proposals",
             "submit_proposal",
             "Submit proposal",
-            "Puts a draft into the review queue. One with errors is not taken; the answer names them.",
+            "Submit a draft to the review queue. A draft with errors is refused, and the answer lists them.",
             (
                 json!({
-                    "title": { "type": "string", "description": "one line that a reviewer reads first" },
-                    "rationale": { "type": "string", "description": "why; shown as your words" },
-                    "proposal": { "type": "string", "description": "default: this connection's draft" },
-                    "supersedes": { "type": "string", "description": "a proposal of yours that this replaces" }
+                    "title": { "type": "string", "description": "one line that the reviewer reads first" },
+                    "rationale": { "type": "string", "description": "why you propose this; shown as your words" },
+                    "proposal": { "type": "string", "description": "id of the draft; default: the draft of this connection" },
+                    "supersedes": { "type": "string", "description": "id of your proposal that this one replaces" }
                 }),
                 &["title"],
             ),
@@ -30,7 +30,7 @@ pub(super) fn all() -> Vec<Tool> {
             "proposals",
             "revise_proposal",
             "Revise proposal",
-            "Makes a submitted or rejected proposal a draft again, as a new version.",
+            "Turn a submitted or rejected proposal into a draft again, as a new version.",
             (json!({ "id": text }), &["id"]),
             answers(json!({})),
             |call| Box::pin(async move { named(call, AgentAsk::Revise).await }),
@@ -39,7 +39,7 @@ pub(super) fn all() -> Vec<Tool> {
             "proposals",
             "withdraw_proposal",
             "Withdraw proposal",
-            "Lets a draft or a proposal of yours go.",
+            "Withdraw your draft or proposal.",
             (json!({ "id": text }), &["id"]),
             answers(json!({})),
             |call| Box::pin(async move { named(call, AgentAsk::Withdraw).await }),

@@ -1,4 +1,4 @@
-//! Tools that would change something. Each adds to a proposal, or asks for something that waits for a person; none decides.
+//! Tools that propose changes. Each adds to a draft or requests an action; a person decides.
 
 mod batch;
 mod connections;
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Tool> {
     groups.into_iter().flatten().collect()
 }
 
-/// Arguments that every tool of this kind takes.
+/// The arguments that all of these tools accept.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Common {
@@ -50,46 +50,46 @@ struct Common {
 
 const COMMON: [&str; 5] = ["proposal", "submit", "title", "rationale", "supersedes"];
 
-/// The schema of a tool's arguments with the common ones.
+/// Adds the common arguments to a tool's own.
 fn with_common(mut own: Value) -> Value {
     if let Value::Object(fields) = &mut own {
         fields.insert(
             "proposal".to_owned(),
-            json!({ "type": "string", "description": "draft to add to; default: this connection's" }),
+            json!({ "type": "string", "description": "id of the draft to add to; default: the draft of this connection" }),
         );
         fields.insert(
             "submit".to_owned(),
-            json!({ "type": "boolean", "description": "a proposal of its own, for review at once" }),
+            json!({ "type": "boolean", "description": "true: submit this change immediately as a separate proposal" }),
         );
         of_submission(fields);
     }
     own
 }
 
-/// What an agent may say about what it submits.
+/// Adds the arguments that describe a submission.
 fn of_submission(fields: &mut JsonObject) {
     fields.insert(
         "title".to_owned(),
-        json!({ "type": "string", "description": "default: what it does, in words" }),
+        json!({ "type": "string", "description": "one line for the reviewer; default: a summary of the change" }),
     );
     fields.insert("rationale".to_owned(), json!({ "type": "string" }));
     fields.insert(
         "supersedes".to_owned(),
-        json!({ "type": "string", "description": "a proposal of yours that this replaces once submitted" }),
+        json!({ "type": "string", "description": "id of your proposal that this one replaces when submitted" }),
     );
 }
 
-/// Refuses an argument that holds `[redacted]`: it stands for a value that agents are not shown, and writing it back would
-/// replace that value by these words.
+/// Refuses an argument that contains `[redacted]`. The text stands for a hidden value, and writing it back would
+/// overwrite that value.
 fn refuse_redacted(path: &str, value: &Value) -> Result<(), Failure> {
     match value {
         Value::String(text) if text.trim() == REDACTED => {
             let message = format!(
-                "`{path}` is \"{REDACTED}\", which stands for a value that agents are not shown; writing it would replace that value"
+                "`{path}` is \"{REDACTED}\", a placeholder for a hidden value; writing it would overwrite the value"
             );
             Err(Failure::new(Code::ValidationError, message)
                 .field(path)
-                .hint("Leave the field out: what is not given stays as it is."))
+                .hint("Omit the field to keep its current value."))
         }
         Value::Array(items) => items
             .iter()
@@ -103,7 +103,7 @@ fn refuse_redacted(path: &str, value: &Value) -> Result<(), Failure> {
 }
 
 impl Common {
-    /// The common arguments and the tool's own.
+    /// Splits the arguments into the common ones and the tool's own.
     fn split(call: &Call) -> Result<(Self, JsonObject), Failure> {
         let (common, own): (JsonObject, JsonObject) =
             call.arguments.clone().into_iter().partition(|(key, _)| COMMON.contains(&key.as_str()));
@@ -115,7 +115,8 @@ impl Common {
         self.proposal.as_deref().map(|text| proposal_id(text, "proposal")).transpose()
     }
 
-    /// Which draft is meant. What is submitted at once is a proposal of its own, unless it completes a named draft.
+    /// Returns the target draft. A change that is submitted immediately is a separate proposal, unless it completes a
+    /// named draft.
     fn draft(&self) -> Result<Draft, Failure> {
         Ok(match (self.named()?, self.submit) {
             (Some(id), _) => Draft::Named(id),
@@ -124,7 +125,7 @@ impl Common {
         })
     }
 
-    /// What is said about it; without a title the queue takes its own words.
+    /// Returns title, rationale and supersedes; without a title the queue generates one.
     fn submission(&self) -> Result<Submission, Failure> {
         let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
         Ok(Submission {
@@ -134,12 +135,12 @@ impl Common {
         })
     }
 
-    /// The same for something that waits at once, alone.
+    /// Like [`Self::submission`], for an action, which is submitted on its own and never part of a draft.
     fn submission_of_act(&self, title: &str) -> Result<Submission, Failure> {
         let wrong = [("proposal", self.proposal.is_some()), ("submit", self.submit)];
         if let Some((field, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
-            let message = "this is never a part of a draft: it waits at once, alone";
-            return Err(Failure::new(Code::BadRequest, message).field(*field).hint("Leave it out."));
+            let message = "This request is submitted immediately on its own and cannot be part of a draft";
+            return Err(Failure::new(Code::BadRequest, message).field(*field).hint("Omit this argument."));
         }
         let mut submission = self.submission()?;
         if submission.title.trim().is_empty() {
@@ -148,7 +149,7 @@ impl Common {
         Ok(submission)
     }
 
-    /// The workspace as the draft has it, to find what arguments name.
+    /// Returns the workspace with the draft applied, to resolve arguments.
     fn state(&self, call: &Call) -> Result<Snapshot, Failure> {
         let (workspace, review) = (call.workspace()?, &call.view.review);
         let draft = match self.draft()? {
@@ -162,13 +163,13 @@ impl Common {
         })
     }
 
-    /// Has the commands decided on the draft, all or none.
+    /// Adds the commands to the draft, all or none.
     async fn propose(&self, call: &Call, mut commands: Vec<Command>) -> Result<AgentOutcome, Failure> {
         if self.supersedes.is_some() && !self.submit {
-            let message = "a draft replaces nothing before it is submitted";
+            let message = "A draft cannot replace a proposal before it is submitted";
             return Err(Failure::new(Code::BadRequest, message)
                 .field("supersedes")
-                .hint("Give it with submit: true, or to submit_proposal."));
+                .hint("Pass supersedes together with submit: true, or to submit_proposal."));
         }
         let command = match commands.len() {
             1 => commands.remove(0),
@@ -186,7 +187,7 @@ fn proposal_id(text: &str, field: &str) -> Result<ProposalId, Failure> {
     })
 }
 
-/// The core names fields by its own words, agents by those of the contract.
+/// Translates the core's field names to those of the contract.
 fn in_our_words(mut failure: Failure) -> Failure {
     failure.field = failure.field.map(|field| {
         match field.as_str() {
@@ -201,7 +202,7 @@ fn in_our_words(mut failure: Failure) -> Failure {
     failure
 }
 
-/// A node in a state, by what an agent calls it.
+/// Resolves a node in a snapshot by id, name or board/name.
 fn node<'a>(
     state: &'a Snapshot,
     board: Option<BoardId>,
@@ -224,22 +225,22 @@ fn node<'a>(
     };
     found.ok_or_else(|| {
         let names = state.nodes().map(|node| node.name.as_str());
-        Failure::new(Code::NotFound, format!("there is no node `{}`", shown(named)))
+        Failure::new(Code::NotFound, format!("Node `{}` does not exist", shown(named)))
             .field(field)
             .suggest(authority::similar(named, names))
-            .hint("Use the instanceId, or board/name where a name is on several boards.")
+            .hint("Use the instanceId, or board/name when several boards have a node of this name.")
     })
 }
 
 fn node_ref(text: &str, field: &str) -> Result<NodeRef, Failure> {
     text.parse().map_err(|_| {
-        Failure::new(Code::NotFound, format!("there is no node `{}`", shown(text)))
+        Failure::new(Code::NotFound, format!("Node `{}` does not exist", shown(text)))
             .field(field)
-            .hint("Use the instanceId, or the node's name.")
+            .hint("Use the instanceId or the name of the node.")
     })
 }
 
-/// The answer to a tool that added to a proposal: its own data, and what became of the proposal.
+/// Builds the answer of a tool that added to a proposal: its own data and the state of the proposal.
 fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<Reply, Failure> {
     let mut data = proposal_fields(&call.client, outcome);
     if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
@@ -254,14 +255,14 @@ fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<Reply, Failu
     Ok(reply)
 }
 
-/// What became of the proposal, as every tool that adds to one tells it.
+/// Returns the state of the proposal in the form that all of these tools share.
 pub fn proposal_fields(client: &Client, outcome: &AgentOutcome) -> Value {
     let AgentDone { proposal, began, .. } = &outcome.done;
     let mut fields = json!({ "status": status(outcome), "proposal": in_brief(proposal) });
-    // Nothing but its id leads back to this draft.
+    // Only its id leads back to this draft.
     if *began && !client.connected && proposal.state == ProposalState::Draft {
         fields["hint"] = json!(format!(
-            "Pass proposal: \"{}\" in every further call of this piece of work: without it each call begins a draft of its own.",
+            "Pass proposal: \"{}\" in every further call for this proposal. Without it, each call starts a new draft.",
             proposal.id
         ));
     }
@@ -305,7 +306,7 @@ fn diagnostic(problem: &Problem) -> Diagnostic {
     }
 }
 
-/// What every tool of this kind answers.
+/// The output schema that all of these tools share.
 fn answers(own: Value) -> Value {
     let mut properties = json!({ "status": { "type": "string" }, "proposal": { "type": "object" } });
     if let (Value::Object(all), Value::Object(own)) = (&mut properties, own) {

@@ -1,4 +1,4 @@
-//! The project as a whole: saving, opening, making, configuring. Each waits for a person.
+//! Project actions: save, open, create, configure. Each waits for review.
 
 use super::{Common, answers, in_brief, reply, with_common};
 use crate::{
@@ -18,7 +18,7 @@ pub(super) fn all() -> Vec<Tool> {
             "project",
             "save_project",
             "Save project",
-            "Asks a person to write the files of the open project.",
+            "Request to save the open project to its files. A person must accept.",
             (words(json!({})), &[]),
             answers(json!({})),
             |call| Box::pin(async move { ask(call, "Save the project", |_, _| Ok(Act::Save)).await }),
@@ -27,10 +27,10 @@ pub(super) fn all() -> Vec<Tool> {
             "project",
             "open_project",
             "Open project",
-            "Asks a person to open another project in place of this one.",
+            "Request to open another project instead of this one. A person must accept.",
             (
                 words(
-                    json!({ "projectPath": { "type": "string", "description": "absolute path of its folder" } }),
+                    json!({ "projectPath": { "type": "string", "description": "absolute path of the project folder" } }),
                 ),
                 &["projectPath"],
             ),
@@ -41,19 +41,19 @@ pub(super) fn all() -> Vec<Tool> {
             "project",
             "new_project",
             "New project",
-            "Asks a person to make a project in a new folder below directoryPath, and to open it.",
+            "Request to create a project in a new folder inside directoryPath and open it. A person must accept.",
             (words(json!({ "name": text, "directoryPath": text })), &["name", "directoryPath"]),
             answers(json!({})),
-            |call| Box::pin(async move { ask(call, "Make a project", new).await }),
+            |call| Box::pin(async move { ask(call, "Create a project", new).await }),
         ),
         Tool::guarded(
             "project",
             "set_project_config",
             "Set project config",
-            "Asks a person to merge these fields into the project's configuration; null takes a field away.",
+            "Request to merge these fields into the project configuration; null removes a field. A person must accept.",
             (words(json!({ "config": { "type": "object" } })), &["config"]),
             answers(json!({})),
-            |call| Box::pin(async move { ask(call, "Change the project's configuration", configure).await }),
+            |call| Box::pin(async move { ask(call, "Change the project configuration", configure).await }),
         ),
     ]
 }
@@ -61,10 +61,10 @@ pub(super) fn all() -> Vec<Tool> {
 pub(super) fn words(own: Value) -> Value {
     let mut all = with_common(own);
     if let Value::Object(fields) = &mut all {
-        // It is never a part of a draft.
+        // An action is never part of a draft.
         fields.remove("proposal");
         fields.remove("submit");
-        let wait = json!({ "type": "number", "description": "for a person's decision; default 0" });
+        let wait = json!({ "type": "number", "description": "seconds to wait for the decision; default 0" });
         fields.insert("waitSeconds".to_owned(), wait);
     }
     all
@@ -97,7 +97,7 @@ struct Waiting {
     wait_seconds: f64,
 }
 
-/// What came of it, with the project as it is then.
+/// Builds the answer of a completed action with the current state of the project.
 fn done(call: &Call, acted: Acted, is_of_project: bool) -> Result<Reply, Failure> {
     let Acted { proposal, approval, done } = acted;
     let result = done.result.as_ref().map_err(|refusal| Failure::from(refusal.clone()))?;
@@ -149,7 +149,7 @@ fn new(_: &Call, own: &rmcp::model::JsonObject) -> Result<Act, Failure> {
     if !is_plain {
         return Err(Failure::new(
             Code::BadRequest,
-            "the name becomes a folder: up to 100 bytes, no slash, no leading dot",
+            "name must be usable as a folder name: at most 100 bytes, no slash, no leading dot",
         )
         .field("name"));
     }
@@ -161,7 +161,7 @@ fn absolute(path: &str, field: &str) -> Result<String, Failure> {
     if path.starts_with('/') && path.len() <= MOST_PATH && !path.chars().any(char::is_control) {
         return Ok(path.to_owned());
     }
-    Err(Failure::new(Code::BadRequest, format!("{field} is an absolute path")).field(field))
+    Err(Failure::new(Code::BadRequest, format!("{field} must be an absolute path")).field(field))
 }
 
 #[derive(Debug, Deserialize)]
@@ -173,7 +173,7 @@ struct Configure {
 fn configure(call: &Call, own: &rmcp::model::JsonObject) -> Result<Act, Failure> {
     let Configure { config } = parsed(own)?;
     if config.is_empty() {
-        return Err(Failure::new(Code::BadRequest, "give at least one field").field("config"));
+        return Err(Failure::new(Code::BadRequest, "config must have at least one field").field("config"));
     }
     Ok(call.workbench.configured(&config)?)
 }

@@ -1,4 +1,4 @@
-//! Adding, editing, removing and moving nodes, with the arguments of the diagram contract.
+//! Tools that add, edit, remove and move nodes, with the arguments of the diagram contract.
 
 use super::{Common, answers, node, node_ref, reply, with_common};
 use crate::{Call, Code, Failure, Reply, Tool, WorkspaceView, surface::parsed, tools::board};
@@ -21,13 +21,13 @@ pub(super) fn all() -> Vec<Tool> {
             "diagram",
             "add_resource",
             "Add resource",
-            "Proposes a new node. Without position it is placed where nothing overlaps; a reference property takes an instanceId.",
+            "Propose a new node. Without position, it is placed where nothing overlaps. A reference property takes an instanceId.",
             (
                 with_common(json!({
                     "typeId": text, "properties": { "type": "object" }, "position": position,
-                    "parentId": { "type": "string", "description": "container" },
-                    "board": { "type": "string", "description": "default: the container's, else the active board" },
-                    "label": text, "name": { "type": "string", "description": "the Terraform name" }
+                    "parentId": { "type": "string", "description": "container node" },
+                    "board": { "type": "string", "description": "board name or id; default: the board of the container, otherwise the active board" },
+                    "label": text, "name": { "type": "string", "description": "Terraform name" }
                 })),
                 &["typeId"],
             ),
@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Tool> {
             "diagram",
             "update_resource",
             "Update resource",
-            "Proposes other properties of a node. Only the keys given are touched; null takes a value away.",
+            "Propose new property values for a node. Only the given keys change; null removes a value.",
             (
                 with_common(json!({
                     "instanceId": text, "properties": { "type": "object" }, "label": text, "name": text
@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Tool> {
             "diagram",
             "remove_resource",
             "Remove resource",
-            "Proposes to remove a node with all it contains, its edges, and references to it.",
+            "Propose to remove a node with its content, its edges and the references to it.",
             (with_common(json!({ "instanceId": text })), &["instanceId"]),
             answers(json!({ "instanceId": text })),
             |call| Box::pin(async move { one(call, "remove_resource").await }),
@@ -61,7 +61,7 @@ pub(super) fn all() -> Vec<Tool> {
             "diagram",
             "move_resource",
             "Move resource",
-            "Proposes another place or container for a node. parentId null puts it onto the board.",
+            "Propose a new position, size or container for a node. parentId: null moves it to the top level of the board.",
             (
                 with_common(json!({
                     "instanceId": text, "parentId": { "type": ["string", "null"] }, "position": position,
@@ -75,7 +75,7 @@ pub(super) fn all() -> Vec<Tool> {
     ]
 }
 
-/// One call of one of these tools.
+/// Runs one call of one of these tools.
 async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
     let (common, own) = Common::split(&call)?;
     let state = common.state(&call)?;
@@ -85,7 +85,7 @@ async fn one(call: Call, tool: &'static str) -> Result<Reply, Failure> {
     reply(&call, &outcome, told(&outcome, &own))
 }
 
-/// What the tool itself answers.
+/// Returns the tool's own fields of the answer.
 fn told(outcome: &AgentOutcome, own: &JsonObject) -> Value {
     let Some(step) = &outcome.done.step else { return json!({}) };
     let node = match step.created.first() {
@@ -105,7 +105,7 @@ fn told(outcome: &AgentOutcome, own: &JsonObject) -> Value {
     }
 }
 
-/// Translates calls into commands, on the workspace as the draft has it.
+/// Translates calls into commands, on the workspace with the draft applied.
 pub(super) struct Asked<'a> {
     pub(super) workspace: &'a WorkspaceView,
     pub(super) state: &'a Snapshot,
@@ -119,7 +119,7 @@ struct Position {
 }
 
 impl Position {
-    /// To whole units; what is out of bounds is refused by whoever decides.
+    /// Rounds to whole units. The core refuses values out of bounds.
     fn point(self) -> Point {
         Point { x: self.x.round() as i32, y: self.y.round() as i32 }
     }
@@ -188,7 +188,7 @@ impl Asked<'_> {
     fn add(&self, add: Add) -> Result<Vec<Command>, Failure> {
         let def = self.type_named(&add.type_id)?;
         let parent = add.parent_id.as_deref().map(|named| node_ref(named, "parentId")).transpose()?;
-        // A container that a batch makes first is not there yet.
+        // A container that the same batch creates does not exist yet.
         let container =
             add.parent_id.as_deref().and_then(|named| node(self.state, None, named, "parentId").ok());
         let board: BoardId = match (&add.board, container) {
@@ -217,11 +217,11 @@ impl Asked<'_> {
             let known = registry.types().map(|def| def.id.as_str());
             Failure::new(
                 Code::NotFound,
-                format!("the type `{}` was not found in the registry", crate::shown(text)),
+                format!("Type `{}` was not found in the registry", crate::shown(text)),
             )
             .field("typeId")
             .suggest(authority::similar(text, known))
-            .hint("get_available_resource_types lists them.")
+            .hint("Call get_available_resource_types to list the types.")
         };
         let id: TypeId = text.parse().map_err(|_| unknown())?;
         registry.get(&id).ok_or_else(unknown)
@@ -232,7 +232,7 @@ impl Asked<'_> {
         let known = node(self.state, None, &update.instance_id, "instanceId").ok();
         let (set, references) = match known.and_then(|node| self.state.type_of(node)) {
             Some(def) => split(def, update.properties)?,
-            // One that a batch makes first, or of a type that is gone: the core says what is wrong.
+            // A node that the same batch creates, or one of an unknown type: the core reports the problem.
             None => (update.properties, BTreeMap::new()),
         };
         let (name, label) = (update.name, update.label);
@@ -240,7 +240,7 @@ impl Asked<'_> {
     }
 
     fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, Failure> {
-        // Null is a wish here, so it is told from an argument that is left out.
+        // Null is a value here, so it is distinguished from an omitted argument.
         let mut own = own.clone();
         let parent = own.remove("parentId");
         let Move { instance_id, position, size } = parsed(&own)?;
@@ -252,7 +252,7 @@ impl Asked<'_> {
                 Value::String(text) => Some(node_ref(text, "parentId")?),
                 _ => {
                     return Err(
-                        Failure::new(Code::BadRequest, "parentId is a text or null").field("parentId")
+                        Failure::new(Code::BadRequest, "parentId must be a string or null").field("parentId")
                     );
                 }
             };
@@ -268,15 +268,13 @@ impl Asked<'_> {
             commands.push(Command::Place { items: vec![Placed { node: named, x: at.x, y: at.y, w, h }] });
         }
         if commands.is_empty() {
-            return Err(
-                Failure::new(Code::BadRequest, "give a position, a size or a parentId").field("position")
-            );
+            return Err(Failure::new(Code::BadRequest, "Give position, size or parentId").field("position"));
         }
         Ok(commands)
     }
 }
 
-/// Properties that hold values, and those that point at nodes.
+/// Splits properties into values and references to nodes.
 fn split(def: &TypeDef, properties: BTreeMap<PropKey, shared_protocol::Value>) -> Result<Split, Failure> {
     let (mut props, mut references) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in properties {
@@ -285,12 +283,14 @@ fn split(def: &TypeDef, properties: BTreeMap<PropKey, shared_protocol::Value>) -
             props.insert(key, value);
             continue;
         }
-        let target =
-            |value: &shared_protocol::Value| match value {
-                shared_protocol::Value::Text(text) => node_ref(text, key.as_str()),
-                _ => Err(Failure::new(Code::ReferenceError, format!("{key} takes instanceIds"))
-                    .field(key.as_str())),
-            };
+        let target = |value: &shared_protocol::Value| match value {
+            shared_protocol::Value::Text(text) => node_ref(text, key.as_str()),
+            _ => Err(Failure::new(
+                Code::ReferenceError,
+                format!("{key} must be an instanceId or a list of instanceIds"),
+            )
+            .field(key.as_str())),
+        };
         let targets = match &value {
             shared_protocol::Value::Null => Vec::new(),
             shared_protocol::Value::List(items) => items.iter().map(target).collect::<Result<_, _>>()?,

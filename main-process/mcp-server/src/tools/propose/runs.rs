@@ -1,4 +1,4 @@
-//! Terraform for agents: a run is asked for like anything else, waits for a person unless one has allowed it, and is
+//! Terraform runs for agents. A run waits for review unless a standing approval accepts it, and its output is
 //! followed line by line.
 
 use super::{Common, of_submission, proposal_id};
@@ -12,19 +12,19 @@ use shared_protocol::{Proposal, ProposalState, proposal::Act, terraform::RunOper
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Lines in one answer of `get_run`.
+/// The maximum number of lines in one answer of `get_run`.
 const MOST_LINES: usize = 1_000;
-/// Bytes of lines, and of a managed server's result, in one answer: together they fit into one envelope.
+/// The maximum bytes of lines and of a managed server's result in one answer. Together they fit into one envelope.
 const MAX_LINES_BYTES: usize = 96 * 1024;
 const MAX_RESULT_BYTES: usize = 192 * 1024;
-/// Bytes of JSON around the text of a line.
+/// The bytes of JSON around the text of a line.
 const LINE_FRAME_BYTES: usize = 32;
 
 pub(super) fn all() -> Vec<Tool> {
-    let wait = json!({ "type": "number", "description": "for a person's decision; default 45, at most 600" });
+    let wait = json!({ "type": "number", "description": "seconds to wait for the decision; default 45, maximum 600" });
     let mut input = json!({
         "command": { "enum": ["init", "validate", "plan", "apply", "destroy"] },
-        "confirmed": { "type": "boolean", "description": "must be true for apply and destroy" },
+        "confirmed": { "type": "boolean", "description": "required for apply and destroy: must be true" },
         "board": { "type": "string" },
         "waitSeconds": wait
     });
@@ -35,8 +35,8 @@ pub(super) fn all() -> Vec<Tool> {
         "terraform",
         "run_terraform",
         "Run Terraform",
-        "Runs Terraform on a board once a person allows it. apply and destroy change real resources and need confirmed: true. \
-         One progress notification for each line of output. AWAITING_REVIEW gives a runId for get_run.",
+        "Run Terraform on a board after a person accepts the run. apply and destroy change real resources and require \
+         confirmed: true. Sends one progress notification per line of output. On AWAITING_REVIEW, call get_run with details.runId.",
         (input, &["command"]),
         json!({ "type": "object", "properties": {
             "exitCode": { "type": "integer" }, "success": { "type": "boolean" },
@@ -48,12 +48,12 @@ pub(super) fn all() -> Vec<Tool> {
         "terraform",
         "get_run",
         "Get run",
-        "How a run or another request of yours stands: its lines from a number on, and what it came to.",
+        "Get the status of your run or other request: its output lines from a given line, and its result.",
         (
             json!({
                 "runId": { "type": "string" },
-                "from": { "type": "integer", "description": "first line wanted; nextLine of the answer before" },
-                "waitSeconds": { "type": "number", "description": "for something new; default 0" }
+                "from": { "type": "integer", "description": "first line to return; pass nextLine of the previous answer" },
+                "waitSeconds": { "type": "number", "description": "seconds to wait for new output or a new status; default 0" }
             }),
             &["runId"],
         ),
@@ -102,11 +102,10 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     let Run { command, confirmed, board, wait_seconds } = parsed(&own)?;
     let operation = RunOperation::from(command);
     if operation.needs_confirmation() && !confirmed {
-        let message =
-            format!("`{}` changes real resources and runs only with confirmed: true", operation.word());
+        let message = format!("`{}` changes real resources and requires confirmed: true", operation.word());
         return Err(Failure::new(Code::ConfirmationRequired, message)
             .field("confirmed")
-            .hint("Nothing was run. Show the designer a plan first; a person decides in any case."));
+            .hint("Nothing was run. Show the designer a plan first. A person reviews the run in any case."));
     }
     let workspace = call.workspace()?;
     let board = terraform::find(workspace, board.as_deref())?;
@@ -130,7 +129,7 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     Reply::new(&data, Meta { revision: revision.0, ..Meta::default() })
 }
 
-/// What a run came to, in the words of the contract.
+/// Returns the result of a run in the shape of the contract.
 fn result(done: &Done) -> Result<&Value, Failure> {
     done.result.as_ref().map_err(|refusal| Failure::from(refusal.clone()))
 }
@@ -156,9 +155,9 @@ async fn get(call: Call) -> Result<Reply, Failure> {
         doings.mark_unchanged();
         let view = call.workbench.view();
         let unknown = || {
-            Failure::new(Code::NotFound, format!("there is no run `{}` of yours", shown(&run_id)))
+            Failure::new(Code::NotFound, format!("You have no run `{}`", shown(&run_id)))
                 .field("runId")
-                .hint("run_terraform gives the id of a run.")
+                .hint("Use the runId that run_terraform returned.")
         };
         let proposal = view.review.own(id, &call.client).map_err(|_| unknown())?;
         let Some(act) = &proposal.act else { return Err(unknown()) };
@@ -179,12 +178,12 @@ async fn get(call: Call) -> Result<Reply, Failure> {
             _ = queue.changed() => {}
             _ = doings.changed() => {}
             () = tokio::time::sleep(wait.saturating_sub(began.elapsed()).max(Duration::from_millis(1))) => {}
-            () = call.cancelled.cancelled() => return Err(Failure::new(Code::Timeout, "the call was cancelled")),
+            () = call.cancelled.cancelled() => return Err(Failure::new(Code::Timeout, "The call was cancelled")),
         }
     }
 }
 
-/// As many lines as one answer carries; `nextLine` leads to the others.
+/// Keeps the lines that fit into one answer; `nextLine` leads to the rest.
 fn bounded(mut seen: Seen) -> Seen {
     let mut bytes = 0;
     let fits = |said: &&Said| {
@@ -206,7 +205,7 @@ fn status(proposal: &Proposal, seen: &Seen) -> &'static str {
             Err(_) => "failed",
         },
         (ProposalState::Accepted, None) if seen.begun => "running",
-        // It was begun before Draftboard was started again, or long ago.
+        // The run started before the last restart of Draftboard, or was evicted.
         (ProposalState::Accepted, None) => "ended",
         (ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. }, _) => "awaiting_review",
         (other, _) => other.word(),
@@ -238,10 +237,11 @@ fn shape(proposal: &Proposal, act: &Act, seen: &Seen, status: &str) -> Value {
             }
         }
         Some(Ok(result)) if result.to_string().len() > MAX_RESULT_BYTES => {
-            let message = format!("it was done, and its answer has more than {MAX_RESULT_BYTES} bytes");
+            let message =
+                format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
             data["error"] = json!(Failure::new(Code::LimitExceeded, message));
         }
-        // Words of somebody else, kept apart from ours.
+        // The result of a forwarded tool, kept apart from our own fields.
         Some(Ok(result)) => data["result"] = result.clone(),
         Some(Err(refusal)) => data["error"] = json!(Failure::from(refusal.clone())),
         _ => {}

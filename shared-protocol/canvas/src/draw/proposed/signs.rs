@@ -1,4 +1,4 @@
-//! The signs `+ − ~` and an arrow, as strokes, so that no font has to have them; and values before and after.
+//! The signs `+ − ~` and an arrow as strokes, so that no font needs the glyphs; and the values before and after.
 
 use super::super::Pen;
 use crate::{Theme, batch::Batch, proposed::Sign};
@@ -9,15 +9,15 @@ use egui::{
 };
 use shared_protocol::review::Difference;
 
-/// Characters of a value; the whole of it is in the list.
+/// The maximum number of characters of a value; the list shows the whole value.
 const MOST_CHARS: usize = 32;
 
-/// Around the disc of a sign, so that it stands out from what it lies on.
+/// The width of the rim around a sign's disc, which separates it from the background.
 const RIM: f32 = 1.5;
-/// How much of the disc's radius the sign reaches.
+/// The size of the sign relative to the disc's radius.
 const GLYPH: f32 = 0.55;
 
-/// Lines of a sign around a point.
+/// Emits the lines of a sign around a point.
 pub(crate) fn glyph(sign: Sign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos2])) {
     let point = |x: f32, y: f32| at + vec2(x, y) * reach;
     match sign {
@@ -41,7 +41,7 @@ pub(crate) fn glyph(sign: Sign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos
     }
 }
 
-/// A sign on a disc of its colour, one among many; `shown` makes colours fainter where the sign stands back.
+/// Adds a sign on a disc of its colour to a batch; `shown` fades the colours of an unselected element.
 pub(crate) fn badge(
     pen: &Pen<'_>,
     batch: &mut Batch,
@@ -57,7 +57,7 @@ pub(crate) fn badge(
     glyph(sign, at, radius * GLYPH, |points| batch.line(points, line.width, shown(line.color)));
 }
 
-/// The same by itself.
+/// Paints a single sign on a disc of its colour.
 pub(crate) fn paint(painter: &Painter, theme: &Theme, at: Pos2, radius: f32, sign: Sign) {
     painter.circle_filled(at, radius + RIM, theme.surface_card);
     painter.circle_filled(at, radius, sign.colour(theme));
@@ -72,7 +72,7 @@ fn stroke(theme: &Theme, radius: f32, sign: Sign) -> Stroke {
     Stroke::new((radius * 0.22).max(1.25), ink)
 }
 
-/// Below a node: each field with the value before, struck, and the one after.
+/// Draws the changed fields below a node: the value before, struck through, and the value after.
 pub(crate) fn notes(pen: &Pen<'_>, painter: &Painter, rect: Rect, notes: &[Difference]) {
     let theme = pen.scene.theme;
     let mut top = rect.bottom() + 6.0;
@@ -88,7 +88,7 @@ pub(crate) fn notes(pen: &Pen<'_>, painter: &Painter, rect: Rect, notes: &[Diffe
         }
         match &note.after {
             Some(after) => job.append(&short(after), 6.0, plain(theme.text)),
-            None => job.append("nothing", 6.0, plain(theme.text_muted)),
+            None => job.append("not set", 6.0, plain(theme.text_muted)),
         }
         job.wrap.max_rows = 1;
         let galley = painter.layout_job(job);

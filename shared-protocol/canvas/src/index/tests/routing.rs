@@ -1,10 +1,10 @@
-//! Edges go round nodes and keep apart.
+//! Edges avoid nodes and keep apart from each other.
 
 use super::*;
 use crate::camera::rect_of;
 use egui::Rect;
 
-/// Nodes that an edge crosses though it should go round them.
+/// Returns the nodes that an edge crosses although it should avoid them.
 fn crossed(snapshot: &Snapshot, index: &BoardIndex) -> Vec<(EdgeId, NodeId)> {
     let mut found = Vec::new();
     for slot in index.edges() {
@@ -71,7 +71,7 @@ fn within_its_own_containers_an_edge_is_free_to_go() {
 
 #[test]
 fn on_a_crowded_board_no_edge_crosses_a_card() {
-    // Cards on a loose grid with some missing, connected at random: there is always a way.
+    // Cards on a sparse grid, connected at random: a route always exists.
     let mut drawing = Drawing::new();
     let mut state = 7_u32;
     let mut random = |most: u32| {
@@ -110,7 +110,7 @@ fn edges_on_one_line_are_moved_apart() {
     let mut lines: Vec<f32> =
         edges.iter().map(|id| index.edge_slot(*id).unwrap().route.points()[1].x).collect();
     assert!(lines.iter().all(|x| (x - 292.0).abs() <= 8.0), "{lines:?}");
-    // The uppermost is the outermost: they do not cross.
+    // The uppermost edge is the outermost: the edges do not cross.
     assert!(lines[0] > lines[1] && lines[1] > lines[2], "{lines:?}");
     lines.dedup_by(|a, b| (*a - *b).abs() < 3.0);
     assert_eq!(lines.len(), 3);

@@ -1,15 +1,15 @@
-//! A node as Terraform: every property that is set (or has a default) and applies becomes an argument.
+//! Renders a node as Terraform: every applicable property with a value or default becomes an argument.
 
 use super::{
+    addresses::{BlockAddress, BlockAddresses, is_reference},
     finding::Finding,
-    naming::name_of,
-    places::{Place, Places, is_reference},
-    rendered::{Crossing, Rendered, Variable},
-    values::{Tree, argument, is_absent},
+    naming::conventional_name,
+    rendered_node::{ModuleCrossing, RenderedNode, TerraformVariable},
+    values::{BlockTree, argument_expression, is_absent},
 };
 use crate::{
-    hcl::{Body, Expression, Item, is_identifier},
-    schema::{Attribute, Found, Kind, Schema, schemas},
+    hcl::{HclBody, HclExpression, HclStatement, is_identifier},
+    schema::{AttributeKind, AttributeSchema, BlockSchema, SchemaEntry, schemas},
     settings::Settings,
 };
 use authority::{Snapshot, is_visible};
@@ -21,66 +21,66 @@ use std::sync::Arc;
 
 pub(crate) const COMMON_TAGS: &str = "common_tags";
 
-/// All that writing a node looks at.
-pub(crate) struct Context<'a> {
+/// The inputs of rendering a node.
+pub(crate) struct RenderContext<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) settings: &'a Settings,
-    pub(crate) places: &'a Places,
-    /// Nodes that an edge puts before this one.
+    pub(crate) places: &'a BlockAddresses,
+    /// Nodes that must come before this one because of an edge.
     pub(crate) before: &'a [NodeId],
 }
 
-pub(crate) fn render(context: &Context<'_>, node: &Node, place: &Arc<Place>) -> Rendered {
-    let mut writing = Writing { context, node, place, out: Rendered::default() };
+pub(crate) fn render(context: &RenderContext<'_>, node: &Node, place: &Arc<BlockAddress>) -> RenderedNode {
+    let mut writing = NodeRenderer { context, node, place, out: RenderedNode::default() };
     match context.snapshot.type_of(node) {
         None => {
-            let message = format!("the type `{}` is unknown, so nothing is written for it", node.type_id);
+            let message = format!("unknown type `{}`: no HCL is generated for this node", node.type_id);
             writing.out.findings.push(Finding::error(node.id, None, message));
         }
-        Some(def) => writing.node(def),
+        Some(def) => writing.render_node(def),
     }
     writing.out
 }
 
-pub(super) struct Writing<'a> {
-    pub(super) context: &'a Context<'a>,
+pub(super) struct NodeRenderer<'a> {
+    pub(super) context: &'a RenderContext<'a>,
     pub(super) node: &'a Node,
-    pub(super) place: &'a Arc<Place>,
-    pub(super) out: Rendered,
+    pub(super) place: &'a Arc<BlockAddress>,
+    pub(super) out: RenderedNode,
 }
 
-impl Writing<'_> {
-    fn node(&mut self, def: &TypeDef) {
+impl NodeRenderer<'_> {
+    fn render_node(&mut self, def: &TypeDef) {
         match self.place.block {
-            Block::Resource | Block::Data => self.resource(def),
-            Block::Variable => self.variable(),
+            Block::Resource | Block::Data => self.render_resource(def),
+            Block::Variable => self.render_variable(),
             Block::Local => {
-                let value = self.plain("value").unwrap_or_else(|| Expression::raw("null"));
+                let value = self.built_in_prop("value").unwrap_or_else(|| HclExpression::raw("null"));
                 self.out.locals.push((self.place.label.to_string(), value));
             }
-            Block::Output => self.output(def),
-            Block::Module => self.module_call(),
-            Block::Verbatim => self.verbatim(),
+            Block::Output => self.render_output(def),
+            Block::Module => self.render_module_call(),
+            Block::Verbatim => self.render_verbatim(),
             Block::Group => {}
         }
     }
 
-    fn resource(&mut self, def: &TypeDef) {
+    fn render_resource(&mut self, def: &TypeDef) {
         let (block, path) = match self.place.block {
             Block::Data => ("data", format!("data.{}", self.place.terraform)),
             _ => ("resource", self.place.terraform.to_string()),
         };
         let schema = schemas().get(&path);
-        let mut body = Body::default();
+        let mut body = HclBody::default();
         if let Some(alias) = &self.place.alias {
-            body.argument("provider", Expression::raw(format!("{}.{alias}", self.place.provider())));
+            body.add_argument("provider", HclExpression::raw(format!("{}.{alias}", self.place.provider())));
         }
-        let mut tree = Tree::default();
+        let mut tree = BlockTree::default();
         for prop in &def.props {
-            // A short name takes the place of the name, which is then hidden and still written.
-            let named = prop.key.as_str() == "name" && self.text("slug").is_some();
+            // A short name replaces `name`, which is then hidden but still written.
+            let named = prop.key.as_str() == "name" && self.text_prop("slug").is_some();
             if prop.role == Role::Argument && (named || is_visible(def, self.node, prop)) {
-                self.property(def, prop, schema, &mut tree);
+                self.render_property(def, prop, schema, &mut tree);
             }
         }
         for name in &def.always {
@@ -91,25 +91,31 @@ impl Writing<'_> {
             self.check_required(def, schema, &tree, "");
         }
         tree.into_body(&mut body);
-        self.depends_on(&mut body);
-        if let Some(extra) = self.extra(def) {
-            body.items.push(Item::Verbatim(extra));
+        self.render_depends_on(&mut body);
+        if let Some(extra) = self.extra_hcl(def) {
+            body.items.push(HclStatement::Verbatim(extra));
         }
         let text = body.to_block(block, &[&self.place.terraform, &self.place.label]);
-        self.out.blocks.push((self.place.address(), text));
-        self.companions(def);
+        self.out.blocks.push((self.place.local_address(), text));
+        self.render_companions(def);
         if let Some(subnet) = self.place.endpoint_subnet {
-            self.private_endpoints(def, subnet);
+            self.render_private_endpoints(def, subnet);
         }
     }
 
-    /// The value that counts: what is set, else the default.
+    /// Returns the value of a property, or its default.
     pub(super) fn value<'v>(&'v self, prop: &'v PropDef) -> Option<&'v Value> {
         let value = self.node.props.get(&prop.key).or(prop.default.as_ref())?;
         Some(value).filter(|value| !is_absent(value))
     }
 
-    fn property(&mut self, def: &TypeDef, prop: &PropDef, schema: Option<&Schema>, tree: &mut Tree) {
+    fn render_property(
+        &mut self,
+        def: &TypeDef,
+        prop: &PropDef,
+        schema: Option<&BlockSchema>,
+        tree: &mut BlockTree,
+    ) {
         let path = prop.argument();
         let found = schema.and_then(|schema| schema.find(path));
         let explicit =
@@ -119,24 +125,24 @@ impl Writing<'_> {
             let parts: Vec<&str> = list.split('.').collect();
             let Some((name, parents)) = parts.split_last() else { return };
             let inner = match found {
-                Some(Found::Block(block)) => Some(block),
+                Some(SchemaEntry::Block(block)) => Some(block),
                 _ => None,
             };
             let value = value.clone();
-            if self.inner_expressions(&prop.key, &value) {
-                tree.descend(parents, explicit).repeated(name, &value, inner);
+            if self.check_inner_expressions(&prop.key, &value) {
+                tree.descend(parents, explicit).add_repeated(name, &value, inner);
             }
             return;
         }
         let attribute = match found {
-            Some(Found::Attribute(attribute)) => Some(attribute),
+            Some(SchemaEntry::Attribute(attribute)) => Some(attribute),
             _ => None,
         };
         let Some(value) = self.property_value(def, prop, attribute) else { return };
         let parts: Vec<&str> = path.split('.').collect();
         let Some((name, parents)) = parts.split_last() else { return };
         let target = tree.descend(parents, explicit);
-        // Several properties may stand for one argument; the first that says something wins.
+        // Several properties may map to one argument; the first with a value wins.
         if !target.has(name) {
             target.arguments.push(((*name).to_owned(), value));
         }
@@ -146,8 +152,8 @@ impl Writing<'_> {
         &mut self,
         def: &TypeDef,
         prop: &PropDef,
-        attribute: Option<&Attribute>,
-    ) -> Option<Expression> {
+        attribute: Option<&AttributeSchema>,
+    ) -> Option<HclExpression> {
         if is_reference(prop.kind) {
             return self.reference(prop, attribute);
         }
@@ -155,90 +161,101 @@ impl Writing<'_> {
             return self.tags(prop, attribute);
         }
         if prop.key.as_str() == "name"
-            && let Some(slug) = self.text("slug")
+            && let Some(slug) = self.text_prop("slug")
         {
             let naming = self.context.settings.naming.as_ref();
-            return Some(Expression::text(&name_of(naming, def, self.place, &slug)));
+            return Some(HclExpression::text(&conventional_name(naming, def, self.place, &slug)));
         }
         let value = self.value(prop).cloned();
         if let Some(expression) = value.as_ref().and_then(Value::expression) {
-            return self.expression(&prop.key, expression);
+            return self.checked_expression(&prop.key, expression);
         }
         if prop.sensitive {
             if value.is_none() && prop.inherit.is_some() {
-                return self.inherited(def, prop);
+                return self.inherited_value(def, prop);
             }
-            return (value.is_some() || prop.required).then(|| self.sensitive(prop, attribute));
+            return (value.is_some() || prop.required).then(|| self.declare_sensitive(prop, attribute));
         }
         if self.node.variables.contains(&prop.key) {
-            return Some(self.as_variable(prop, attribute, value.as_ref()));
+            return Some(self.declare_property_variable(prop, attribute, value.as_ref()));
         }
         match value {
             Some(value) => {
-                if !self.inner_expressions(&prop.key, &value) {
+                if !self.check_inner_expressions(&prop.key, &value) {
                     return None;
                 }
                 let builtin = self.place.provider() == "terraform";
-                Some(argument(&value, prop.kind, attribute, builtin))
+                Some(argument_expression(&value, prop.kind, attribute, builtin))
             }
-            None => self.inherited(def, prop).or_else(|| {
-                // A name by convention needs no name of its own; without both, the node's name has to do.
+            None => self.inherited_value(def, prop).or_else(|| {
+                // A conventional name needs no explicit name; without either, the node name is used.
                 (prop.key.as_str() == "name" && def.prop("slug").is_some()).then(|| {
                     let slug = self.node.name.as_str().replace('_', "-");
-                    Expression::text(&name_of(self.context.settings.naming.as_ref(), def, self.place, &slug))
+                    HclExpression::text(&conventional_name(
+                        self.context.settings.naming.as_ref(),
+                        def,
+                        self.place,
+                        &slug,
+                    ))
                 })
             }),
         }
     }
 
-    fn as_variable(
+    fn declare_property_variable(
         &mut self,
         prop: &PropDef,
-        attribute: Option<&Attribute>,
+        attribute: Option<&AttributeSchema>,
         value: Option<&Value>,
-    ) -> Expression {
+    ) -> HclExpression {
         let kind = variable_kind(prop, attribute);
         let builtin = self.place.provider() == "terraform";
         let name = format!("{}_{}", self.node.name, prop.key);
-        let mut variable = Variable::new(name, kind, describe(prop, self.node));
-        variable.default = value.map(|value| argument(value, prop.kind, attribute, builtin));
+        let mut variable = TerraformVariable::new(name, kind, describe(prop, self.node));
+        variable.default = value.map(|value| argument_expression(value, prop.kind, attribute, builtin));
         self.declare(variable)
     }
 
-    /// A sensitive value is never in a file: the variable has no default, and whoever runs Terraform gives it.
-    fn sensitive(&mut self, prop: &PropDef, attribute: Option<&Attribute>) -> Expression {
+    /// Declares a sensitive variable. Its value is never written to a file: the variable has no default and is set
+    /// when Terraform runs.
+    fn declare_sensitive(&mut self, prop: &PropDef, attribute: Option<&AttributeSchema>) -> HclExpression {
         let name = format!("{}_{}", self.node.name, prop.key);
-        let mut variable = Variable::new(name, variable_kind(prop, attribute), describe(prop, self.node));
+        let mut variable =
+            TerraformVariable::new(name, variable_kind(prop, attribute), describe(prop, self.node));
         variable.sensitive = true;
         self.declare(variable)
     }
 
-    fn declare(&mut self, mut variable: Variable) -> Expression {
+    fn declare(&mut self, mut variable: TerraformVariable) -> HclExpression {
         variable.node = Some(self.node.id);
-        let expression = Expression::raw(format!("var.{}", variable.name));
+        let expression = HclExpression::raw(format!("var.{}", variable.name));
         self.out.variables.push(variable);
         expression
     }
 
-    pub(super) fn tags(&mut self, prop: &PropDef, attribute: Option<&Attribute>) -> Option<Expression> {
+    pub(super) fn tags(
+        &mut self,
+        prop: &PropDef,
+        attribute: Option<&AttributeSchema>,
+    ) -> Option<HclExpression> {
         let own = self.value(prop).cloned();
         if let Some(expression) = own.as_ref().and_then(Value::expression) {
-            return self.expression(&prop.key, expression);
+            return self.checked_expression(&prop.key, expression);
         }
-        let own = own.map(|own| argument(&own, prop.kind, attribute, false));
+        let own = own.map(|own| argument_expression(&own, prop.kind, attribute, false));
         if self.context.settings.tags.is_empty() {
             return own;
         }
         self.out.common_tags = true;
         let holder = if self.place.module.is_some() { "var" } else { "local" };
-        let common = Expression::raw(format!("{holder}.{COMMON_TAGS}"));
+        let common = HclExpression::raw(format!("{holder}.{COMMON_TAGS}"));
         Some(match own {
-            Some(own) => Expression::Call("merge", vec![common, own]),
+            Some(own) => HclExpression::Call("merge", vec![common, own]),
             None => common,
         })
     }
 
-    fn reference(&mut self, prop: &PropDef, attribute: Option<&Attribute>) -> Option<Expression> {
+    fn reference(&mut self, prop: &PropDef, attribute: Option<&AttributeSchema>) -> Option<HclExpression> {
         let targets: Vec<NodeId> =
             self.context.snapshot.targets_of(self.node, prop).iter().map(|target| target.id).collect();
         let mut found = Vec::with_capacity(targets.len());
@@ -247,24 +264,24 @@ impl Writing<'_> {
                 None => prop.target_attribute().to_owned(),
                 Some(key) => self.chosen_output(prop, key, target)?,
             };
-            found.extend(self.read(Some(&prop.key), target, &name));
+            found.extend(self.read_attribute(Some(&prop.key), target, &name));
         }
         let wants_list = attribute.map_or(prop.many, |attribute| {
-            matches!(attribute.kind, Kind::Texts | Kind::Numbers)
-                || (prop.many && attribute.kind == Kind::Any)
+            matches!(attribute.kind, AttributeKind::Texts | AttributeKind::Numbers)
+                || (prop.many && attribute.kind == AttributeKind::Any)
         });
         if wants_list {
-            return (!found.is_empty()).then_some(Expression::List(found));
+            return (!found.is_empty()).then_some(HclExpression::List(found));
         }
         if found.len() > 1 {
-            let message = format!("{} takes one target; the first counts", prop.label);
+            let message = format!("{} accepts one target; only the first is used", prop.label);
             self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
         }
         found.into_iter().next()
     }
 
     fn chosen_output(&mut self, prop: &PropDef, key: &PropKey, target: NodeId) -> Option<String> {
-        let chosen = self.text(key.as_str()).unwrap_or_else(|| "id".to_owned());
+        let chosen = self.text_prop(key.as_str()).unwrap_or_else(|| "id".to_owned());
         let outputs = self
             .context
             .snapshot
@@ -280,30 +297,30 @@ impl Writing<'_> {
         }
     }
 
-    /// An attribute of another node, as it is read from here.
-    pub(super) fn read(
+    /// Returns an expression that reads an attribute of another node.
+    pub(super) fn read_attribute(
         &mut self,
         prop: Option<&PropKey>,
         target: NodeId,
         attribute: &str,
-    ) -> Option<Expression> {
+    ) -> Option<HclExpression> {
         let place = self.context.places.get(target)?.clone();
-        self.out.refers.push((target, place.clone()));
+        self.out.used_addresses.push((target, place.clone()));
         if !place.is_written() {
-            let message = "it refers to something that Terraform does not make".to_owned();
+            let message = "it refers to a node that is not in the Terraform files".to_owned();
             self.out.findings.push(Finding::error(self.node.id, prop, message));
             return None;
         }
         let source = match place.block {
-            Block::Variable | Block::Local => place.address(),
-            _ => format!("{}.{attribute}", place.address()),
+            Block::Variable | Block::Local => place.local_address(),
+            _ => format!("{}.{attribute}", place.local_address()),
         };
         if place.module == self.place.module {
             self.out.after.push(target);
-            return Some(Expression::raw(source));
+            return Some(HclExpression::raw(source));
         }
-        let name = format!("{}_{}", place.name, as_name(attribute));
-        let crossing = Crossing {
+        let name = format!("{}_{}", place.name, to_identifier(attribute));
+        let crossing = ModuleCrossing {
             from: place.module.clone(),
             to: self.place.module.clone(),
             sensitive: self.is_sensitive(target, attribute),
@@ -316,7 +333,7 @@ impl Writing<'_> {
             None => format!("module.{}.{}", crossing.from.as_deref().unwrap_or_default(), crossing.name),
         };
         self.out.crossings.push(crossing);
-        Some(Expression::raw(expression))
+        Some(HclExpression::raw(expression))
     }
 
     fn is_sensitive(&self, target: NodeId, attribute: &str) -> bool {
@@ -330,52 +347,52 @@ impl Writing<'_> {
         })
     }
 
-    fn inherited(&mut self, def: &TypeDef, prop: &PropDef) -> Option<Expression> {
+    fn inherited_value(&mut self, def: &TypeDef, prop: &PropDef) -> Option<HclExpression> {
         match prop.inherit.as_ref()?.split_once('.')? {
             ("client", attribute) => {
-                self.out.asks_client = true;
+                self.out.uses_client_config = true;
                 let name = self.place.alias.as_deref().unwrap_or("current");
-                Some(Expression::raw(format!("data.azurerm_client_config.{name}.{attribute}")))
+                Some(HclExpression::raw(format!("data.azurerm_client_config.{name}.{attribute}")))
             }
             (key, attribute) => {
                 let reference = def.prop(key)?;
                 let targets = self.context.snapshot.targets_of(self.node, reference);
                 let target = targets.first()?.id;
-                self.read(Some(&prop.key), target, attribute)
+                self.read_attribute(Some(&prop.key), target, attribute)
             }
         }
     }
 
-    /// An expression that a person wrote, if it is one.
-    fn expression(&mut self, key: &PropKey, text: &str) -> Option<Expression> {
-        match super::expressions::check(text) {
+    /// Checks a user-written expression. Returns `None` and adds a finding when it is invalid.
+    fn checked_expression(&mut self, key: &PropKey, text: &str) -> Option<HclExpression> {
+        match super::expressions::check_expression(text) {
             Err(problem) => {
-                let message = format!("not an expression: {problem}");
+                let message = format!("invalid expression: {problem}");
                 self.out.findings.push(Finding::error(self.node.id, Some(key), message));
                 None
             }
             Ok(addresses) => {
                 for address in addresses {
-                    let Some(target) = self.context.places.at(&address) else { continue };
+                    let Some(target) = self.context.places.node_at(&address) else { continue };
                     let Some(place) = self.context.places.get(target).cloned() else { continue };
                     if place.module != self.place.module {
                         let message = format!(
-                            "the expression names `{address}`, which is in another module: use a reference property or an output"
+                            "the expression refers to `{address}`, which is in another module: use a reference property or an output"
                         );
                         self.out.findings.push(Finding::error(self.node.id, Some(key), message));
                     } else if target != self.node.id {
                         self.out.after.push(target);
                     }
-                    self.out.refers.push((target, place));
+                    self.out.used_addresses.push((target, place));
                 }
-                Some(Expression::raw(text.trim()))
+                Some(HclExpression::raw(text.trim()))
             }
         }
     }
 
-    /// Handles expressions within lists and objects like those that are a whole value: what they name stands first, and one
-    /// that does not parse is a finding. Returns whether all of them parse.
-    fn inner_expressions(&mut self, key: &PropKey, value: &Value) -> bool {
+    /// Checks expressions inside lists and objects like those that are a whole value: their targets are written
+    /// first, and an invalid one adds a finding. Returns whether all of them are valid.
+    fn check_inner_expressions(&mut self, key: &PropKey, value: &Value) -> bool {
         let parts: Vec<&Value> = match value {
             Value::List(items) => items.iter().collect(),
             Value::Object(fields) => fields.values().collect(),
@@ -384,73 +401,75 @@ impl Writing<'_> {
         let mut well_formed = true;
         for part in parts {
             well_formed &= match part.expression() {
-                Some(text) => self.expression(key, text).is_some(),
-                None => self.inner_expressions(key, part),
+                Some(text) => self.checked_expression(key, text).is_some(),
+                None => self.check_inner_expressions(key, part),
             };
         }
         well_formed
     }
 
-    pub(super) fn text(&self, key: &str) -> Option<String> {
+    pub(super) fn text_prop(&self, key: &str) -> Option<String> {
         let def = self.context.snapshot.type_of(self.node)?;
         self.value(def.prop(key)?)?.as_text().map(str::to_owned)
     }
 
-    /// A property of a built-in block, as it is.
-    fn plain(&mut self, key: &str) -> Option<Expression> {
+    /// Returns a property of a built-in block without type conversion.
+    fn built_in_prop(&mut self, key: &str) -> Option<HclExpression> {
         let def = self.context.snapshot.type_of(self.node)?;
         let value = self.value(def.prop(key)?)?.clone();
         match value.expression() {
-            Some(text) => self.expression(&PropKey::parse(key).ok()?, text),
+            Some(text) => self.checked_expression(&PropKey::parse(key).ok()?, text),
             None => {
-                let well_formed = self.inner_expressions(&PropKey::parse(key).ok()?, &value);
-                well_formed.then(|| Expression::of(&value))
+                let well_formed = self.check_inner_expressions(&PropKey::parse(key).ok()?, &value);
+                well_formed.then(|| HclExpression::of(&value))
             }
         }
     }
 
-    fn flag(&self, key: &str) -> bool {
+    fn bool_prop(&self, key: &str) -> bool {
         let def = self.context.snapshot.type_of(self.node);
         let value = def.and_then(|def| self.value(def.prop(key)?));
         value.and_then(Value::as_bool).unwrap_or(false)
     }
 
-    fn variable(&mut self) {
-        let kind = self.text("type").unwrap_or_else(|| "any".to_owned());
-        let mut variable =
-            Variable::new(self.place.label.to_string(), &kind, self.text("description").unwrap_or_default());
-        if let Err(problem) = super::expressions::check(&kind) {
+    fn render_variable(&mut self) {
+        let kind = self.text_prop("type").unwrap_or_else(|| "any".to_owned());
+        let mut variable = TerraformVariable::new(
+            self.place.label.to_string(),
+            &kind,
+            self.text_prop("description").unwrap_or_default(),
+        );
+        if let Err(problem) = super::expressions::check_expression(&kind) {
             let key = PropKey::parse("type").ok();
-            let message = format!("not a type: {problem}");
+            let message = format!("invalid type: {problem}");
             self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
             variable.kind = "any".to_owned();
         }
-        variable.sensitive = self.flag("sensitive");
-        // An empty text is a default too, so this one is looked up without leaving anything out.
+        variable.sensitive = self.bool_prop("sensitive");
+        // An empty text is a valid default, so empty values are not filtered here.
         variable.default = match self.node.props.get("default") {
             None => None,
             Some(value) => match value.expression() {
-                Some(_) => self.plain("default"),
-                None => Some(Expression::of(value)),
+                Some(_) => self.built_in_prop("default"),
+                None => Some(HclExpression::of(value)),
             },
         };
         if variable.sensitive && variable.default.is_some() {
-            let message =
-                "a sensitive variable has no default in a file: give its value when you run Terraform";
+            let message = "the default of a sensitive variable is not written to a file: set its value when you run Terraform";
             self.out.findings.push(Finding::warning(Some(self.node.id), message));
         }
         variable.nullable = !matches!(self.node.props.get("nullable"), Some(Value::Bool(false)));
         if let Some(def) = self.context.snapshot.type_of(self.node) {
-            variable.extra = self.extra(def).unwrap_or_default();
+            variable.extra = self.extra_hcl(def).unwrap_or_default();
         }
         self.declare(variable);
     }
 
-    fn output(&mut self, def: &TypeDef) {
-        let mut body = Body::default();
+    fn render_output(&mut self, def: &TypeDef) {
+        let mut body = HclBody::default();
         let source = def.prop("source_id").and_then(|prop| self.reference(prop, None));
-        match source.or_else(|| self.plain("value")) {
-            Some(value) => body.argument("value", value),
+        match source.or_else(|| self.built_in_prop("value")) {
+            Some(value) => body.add_argument("value", value),
             None => {
                 let key = PropKey::parse("value").ok();
                 let message = "an output needs a source or a value";
@@ -458,60 +477,60 @@ impl Writing<'_> {
                 return;
             }
         }
-        if let Some(description) = self.text("description") {
-            body.argument("description", Expression::text(&description));
+        if let Some(description) = self.text_prop("description") {
+            body.add_argument("description", HclExpression::text(&description));
         }
         let reads_secret = {
-            let targets = self.out.refers.clone();
-            let chosen = self.text("source_output").unwrap_or_else(|| "id".to_owned());
+            let targets = self.out.used_addresses.clone();
+            let chosen = self.text_prop("source_output").unwrap_or_else(|| "id".to_owned());
             targets.iter().any(|(target, _)| self.is_sensitive(*target, &chosen))
         };
-        if self.flag("sensitive") || reads_secret {
-            body.argument("sensitive", Expression::raw("true"));
+        if self.bool_prop("sensitive") || reads_secret {
+            body.add_argument("sensitive", HclExpression::raw("true"));
         }
-        if let Some(extra) = self.extra(def) {
-            body.items.push(Item::Verbatim(extra));
+        if let Some(extra) = self.extra_hcl(def) {
+            body.items.push(HclStatement::Verbatim(extra));
         }
         self.out.outputs.push((self.place.label.to_string(), body));
     }
 
-    fn module_call(&mut self) {
-        let mut body = Body::default();
+    fn render_module_call(&mut self) {
+        let mut body = HclBody::default();
         for key in ["source", "version"] {
-            if let Some(value) = self.plain(key) {
-                body.argument(key, value);
+            if let Some(value) = self.built_in_prop(key) {
+                body.add_argument(key, value);
             }
         }
         if let Some(Value::Object(inputs)) = self.node.props.get("inputs").cloned() {
-            body.items.push(Item::Gap);
+            body.items.push(HclStatement::Gap);
             for (name, value) in &inputs {
                 if !is_identifier(name) {
                     let key = PropKey::parse("inputs").ok();
-                    let message = format!("`{name}` cannot be the name of an input");
+                    let message = format!("`{name}` is not a valid input name");
                     self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
                     continue;
                 }
                 let value = match value.expression() {
                     Some(text) => {
                         let Ok(key) = PropKey::parse("inputs") else { continue };
-                        let Some(value) = self.expression(&key, text) else { continue };
+                        let Some(value) = self.checked_expression(&key, text) else { continue };
                         value
                     }
-                    None => Expression::of(value),
+                    None => HclExpression::of(value),
                 };
-                body.argument(name.to_string(), value);
+                body.add_argument(name.to_string(), value);
             }
         }
-        self.depends_on(&mut body);
-        if let Some(extra) = self.context.snapshot.type_of(self.node).and_then(|def| self.extra(def)) {
-            body.items.push(Item::Verbatim(extra));
+        self.render_depends_on(&mut body);
+        if let Some(extra) = self.context.snapshot.type_of(self.node).and_then(|def| self.extra_hcl(def)) {
+            body.items.push(HclStatement::Verbatim(extra));
         }
         let text = body.to_block("module", &[&self.place.label]);
-        self.out.blocks.push((self.place.address(), text));
+        self.out.blocks.push((self.place.local_address(), text));
     }
 
-    fn verbatim(&mut self) {
-        let Some(text) = self.text("text") else { return };
+    fn render_verbatim(&mut self) {
+        let Some(text) = self.text_prop("text") else { return };
         match super::expressions::check_body(&text) {
             Ok(()) => {
                 let text = format!("{}\n", text.trim_matches('\n'));
@@ -519,54 +538,54 @@ impl Writing<'_> {
             }
             Err(problem) => {
                 let key = PropKey::parse("text").ok();
-                let message = format!("not HCL: {problem}");
+                let message = format!("invalid HCL: {problem}");
                 self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
             }
         }
     }
 
-    fn depends_on(&mut self, body: &mut Body) {
+    fn render_depends_on(&mut self, body: &mut HclBody) {
         let mut addresses = Vec::new();
         for &before in self.context.before {
             let Some(place) = self.context.places.get(before).cloned() else { continue };
-            self.out.refers.push((before, place.clone()));
+            self.out.used_addresses.push((before, place.clone()));
             if !place.is_written() || !matches!(place.block, Block::Resource | Block::Data | Block::Module) {
                 continue;
             }
             if place.module == self.place.module {
                 self.out.after.push(before);
-                addresses.push(place.address());
+                addresses.push(place.local_address());
             } else if let (Some(module), None) = (&place.module, &self.place.module) {
                 addresses.push(format!("module.{module}"));
             } else {
-                let message = format!("it cannot wait for {}, which is in another module", place.name);
+                let message = format!("it cannot depend on {}, which is in another module", place.name);
                 self.out.findings.push(Finding::warning(Some(self.node.id), message));
             }
         }
         addresses.sort();
         addresses.dedup();
         if !addresses.is_empty() {
-            body.items.push(Item::Gap);
-            let addresses = addresses.into_iter().map(Expression::Raw).collect();
-            body.argument("depends_on", Expression::List(addresses));
+            body.items.push(HclStatement::Gap);
+            let addresses = addresses.into_iter().map(HclExpression::Raw).collect();
+            body.add_argument("depends_on", HclExpression::List(addresses));
         }
     }
 
-    fn extra(&mut self, def: &TypeDef) -> Option<String> {
+    fn extra_hcl(&mut self, def: &TypeDef) -> Option<String> {
         let prop = def.props.iter().find(|prop| prop.role == Role::Extra)?;
         let text = self.value(prop)?.as_text()?.to_owned();
         match super::expressions::check_body(&text) {
             Ok(()) => Some(text),
             Err(problem) => {
-                let message = format!("not HCL: {problem}");
+                let message = format!("invalid HCL: {problem}");
                 self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
                 None
             }
         }
     }
 
-    /// What the provider requires and nothing says.
-    fn check_required(&mut self, def: &TypeDef, schema: &Schema, tree: &Tree, path: &str) {
+    /// Adds findings for arguments that the provider requires and that are missing.
+    fn check_required(&mut self, def: &TypeDef, schema: &BlockSchema, tree: &BlockTree, path: &str) {
         let extra = self.node.props.get("extra").and_then(Value::as_text).unwrap_or_default().to_owned();
         let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
         let blocks = schema.blocks.iter().filter(|(_, block)| block.required);
@@ -597,8 +616,8 @@ fn describe(prop: &PropDef, node: &Node) -> String {
     format!("{} of {label}", prop.label)
 }
 
-/// `kubelet_identity[0].object_id` as a part of a name.
-fn as_name(attribute: &str) -> String {
+/// Converts an attribute such as `kubelet_identity[0].object_id` to a part of a name.
+fn to_identifier(attribute: &str) -> String {
     let mut name: String =
         attribute.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     while name.contains("__") {
@@ -607,15 +626,15 @@ fn as_name(attribute: &str) -> String {
     name
 }
 
-fn variable_kind(prop: &PropDef, attribute: Option<&Attribute>) -> &'static str {
+fn variable_kind(prop: &PropDef, attribute: Option<&AttributeSchema>) -> &'static str {
     match attribute.map(|attribute| attribute.kind) {
-        Some(Kind::Text) => "string",
-        Some(Kind::Number) => "number",
-        Some(Kind::Boolean) => "bool",
-        Some(Kind::Texts) => "list(string)",
-        Some(Kind::Numbers) => "list(number)",
-        Some(Kind::Map) => "map(string)",
-        Some(Kind::Any) | None => match prop.kind {
+        Some(AttributeKind::Text) => "string",
+        Some(AttributeKind::Number) => "number",
+        Some(AttributeKind::Boolean) => "bool",
+        Some(AttributeKind::Texts) => "list(string)",
+        Some(AttributeKind::Numbers) => "list(number)",
+        Some(AttributeKind::Map) => "map(string)",
+        Some(AttributeKind::Any) | None => match prop.kind {
             PropKind::Number => "number",
             PropKind::Boolean => "bool",
             PropKind::List | PropKind::Multiselect => "list(string)",

@@ -1,5 +1,5 @@
-//! Watches folders that are no workspace's, such as bundles that are served by themselves. Tells which path something happened
-//! to, at once and as often as it happens; whoever hears it gathers.
+//! Watches folders outside a workspace, such as bundles that are served on their own. Reports every changed path
+//! immediately and without deduplication; the receiver debounces.
 
 use crate::WatchError;
 use crossbeam_channel::{Sender, TrySendError};
@@ -15,31 +15,32 @@ use std::{
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FolderNews {
-    /// Something happened to this file.
+    /// This file may have changed.
     Path(PathBuf),
-    /// Any file may be other than it was.
+    /// Any file may have changed.
     Everything,
 }
 
-/// Watches until it is dropped.
+/// Watches folders until it is dropped.
 #[derive(Debug)]
 pub struct FolderWatch {
     watcher: RecommendedWatcher,
-    /// With what tells a folder from another that took its name.
+    /// The watched folders with their inodes, to detect a folder that was replaced under the same name.
     watched: BTreeMap<PathBuf, u64>,
 }
 
 impl FolderWatch {
-    /// The channel should be bounded; while it is full, news is told as [`FolderNews::Everything`] by whoever empties it.
+    /// Starts a watcher without folders. The channel should be bounded: while it is full, changes are collapsed
+    /// into [`FolderNews::Everything`].
     pub fn start(sender: Sender<FolderNews>) -> Result<Self, WatchError> {
-        let handler = move |event: notify::Result<Event>| tell(&sender, event);
+        let handler = move |event: notify::Result<Event>| send_changes(&sender, event);
         let watcher = notify::recommended_watcher(handler)
             .map_err(|error| WatchError::Failed { path: PathBuf::new(), problem: error.to_string() })?;
         Ok(Self { watcher, watched: BTreeMap::new() })
     }
 
-    /// Watches these folders and no others; one that is not there is watched once it is given again and is. Tells whether
-    /// any is watched from now on that was not: something may have happened there before.
+    /// Watches exactly these folders. A folder that does not exist is skipped until a later call finds it. Returns
+    /// whether any folder is newly watched: files in it may have changed before.
     pub fn watch(&mut self, folders: &BTreeSet<PathBuf>) -> bool {
         let now: BTreeMap<&PathBuf, u64> =
             folders.iter().filter_map(|folder| Some((folder, inode(folder)?))).collect();
@@ -47,7 +48,7 @@ impl FolderWatch {
         self.watched.retain(|folder, known| {
             let stays = now.get(folder) == Some(known);
             if !stays {
-                // It is no error that it is gone.
+                // Fails when the folder is gone, which is fine.
                 let _ = watcher.unwatch(folder);
             }
             stays
@@ -62,22 +63,22 @@ impl FolderWatch {
                     self.watched.insert(folder.clone(), inode);
                     any = true;
                 }
-                Err(error) => tracing::warn!(%error, folder = %folder.display(), "a folder is not watched"),
+                Err(error) => tracing::warn!(%error, folder = %folder.display(), "cannot watch a folder"),
             }
         }
         any
     }
 }
 
-/// Of a folder, and not of a link to one: nothing outside is looked at.
+/// Returns the inode of a folder; `None` for a link, so that nothing outside is watched.
 fn inode(path: &Path) -> Option<u64> {
     path.symlink_metadata().ok().filter(|metadata| metadata.is_dir()).map(|metadata| metadata.ino())
 }
 
-fn tell(sender: &Sender<FolderNews>, event: notify::Result<Event>) {
+fn send_changes(sender: &Sender<FolderNews>, event: notify::Result<Event>) {
     let news = match event {
         Ok(event) if event.need_rescan() => vec![FolderNews::Everything],
-        // Reading a file is news as well to the kernel, and not to us.
+        // The kernel also reports read access, which changes nothing.
         Ok(Event { kind: EventKind::Access(access), .. })
             if access != AccessKind::Close(AccessMode::Write) =>
         {
@@ -85,13 +86,13 @@ fn tell(sender: &Sender<FolderNews>, event: notify::Result<Event>) {
         }
         Ok(event) => event.paths.into_iter().map(FolderNews::Path).collect(),
         Err(error) => {
-            tracing::warn!(%error, "watching files failed for a moment");
+            tracing::warn!(%error, "the file watcher reported an error");
             vec![FolderNews::Everything]
         }
     };
     for news in news {
         if let Err(TrySendError::Full(_)) = sender.try_send(news) {
-            // What waits is more than is worth following one by one; the kernel's thread may wait for it to be taken.
+            // The queue holds too many paths to follow one by one. Blocking the watcher thread here is fine.
             let _ = sender.send(FolderNews::Everything);
         }
     }

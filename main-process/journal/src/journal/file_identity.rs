@@ -1,38 +1,38 @@
-//! Whether the journal's files are still those that the connection has open.
+//! Checks that the files at the paths of the journal are the files that the connection has open.
 //!
-//! `git clean -fdx`, a restored backup or a careless script can delete, replace or truncate them under a running Draftboard.
-//! SQLite would go on writing into a file without a name, and what was acknowledged would be gone with the process. So the
-//! files are looked at by their paths before a write begins and after it is synced:
+//! `git clean -fdx`, a restored backup or a script can delete, replace or truncate the files while Draftboard runs.
+//! SQLite would keep writing to an unlinked file, and acknowledged changes would be lost with the process. The
+//! files are therefore checked by path before every write and after its sync:
 //!
 //! ```text
-//! check()     same files, untouched since our last write?   no: nothing is written
-//! commit      synced into whatever the connection has open
+//! check()     same files, unchanged since our last write?   no: nothing is written
+//! commit      synced into the files that the connection has open
 //! settle()    still the files at these paths?               no: not acknowledged
 //! ```
 //!
-//! They are never opened here: closing a descriptor would let go of SQLite's lock.
+//! The check never opens the files: closing a descriptor would release the lock of SQLite.
 
-use super::{FILE, Journal};
+use super::{JOURNAL_FILE, Journal};
 use crate::JournalError;
 use std::{fs::Metadata, io, os::unix::fs::MetadataExt as _, path::PathBuf, time::SystemTime};
 
-/// Where the files are, and how they were after the last write of ours.
+/// The folder of the files, and their stamps after our last write.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct JournalFiles {
     dir: PathBuf,
-    database: Option<Stamp>,
-    /// None before the first write: there is no log yet.
-    log: Option<Stamp>,
+    database: Option<FileStamp>,
+    /// `None` before the first write, when there is no log.
+    log: Option<FileStamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     id: (u64, u64),
     size: u64,
     modified: Option<SystemTime>,
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(metadata: &Metadata) -> Self {
         Self {
             id: (metadata.dev(), metadata.ino()),
@@ -42,18 +42,19 @@ impl Stamp {
     }
 }
 
-impl Place {
-    /// Takes the files as they are for ours.
+impl JournalFiles {
+    /// Records the current files as ours.
     pub(super) fn new(dir: PathBuf) -> Result<Self, JournalError> {
         let mut place = Self { dir, database: None, log: None };
-        (place.database, place.log) = (place.look("db")?, place.look("db-wal")?);
+        (place.database, place.log) = (place.stamp_of("db")?, place.stamp_of("db-wal")?);
         if place.database.is_none() {
             return Err(displaced("db", None, None));
         }
         Ok(place)
     }
 
-    /// As [`Self::new`], if the database is still the one that `before` saw: the connection was made in between.
+    /// As [`Self::new`]. Fails when the database is not the file that `before` recorded, because the connection was
+    /// opened in between.
     pub(super) fn after(before: &Self) -> Result<Self, JournalError> {
         let place = Self::new(before.dir.clone())?;
         let id = |place: &Self| place.database.map(|database| database.id);
@@ -63,9 +64,9 @@ impl Place {
         Ok(place)
     }
 
-    fn look(&self, suffix: &str) -> Result<Option<Stamp>, JournalError> {
-        match self.dir.join(FILE).with_extension(suffix).symlink_metadata() {
-            Ok(metadata) => Ok(Some(Stamp::of(&metadata))),
+    fn stamp_of(&self, suffix: &str) -> Result<Option<FileStamp>, JournalError> {
+        match self.dir.join(JOURNAL_FILE).with_extension(suffix).symlink_metadata() {
+            Ok(metadata) => Ok(Some(FileStamp::of(&metadata))),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }
@@ -75,20 +76,20 @@ impl Place {
 }
 
 impl Journal {
-    /// Compares the files with those of the last write. [`JournalError::Displaced`] when somebody else touched them, or when
-    /// they hold something that was refused.
+    /// Compares the files with their state after our last write. Returns [`JournalError::Displaced`] when another
+    /// program changed them, or when they contain a refused write.
     pub fn check(&self) -> Result<(), JournalError> {
-        if !self.is_in_step {
-            let problem = ".draftboard/journal.db holds something that was not acknowledged".to_owned();
+        if !self.is_consistent {
+            let problem = ".draftboard/journal.db contains a write that was not acknowledged".to_owned();
             return Err(JournalError::Displaced { problem });
         }
-        self.check_place()
+        self.check_before_write()
     }
 
-    pub(super) fn check_place(&self) -> Result<(), JournalError> {
+    pub(super) fn check_before_write(&self) -> Result<(), JournalError> {
         let Some(place) = &self.place else { return Ok(()) };
         for (suffix, known) in [("db", place.database), ("db-wal", place.log)] {
-            let found = place.look(suffix)?;
+            let found = place.stamp_of(suffix)?;
             if found != known {
                 return Err(displaced(suffix, known, found));
             }
@@ -96,12 +97,12 @@ impl Journal {
         Ok(())
     }
 
-    /// After a write of ours: the same files still stand at their paths, and as they are now they are ours.
-    pub(super) fn settle(&mut self) -> Result<(), JournalError> {
+    /// After our write: checks that the same files are at their paths, and records their new state.
+    pub(super) fn check_after_write(&mut self) -> Result<(), JournalError> {
         let Some(place) = &mut self.place else { return Ok(()) };
-        let (database, log) = (place.look("db")?, place.look("db-wal")?);
-        // A write leaves a database and a log, whether or not the log was known before.
-        let is_same = |known: Option<Stamp>, found: Option<Stamp>| {
+        let (database, log) = (place.stamp_of("db")?, place.stamp_of("db-wal")?);
+        // A write leaves a database and a log, even when there was no log before.
+        let is_same = |known: Option<FileStamp>, found: Option<FileStamp>| {
             found.is_some_and(|found| known.is_none_or(|known| found.id == known.id))
         };
         let shrank = place.database.zip(database).is_some_and(|(known, found)| found.size < known.size);
@@ -116,7 +117,7 @@ impl Journal {
     }
 }
 
-fn displaced(suffix: &str, known: Option<Stamp>, found: Option<Stamp>) -> JournalError {
+fn displaced(suffix: &str, known: Option<FileStamp>, found: Option<FileStamp>) -> JournalError {
     let happened = match (known, found) {
         (_, None) => "was deleted",
         (Some(known), Some(found)) if known.id == found.id && found.size < known.size => "was truncated",

@@ -1,29 +1,30 @@
-//! Taking back what was written and not acknowledged. A write can reach the database and be refused all the same: its files
-//! were deleted meanwhile, and could not be made anew.
+//! Rolls back writes that were not acknowledged. A write can reach the database and still be refused: its files
+//! were deleted meanwhile and could not be rebuilt.
 
 use super::{Durability, Journal, ReviewWrite, open::read_end, review, to_sql};
 use crate::JournalError;
 
 impl Journal {
-    /// Whether the database holds what was acknowledged and nothing else.
+    /// Returns whether the database contains exactly the acknowledged writes.
     pub fn is_in_step(&self) -> bool {
-        self.is_in_step
+        self.is_consistent
     }
 
-    /// After a failed append: does the database end where it ended before? One that cannot be read may not.
-    pub(super) fn look_for_unacknowledged(&mut self) {
+    /// After a failed append: checks whether the database still ends at the acknowledged end. A database that
+    /// cannot be read counts as inconsistent.
+    pub(super) fn detect_unacknowledged(&mut self) {
         let found = read_end(&self.connection)
-            .and_then(|(tail, _)| Ok((tail, review::End::read(&self.connection)?)))
+            .and_then(|(tail, _)| Ok((tail, review::ReviewTail::read(&self.connection)?)))
             .inspect_err(
-                |error| tracing::warn!(%error, "the end of the journal could not be read after a failure"),
+                |error| tracing::warn!(%error, "cannot read the end of the journal after a failure"),
             );
-        self.is_in_step = found.is_ok_and(|found| found == (self.tail, self.review));
+        self.is_consistent = found.is_ok_and(|found| found == (self.tail, self.review));
     }
 
-    /// Removes what a failed append left behind. `queue` is the whole review queue as it was acknowledged. It writes into the
-    /// open files wherever they are now: they may be moved back, and [`Self::renew`] copies them.
+    /// Removes the traces of a failed append. `queue` is the complete acknowledged review queue. Writes to the open
+    /// files wherever they are now: they may be moved back, and [`Self::renew`] copies them.
     pub fn take_back(&mut self, queue: &ReviewWrite<'_>) -> Result<(), JournalError> {
-        if self.is_in_step {
+        if self.is_consistent {
             return Ok(());
         }
         let (tail, end) = (to_sql(self.tail.revision.0)?, self.review);
@@ -32,10 +33,10 @@ impl Journal {
             transaction.execute("DELETE FROM origins WHERE revision > ?1", [tail])?;
             queue.restore(transaction, end)
         });
-        // Files that are elsewhere are found by the next check.
-        drop(self.settle());
+        // The next check finds files that were moved.
+        drop(self.check_after_write());
         self.review = taken_back?;
-        self.is_in_step = true;
+        self.is_consistent = true;
         Ok(())
     }
 }
@@ -43,7 +44,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::append::{chained, insert};
+    use crate::journal::append::{chain_rows, insert_rows};
     use shared_protocol::{Actor, ActorKind, Operation, OperationKind, Revision, review::AuditEntry};
 
     fn operation(revision: u64, summary: &str) -> Operation {
@@ -68,19 +69,19 @@ mod tests {
         let audit: AuditEntry = serde_json::from_str(r#"{"time":1,"event":"expire","way":"clock"}"#).unwrap();
         let note = |stamp| ReviewWrite { stamp, audit: vec![audit.clone()], ..ReviewWrite::default() };
         journal.append_with(&[operation(1, "first")], &note(1)).unwrap();
-        // As if the files were deleted between the commit and the look at them.
-        let rows = chained(journal.tail, &[operation(2, "refused")]).unwrap();
+        // Simulates files that are deleted between the commit and the check.
+        let rows = chain_rows(journal.tail, &[operation(2, "refused")]).unwrap();
         let end = journal.review;
         let committed = journal.commit(Durability::Durable, |transaction| {
-            insert(transaction, &rows)?;
+            insert_rows(transaction, &rows)?;
             note(2).write(transaction, end)
         });
         committed.unwrap();
         for name in ["journal.db", "journal.db-wal"] {
             std::fs::remove_file(folder.path().join(name)).unwrap();
         }
-        journal.settle().unwrap_err();
-        journal.look_for_unacknowledged();
+        journal.check_after_write().unwrap_err();
+        journal.detect_unacknowledged();
         assert!(!journal.is_in_step() && journal.check().is_err());
         assert!(journal.append(&[operation(2, "second")]).is_err());
 

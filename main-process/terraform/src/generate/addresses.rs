@@ -1,7 +1,8 @@
-//! Where each node ends up: its Terraform type and name, the module it belongs to, the provider it uses.
+//! The location of each node in the configuration: Terraform type, name, module, provider.
 //!
-//! One cheap pass over the board. A place that is as before keeps its identity, which is how the generator knows what a
-//! change touches: whatever is written about a node depends on the node, on its place, and on the places it refers to.
+//! Computed in one cheap pass over the board. An unchanged entry keeps its `Arc`, which tells the generator what a
+//! change affects: the output of a node depends on the node, on its own entry, and on the entries that it refers
+//! to.
 
 use crate::settings::Settings;
 use authority::Snapshot;
@@ -19,29 +20,29 @@ pub(crate) const REGION: &str = "aws/core/region";
 const SUBNET: &str = "azurerm/networking/subnet";
 
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct BlockAddress {
     pub(crate) id: NodeId,
     pub(crate) block: Block,
-    /// The Terraform type; empty for what has none.
+    /// The Terraform type; empty when there is none.
     pub(crate) terraform: Arc<str>,
     pub(crate) name: Name,
-    /// Its name in the files: the node's, unless it keeps one from before.
+    /// The name in the files: the node name, unless an imported name is kept.
     pub(crate) label: Arc<str>,
-    /// The child module it belongs to; the root when absent.
+    /// The child module; `None` for the root module.
     pub(crate) module: Option<Arc<str>>,
-    /// The provider it uses when not the default one.
+    /// The provider alias; `None` for the default provider.
     pub(crate) alias: Option<Arc<str>>,
-    /// What the naming convention says here in place of the project's words.
+    /// Overrides of the naming convention for this part of the board.
     pub(crate) environment: Option<Arc<str>>,
     pub(crate) region: Option<Arc<str>>,
-    /// The subnet it stands in directly, if that makes private endpoints for it.
+    /// The direct parent subnet, when it creates private endpoints for this node.
     pub(crate) endpoint_subnet: Option<NodeId>,
-    parent: Option<Arc<Place>>,
+    parent: Option<Arc<BlockAddress>>,
 }
 
-impl Place {
-    /// How others in the same module name it.
-    pub(crate) fn address(&self) -> String {
+impl BlockAddress {
+    /// Returns the address used inside the same module.
+    pub(crate) fn local_address(&self) -> String {
         let (terraform, name) = (&self.terraform, &self.label);
         match self.block {
             Block::Resource | Block::Group | Block::Verbatim => format!("{terraform}.{name}"),
@@ -53,7 +54,7 @@ impl Place {
         }
     }
 
-    /// Whether anything is written for it.
+    /// Returns whether a block is written for this node.
     pub(crate) fn is_written(&self) -> bool {
         match self.block {
             Block::Resource | Block::Data => !self.terraform.is_empty(),
@@ -86,18 +87,18 @@ impl Place {
     }
 }
 
-/// Every place on a board.
+/// The entries of all nodes on a board.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
-    by_node: HashMap<NodeId, Arc<Place>>,
+pub(crate) struct BlockAddresses {
+    by_node: HashMap<NodeId, Arc<BlockAddress>>,
     by_address: HashMap<String, NodeId>,
-    /// Nodes that stand for an Azure subscription or an AWS region, by name.
+    /// Nodes that represent an Azure subscription or an AWS region, by name.
     pub(crate) subscriptions: BTreeMap<Name, NodeId>,
     pub(crate) regions: BTreeMap<Name, NodeId>,
 }
 
-impl Places {
-    pub(crate) fn of(snapshot: &Snapshot, board: BoardId, settings: &Settings, before: &Self) -> Self {
+impl BlockAddresses {
+    pub(crate) fn resolve(snapshot: &Snapshot, board: BoardId, settings: &Settings, before: &Self) -> Self {
         let nodes: HashMap<NodeId, &Node> =
             snapshot.nodes_on(board).map(|node| (node.id, node.as_ref())).collect();
         let mut found = Self::default();
@@ -110,13 +111,13 @@ impl Places {
         }
         let region_is_set =
             settings.providers.get("aws").is_some_and(|arguments| arguments.contains_key("region"));
-        let aliases = Aliases {
+        let aliases = AliasRules {
             subscriptions: found.subscriptions.len() > 1,
             regions: found.regions.len() > 1 || (region_is_set && !found.regions.is_empty()),
         };
         found.by_node.reserve(nodes.len());
         for id in nodes.keys() {
-            // Containers first: climb to the first one that has a place, then come back.
+            // Containers first: walks up to the first resolved ancestor, then back down.
             let mut path = vec![*id];
             while let Some(last) = path.last()
                 && !found.by_node.contains_key(last)
@@ -133,13 +134,13 @@ impl Places {
                 let Some(node) = nodes.get(&id) else { continue };
                 let parent = node.parent.and_then(|parent| found.by_node.get(&parent).cloned());
                 let around = node.parent.and_then(|parent| nodes.get(&parent).copied());
-                let place = place_of(snapshot, node, around, parent, &aliases);
+                let place = resolve_address(snapshot, node, around, parent, &aliases);
                 let place = match before.by_node.get(&id) {
                     Some(earlier) if earlier.is_same(&place) => earlier.clone(),
                     _ => Arc::new(place),
                 };
                 if place.is_written() {
-                    found.by_address.insert(place.address(), id);
+                    found.by_address.insert(place.local_address(), id);
                 }
                 found.by_node.insert(id, place);
             }
@@ -147,12 +148,12 @@ impl Places {
         found
     }
 
-    pub(crate) fn get(&self, node: NodeId) -> Option<&Arc<Place>> {
+    pub(crate) fn get(&self, node: NodeId) -> Option<&Arc<BlockAddress>> {
         self.by_node.get(&node)
     }
 
-    /// The node with this address, such as `aws_vpc.main`.
-    pub(crate) fn at(&self, address: &str) -> Option<NodeId> {
+    /// Returns the node with an address such as `aws_vpc.main`.
+    pub(crate) fn node_at(&self, address: &str) -> Option<NodeId> {
         self.by_address.get(address).copied()
     }
 
@@ -161,18 +162,18 @@ impl Places {
     }
 }
 
-struct Aliases {
+struct AliasRules {
     subscriptions: bool,
     regions: bool,
 }
 
-fn place_of(
+fn resolve_address(
     snapshot: &Snapshot,
     node: &Node,
     around: Option<&Node>,
-    parent: Option<Arc<Place>>,
-    aliases: &Aliases,
-) -> Place {
+    parent: Option<Arc<BlockAddress>>,
+    aliases: &AliasRules,
+) -> BlockAddress {
     let def = snapshot.type_of(node);
     let own = |key: &str| {
         let key = PropKey::parse(key).ok()?;
@@ -195,7 +196,7 @@ fn place_of(
         if is_named_group { own(key).or(inherited) } else { inherited }
     };
     let subnet = around.filter(|around| around.type_id.as_str() == SUBNET);
-    Place {
+    BlockAddress {
         id: node.id,
         block,
         terraform: def.map(|def| terraform_type(snapshot, def, node)).unwrap_or_default(),
@@ -212,7 +213,7 @@ fn place_of(
     }
 }
 
-/// The Terraform type of a node, where a property may decide.
+/// Returns the Terraform type of a node, which a property may select.
 fn terraform_type(snapshot: &Snapshot, def: &TypeDef, node: &Node) -> Arc<str> {
     let by = def.terraform_by.as_ref().and_then(|by| {
         let value = snapshot.effective_prop(node, &by.prop)?.as_text()?;
@@ -221,7 +222,6 @@ fn terraform_type(snapshot: &Snapshot, def: &TypeDef, node: &Node) -> Arc<str> {
     by.or(def.terraform.as_ref()).map(|text| Arc::from(text.as_str())).unwrap_or_default()
 }
 
-/// Whether a property is a reference.
 pub(crate) fn is_reference(kind: PropKind) -> bool {
     kind == PropKind::Reference
 }

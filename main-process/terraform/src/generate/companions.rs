@@ -1,34 +1,38 @@
-//! Resources that come along with a node: companions of a reference, private endpoints of what stands in a subnet.
+//! Renders the companion resources of a node: companions of a reference, and private endpoints of a node in a
+//! subnet.
 
-use super::render::Writing;
-use crate::hcl::{Body, Expression};
+use super::node_renderer::NodeRenderer;
+use crate::hcl::{HclBody, HclExpression};
 use shared_protocol::{NodeId, TypeDef, Value};
 
 const ENDPOINT: &str = "azurerm_private_endpoint";
 
-impl Writing<'_> {
-    pub(super) fn companions(&mut self, def: &TypeDef) {
+impl NodeRenderer<'_> {
+    pub(super) fn render_companions(&mut self, def: &TypeDef) {
         for companion in &def.companions {
             let targets = self.node.references.get(&companion.each).cloned().unwrap_or_default();
             for target in targets {
                 let Some(place) = self.context.places.get(target).cloned() else { continue };
-                let mut body = Body::default();
+                let mut body = HclBody::default();
                 if let Some(alias) = &self.place.alias {
-                    body.argument("provider", Expression::raw(format!("{}.{alias}", self.place.provider())));
+                    body.add_argument(
+                        "provider",
+                        HclExpression::raw(format!("{}.{alias}", self.place.provider())),
+                    );
                 }
                 for (name, source) in &companion.arguments {
                     let value = match (source.strip_prefix('='), source.split_once('.')) {
-                        (Some(text), _) => Some(Expression::text(text)),
+                        (Some(text), _) => Some(HclExpression::text(text)),
                         (None, Some(("self", attribute))) => {
-                            Some(Expression::raw(format!("{}.{attribute}", self.place.address())))
+                            Some(HclExpression::raw(format!("{}.{attribute}", self.place.local_address())))
                         }
                         (None, Some(("target", attribute))) => {
-                            self.read(Some(&companion.each), target, attribute)
+                            self.read_attribute(Some(&companion.each), target, attribute)
                         }
                         _ => None,
                     };
                     if let Some(value) = value {
-                        body.argument(name, value);
+                        body.add_argument(name, value);
                     }
                 }
                 let name = format!("{}_{}_{}", self.node.name, place.name, companion.suffix);
@@ -38,8 +42,8 @@ impl Writing<'_> {
         }
     }
 
-    /// One endpoint for each part that is asked for, in the subnet that the node stands in.
-    pub(super) fn private_endpoints(&mut self, def: &TypeDef, subnet: NodeId) {
+    /// Renders one endpoint per requested subresource, in the parent subnet of the node.
+    pub(super) fn render_private_endpoints(&mut self, def: &TypeDef, subnet: NodeId) {
         let asked = def.prop("pe_subresources").and_then(|prop| self.value(prop)).cloned();
         let mut parts: Vec<String> = match asked {
             Some(Value::List(items)) => {
@@ -51,51 +55,51 @@ impl Writing<'_> {
             parts.extend(def.private_endpoint.first().map(|first| first.value.to_string()));
         }
         for part in parts {
-            self.private_endpoint(def, subnet, &part);
+            self.render_private_endpoint(def, subnet, &part);
         }
     }
 
-    fn private_endpoint(&mut self, def: &TypeDef, subnet: NodeId, part: &str) {
+    fn render_private_endpoint(&mut self, def: &TypeDef, subnet: NodeId, part: &str) {
         let word = |text: &str| text.to_lowercase().replace('_', "-");
         let title = format!("pep-{}-{}", word(self.node.name.as_str()), word(part));
-        let mut body = Body::default();
+        let mut body = HclBody::default();
         if let Some(alias) = &self.place.alias {
-            body.argument("provider", Expression::raw(format!("azurerm.{alias}")));
+            body.add_argument("provider", HclExpression::raw(format!("azurerm.{alias}")));
         }
-        body.argument("name", Expression::text(&title));
+        body.add_argument("name", HclExpression::text(&title));
         let group = def
             .prop("resource_group_name")
             .and_then(|prop| self.context.snapshot.targets_of(self.node, prop).first().map(|group| group.id));
         if let Some(group) = group {
             for (argument, attribute) in [("resource_group_name", "name"), ("location", "location")] {
-                if let Some(value) = self.read(None, group, attribute) {
-                    body.argument(argument, value);
+                if let Some(value) = self.read_attribute(None, group, attribute) {
+                    body.add_argument(argument, value);
                 }
             }
         }
-        if let Some(value) = self.read(None, subnet, "id") {
-            body.argument("subnet_id", value);
+        if let Some(value) = self.read_attribute(None, subnet, "id") {
+            body.add_argument("subnet_id", value);
         }
         if let Some(tags) = def.prop("tags").and_then(|prop| self.tags(prop, None)) {
-            body.argument("tags", tags);
+            body.add_argument("tags", tags);
         }
-        let mut connection = Body::default();
-        connection.argument("name", Expression::text(&title));
-        connection.argument(
+        let mut connection = HclBody::default();
+        connection.add_argument("name", HclExpression::text(&title));
+        connection.add_argument(
             "private_connection_resource_id",
-            Expression::raw(format!("{}.id", self.place.address())),
+            HclExpression::raw(format!("{}.id", self.place.local_address())),
         );
-        connection.argument("subresource_names", Expression::List(vec![Expression::text(part)]));
-        connection.argument("is_manual_connection", Expression::raw("false"));
-        body.block("private_service_connection", Vec::new(), connection);
+        connection.add_argument("subresource_names", HclExpression::List(vec![HclExpression::text(part)]));
+        connection.add_argument("is_manual_connection", HclExpression::raw("false"));
+        body.add_block("private_service_connection", Vec::new(), connection);
         let zones = self.node.references.get("pe_dns_zone_ids").cloned().unwrap_or_default();
-        let zones: Vec<Expression> =
-            zones.into_iter().filter_map(|zone| self.read(None, zone, "id")).collect();
+        let zones: Vec<HclExpression> =
+            zones.into_iter().filter_map(|zone| self.read_attribute(None, zone, "id")).collect();
         if !zones.is_empty() {
-            let mut group = Body::default();
-            group.argument("name", Expression::text("default"));
-            group.argument("private_dns_zone_ids", Expression::List(zones));
-            body.block("private_dns_zone_group", Vec::new(), group);
+            let mut group = HclBody::default();
+            group.add_argument("name", HclExpression::text("default"));
+            group.add_argument("private_dns_zone_ids", HclExpression::List(zones));
+            body.add_block("private_dns_zone_group", Vec::new(), group);
         }
         let name = format!("{}_{}_endpoint", self.node.name, part.to_lowercase());
         let text = body.to_block("resource", &[ENDPOINT, &name]);

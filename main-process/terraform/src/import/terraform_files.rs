@@ -1,9 +1,9 @@
-//! Terraform files as a board: resources with types of the catalogue become nodes, in the containers they name; what is
-//! not understood stands on the board as it is.
+//! Imports Terraform files: resources with a type in the catalogue become nodes in the containers that they refer
+//! to; everything else is kept as verbatim HCL.
 
 use super::{
-    ImportError, Imported, MOST_RESOURCES,
-    drawing::Drawing,
+    ImportError, Imported, MAX_IMPORTED_RESOURCES,
+    board_builder::BoardBuilder,
     hcl_value::{literal, traversal, value_of},
 };
 use crate::settings::Backend;
@@ -23,7 +23,7 @@ use std::{
 
 const VERBATIM: &str = "terraform/core/verbatim";
 
-/// Why a file cannot be read at all, by the ending of its name.
+/// Returns the syntax error of a file, parsed by its file extension.
 pub fn syntax_problem(name: &str, bytes: &[u8]) -> Option<String> {
     if name.ends_with(".json") {
         return serde_json::from_slice::<serde::de::IgnoredAny>(bytes).err().map(|error| error.to_string());
@@ -35,13 +35,13 @@ pub fn syntax_problem(name: &str, bytes: &[u8]) -> Option<String> {
 }
 
 fn parse(text: &str) -> Result<Body, String> {
-    // The error begins with an arrow to a place that only makes sense after a line of its own.
+    // Removes the arrow at the start of the error, which only makes sense on its own line.
     let told =
         |error: hcl_edit::parser::Error| error.to_string().trim_start_matches([' ', '-', '>']).to_owned();
     text.parse().map_err(told)
 }
 
-/// Reads `.tf` files (name and text) as a new board. `seed` is where ids come from.
+/// Reads `.tf` files (name and text) as a new board. `seed` is the source of ids.
 pub fn read_terraform(
     snapshot: &Snapshot,
     files: &[(String, String)],
@@ -49,8 +49,8 @@ pub fn read_terraform(
     title: &str,
     seed: u64,
 ) -> Result<Imported, ImportError> {
-    let mut reading = Reading {
-        drawing: Drawing::new(snapshot, name, title, seed),
+    let mut reading = TerraformImporter {
+        drawing: BoardBuilder::new(snapshot, name, title, seed),
         types: types_by_terraform(snapshot),
         addresses: HashMap::new(),
         resources: Vec::new(),
@@ -59,28 +59,29 @@ pub fn read_terraform(
     for (file, text) in files {
         let body = parse(text).map_err(|message| ImportError::Malformed { file: file.clone(), message })?;
         for structure in body {
-            reading.structure(structure, file);
+            reading.import_structure(structure, file);
         }
-        if reading.drawing.nodes.len() > MOST_RESOURCES {
-            return Err(ImportError::TooMuch { what: "resources", most: MOST_RESOURCES });
+        if reading.drawing.nodes.len() > MAX_IMPORTED_RESOURCES {
+            return Err(ImportError::TooMuch { what: "resources", most: MAX_IMPORTED_RESOURCES });
         }
     }
-    reading.fill();
+    reading.import_arguments();
     if reading.defaults > 0 {
         let message = format!(
-            "{} properties that the files leave out have a default here, which is written; compare with a plan before \
+            "{} properties that the files do not set have a default in Draftboard, which is written: review a plan before \
              you apply",
             reading.defaults
         );
-        reading.drawing.note(None, message);
+        reading.drawing.add_note(None, message);
     }
     reading.drawing.finish()
 }
 
-/// The catalogue's type for each Terraform type (`data.` before those of data sources) and the choice that makes it.
-type Types<'a> = HashMap<String, (&'a TypeDef, Option<(PropKey, Arc<str>)>)>;
+/// The catalogue type of each Terraform type (prefix `data.` for data sources), and the property value that selects
+/// it.
+type TypesByTerraformName<'a> = HashMap<String, (&'a TypeDef, Option<(PropKey, Arc<str>)>)>;
 
-fn types_by_terraform(snapshot: &Snapshot) -> Types<'_> {
+fn types_by_terraform(snapshot: &Snapshot) -> TypesByTerraformName<'_> {
     let mut found = HashMap::new();
     for def in snapshot.registry().types() {
         let prefix = match def.block {
@@ -101,41 +102,41 @@ fn types_by_terraform(snapshot: &Snapshot) -> Types<'_> {
     found
 }
 
-struct Reading<'a> {
-    drawing: Drawing<'a>,
-    types: Types<'a>,
+struct TerraformImporter<'a> {
+    drawing: BoardBuilder<'a>,
+    types: TypesByTerraformName<'a>,
     addresses: HashMap<String, NodeId>,
     resources: Vec<(NodeId, &'a TypeDef, Block)>,
     defaults: usize,
 }
 
-impl Reading<'_> {
-    fn structure(&mut self, structure: Structure, file: &str) {
+impl TerraformImporter<'_> {
+    fn import_structure(&mut self, structure: Structure, file: &str) {
         let block = match structure {
             Structure::Block(block) => block,
             Structure::Attribute(attribute) => {
                 let message = format!(
-                    "{file}: `{}` stands outside of any block and is left out",
+                    "{file}: `{}` is outside of any block and was not imported",
                     attribute.key.as_str()
                 );
-                return self.drawing.note(None, message);
+                return self.drawing.add_note(None, message);
             }
         };
         let labels: Vec<String> = block.labels.iter().map(|label| label.as_str().to_owned()).collect();
         match (block.ident.as_str(), &labels[..]) {
-            ("resource", [terraform, name]) => self.resource(terraform, name, "", block),
-            ("data", [terraform, name]) => self.resource(terraform, name, "data.", block),
-            ("variable", [name]) => self.variable(name, &block),
-            ("output", [name]) => self.output(name, &block),
-            ("module", [name]) => self.module(name, &block),
+            ("resource", [terraform, name]) => self.import_resource(terraform, name, "", block),
+            ("data", [terraform, name]) => self.import_resource(terraform, name, "data.", block),
+            ("variable", [name]) => self.import_variable(name, &block),
+            ("output", [name]) => self.import_output(name, &block),
+            ("module", [name]) => self.import_module_call(name, &block),
             ("locals", []) => {
                 for attribute in block.body.attributes() {
-                    self.local(attribute);
+                    self.import_local(attribute);
                 }
             }
-            ("terraform", []) => self.terraform(&block),
-            ("provider", [name]) => self.provider(name, block.clone()),
-            _ => self.verbatim(&block, block.ident.as_str()),
+            ("terraform", []) => self.import_terraform_block(&block),
+            ("provider", [name]) => self.import_provider(name, block.clone()),
+            _ => self.import_verbatim(&block, block.ident.as_str()),
         }
     }
 
@@ -143,43 +144,44 @@ impl Reading<'_> {
         TypeId::parse(text).ok()
     }
 
-    /// A block that stands as it is.
-    fn verbatim(&mut self, block: &Block, name: &str) {
+    /// Imports a block as verbatim HCL.
+    fn import_verbatim(&mut self, block: &Block, name: &str) {
         let Some(type_id) = Self::type_id(VERBATIM) else { return };
         let words: Vec<&str> = block.labels.iter().map(|label| label.as_str()).collect();
         let label = format!("{} {}", block.ident.as_str(), words.join(" "));
-        let id = self.drawing.add(type_id, Name::from_words(name, &Name::fallback()).as_str(), label.trim());
-        self.drawing.set(id, "text", Value::text(source(block)));
-        self.drawing.note(Some(id), format!("`{}` is kept as it is written", label.trim()));
+        let id =
+            self.drawing.add_node(type_id, Name::from_words(name, &Name::fallback()).as_str(), label.trim());
+        self.drawing.set_prop(id, "text", Value::text(source(block)));
+        self.drawing.add_note(Some(id), format!("`{}` was imported as verbatim HCL", label.trim()));
     }
 
-    fn resource(&mut self, terraform: &str, name: &str, prefix: &str, block: Block) {
+    fn import_resource(&mut self, terraform: &str, name: &str, prefix: &str, block: Block) {
         let known = self.types.get(&format!("{prefix}{terraform}")).cloned();
-        let Some((def, choice)) = known else { return self.verbatim(&block, name) };
-        let id = self.drawing.add(def.id.clone(), name, name);
+        let Some((def, choice)) = known else { return self.import_verbatim(&block, name) };
+        let id = self.drawing.add_node(def.id.clone(), name, name);
         if let Some((key, value)) = choice {
-            self.drawing.set(id, key.as_str(), Value::Text(value));
+            self.drawing.set_prop(id, key.as_str(), Value::Text(value));
         }
         self.addresses.insert(format!("{prefix}{terraform}.{name}"), id);
         self.resources.push((id, def, block));
     }
 
-    /// Arguments, once every resource is known by its address.
-    fn fill(&mut self) {
+    /// Imports the arguments, after every resource has an address.
+    fn import_arguments(&mut self) {
         let resources = std::mem::take(&mut self.resources);
         for (id, def, block) in &resources {
-            self.parent(*id, def, block);
+            self.set_parent(*id, def, block);
         }
         for (id, def, block) in &resources {
-            let mut filling = Filling { id: *id, def, extra: Vec::new() };
-            self.body(&mut filling, &block.body, "");
+            let mut filling = ResourceImport { id: *id, def, extra: Vec::new() };
+            self.import_body(&mut filling, &block.body, "");
             if !filling.extra.is_empty() {
                 let text = filling.extra.join("");
-                self.drawing.set(*id, "extra", Value::text(text));
-                let message = "arguments that have no property here are kept under Further arguments";
-                self.drawing.note(Some(*id), message);
+                self.drawing.set_prop(*id, "extra", Value::text(text));
+                let message = "arguments without a matching property were kept under Further arguments";
+                self.drawing.add_note(Some(*id), message);
             }
-            let node = self.drawing.get(*id);
+            let node = self.drawing.node(*id);
             self.defaults += def
                 .props
                 .iter()
@@ -194,13 +196,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Puts it into the container that it names.
-    fn parent(&mut self, id: NodeId, def: &TypeDef, block: &Block) {
+    /// Moves a resource into the container that it refers to.
+    fn set_parent(&mut self, id: NodeId, def: &TypeDef, block: &Block) {
         let keys = def.parent_reference.iter().map(|key| key.as_str());
         let others = def.props.iter().filter(|prop| prop.from_ancestor).map(|prop| prop.key.as_str());
         for key in keys.chain(others) {
             let Some(prop) = def.prop(key) else { continue };
-            let Some(expression) = at(&block.body, prop.argument()) else { continue };
+            let Some(expression) = expression_at(&block.body, prop.argument()) else { continue };
             let Some(target) =
                 traversal(expression).and_then(|(address, _)| self.addresses.get(&address).copied())
             else {
@@ -208,7 +210,7 @@ impl Reading<'_> {
             };
             if self.drawing.may_stand_in(id, target)
                 && !self.drawing.is_within(target, id)
-                && let Some(node) = self.drawing.node(id)
+                && let Some(node) = self.drawing.node_mut(id)
             {
                 node.parent = Some(target);
                 return;
@@ -216,14 +218,14 @@ impl Reading<'_> {
         }
     }
 
-    fn body(&mut self, filling: &mut Filling<'_>, body: &Body, path: &str) {
+    fn import_body(&mut self, filling: &mut ResourceImport<'_>, body: &Body, path: &str) {
         let mut repeated: BTreeMap<String, Vec<&Block>> = BTreeMap::new();
         for structure in body {
             match structure {
                 Structure::Attribute(attribute) => {
                     let full = join(path, attribute.key.as_str());
-                    if !self.argument(filling, &full, &attribute.value) {
-                        filling.keep(path, &source_of_attribute(attribute));
+                    if !self.import_argument(filling, &full, &attribute.value) {
+                        filling.push_extra(path, &source_of_attribute(attribute));
                     }
                 }
                 Structure::Block(block) => {
@@ -235,43 +237,43 @@ impl Reading<'_> {
             let full = join(path, &name);
             let list = filling.def.props.iter().find(|prop| prop.argument() == format!("{full}[]"));
             let values: Option<Vec<Value>> = blocks.iter().map(|block| object_of(&block.body)).collect();
-            let known = filling.knows(&full);
+            let known = filling.has_block(&full);
             match (list, values) {
                 (Some(prop), Some(values)) => {
-                    self.drawing.set(filling.id, prop.key.as_str(), Value::List(values));
+                    self.drawing.set_prop(filling.id, prop.key.as_str(), Value::List(values));
                 }
                 _ if known
                     && blocks.len() == 1
                     && list.is_none()
                     && self.fits(filling, &blocks[0].body, &full) =>
                 {
-                    self.body(filling, &blocks[0].body, &full);
+                    self.import_body(filling, &blocks[0].body, &full);
                 }
                 _ => {
                     for block in blocks {
-                        filling.keep(path, &source(block));
+                        filling.push_extra(path, &source(block));
                     }
                 }
             }
         }
     }
 
-    /// Whether everything in a nested block has a property; a part of a block cannot be kept apart from the rest.
-    fn fits(&self, filling: &Filling<'_>, body: &Body, path: &str) -> bool {
+    /// Returns whether everything in a nested block has a property; a block cannot be split.
+    fn fits(&self, filling: &ResourceImport<'_>, body: &Body, path: &str) -> bool {
         body.iter().all(|structure| match structure {
             Structure::Attribute(attribute) => filling.prop(&join(path, attribute.key.as_str())).is_some(),
             Structure::Block(block) => {
                 let full = join(path, block.ident.as_str());
-                filling.knows(&full) && self.fits(filling, &block.body, &full)
+                filling.has_block(&full) && self.fits(filling, &block.body, &full)
             }
         })
     }
 
-    /// Takes over an argument; `false` when no property stands for it.
-    fn argument(&mut self, filling: &Filling<'_>, path: &str, expression: &Expression) -> bool {
+    /// Imports an argument. Returns `false` when no property matches.
+    fn import_argument(&mut self, filling: &ResourceImport<'_>, path: &str, expression: &Expression) -> bool {
         let mut props: Vec<&PropDef> = filling.props(path).collect();
         let Some(&first) = props.first() else { return false };
-        // A reference is a reference where a property can hold it.
+        // Imported as a reference where a property can hold it.
         let targets: Option<Vec<(NodeId, String)>> = match expression {
             Expression::Array(items) if !items.is_empty() => {
                 items.iter().map(|item| self.target(item)).collect()
@@ -281,7 +283,7 @@ impl Reading<'_> {
         if let Some(targets) = &targets {
             for prop in &props {
                 let takes = |(target, attribute): &(NodeId, String)| {
-                    let fits = self.drawing.get(*target).is_some_and(|target| {
+                    let fits = self.drawing.node(*target).is_some_and(|target| {
                         prop.targets.iter().any(|pattern| pattern.matches(&target.type_id))
                     });
                     fits && attribute == prop.target_attribute()
@@ -290,7 +292,7 @@ impl Reading<'_> {
                 if is_reference && (targets.len() == 1 || prop.many) && targets.iter().all(takes) {
                     for (target, _) in targets {
                         if *target != filling.id {
-                            self.drawing.refer(filling.id, prop.key.as_str(), *target);
+                            self.drawing.add_reference(filling.id, prop.key.as_str(), *target);
                         }
                     }
                     return true;
@@ -302,23 +304,23 @@ impl Reading<'_> {
         }
         props.retain(|prop| prop.kind != PropKind::Reference);
         let shown = |prop: &&&PropDef| {
-            self.drawing.get(filling.id).is_some_and(|node| authority::is_visible(filling.def, node, prop))
+            self.drawing.node(filling.id).is_some_and(|node| authority::is_visible(filling.def, node, prop))
         };
         let Some(&prop) = props.iter().find(shown).or(props.first()) else {
-            // Only references stand for it, and this is none.
+            // Only reference properties match, and this is not a reference.
             return first.kind != PropKind::Reference;
         };
         let value = match literal(expression) {
             Some(Value::Null) => return false,
-            Some(value) => self.suited(filling, prop, value),
+            Some(value) => self.coerce_value(filling, prop, value),
             None => json_of(prop, expression).unwrap_or_else(|| value_of(expression)),
         };
-        self.drawing.set(filling.id, prop.key.as_str(), value);
+        self.drawing.set_prop(filling.id, prop.key.as_str(), value);
         true
     }
 
-    /// A plain value as the property wants it; as an expression where it does not.
-    fn suited(&self, filling: &Filling<'_>, prop: &PropDef, value: Value) -> Value {
+    /// Converts a literal to a form that the property accepts; otherwise returns it unchanged.
+    fn coerce_value(&self, filling: &ResourceImport<'_>, prop: &PropDef, value: Value) -> Value {
         let registry = self.drawing.snapshot.registry();
         let takes = |value: &Value| authority::check_prop(registry, filling.def, &prop.key, value).is_ok();
         let as_text = Value::text(value.to_string());
@@ -332,18 +334,24 @@ impl Reading<'_> {
         Some((*self.addresses.get(&address)?, attribute))
     }
 
-    /// Whether it says what would count anyway, such as the location of its own resource group.
-    fn is_inherited(&self, filling: &Filling<'_>, prop: &PropDef, targets: &[(NodeId, String)]) -> bool {
+    /// Returns whether the argument equals the inherited value, such as the location of its own resource group.
+    fn is_inherited(
+        &self,
+        filling: &ResourceImport<'_>,
+        prop: &PropDef,
+        targets: &[(NodeId, String)],
+    ) -> bool {
         let Some((key, attribute)) = prop.inherit.as_deref().and_then(|inherit| inherit.split_once('.'))
         else {
             return false;
         };
         let [(target, read)] = targets else { return false };
-        let reference = filling.def.prop(key).and_then(|prop| at_prop(&self.drawing, filling.id, prop));
+        let reference =
+            filling.def.prop(key).and_then(|prop| reference_target(&self.drawing, filling.id, prop));
         attribute == read && reference == Some(*target)
     }
 
-    fn variable(&mut self, name: &str, block: &Block) {
+    fn import_variable(&mut self, name: &str, block: &Block) {
         let Some(id) = self.built_in("variable", name) else { return };
         self.addresses.insert(format!("var.{name}"), id);
         let mut extra = String::new();
@@ -354,16 +362,16 @@ impl Reading<'_> {
                     match (key, literal(&attribute.value)) {
                         ("type", _) => {
                             let text = attribute.value.to_string();
-                            self.drawing.set(id, "type", Value::text(text.trim()));
+                            self.drawing.set_prop(id, "type", Value::text(text.trim()));
                         }
                         ("default", value) => {
                             let value = value.unwrap_or_else(|| value_of(&attribute.value));
                             let value =
                                 if value == Value::Null { Value::of_expression("null") } else { value };
-                            self.drawing.set(id, "default", value);
+                            self.drawing.set_prop(id, "default", value);
                         }
                         ("description" | "sensitive" | "nullable", Some(value)) => {
-                            self.drawing.set(id, key, value)
+                            self.drawing.set_prop(id, key, value)
                         }
                         _ => extra.push_str(&source_of_attribute(attribute)),
                     }
@@ -372,20 +380,20 @@ impl Reading<'_> {
             }
         }
         if !block.body.has_attribute("type") {
-            self.drawing.set(id, "type", Value::text("any"));
+            self.drawing.set_prop(id, "type", Value::text("any"));
         }
         self.keep_extra(id, extra);
     }
 
-    fn local(&mut self, attribute: &Attribute) {
+    fn import_local(&mut self, attribute: &Attribute) {
         let name = attribute.key.as_str();
         let Some(type_id) = Self::type_id("terraform/core/local") else { return };
-        let id = self.drawing.add(type_id, name, name);
+        let id = self.drawing.add_node(type_id, name, name);
         self.addresses.insert(format!("local.{name}"), id);
-        self.drawing.set(id, "value", value_of(&attribute.value));
+        self.drawing.set_prop(id, "value", value_of(&attribute.value));
     }
 
-    fn output(&mut self, name: &str, block: &Block) {
+    fn import_output(&mut self, name: &str, block: &Block) {
         let Some(id) = self.built_in("output", name) else { return };
         let mut extra = String::new();
         for structure in &block.body {
@@ -393,8 +401,8 @@ impl Reading<'_> {
                 Structure::Attribute(attribute) => {
                     let key = attribute.key.as_str();
                     match (key, literal(&attribute.value)) {
-                        ("value", _) => self.drawing.set(id, "value", value_of(&attribute.value)),
-                        ("description" | "sensitive", Some(value)) => self.drawing.set(id, key, value),
+                        ("value", _) => self.drawing.set_prop(id, "value", value_of(&attribute.value)),
+                        ("description" | "sensitive", Some(value)) => self.drawing.set_prop(id, key, value),
                         _ => extra.push_str(&source_of_attribute(attribute)),
                     }
                 }
@@ -404,14 +412,16 @@ impl Reading<'_> {
         self.keep_extra(id, extra);
     }
 
-    fn module(&mut self, name: &str, block: &Block) {
+    fn import_module_call(&mut self, name: &str, block: &Block) {
         let Some(id) = self.built_in("module", name) else { return };
         self.addresses.insert(format!("module.{name}"), id);
         let (mut inputs, mut extra) = (BTreeMap::new(), String::new());
         for structure in &block.body {
             match structure {
                 Structure::Attribute(attribute) => match attribute.key.as_str() {
-                    key @ ("source" | "version") => self.drawing.set(id, key, value_of(&attribute.value)),
+                    key @ ("source" | "version") => {
+                        self.drawing.set_prop(id, key, value_of(&attribute.value))
+                    }
                     "providers" | "count" | "for_each" | "depends_on" => {
                         extra.push_str(&source_of_attribute(attribute));
                     }
@@ -420,22 +430,22 @@ impl Reading<'_> {
                 Structure::Block(block) => extra.push_str(&source(block)),
             }
         }
-        self.drawing.set(id, "inputs", Value::Object(inputs));
+        self.drawing.set_prop(id, "inputs", Value::Object(inputs));
         self.keep_extra(id, extra);
     }
 
     fn built_in(&mut self, kind: &str, name: &str) -> Option<NodeId> {
-        let id = self.drawing.add(Self::type_id(&format!("terraform/core/{kind}"))?, name, name);
+        let id = self.drawing.add_node(Self::type_id(&format!("terraform/core/{kind}"))?, name, name);
         Some(id)
     }
 
     fn keep_extra(&mut self, id: NodeId, extra: String) {
         if !extra.is_empty() {
-            self.drawing.set(id, "extra", Value::text(extra));
+            self.drawing.set_prop(id, "extra", Value::text(extra));
         }
     }
 
-    fn terraform(&mut self, block: &Block) {
+    fn import_terraform_block(&mut self, block: &Block) {
         for structure in &block.body {
             match structure {
                 Structure::Attribute(attribute) if attribute.key.as_str() == "required_version" => {
@@ -470,16 +480,16 @@ impl Reading<'_> {
                         Structure::Attribute(attribute) => attribute.key.as_str(),
                         Structure::Block(block) => block.ident.as_str(),
                     };
-                    self.drawing.note(
+                    self.drawing.add_note(
                         None,
-                        format!("`terraform {{ {name} }}` is left out: set it by hand if it is needed"),
+                        format!("`terraform {{ {name} }}` was not imported: add it manually if you need it"),
                     );
                 }
             }
         }
     }
 
-    fn provider(&mut self, name: &str, block: Block) {
+    fn import_provider(&mut self, name: &str, block: Block) {
         let plain: Option<Vec<(String, Value)>> = block
             .body
             .iter()
@@ -495,20 +505,20 @@ impl Reading<'_> {
             Some(arguments) => {
                 self.drawing.settings.providers.entry(name.to_owned()).or_default().extend(arguments);
             }
-            None => self.verbatim(&block, &format!("provider_{name}")),
+            None => self.import_verbatim(&block, &format!("provider_{name}")),
         }
     }
 }
 
-/// One resource being filled in.
-struct Filling<'a> {
+/// A resource whose arguments are being imported.
+struct ResourceImport<'a> {
     id: NodeId,
     def: &'a TypeDef,
-    /// What has no property.
+    /// Content without a matching property.
     extra: Vec<String>,
 }
 
-impl Filling<'_> {
+impl ResourceImport<'_> {
     fn props(&self, path: &str) -> impl Iterator<Item = &PropDef> {
         self.def.props.iter().filter(move |prop| prop.role == Role::Argument && prop.argument() == path)
     }
@@ -517,13 +527,14 @@ impl Filling<'_> {
         self.props(path).next()
     }
 
-    fn knows(&self, block: &str) -> bool {
+    fn has_block(&self, block: &str) -> bool {
         let prefix = format!("{block}.");
         self.def.props.iter().any(|prop| prop.role == Role::Argument && prop.argument().starts_with(&prefix))
     }
 
-    /// Keeps text of the body at `path`. Only what stands at the top can be kept apart; nested blocks are kept whole.
-    fn keep(&mut self, path: &str, text: &str) {
+    /// Keeps text of the body at `path`. Only top-level content can be kept separately; nested blocks are kept
+    /// whole.
+    fn push_extra(&mut self, path: &str, text: &str) {
         debug_assert!(path.is_empty(), "{path}");
         self.extra.push(text.to_owned());
     }
@@ -533,22 +544,24 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The expression at `block.block.argument`.
-fn at<'a>(body: &'a Body, path: &str) -> Option<&'a Expression> {
+/// Returns the expression at `block.block.argument`.
+fn expression_at<'a>(body: &'a Body, path: &str) -> Option<&'a Expression> {
     match path.split_once('.') {
         None => body.get_attribute(path).map(|attribute| &attribute.value),
-        Some((block, rest)) => at(&body.blocks().find(|inner| inner.ident.as_str() == block)?.body, rest),
+        Some((block, rest)) => {
+            expression_at(&body.blocks().find(|inner| inner.ident.as_str() == block)?.body, rest)
+        }
     }
 }
 
-/// What a reference points at, or follows.
-fn at_prop(drawing: &Drawing<'_>, id: NodeId, prop: &PropDef) -> Option<NodeId> {
-    let node = drawing.get(id)?;
+/// Returns the explicit or inherited target of a reference.
+fn reference_target(drawing: &BoardBuilder<'_>, id: NodeId, prop: &PropDef) -> Option<NodeId> {
+    let node = drawing.node(id)?;
     if let Some(target) = node.references.get(&prop.key).and_then(|targets| targets.first()) {
         return Some(*target);
     }
     let mut around = node.parent;
-    while let Some(parent) = around.and_then(|parent| drawing.get(parent)) {
+    while let Some(parent) = around.and_then(|parent| drawing.node(parent)) {
         if prop.targets.iter().any(|pattern| pattern.matches(&parent.type_id)) {
             return Some(parent.id);
         }
@@ -557,7 +570,7 @@ fn at_prop(drawing: &Drawing<'_>, id: NodeId, prop: &PropDef) -> Option<NodeId> 
     None
 }
 
-/// A block's arguments and blocks as an object, if they are all plain.
+/// Converts the arguments and blocks of a body to an object; `None` when any of them is not a literal.
 fn object_of(body: &Body) -> Option<Value> {
     let mut fields: BTreeMap<Arc<str>, Value> = BTreeMap::new();
     for structure in body {
@@ -578,7 +591,7 @@ fn object_of(body: &Body) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// `jsonencode` of a plain value, for a property that holds JSON.
+/// Returns the argument of `jsonencode`, for a JSON property.
 fn json_of(prop: &PropDef, expression: &Expression) -> Option<Value> {
     let Expression::FuncCall(call) = expression else { return None };
     let is_it =
@@ -586,19 +599,19 @@ fn json_of(prop: &PropDef, expression: &Expression) -> Option<Value> {
     if is_it { literal(call.args.iter().next()?) } else { None }
 }
 
-/// A block as it is written, without the space around it.
+/// Returns the source of a block without surrounding space.
 fn source(block: &Block) -> String {
     let mut body = Body::new();
     body.push(Structure::Block(block.clone()));
-    tidy(&body.to_string())
+    dedent(&body.to_string())
 }
 
 fn source_of_attribute(attribute: &Attribute) -> String {
-    tidy(&format!("{} = {}", attribute.key.as_str(), attribute.value.to_string().trim()))
+    dedent(&format!("{} = {}", attribute.key.as_str(), attribute.value.to_string().trim()))
 }
 
-/// Takes away the indent that the last line has, which is that of the whole.
-fn tidy(text: &str) -> String {
+/// Removes the indent of the last line from all lines.
+fn dedent(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let spaces = |line: &str| line.len() - line.trim_start().len();
     let indent = lines.last().map_or(0, |last| spaces(last));

@@ -1,4 +1,4 @@
-//! Setting aside: a file that is damaged, or that lost against another version, is kept in `.draftboard/aside/`.
+//! Setting files aside: copies a damaged file, or the losing version of a conflict, to `.draftboard/aside/`.
 
 use super::{STATE_FOLDER, WorkspaceFiles};
 use crate::{FileError, WorkspacePath};
@@ -13,39 +13,40 @@ use std::{
     io::{self, Read},
 };
 
-const FOLDER: [&str; 2] = [STATE_FOLDER, "aside"];
-const MOST: u32 = 10_000;
+const ASIDE_FOLDER: [&str; 2] = [STATE_FOLDER, "aside"];
+const MAX_COPIES: u32 = 10_000;
 
 impl WorkspaceFiles {
-    /// Copies a file as it is to `.draftboard/aside/` and tells where. The file itself stays: whoever wants it gone writes
-    /// over it or removes it afterwards, so that at no moment there is less than one copy.
+    /// Copies a file to `.draftboard/aside/` and returns the path of the copy. The original stays in place; the
+    /// caller overwrites or removes it afterwards, so that at least one copy exists at any time.
     pub fn set_aside(&self, path: &WorkspacePath, reason: &str) -> Result<WorkspacePath, FileError> {
         let mut file = self.open_regular(path)?;
-        self.keep(path, reason, &mut file)
+        self.copy_aside(path, reason, &mut file)
     }
 
-    /// The same for a content that is not in a file, such as our version when another one was chosen.
+    /// As [`Self::set_aside`] for content that is not in a file, such as our version after the other one was
+    /// chosen.
     pub fn set_aside_bytes(
         &self,
         path: &WorkspacePath,
         reason: &str,
         bytes: &[u8],
     ) -> Result<WorkspacePath, FileError> {
-        self.keep(path, reason, &mut &bytes[..])
+        self.copy_aside(path, reason, &mut &bytes[..])
     }
 
-    fn keep(
+    fn copy_aside(
         &self,
         path: &WorkspacePath,
         reason: &str,
         content: &mut dyn Read,
     ) -> Result<WorkspacePath, FileError> {
         self.refuse_read_only(path)?;
-        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &FOLDER)
-            .map_err(|errno| FileError::of_errno(FOLDER.join("/"), errno))?;
-        for number in 1..=MOST {
+        let folder = safe_fs::create_folder(self.root_fd.as_fd(), &ASIDE_FOLDER)
+            .map_err(|errno| FileError::of_errno(ASIDE_FOLDER.join("/"), errno))?;
+        for number in 1..=MAX_COPIES {
             let name = aside_name(path, reason, number);
-            let kept = WorkspacePath::parse(format!("{}/{name}", FOLDER.join("/")))?;
+            let kept = WorkspacePath::parse(format!("{}/{name}", ASIDE_FOLDER.join("/")))?;
             match safe_fs::create_new(folder.as_fd(), &name, Mode::RUSR | Mode::WUSR) {
                 Ok(mut file) => {
                     return copy_synced(content, &mut file)
@@ -60,8 +61,8 @@ impl WorkspaceFiles {
                 Err(problem) => return Err(FileError::of_problem(&kept, problem)),
             }
         }
-        let problem = format!("{MOST} versions are set aside already; remove some");
-        Err(FileError::Failed { path: FOLDER.join("/"), problem })
+        let problem = format!("{MAX_COPIES} versions are already set aside; remove some");
+        Err(FileError::Failed { path: ASIDE_FOLDER.join("/"), problem })
     }
 }
 
@@ -70,7 +71,7 @@ fn copy_synced(content: &mut dyn Read, file: &mut File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// `main.board.json`, set aside for `damaged`, is `main-damaged-1.board.json`.
+/// Returns the name of a copy: `main.board.json` with the reason `damaged` becomes `main-damaged-1.board.json`.
 fn aside_name(path: &WorkspacePath, reason: &str, number: u32) -> String {
     let (_, name) = path.split();
     let (stem, ending) =

@@ -1,9 +1,9 @@
-//! Notices that somebody else changed a file: an editor, a git pull. Tells which, never what: reading is the caller's, and
-//! the caller's own saves come by here as well.
+//! Watches workspace files for edits by other programs, such as an editor or `git pull`. Reports paths, not
+//! contents: the caller reads the files, and also receives the paths of its own saves.
 //!
-//! Folders are watched and not files, because editors replace files by renaming. News is gathered until nothing has
-//! happened for a moment, each path once. When it cannot be told what changed (the kernel's queue ran over, a folder
-//! came or went, too much at once) it says [`FileChanged::Everything`].
+//! Watches folders instead of files, because editors replace files by renaming. Gathers changes until the folders
+//! are quiet and reports each path once. Reports [`FileChanged::Everything`] when the changed paths are unknown:
+//! the queue of the kernel overflowed, a folder was added or removed, or too many paths changed at once.
 
 use crate::WorkspacePath;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
@@ -21,23 +21,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-const FOLDERS: [&str; 3] = ["boards", "modules", "components"];
-const FILES: [&str; 3] = ["draftboard.toml", "links.json", ".draftboard/overrides.v0.json"];
-/// Holds one of the files, and much that is nobody's business.
+const WATCHED_FOLDERS: [&str; 3] = ["boards", "modules", "components"];
+const WATCHED_FILES: [&str; 3] = ["draftboard.toml", "links.json", ".draftboard/overrides.v0.json"];
+/// Contains one watched file and many files that are ignored.
 const STATE_FOLDER: &str = ".draftboard";
-/// News is passed on when nothing has happened for this long …
-const QUIET: Duration = Duration::from_millis(100);
-/// … or, where something happens all the time, after this long.
-const LONGEST: Duration = Duration::from_secs(1);
-/// More paths than this at once are `Everything`.
-const MOST_PATHS: usize = 1_000;
+/// Changes are reported after no event arrived for this long …
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
+/// … or after this long while events keep arriving.
+const MAX_GATHER_TIME: Duration = Duration::from_secs(1);
+/// More gathered paths than this are reported as `Everything`.
+const MAX_GATHERED_PATHS: usize = 1_000;
 
-/// Some files may be other than they were.
+/// A change of workspace files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChanged {
     /// This file was written, created, renamed or removed.
     Path(WorkspacePath),
-    /// Any file: look at all of them.
+    /// Any file may have changed: check all of them.
     Everything,
 }
 
@@ -51,59 +51,61 @@ pub enum WatchError {
     Failed { path: PathBuf, problem: String },
 }
 
-/// Watches until it is dropped.
+/// Watches a workspace until it is dropped.
 #[derive(Debug)]
 pub struct Watcher {
-    news: Arc<Mutex<News>>,
+    news: Arc<Mutex<PendingFileChanges>>,
     wake: Sender<()>,
-    /// Dropping it ends the thread.
+    /// Dropping the sender stops the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
-    /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml`, `links.json` and the file of the overrides under
-    /// `root`; these folders may come later, and others may be added. The channel should be bounded: while it is full, news is gathered here.
+    /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml`, `links.json` and the overrides file under
+    /// `root`. The folders may be created later, and more can be added. The channel should be bounded: while it is
+    /// full, changes are gathered here.
     pub fn start(root: &Path, sender: Sender<FileChanged>) -> Result<Self, WatchError> {
         let failed = |error: &dyn std::fmt::Display| WatchError::Failed {
             path: root.to_owned(),
             problem: error.to_string(),
         };
         let root = root.canonicalize().map_err(|error| failed(&error))?;
-        let news = Arc::new(Mutex::new(News::default()));
-        // Room for one: a second wake-up says nothing that the first does not.
+        let news = Arc::new(Mutex::new(PendingFileChanges::default()));
+        // One slot is enough: a second wake-up adds no information.
         let (wake, woken) = bounded(1);
         let (stop, stopped) = bounded(0);
         let handler = {
             let (root, news, wake) = (root.clone(), Arc::clone(&news), wake.clone());
             move |event: notify::Result<Event>| {
-                if lock(&news).take_in(&root, &event) {
+                if lock(&news).ingest(&root, &event) {
                     let _ = wake.try_send(());
                 }
             }
         };
         let watcher = notify::recommended_watcher(handler).map_err(|error| failed(&error))?;
-        let mut folders = Folders { watcher, root, sources: BTreeSet::new() };
+        let mut folders = WatchedFolders { watcher, root, sources: BTreeSet::new() };
         folders.watch_root()?;
         folders.watch_subfolders()?;
         let thread = std::thread::Builder::new()
             .name("file-watcher".to_owned())
             .spawn({
                 let news = Arc::clone(&news);
-                move || Courier { folders, news, woken, stopped, sender }.run()
+                move || WatcherThread { folders, news, woken, stopped, sender }.run()
             })
             .map_err(|error| failed(&error))?;
         Ok(Self { news, wake, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Watches these folders as well, and no others that were given before. What changes directly in them is news.
+    /// Watches these source folders in addition, in place of those of the previous call. Reports changes of their
+    /// direct entries.
     pub fn watch_sources(&self, folders: impl IntoIterator<Item = SourcePath>) {
         let folders: BTreeSet<String> = folders.into_iter().map(|folder| folder.to_string()).collect();
         let mut news = lock(&self.news);
         if news.sources != folders {
             let before = std::mem::replace(&mut news.sources, folders.clone());
             news.folders = true;
-            // Something may have happened in a new one before it was watched.
+            // Files in a new folder may have changed before it was watched.
             for folder in folders.difference(&before) {
                 news.add(folder);
             }
@@ -121,27 +123,27 @@ impl Drop for Watcher {
     }
 }
 
-/// What has been noticed and not passed on.
+/// Changes that were gathered and not yet reported.
 #[derive(Debug, Default)]
-struct News {
+struct PendingFileChanges {
     paths: BTreeSet<WorkspacePath>,
     everything: bool,
-    /// One of the watched folders came or went, or others are to be watched.
+    /// A watched folder was added or removed, or the set of source folders changed.
     folders: bool,
-    /// Folders that are watched besides our own.
+    /// Source folders, watched in addition to the fixed folders.
     sources: BTreeSet<String>,
 }
 
-fn lock(news: &Mutex<News>) -> MutexGuard<'_, News> {
+fn lock(news: &Mutex<PendingFileChanges>) -> MutexGuard<'_, PendingFileChanges> {
     news.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl News {
-    /// Whether there is something new.
-    fn take_in(&mut self, root: &Path, event: &notify::Result<Event>) -> bool {
+impl PendingFileChanges {
+    /// Returns whether the event adds a change.
+    fn ingest(&mut self, root: &Path, event: &notify::Result<Event>) -> bool {
         match event {
             Err(error) => {
-                tracing::warn!(%error, "watching files failed for a moment");
+                tracing::warn!(%error, "the file watcher reported an error");
                 self.everything = true;
                 true
             }
@@ -153,28 +155,33 @@ impl News {
             Ok(event) => {
                 let mut is_news = false;
                 for path in &event.paths {
-                    is_news |= self.take_in_path(root, path, event.kind);
+                    is_news |= self.ingest_path(root, path, event.kind);
                 }
                 is_news
             }
         }
     }
 
-    fn take_in_path(&mut self, root: &Path, path: &Path, kind: EventKind) -> bool {
+    fn ingest_path(&mut self, root: &Path, path: &Path, kind: EventKind) -> bool {
         let Ok(relative) = path.strip_prefix(root) else { return false };
         let Some(relative) = relative.to_str() else { return false };
         let parent = relative.rsplit_once('/').map_or("", |(parent, _)| parent);
         match relative.split_once('/') {
-            _ if relative.is_empty() || FOLDERS.contains(&relative) || self.sources.contains(relative) => {
+            _ if relative.is_empty()
+                || WATCHED_FOLDERS.contains(&relative)
+                || self.sources.contains(relative) =>
+            {
                 let came_or_went =
                     !matches!(kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
                 self.everything |= came_or_went;
                 self.folders |= came_or_went;
                 came_or_went
             }
-            _ if FILES.contains(&relative) => self.add(relative),
-            Some((folder, name)) if FOLDERS.contains(&folder) && !is_passing(name) => self.add(relative),
-            _ if self.sources.contains(parent) && !relative.rsplit('/').next().is_some_and(is_passing) => {
+            _ if WATCHED_FILES.contains(&relative) => self.add(relative),
+            Some((folder, name)) if WATCHED_FOLDERS.contains(&folder) && !is_transient(name) => {
+                self.add(relative)
+            }
+            _ if self.sources.contains(parent) && !relative.rsplit('/').next().is_some_and(is_transient) => {
                 self.add(relative)
             }
             _ => false,
@@ -182,7 +189,7 @@ impl News {
     }
 
     fn add(&mut self, relative: &str) -> bool {
-        if self.paths.len() >= MOST_PATHS {
+        if self.paths.len() >= MAX_GATHERED_PATHS {
             self.everything = true;
         }
         if !self.everything {
@@ -191,12 +198,12 @@ impl News {
         true
     }
 
-    /// The sources' folders, if the folders must be watched anew.
+    /// Returns the source folders when the folders must be watched again.
     fn take_folders(&mut self) -> Option<BTreeSet<String>> {
         std::mem::take(&mut self.folders).then(|| self.sources.clone())
     }
 
-    /// Hands out what was gathered.
+    /// Takes the gathered changes.
     fn take_changes(&mut self) -> Vec<FileChanged> {
         let paths = std::mem::take(&mut self.paths);
         if std::mem::take(&mut self.everything) {
@@ -207,7 +214,7 @@ impl News {
     }
 }
 
-/// Reading a file is news as well to the kernel, and not to us.
+/// The kernel also reports read access, which changes nothing.
 fn may_change_content(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
@@ -215,36 +222,36 @@ fn may_change_content(kind: EventKind) -> bool {
     }
 }
 
-/// Temporary files and backups: ours, and what editors leave for a moment.
-fn is_passing(name: &str) -> bool {
+/// Returns whether a name belongs to a temporary file or an editor backup.
+fn is_transient(name: &str) -> bool {
     is_temporary(name) || name.starts_with('.') || name.ends_with('~')
 }
 
-struct Folders {
+struct WatchedFolders {
     watcher: RecommendedWatcher,
     root: PathBuf,
-    /// Those besides our own that are watched now.
+    /// The source folders that are watched now.
     sources: BTreeSet<String>,
 }
 
-impl Folders {
+impl WatchedFolders {
     fn watch_root(&mut self) -> Result<(), WatchError> {
         let root = self.root.clone();
         self.watch(&root)
     }
 
-    /// Watches the folders that are there, anew: one may have been replaced by another of the same name.
+    /// Watches the existing folders again: a folder may have been replaced under the same name.
     fn watch_subfolders(&mut self) -> Result<(), WatchError> {
-        for folder in FOLDERS.into_iter().chain([STATE_FOLDER]) {
+        for folder in WATCHED_FOLDERS.into_iter().chain([STATE_FOLDER]) {
             let path = self.root.join(folder);
-            // It is no error that it was not watched, or that it is gone.
+            // Fails when the folder was not watched or is gone, which is fine.
             let _ = self.watcher.unwatch(&path);
             self.watch_if_there(&path)?;
         }
         Ok(())
     }
 
-    /// Watches the sources' folders that are there, anew, and lets go of the others.
+    /// Watches the existing source folders again and stops watching the others.
     fn watch_sources(&mut self, wanted: BTreeSet<String>) -> Result<(), WatchError> {
         for folder in std::mem::replace(&mut self.sources, wanted.clone()) {
             let _ = self.watcher.unwatch(&self.root.join(folder));
@@ -252,7 +259,7 @@ impl Folders {
         wanted.iter().try_for_each(|folder| self.watch_if_there(&self.root.join(folder)))
     }
 
-    /// Not through a link: nothing outside the workspace is looked at.
+    /// Does not watch through a link, so that nothing outside the workspace is observed.
     fn watch_if_there(&mut self, path: &Path) -> Result<(), WatchError> {
         if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             self.watch(path)
@@ -269,24 +276,24 @@ impl Folders {
     }
 }
 
-/// The thread that carries news from the kernel's side to the caller's.
-struct Courier {
-    folders: Folders,
-    news: Arc<Mutex<News>>,
+/// The thread that reports gathered changes to the caller.
+struct WatcherThread {
+    folders: WatchedFolders,
+    news: Arc<Mutex<PendingFileChanges>>,
     woken: Receiver<()>,
     stopped: Receiver<()>,
     sender: Sender<FileChanged>,
 }
 
-impl Courier {
+impl WatcherThread {
     fn run(mut self) {
-        while self.wait_for_news() {
+        while self.wait_for_changes() {
             let sources = lock(&self.news).take_folders();
-            // Watched before the news is passed on, so that whoever looks then misses nothing.
+            // Watches before reporting, so that a reader misses no later change.
             if let Some(sources) = sources {
                 let watched = self.folders.watch_subfolders().and(self.folders.watch_sources(sources));
                 if let Err(error) = watched {
-                    tracing::warn!(%error, "a folder is no longer watched");
+                    tracing::warn!(%error, "stopped watching a folder");
                 }
             }
             let changes = lock(&self.news).take_changes();
@@ -299,18 +306,18 @@ impl Courier {
         }
     }
 
-    /// Waits for news and then until it is quiet. False when it is time to stop.
-    fn wait_for_news(&self) -> bool {
+    /// Waits for a change and then for quiet. Returns false when the watcher stops.
+    fn wait_for_changes(&self) -> bool {
         select! {
             recv(self.woken) -> woken => if woken.is_err() { return false },
             recv(self.stopped) -> _ => return false,
         }
-        let latest = Instant::now() + LONGEST;
+        let latest = Instant::now() + MAX_GATHER_TIME;
         while Instant::now() < latest {
             select! {
                 recv(self.woken) -> woken => if woken.is_err() { return false },
                 recv(self.stopped) -> _ => return false,
-                default(QUIET) => return true,
+                default(QUIET_PERIOD) => return true,
             }
         }
         true

@@ -1,6 +1,6 @@
-//! A board in the making.
+//! A board under construction.
 
-use super::{ImportError, Imported, Note};
+use super::{ImportError, ImportNote, Imported};
 use crate::settings::Settings;
 use authority::{Snapshot, place_missing};
 use shared_protocol::{
@@ -13,21 +13,21 @@ use std::{
     sync::Arc,
 };
 
-pub(super) struct Drawing<'a> {
+pub(super) struct BoardBuilder<'a> {
     pub(super) snapshot: &'a Snapshot,
     board: Board,
     pub(super) nodes: Vec<Node>,
     edges: Vec<Edge>,
     names: HashSet<Name>,
     index: HashMap<NodeId, usize>,
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<ImportNote>,
     pub(super) settings: Settings,
-    /// Where nodes stood before, when not where they stand here.
-    stood: HashMap<NodeId, NodeId>,
+    /// The original containers of nodes that were moved to another container.
+    original_containers: HashMap<NodeId, NodeId>,
     seed: u64,
 }
 
-impl<'a> Drawing<'a> {
+impl<'a> BoardBuilder<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, name: BoardName, title: &str, seed: u64) -> Self {
         let mut drawing = Self {
             snapshot,
@@ -38,15 +38,15 @@ impl<'a> Drawing<'a> {
             index: HashMap::new(),
             notes: Vec::new(),
             settings: Settings::default(),
-            stood: HashMap::new(),
+            original_containers: HashMap::new(),
             seed,
         };
-        drawing.board.id = BoardId::from_bits(drawing.bits());
+        drawing.board.id = BoardId::from_bits(drawing.next_id_bits());
         drawing
     }
 
-    /// The next of a row of numbers that do not look alike (SplitMix64).
-    fn bits(&mut self) -> u64 {
+    /// Returns the next pseudo-random number (SplitMix64).
+    fn next_id_bits(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.seed;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -58,8 +58,8 @@ impl<'a> Drawing<'a> {
         self.snapshot.registry().get(type_id)
     }
 
-    /// Adds a node. The name is kept where it can be a name here and is free.
-    pub(super) fn add(&mut self, type_id: TypeId, wanted: &str, label: &str) -> NodeId {
+    /// Adds a node. Keeps the name where it is valid and free.
+    pub(super) fn add_node(&mut self, type_id: TypeId, wanted: &str, label: &str) -> NodeId {
         let base = Name::parse(wanted).unwrap_or_else(|_| Name::from_words(wanted, &Name::fallback()));
         let mut name = base.clone();
         let mut number = 2;
@@ -70,7 +70,7 @@ impl<'a> Drawing<'a> {
             number += 1;
         }
         self.names.insert(name.clone());
-        let id = NodeId::from_bits(self.bits());
+        let id = NodeId::from_bits(self.next_id_bits());
         let differs = name.as_str() != wanted;
         self.index.insert(id, self.nodes.len());
         self.nodes.push(Node {
@@ -84,38 +84,38 @@ impl<'a> Drawing<'a> {
             references: BTreeMap::new(),
             variables: BTreeSet::new(),
         });
-        // What exists already keeps its address.
+        // Existing resources keep their address.
         if differs && crate::hcl::is_identifier(wanted) {
             let keeps = self
-                .get(id)
+                .node(id)
                 .and_then(|node| self.def(&node.type_id))
                 .is_some_and(|def| def.prop("terraform_name").is_some());
             if keeps {
-                self.set(id, "terraform_name", Value::text(wanted));
+                self.set_prop(id, "terraform_name", Value::text(wanted));
             }
         }
         id
     }
 
-    pub(super) fn node(&mut self, id: NodeId) -> Option<&mut Node> {
+    pub(super) fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
         self.nodes.get_mut(*self.index.get(&id)?)
     }
 
-    pub(super) fn get(&self, id: NodeId) -> Option<&Node> {
+    pub(super) fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(*self.index.get(&id)?)
     }
 
-    pub(super) fn set(&mut self, id: NodeId, key: &str, value: Value) {
-        if let (Ok(key), Some(node)) = (PropKey::parse(key), self.node(id)) {
+    pub(super) fn set_prop(&mut self, id: NodeId, key: &str, value: Value) {
+        if let (Ok(key), Some(node)) = (PropKey::parse(key), self.node_mut(id)) {
             node.props.insert(key, value);
         }
     }
 
-    pub(super) fn refer(&mut self, id: NodeId, key: &str, target: NodeId) {
+    pub(super) fn add_reference(&mut self, id: NodeId, key: &str, target: NodeId) {
         let Ok(key) = PropKey::parse(key) else { return };
         let many =
-            self.get(id).and_then(|node| self.def(&node.type_id)?.prop(key.as_str()).map(|prop| prop.many));
-        if let Some(node) = self.node(id) {
+            self.node(id).and_then(|node| self.def(&node.type_id)?.prop(key.as_str()).map(|prop| prop.many));
+        if let Some(node) = self.node_mut(id) {
             let targets = node.references.entry(key).or_default();
             if many == Some(false) {
                 targets.clear();
@@ -126,35 +126,35 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Remembers the container that a node came from.
-    pub(super) fn came_from(&mut self, id: NodeId, container: NodeId) {
-        self.stood.insert(id, container);
+    /// Records the original container of a node.
+    pub(super) fn record_original_container(&mut self, id: NodeId, container: NodeId) {
+        self.original_containers.insert(id, container);
     }
 
-    pub(super) fn stood_in(&self, id: NodeId) -> Option<NodeId> {
-        self.stood.get(&id).copied()
+    pub(super) fn original_container(&self, id: NodeId) -> Option<NodeId> {
+        self.original_containers.get(&id).copied()
     }
 
-    pub(super) fn note(&mut self, node: Option<NodeId>, message: impl Into<String>) {
-        self.notes.push(Note { node, message: message.into() });
+    pub(super) fn add_note(&mut self, node: Option<NodeId>, message: impl Into<String>) {
+        self.notes.push(ImportNote { node, message: message.into() });
     }
 
-    pub(super) fn given(&mut self, id: NodeId, key: &str) {
-        if let (Ok(key), Some(node)) = (PropKey::parse(key), self.node(id)) {
+    pub(super) fn mark_as_variable(&mut self, id: NodeId, key: &str) {
+        if let (Ok(key), Some(node)) = (PropKey::parse(key), self.node_mut(id)) {
             node.variables.insert(key);
         }
     }
 
-    /// Whether a node may stand in another, by their types.
+    /// Returns whether the type of a node may be placed in another node.
     pub(super) fn may_stand_in(&self, child: NodeId, parent: NodeId) -> bool {
-        let def = |id: NodeId| self.get(id).and_then(|node| self.def(&node.type_id));
+        let def = |id: NodeId| self.node(id).and_then(|node| self.def(&node.type_id));
         match (def(child), def(parent)) {
             (Some(child), Some(parent)) => child.may_stand_in(parent),
             _ => false,
         }
     }
 
-    /// Whether `inner` is `outer` or stands somewhere in it.
+    /// Returns whether `inner` is `outer` or a descendant of it.
     pub(super) fn is_within(&self, inner: NodeId, outer: NodeId) -> bool {
         let mut at = Some(inner);
         let mut steps = 0;
@@ -166,14 +166,15 @@ impl<'a> Drawing<'a> {
             if steps > self.nodes.len() {
                 return true;
             }
-            at = self.get(id).and_then(|node| node.parent);
+            at = self.node(id).and_then(|node| node.parent);
         }
         false
     }
 
-    /// Connects two nodes by a rule, if there is one; what it sets is set.
+    /// Connects two nodes by the first matching rule, and sets the reference that the rule defines. Returns false
+    /// when there is no rule.
     pub(super) fn connect(&mut self, source: NodeId, target: NodeId, label: &str) -> bool {
-        let (Some(from), Some(to)) = (self.get(source), self.get(target)) else { return false };
+        let (Some(from), Some(to)) = (self.node(source), self.node(target)) else { return false };
         let (Some(from_def), Some(to_def)) = (self.def(&from.type_id), self.def(&to.type_id)) else {
             return false;
         };
@@ -186,17 +187,17 @@ impl<'a> Drawing<'a> {
         let Some(rule) = rule.cloned() else { return false };
         if let Some(sets) = &rule.sets {
             let (holder, other) = if sets.on == End::Source { (source, target) } else { (target, source) };
-            self.refer(holder, sets.prop.as_str(), other);
+            self.add_reference(holder, sets.prop.as_str(), other);
         }
-        self.draw(&rule, source, target, label)
+        self.add_edge(&rule, source, target, label)
     }
 
-    /// Draws an edge unless a port is full or it is there.
-    fn draw(&mut self, rule: &ConnectionRule, source: NodeId, target: NodeId, label: &str) -> bool {
+    /// Adds an edge unless a port is full or the edge exists.
+    fn add_edge(&mut self, rule: &ConnectionRule, source: NodeId, target: NodeId, label: &str) -> bool {
         let from = Endpoint { node: source, port: rule.source.port.clone() };
         let to = Endpoint { node: target, port: rule.target.port.clone() };
         let is_full = |end: &Endpoint| {
-            let port = self.get(end.node).and_then(|node| self.def(&node.type_id)?.port(end.port.as_str()));
+            let port = self.node(end.node).and_then(|node| self.def(&node.type_id)?.port(end.port.as_str()));
             let most = port.and_then(|port| port.max_connections);
             let used = self.edges.iter().filter(|edge| edge.source == *end || edge.target == *end).count();
             most.is_some_and(|most| used >= most as usize)
@@ -205,14 +206,14 @@ impl<'a> Drawing<'a> {
         if twin || is_full(&from) || is_full(&to) {
             return false;
         }
-        let id = EdgeId::from_bits(self.bits());
+        let id = EdgeId::from_bits(self.next_id_bits());
         let edge = Edge { id, board: self.board.id, source: from, target: to, label: label.to_owned() };
         self.edges.push(edge);
         true
     }
 
-    /// Edges for references that a rule can stand for, so that what belongs together is seen.
-    fn draw_references(&mut self) {
+    /// Adds edges for references that a connection rule represents, so that they are visible on the board.
+    fn add_reference_edges(&mut self) {
         let rules: Vec<ConnectionRule> =
             self.snapshot.registry().rules().iter().filter(|rule| rule.sets.is_some()).cloned().collect();
         let mut by_key: HashMap<&str, Vec<&ConnectionRule>> = HashMap::new();
@@ -246,13 +247,13 @@ impl<'a> Drawing<'a> {
             }
         }
         for (rule, (source, target)) in wanted {
-            self.draw(&rule, source, target, "");
+            self.add_edge(&rule, source, target, "");
         }
     }
 
-    /// The changes that add the board, containers before what stands in them, everything in a place.
+    /// Returns the changes that add the board: containers before their content, and a layout for every node.
     pub(super) fn finish(mut self) -> Result<Imported, ImportError> {
-        self.draw_references();
+        self.add_reference_edges();
         let board = Arc::new(self.board.clone());
         let mut changes = vec![Change::Board { id: board.id, before: None, after: Some(board) }];
         let mut children: HashMap<Option<NodeId>, Vec<usize>> = HashMap::new();

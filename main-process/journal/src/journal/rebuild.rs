@@ -1,8 +1,8 @@
-//! Making the journal anew after its files were deleted, replaced or damaged under a running Draftboard.
+//! Rebuilds the journal after its files were deleted, replaced or damaged while Draftboard runs.
 
 use super::{
-    FILE, Journal,
-    chain::Link,
+    JOURNAL_FILE, Journal,
+    chain::ChainLink,
     open::{connect, quick_check, read_end},
     review,
 };
@@ -12,36 +12,37 @@ use safe_fs::SafeFolder;
 use shared_protocol::Document;
 use std::path::{Path, PathBuf};
 
-/// What became of a journal that was made anew.
+/// The result of a rebuild.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenewedJournal {
-    /// Whether operations, review queue and audit were all carried over. If not, it holds one checkpoint and nothing else
-    /// before [`Journal::take_back`] has put the queue into it.
+    /// Whether operations, review queue and audit were all carried over. Otherwise the journal holds a single
+    /// checkpoint until [`Journal::take_back`] restores the queue.
     pub is_complete: bool,
-    /// Where the files are that were found in its place.
+    /// The path of the files that were found in its place and set aside.
     pub aside: Option<PathBuf>,
 }
 
 impl Journal {
-    /// Makes the journal of `dir` anew after [`JournalError::Displaced`]. A deleted or replaced file is still open here and
-    /// read by the connection: all of it is copied. Where that does not work, the new journal starts from `document`. What
-    /// stands in the journal's place is set aside. After an error the journal is as it was, and the call can be made again.
+    /// Rebuilds the journal of `dir` after [`JournalError::Displaced`]. A deleted or replaced file is still open in
+    /// the connection: everything is copied from it. If the copy fails, the new journal starts from `document`.
+    /// Files at the path of the journal are set aside. After an error the journal is unchanged, and the call can be
+    /// repeated.
     pub fn renew(&mut self, dir: &Path, document: &Document) -> Result<RenewedJournal, JournalError> {
         let folder = SafeFolder::open(dir).map_err(|error| JournalError::of_path(&error))?;
         let copy = self.copy_to(&folder).inspect_err(|error| {
-            tracing::warn!(%error, "the journal that was open cannot be read any more");
+            tracing::warn!(%error, "cannot read the open journal");
         });
         let renewed = self.install(&folder, copy.as_deref().ok(), document);
         if renewed.is_err()
             && let Ok(copy) = copy
         {
-            // What is left of the attempt hurts nobody.
+            // A leftover copy is harmless.
             let _ = folder.remove(copy);
         }
         renewed
     }
 
-    /// Copies everything that the connection reads into a new file, and proves that it is everything.
+    /// Copies everything that the connection reads into a new file, and verifies that the copy is complete.
     fn copy_to(&self, folder: &SafeFolder) -> Result<String, JournalError> {
         let name = safe_fs::temporary_name();
         let path = folder.path().join(&name);
@@ -51,12 +52,12 @@ impl Journal {
                 let copy = connect(&path)?;
                 quick_check(&copy, &path)?;
                 let (tail, _) = read_end(&copy)?;
-                if (tail, review::End::read(&copy)?) != (self.tail, self.review) {
-                    let problem = "the copy ends elsewhere".to_owned();
+                if (tail, review::ReviewTail::read(&copy)?) != (self.tail, self.review) {
+                    let problem = "the copy is incomplete".to_owned();
                     return Err(JournalError::Unreadable { path: path.clone(), problem });
                 }
             }
-            // SQLite does not sync what it writes this way.
+            // `VACUUM INTO` does not sync its output.
             let file = folder.open_file(&name).map_err(|error| JournalError::of_path(&error))?;
             file.sync_all().map_err(|error| JournalError::of_io(&error))
         };
@@ -69,23 +70,27 @@ impl Journal {
         copy: Option<&str>,
         document: &Document,
     ) -> Result<RenewedJournal, JournalError> {
-        // Its end must not touch the files of its successor, which have the same paths.
+        // Closing this connection must not touch the files of its successor, which have the same paths.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         let aside = Self::set_aside(folder.path())?;
         if let Some(copy) = copy {
-            folder.rename_new(copy, folder, FILE).map_err(|error| JournalError::of_path(&error))?;
+            folder.rename_new(copy, folder, JOURNAL_FILE).map_err(|error| JournalError::of_path(&error))?;
             folder.sync().map_err(|error| JournalError::of_path(&error))?;
         }
         let mut journal = Self::open_or_create(folder.path(), copy.is_none())?;
-        let end = if copy.is_some() { (self.tail, self.review) } else { (Link::START, review::End::START) };
+        let end = if copy.is_some() {
+            (self.tail, self.review)
+        } else {
+            (ChainLink::START, review::ReviewTail::START)
+        };
         if (journal.tail, journal.review) != end {
-            // Somebody else was quicker.
-            let problem = ".draftboard/journal.db was replaced while it was made anew".to_owned();
+            // Another program replaced the file during the rebuild.
+            let problem = ".draftboard/journal.db was replaced while it was rebuilt".to_owned();
             return Err(JournalError::Displaced { problem });
         }
         if copy.is_none() {
             journal.checkpoint(document, 0)?;
-            journal.is_in_step = false;
+            journal.is_consistent = false;
         }
         *self = journal;
         Ok(RenewedJournal { is_complete: copy.is_some(), aside })
