@@ -8,7 +8,6 @@ pub mod demo;
 mod export;
 mod host;
 mod mcp;
-mod preview;
 mod renderer_link;
 mod standalone;
 mod terminal;
@@ -16,3 +15,5 @@ mod terraform_worker;
 #[cfg(test)]
 mod testing;
 mod upstreams;
+
+pub(crate) use preview_sessions as preview;

@@ -9,13 +9,12 @@ use crate::{
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
 use journal::Journal;
-use processes::RuntimeDir;
+use processes::{ProcessGroupSpawner, RuntimeDir};
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, Command, Document, Refusal,
     messages::{Answer, Request},
 };
 use std::{path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
-use terraform::run::OwnGroup;
 use workspace::{Template, create};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -47,11 +46,11 @@ impl Running {
     }
 
     /// On an interface, with previews that this starts.
-    pub(crate) fn with_previews(agents: Link, spawner: Box<dyn preview::Spawner>) -> Self {
+    pub(crate) fn with_previews(agents: Link, launcher: preview::PreviewLauncher) -> Self {
         let (link, orders) = preview::Link::new().unwrap();
         let mut running = Self::with_both(agents.clone(), Template::Interface, link.clone());
         let around = Arc::new(InPreviews { host: running.host.clone(), agents });
-        let thread = preview::start(link.clone(), orders, around, spawner).unwrap();
+        let thread = preview::start(link.clone(), orders, around, launcher).unwrap();
         running.previews = Some((link, thread));
         running
     }
@@ -60,9 +59,14 @@ impl Running {
         let (link, questions) = terraform_worker::Link::new();
         let mut running = Self::with(agents.clone(), link.clone(), template, previews);
         let around = Arc::new(InHost { host: running.host.clone(), agents });
-        let worker =
-            terraform_worker::start(link.clone(), questions, around, Arc::new(OwnGroup), running.user())
-                .unwrap();
+        let worker = terraform_worker::start(
+            link.clone(),
+            questions,
+            around,
+            Arc::new(ProcessGroupSpawner),
+            running.user(),
+        )
+        .unwrap();
         running.terraform = Some((link, worker));
         running
     }

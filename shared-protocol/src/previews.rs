@@ -129,6 +129,12 @@ pub enum PreviewAnswer {
     Started(SessionId),
     Log(Vec<LoggedLine>),
     All(Box<PreviewsView>),
+    /// The screenshot is in this file.
+    Saved {
+        path: String,
+        bytes: u64,
+    },
+    Done,
 }
 
 /// Input from the window to a session; not answered.

@@ -69,7 +69,7 @@ pub(crate) fn run(sandbox: &str, exe: &str, mcp: &str) {
 fn one(exe: &Path, sandbox: &str, order: &Value) -> String {
     let arguments = ["--role", "preview", probe::MARK].map(OsString::from);
     let mut child = spawn_role(exe, &arguments, &Environment::clean(), StdStream::Null).unwrap();
-    let mut channel = Channel::new(child.channel().try_clone().unwrap(), MAX_FROM_PREVIEW);
+    let mut channel = Channel::new(child.channel.try_clone().unwrap(), MAX_FROM_PREVIEW);
     let order = ToPreview::Welcome { session: order.to_string() };
     channel.send(&encode_json(&order, MAX_TO_PREVIEW).unwrap(), None).unwrap();
     let hello: FromPreview = decode_json(&channel.receive().unwrap()).unwrap();
@@ -88,7 +88,7 @@ fn one(exe: &Path, sandbox: &str, order: &Value) -> String {
         Err(ChannelError::Ended) => None,
         Err(error) => panic!("{error}"),
     };
-    let status = child.wait(Some(PATIENCE)).unwrap().unwrap();
+    let status = child.process.wait(Some(PATIENCE)).unwrap().unwrap();
     match (status.signal(), answer) {
         (Some(libc::SIGSYS), _) => "ended (SIGSYS)".to_owned(),
         (Some(libc::SIGPROF), _) => "ended after 2 s (SIGPROF)".to_owned(),

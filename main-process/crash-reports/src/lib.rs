@@ -1,8 +1,8 @@
-//! Crash reports that stay on this computer: what ended a process of Draftboard, in a text that can be read before it is given
-//! to anybody. Nothing is sent.
+//! Crash reports that stay on this computer: the reason why a process of Draftboard ended, as text that its user can read
+//! before sharing it. Nothing is sent.
 //!
 //! A panic is recorded by the process itself, in a hook. A fatal signal is recorded by the parent, from the exit status of its
-//! child: a handler inside the failing process could do almost nothing safely. Main has no parent that could; it leaves a
+//! child: a handler inside the failing process could do almost nothing safely. Main has no such parent; it leaves a
 //! marker while it runs, and the next start or report finds the marker of a process that is gone.
 //!
 //! The preview has no files. Its panic goes to its standard error as ever, which main reads and records.
@@ -31,11 +31,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Reports of one run: a component that ends its preview again and again, or a thread that panics in a loop, would otherwise
-/// push the reports of other runs out.
+/// Reports of one run: without a limit, a component that keeps crashing its preview, or a thread that panics in a loop,
+/// would displace the reports of other runs.
 const MAX_REPORTS_PER_RUN: u32 = 5;
 
-/// What plays which part; the words stand in the report and in its file's name.
+/// The role of a process; its name appears in the report and in the file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CrashRole {
     /// With a window.
@@ -78,7 +78,7 @@ pub fn record_panics(role: CrashRole) {
     panic_for_tests(role);
 }
 
-/// Only in builds for development: tests see what a panic of a role leaves behind.
+/// Only in development builds: tests check the report of a panicking role.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "the panic is what the test is about")]
 fn panic_for_tests(role: CrashRole) {
@@ -105,8 +105,8 @@ fn of_panic(role: CrashRole, panic: &PanicHookInfo<'_>) -> CrashReport {
     }
 }
 
-/// Records the end of a child, if it ended for a fault of its own. One that panicked has recorded that itself, unless it is
-/// the preview, which cannot.
+/// Records the end of a child, if it crashed. A child that panicked has recorded that itself, except the preview, which
+/// cannot.
 pub fn record_child(
     role: CrashRole,
     pid: Option<u32>,
@@ -139,7 +139,7 @@ pub fn record_child(
     });
 }
 
-/// One report, before anything is taken out of it.
+/// One report before redaction.
 #[derive(Debug, Clone)]
 struct CrashReport {
     role: CrashRole,
@@ -195,11 +195,11 @@ fn write(report: &CrashReport) {
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_millis() as u64);
     let text = report.text(time, &Redaction::of_user());
-    // Neither a panic nor the log may follow from this: the hook of a panic may be what calls it.
+    // This must neither panic nor log, because the panic hook calls it.
     drop(CrashStore::of_user().add(time, report.role, report.pid, &text));
 }
 
-/// The kernel and the processor, as far as the system tells.
+/// The kernel, the processor and the distribution, as far as known.
 pub fn system() -> String {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
@@ -213,7 +213,7 @@ pub fn system() -> String {
     )
 }
 
-/// What somebody who reports a problem needs: versions, the newest crash report if there is one, and the end of the log.
+/// The text for a problem report: versions, the newest crash report if there is one, and the end of the log.
 pub fn problem_report() -> String {
     let redaction = Redaction::of_user();
     marker::record_all_gone();
@@ -231,7 +231,7 @@ pub fn problem_report() -> String {
     text
 }
 
-/// The folder in which reports are kept.
+/// The folder of the reports.
 pub fn folder() -> PathBuf {
     user_folders::crashes()
 }

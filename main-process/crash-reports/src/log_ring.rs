@@ -11,7 +11,7 @@ const MAX_LINE_BYTES: usize = 1024;
 
 static LINES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
-/// Standard error, with a memory.
+/// Writes to standard error and keeps the last lines.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LogWriter;
 
@@ -34,7 +34,7 @@ impl Write for LogWriter {
     }
 }
 
-/// None while the very thread that asks is writing one: a panic there must not wait for itself.
+/// `None` while the calling thread writes a line itself: a panic there must not deadlock.
 pub(super) fn last_lines() -> Vec<String> {
     LINES.try_lock().map(|lines| lines.iter().cloned().collect()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! A file that is there while main runs. One of a process that is gone tells that it ended without a word: by a signal, by the
-//! kernel, or with the machine.
+//! A file that exists while main runs. The file of a process that is gone shows that it ended unexpectedly: by a signal, by
+//! the kernel, or with the machine.
 
 use super::{
     CrashReport, CrashRole, CrashStore,
@@ -20,15 +20,15 @@ const PREFIX: &str = "running-";
 #[derive(Debug, Serialize, Deserialize)]
 struct MarkerFile {
     pid: u32,
-    /// In clock ticks since boot: pids are used again, this pair is not.
+    /// In clock ticks since boot: pids are reused, this pair is not.
     start_time: u64,
-    /// The boot of the machine, since the ticks begin anew with each.
+    /// The boot of the machine, because the ticks restart with each.
     boot: String,
     has_window: bool,
     version: String,
 }
 
-/// Held while main runs; dropping it says that it ended as it should.
+/// Held while main runs; dropping it marks an orderly end.
 #[derive(Debug)]
 pub struct RunningMarker {
     path: PathBuf,
@@ -62,12 +62,12 @@ impl RunningMarker {
 
 impl Drop for RunningMarker {
     fn drop(&mut self) {
-        // One that stays is found by the next start, which then tells too much rather than too little.
+        // The next start reports a marker that could not be removed.
         drop(fs::remove_file(&self.path));
     }
 }
 
-/// Records the processes that left a marker and are gone; a folder that is not there stays so.
+/// Records the processes that left a marker and are gone. Creates no folder.
 pub(super) fn record_all_gone() {
     let folder = user_folders::crashes();
     if refuse_links(&folder).is_ok() {
@@ -93,7 +93,7 @@ fn record_gone(folder: &Path) {
         if stat.is_some_and(|stat| !stat.is_dead() && stat.start_time == marker.start_time) {
             continue;
         }
-        // Whoever removes it records it: two that start at once do not record it twice.
+        // Only the process that removes a marker records it, so two that start at once do not record it twice.
         if fs::remove_file(entry.path()).is_ok() {
             record(&marker, is_same_boot);
         }
@@ -102,7 +102,7 @@ fn record_gone(folder: &Path) {
 
 fn record(marker: &MarkerFile, is_same_boot: bool) {
     let role = if marker.has_window { CrashRole::Main } else { CrashRole::Serve };
-    // A panic has its own report, which says more.
+    // A panic has its own, more detailed report.
     if CrashStore::of_user().has(role, marker.pid) {
         return;
     }

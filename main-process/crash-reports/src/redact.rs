@@ -1,15 +1,15 @@
-//! What is taken out of a report before it is written. A report is read by others, so everything that may be somebody's words,
-//! paths or secrets goes; what remains are the program's own words, names of its code and numbers.
+//! Redaction of a report before it is written. Others read a report, so everything that may be a user's text, path or secret
+//! is removed; the program's own words, names of its code and numbers remain.
 
 use shared_protocol::secret_names::looks_secret;
 use std::path::PathBuf;
 
 /// Bytes of one line; a longer one is cut.
 const MAX_LINE_BYTES: usize = 400;
-/// A longer run of letters is no word.
+/// A longer run of letters does not count as a word.
 const MAX_WORD_CHARS: usize = 24;
 const REMOVED: &str = "…";
-/// What stands for a quoted text.
+/// Replaces a quoted text.
 const QUOTED: &str = "\"…\"";
 const PAIRS: [(char, char); 14] = [
     ('"', '"'),
@@ -44,7 +44,7 @@ impl Redaction {
         Self { home: Some(home.to_owned()) }
     }
 
-    /// A place in the source or a line of a backtrace: the home is `~`, and what is not ASCII goes.
+    /// A place in the source or a line of a backtrace: the home becomes `~`, and other than ASCII is removed.
     pub(super) fn source(&self, text: &str) -> String {
         let text = without_escapes(text);
         let text = self.home.as_ref().map_or_else(|| text.clone(), |home| text.replace(home.as_str(), "~"));
@@ -53,12 +53,12 @@ impl Redaction {
         cut(&ascii)
     }
 
-    /// A message: of what is not quoted stay words, names of code, small numbers and places in the source. After a word
-    /// that announces a secret nothing stays before the next `key=value`.
+    /// A message: outside of quotes, words, names of code, small numbers and places in the source remain. After a word
+    /// that announces a secret, everything up to the next `key=value` is removed.
     pub(super) fn message(&self, text: &str) -> String {
         let text = without_quoted(&without_escapes(text));
         let mut after_secret = false;
-        // The separators stay as they are.
+        // Separators remain.
         let words: Vec<String> = text
             .split(' ')
             .map(|word| {

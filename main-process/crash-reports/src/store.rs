@@ -1,4 +1,4 @@
-//! The folder of reports: few, small, and for their user's eyes only.
+//! The folder of reports: few, small, and readable by their user alone.
 
 use super::CrashRole;
 use std::{
@@ -18,10 +18,10 @@ pub struct CrashStore {
     folder: PathBuf,
 }
 
-/// A report as it was written.
+/// A saved report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredReport {
-    /// Of its file: the time, the role and the process.
+    /// The file name: time, role and process.
     pub name: String,
     pub text: String,
 }
@@ -36,7 +36,7 @@ impl CrashStore {
         Self { folder: folder.to_owned() }
     }
 
-    /// Writes a report and lets go of the oldest ones beyond the bound.
+    /// Writes a report and removes the oldest ones beyond the limit.
     pub(super) fn add(&self, time: u64, role: CrashRole, pid: u32, text: &str) -> io::Result<()> {
         prepare(&self.folder)?;
         let name = format!("{time:015}-{}-{pid}.{EXTENSION}", role.word());
@@ -66,7 +66,7 @@ impl CrashStore {
         names
     }
 
-    /// Whether this process of this role has left a report.
+    /// Returns true when this process of this role has left a report.
     pub(super) fn has(&self, role: CrashRole, pid: u32) -> bool {
         let end = format!("-{}-{pid}.{EXTENSION}", role.word());
         self.names().iter().any(|name| name.ends_with(&end))
@@ -83,7 +83,7 @@ impl CrashStore {
         if newest.as_str() <= offered.trim() { None } else { self.read(newest) }
     }
 
-    /// It is not offered again; it stays where it is.
+    /// Marks a report as offered; the file stays.
     pub fn mark_offered(&self, report: &StoredReport) -> io::Result<()> {
         refuse_links(&self.folder)?;
         let mut options = OpenOptions::new();
@@ -103,7 +103,7 @@ impl CrashStore {
     }
 }
 
-/// Makes the folder for its user alone, unless it or the one that it is in leads elsewhere.
+/// Creates the folder for its user alone. Refuses a link, also for the parent folder.
 pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     refuse_links(folder)?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -114,7 +114,7 @@ pub(super) fn refuse_links(folder: &Path) -> io::Result<()> {
     for folder in folder.parent().into_iter().chain([folder]) {
         match folder.symlink_metadata() {
             Ok(found) if !found.is_dir() => {
-                let problem = format!("{} is a link or not a folder; remove it", folder.display());
+                let problem = format!("{} is a link or not a folder. Remove it.", folder.display());
                 return Err(io::Error::other(problem));
             }
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -125,7 +125,7 @@ pub(super) fn refuse_links(folder: &Path) -> io::Result<()> {
 }
 
 impl StoredReport {
-    /// The first line: what ended, and how.
+    /// One line: the role, the time and the reason.
     pub fn headline(&self) -> String {
         let value = |key: &str| {
             self.text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": ")).unwrap_or("unknown")

@@ -1,4 +1,4 @@
-//! The one place with unsafe code for processes: what happens between `fork` and `exec`, and descriptor 3.
+//! The only unsafe code for processes: the steps between `fork` and `exec`, and descriptor 3.
 #![allow(unsafe_code, reason = "pre_exec, dup2 and taking over an inherited descriptor have no safe form")]
 
 use std::io;
@@ -13,38 +13,38 @@ use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal, setpgid, setsid};
 
-/// Where every role finds its channel to main.
+/// The descriptor of a role's channel to main.
 const CHANNEL_FD: RawFd = 3;
 
-/// How a child is set apart from its parent, so that it can be signalled as a whole and a terminal's Ctrl-C
-/// is left to its parent.
+/// Separates a child from its parent, so that the child can be signalled as a whole and Ctrl-C in a terminal reaches the
+/// parent alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Apart {
+pub(crate) enum Detachment {
     Session,
     Group,
 }
 
-/// What a child does before it becomes the new program.
+/// The steps of a child before it executes the new program.
 pub(crate) struct ChildSetup {
-    pub(crate) apart: Apart,
+    pub(crate) detachment: Detachment,
     /// Sent by the kernel when the *thread* that started the child ends.
     pub(crate) death_signal: Option<Signal>,
-    /// Becomes descriptor 3. Nothing above the last wanted descriptor is passed on.
+    /// Becomes descriptor 3. No higher descriptor is inherited.
     pub(crate) channel: Option<OwnedFd>,
 }
 
 impl ChildSetup {
-    /// The command then owns the child's end of the channel: drop it after spawning, so that the child holds
-    /// the only one and its death ends the channel.
+    /// The command owns the child's end of the channel afterwards: drop it after spawning, so that the child holds the
+    /// only one and its death closes the channel.
     pub(crate) fn install(self, command: &mut Command) {
         if self.channel.is_some() {
             reserve_channel_fd();
         }
         let parent = getpid();
         let steps = move || {
-            match self.apart {
-                Apart::Session => setsid().map(drop)?,
-                Apart::Group => setpgid(None, None)?,
+            match self.detachment {
+                Detachment::Session => setsid().map(drop)?,
+                Detachment::Group => setpgid(None, None)?,
             }
             if let Some(signal) = self.death_signal {
                 set_parent_process_death_signal(Some(signal))?;
@@ -86,7 +86,7 @@ fn place_channel(channel: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Marks instead of closing at once: the standard library still needs its own pipe to report a failed exec.
+/// Marks the descriptors instead of closing them: the standard library needs its own pipe to report a failed exec.
 fn close_on_exec_from(first: RawFd) -> io::Result<()> {
     // SAFETY: plain system call on numbers. Called by number because the C library's wrapper is newer than
     // the kernel call, and the marked descriptors stay usable until exec.
@@ -106,7 +106,7 @@ fn reserve_channel_fd() {
         && let Ok(null) = std::fs::File::open("/dev/null")
         && let Ok(lowest) = fcntl_dupfd_cloexec(&null, CHANNEL_FD)
     {
-        // `null` itself may have become 3; then it goes away here and the number is taken again at once.
+        // `null` itself may have become 3; dropping it frees the number, which is taken again at once.
         drop(null);
         *placeholder = if lowest.as_raw_fd() == CHANNEL_FD {
             Some(lowest)
@@ -156,8 +156,8 @@ fn check_and_take() -> io::Result<UnixStream> {
     Ok(UnixStream::from(unsafe { OwnedFd::from_raw_fd(CHANNEL_FD) }))
 }
 
-/// Points standard input, output and error of this process at nothing.
-pub(crate) fn let_go_of_standard_streams() -> io::Result<()> {
+/// Points standard input, output and error of this process at `/dev/null`.
+pub(crate) fn redirect_standard_streams() -> io::Result<()> {
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     for stream in 0..=2 {
         // SAFETY: plain system call on numbers; 0 to 2 stay open descriptors, which is all that std relies

@@ -1,4 +1,4 @@
-//! Why a child is gone, in words a person understands.
+//! The reason why a child ended, in plain words.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
@@ -7,30 +7,30 @@ use std::process::ExitStatus;
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitReason {
-    /// It finished and said that all was well.
+    /// It exited with code 0.
     Clean,
-    /// It finished and said that something was wrong.
+    /// It exited with another code.
     Failed(i32),
-    /// The system ended it for a fault of its own.
+    /// A fatal signal ended it, such as a segmentation fault.
     Crashed(i32),
-    /// Somebody ended it from outside. The kernel does that too when the machine runs out of memory.
+    /// A person or another process killed it. So does the kernel when the machine runs out of memory.
     Killed,
-    /// It was ended because it did not answer or stop in time.
+    /// It was killed because it did not answer or stop in time.
     Timeout,
-    /// It asked for more memory than it may have.
+    /// It exceeded its memory limit.
     OutOfMemory,
-    /// It tried something its sandbox forbids.
+    /// It made a system call that its sandbox forbids.
     SandboxViolation,
     /// It never ran.
     NotStarted,
 }
 
-/// What Rust prints before it aborts because memory could not be had. Abort is also the signal of a panic
-/// inside a panic and of a stack overflow, so the signal alone does not tell.
+/// The line that Rust prints before it aborts for lack of memory. A panic inside a panic and a stack overflow abort as
+/// well, so the signal alone is not enough.
 const ALLOCATION_FAILED: &str = "memory allocation of ";
 
 impl ExitReason {
-    /// Tells an exhausted memory limit from other aborts by the last words of the child.
+    /// Distinguishes an exhausted memory limit from other aborts by the end of standard error.
     pub fn with_last_words(self, stderr_tail: &str) -> Self {
         match self {
             Self::Crashed(libc::SIGABRT) if stderr_tail.contains(ALLOCATION_FAILED) => Self::OutOfMemory,
@@ -64,7 +64,7 @@ impl fmt::Display for ExitReason {
         match self {
             Self::Clean => f.write_str("ended normally"),
             Self::Failed(code) => write!(f, "ended with an error (exit code {code})"),
-            Self::Crashed(signal) => write!(f, "crashed ({})", Fault(*signal)),
+            Self::Crashed(signal) => write!(f, "crashed ({})", FatalSignal(*signal)),
             Self::Killed => {
                 f.write_str("was killed from outside, by a person or by a system short of memory")
             }
@@ -76,9 +76,9 @@ impl fmt::Display for ExitReason {
     }
 }
 
-struct Fault(i32);
+struct FatalSignal(i32);
 
-impl fmt::Display for Fault {
+impl fmt::Display for FatalSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             libc::SIGSEGV => f.write_str("invalid memory access"),

@@ -1,17 +1,17 @@
-//! What `/proc/<pid>/stat` says about a process.
+//! The status of a process in `/proc/<pid>/stat`.
 
 use std::io;
 
-/// The few facts needed to tell processes apart.
+/// The fields that identify a process and its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcStat {
     state: u8,
     pub parent: u32,
     pub session: u32,
-    /// Clock ticks since boot. With the pid this names one process for ever, while a pid alone is used again.
+    /// Clock ticks since boot. Together with the pid it identifies one process; a pid alone is reused.
     pub start_time: u64,
-    /// Clock ticks that it ran, for itself and within the kernel.
-    pub ran: u64,
+    /// CPU time in clock ticks, in user mode and in the kernel.
+    pub cpu_ticks: u64,
 }
 
 impl ProcStat {
@@ -20,7 +20,7 @@ impl ProcStat {
         Self::parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
     }
 
-    /// A zombie runs no code any more; it only waits for its parent to take note.
+    /// A zombie runs no code; it waits for its parent to reap it.
     pub fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X' | b'x')
     }
@@ -36,14 +36,14 @@ impl ProcStat {
             parent: fields.get(1)?.parse().ok()?,
             session: fields.get(3)?.parse().ok()?,
             start_time: fields.get(19)?.parse().ok()?,
-            ran: fields.get(11)?.parse::<u64>().ok()?.saturating_add(fields.get(12)?.parse().ok()?),
+            cpu_ticks: fields.get(11)?.parse::<u64>().ok()?.saturating_add(fields.get(12)?.parse().ok()?),
         })
     }
 }
 
-/// Hundredths of a second that a process ran so far, as the kernel counts them.
+/// The CPU time of a process in hundredths of a second.
 pub fn cpu_ticks(pid: u32) -> Option<u64> {
-    ProcStat::read(pid).ok().map(|stat| stat.ran)
+    ProcStat::read(pid).ok().map(|stat| stat.cpu_ticks)
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let text = b"42 (a ) Z 1 (x) S 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 12345 99 100";
         let stat = ProcStat::parse(text).unwrap();
-        assert_eq!((stat.parent, stat.session, stat.start_time, stat.ran), (7, 9, 12345, 6 + 7));
+        assert_eq!((stat.parent, stat.session, stat.start_time, stat.cpu_ticks), (7, 9, 12345, 6 + 7));
         assert!(!stat.is_dead());
     }
 

@@ -1,7 +1,7 @@
-//! Finding and signalling everything a process has started.
+//! Finding and signalling the descendants of a process.
 //!
-//! A pid read from `/proc` may belong to somebody else a moment later. So every process is first pinned with
-//! a pidfd, then checked again to be one of ours, and only then signalled through that pidfd.
+//! A pid read from `/proc` may belong to another process a moment later. So every process is first pinned with
+//! a pidfd, then checked again to be a descendant, and only then signalled through that pidfd.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::proc_stat::ProcStat;
 
 /// Sends `signals`, in this order, to every living descendant of `root` except `spared`, parents before
-/// children so that nobody restarts what just died. Returns how many were reached.
+/// children so that no parent restarts a child that just died. Returns how many were reached.
 ///
 /// One pass can miss a process that is born or re-parented meanwhile; a caller that must reach all repeats
 /// it.
@@ -23,7 +23,7 @@ pub(crate) fn signal_descendants(root: u32, signals: &[Signal], spared: Option<u
         if !tree.insert(pid) {
             continue;
         }
-        // Asked before the signal: once dead, its children belong to somebody else.
+        // Listed before the signal: orphans get another parent.
         let children = children_of(pid);
         let of_this_tree = |stat: &ProcStat| tree.contains(&stat.parent);
         if spared != Some(pid) && signal_if(pid, signals, of_this_tree) {
@@ -34,12 +34,12 @@ pub(crate) fn signal_descendants(root: u32, signals: &[Signal], spared: Option<u
     reached
 }
 
-/// A stopped process would not hear the first before the second.
-pub(crate) const ASKING: [Signal; 2] = [Signal::TERM, Signal::CONT];
+/// `CONT` follows because a stopped process handles `TERM` only once it continues.
+pub(crate) const STOP_SIGNALS: [Signal; 2] = [Signal::TERM, Signal::CONT];
 
-/// Asks one child of `parent` to end; false when it is none, or is gone.
-pub(crate) fn ask_child(parent: u32, pid: u32) -> bool {
-    signal_if(pid, &ASKING, |stat| stat.parent == parent)
+/// Sends the stop signals to one child of `parent`; false when `pid` is no child of it, or is gone.
+pub(crate) fn request_child_stop(parent: u32, pid: u32) -> bool {
+    signal_if(pid, &STOP_SIGNALS, |stat| stat.parent == parent)
 }
 
 /// Sends `signal` to every living process of a session but its leader. The leader must still be unreaped,
@@ -72,7 +72,7 @@ fn children_of(pid: u32) -> Vec<u32> {
                 children
                     .extend(list.split_ascii_whitespace().filter_map(|number| number.parse::<u32>().ok()));
             }
-            // The thread has ended, or the kernel was built without these lists; the slow way answers both.
+            // The thread has ended, or the kernel was built without these lists.
             Err(_) => return children_by_parent(pid),
         }
     }

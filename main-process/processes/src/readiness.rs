@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// The `poll` form of "at most this long"; `None` waits without end.
+/// The timeout of `poll`; `None` waits without end.
 pub fn timespec(limit: Option<Duration>) -> Option<Timespec> {
     limit.map(|limit| Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 }))
 }

@@ -1,8 +1,8 @@
-//! The directory only we can enter, where sockets and discovery records live, and the places in which others look for it.
+//! The private directory for sockets and discovery records, and the places in which other processes look for it.
 //!
 //! A process writes into one directory, chosen by its environment. A client of an agent may start the bridge with a reduced
-//! environment (`HOME`, `PATH` and little else), so that the bridge would choose another one than the window did: whoever
-//! looks for a running Draftboard looks in all of them.
+//! environment (`HOME`, `PATH` and little else), so that the bridge would choose another one than the window did: the
+//! search for a running Draftboard covers all of them.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -18,30 +18,32 @@ use thiserror::Error;
 const NAME: &str = "draftboard";
 const PRIVATE: u32 = 0o700;
 
-/// A directory that was checked to be ours alone. Inside it no further protection is needed: nobody else can
+/// A directory that only our user can enter. Inside it no further protection is needed: no other user can
 /// list, open or connect to anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeDir {
     path: PathBuf,
 }
 
-/// Why a directory is not safe to put sockets and tokens in.
+/// The reason why a directory is not safe for sockets and tokens.
 #[derive(Debug, Error)]
 pub enum RuntimeDirError {
-    #[error("{path} cannot be created: {source}; set XDG_RUNTIME_DIR to a directory that only you can enter")]
+    #[error(
+        "{path} cannot be created: {source}. Set XDG_RUNTIME_DIR to a directory that only you can enter."
+    )]
     Create { path: PathBuf, source: io::Error },
     #[error(
-        "{path} cannot be checked: {source}; remove it or set XDG_RUNTIME_DIR to another private directory"
+        "{path} cannot be checked: {source}. Remove it or set XDG_RUNTIME_DIR to another private directory."
     )]
     Check { path: PathBuf, source: io::Error },
-    #[error("{path} is a link or a file where a directory is needed; remove it and start again")]
+    #[error("{path} is a link or a file, and a directory is needed. Remove it and start again.")]
     NotADirectory { path: PathBuf },
     #[error(
-        "{path} belongs to uid {owner}; have it removed, or set XDG_RUNTIME_DIR to a private directory of yours"
+        "{path} belongs to uid {owner}. Have it removed, or set XDG_RUNTIME_DIR to a private directory of yours."
     )]
     ForeignOwner { path: PathBuf, owner: u32 },
     #[error(
-        "{path} can be entered by others (mode {mode:04o}); look who changed it, then run: chmod 700 {path}"
+        "{path} can be entered by others (mode {mode:04o}). Check who changed it, then run: chmod 700 {path}"
     )]
     TooOpen { path: PathBuf, mode: u32 },
 }
@@ -53,7 +55,7 @@ pub struct RuntimeDirs {
     skipped: Vec<SkippedDir>,
 }
 
-/// A directory that was looked for in vain.
+/// A directory without a usable record.
 #[derive(Debug, Clone)]
 struct SkippedDir {
     path: PathBuf,
@@ -117,7 +119,7 @@ impl RuntimeDirs {
         &self.usable
     }
 
-    /// Directories that are there and are not safe to read, each with the reason.
+    /// Existing directories that are not safe to read, each with the reason.
     pub fn unsafe_ones(&self) -> impl Iterator<Item = &str> {
         self.skipped.iter().filter_map(|dir| dir.reason.as_deref())
     }
@@ -180,13 +182,13 @@ impl RuntimeDir {
 
     fn opened(path: &Path, created: bool) -> Result<Self, RuntimeDirError> {
         let check = |error: Errno| RuntimeDirError::Check { path: path.to_owned(), source: error.into() };
-        // Opened first and asked second, so that the answer is about one and the same directory.
+        // Opened first and checked second, so that both concern the same directory.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let directory = match openat(CWD, without_trailing_slash(path), flags, Mode::empty()) {
             Err(Errno::LOOP | Errno::NOTDIR) => {
                 return Err(RuntimeDirError::NotADirectory { path: path.to_owned() });
             }
-            // Not even we may open it: its owner and mode, below, tell why.
+            // Its owner and mode, below, say why it cannot be opened.
             Err(Errno::ACCESS) => None,
             Err(error) => return Err(check(error)),
             Ok(directory) => Some(directory),

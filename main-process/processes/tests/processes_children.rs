@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 use processes::{
-    Child, ChildEvent, ChildId, ChildSpec, Environment, EventKind, ExitReason, RestartPolicy, SpawnError,
-    StdStream, Supervisor, inherited_channel, spawn_role,
+    Backoff, ChildEvent, ChildId, ChildSpec, Environment, EventKind, ExitReason, RestartPolicy, RoleProcess,
+    SpawnError, StdStream, Supervisor, inherited_channel, spawn_role,
 };
 
 const PART: &str = "DRAFTBOARD_TEST_PART";
@@ -29,7 +29,7 @@ fn child_entry() {
         }
         "start-a-deaf-child" => {
             let child = play("be-deaf");
-            println!("pid={}", child.pid());
+            println!("pid={}", child.process.pid());
             sleep_for_ever();
         }
         "be-deaf" => sleep_for_ever(),
@@ -91,7 +91,7 @@ fn entry_args() -> Vec<OsString> {
     ["child_entry", "--exact", "--nocapture", "--test-threads=1"].map(OsString::from).into()
 }
 
-fn play(part: &str) -> Child {
+fn play(part: &str) -> RoleProcess {
     spawn_role(&this_binary(), &entry_args(), &Environment::clean().with(PART, part), StdStream::Inherit)
         .unwrap()
 }
@@ -123,10 +123,10 @@ fn a_child_has_its_channel_and_nothing_else_of_ours() {
     let _leaks: Vec<_> = (0..5).map(|_| rustix::io::dup(&null).unwrap()).collect();
     let mut child = play("tell-what-you-have");
     assert_eq!(
-        line(child.channel()),
+        line(&child.channel),
         r#"fds=["0", "1", "2", "3"] env=["DRAFTBOARD_TEST_PART"] leader=true again_fails=true stdin=0"#
     );
-    assert!(child.wait(Some(LONG)).unwrap().unwrap().success());
+    assert!(child.process.wait(Some(LONG)).unwrap().unwrap().success());
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn a_child_that_never_listens_dies_when_its_parent_is_killed() {
 #[test]
 fn dropping_a_child_ends_it_with_its_process_group() {
     let child = play("have-a-child");
-    let grandchild: u32 = line(child.channel()).parse().unwrap();
-    let pid = child.pid();
+    let grandchild: u32 = line(&child.channel).parse().unwrap();
+    let pid = child.process.pid();
     assert!(is_alive(pid) && is_alive(grandchild));
     drop(child);
     assert!(!is_alive(pid));
@@ -180,10 +180,14 @@ fn standard_error_can_be_read() {
     let environment = Environment::clean().with(PART, "no such thing");
     let mut child = spawn_role(&this_binary(), &entry_args(), &environment, StdStream::Pipe).unwrap();
     let mut words = String::new();
-    child.take_stderr().unwrap().read_to_string(&mut words).unwrap();
+    child.process.take_stderr().unwrap().read_to_string(&mut words).unwrap();
     assert!(words.contains("no such part: no such thing"), "{words}");
-    assert!(child.take_stderr().is_none());
-    assert_eq!(child.wait(None).unwrap().map(ExitReason::from), Some(ExitReason::Failed(101)));
+    assert!(child.process.take_stderr().is_none());
+    assert_eq!(child.process.wait(None).unwrap().map(ExitReason::from), Some(ExitReason::Failed(101)));
+}
+
+fn restarts(max_restarts: u32) -> RestartPolicy {
+    RestartPolicy::new(Backoff::of_role(max_restarts))
 }
 
 fn spec(part: &str, policy: RestartPolicy) -> ChildSpec {
@@ -225,7 +229,7 @@ fn shape(kind: &EventKind) -> String {
 #[test]
 fn a_crasher_is_restarted_with_growing_pauses_and_given_up_at_the_third_crash() {
     let (supervisor, events) = Supervisor::launch().unwrap();
-    let id = supervisor.start(spec("crash", RestartPolicy::new(3))).unwrap();
+    let id = supervisor.start(spec("crash", restarts(2))).unwrap();
     let mut shapes = Vec::new();
     let mut starts = Vec::new();
     while !shapes.last().is_some_and(|last: &String| last.starts_with("gave up")) {
@@ -257,7 +261,7 @@ fn a_crasher_is_restarted_with_growing_pauses_and_given_up_at_the_third_crash() 
 #[test]
 fn a_polite_child_stops_at_the_end_of_its_channel_and_has_the_last_word() {
     let (supervisor, events) = Supervisor::launch().unwrap();
-    let id = supervisor.start(spec("be-polite", RestartPolicy::new(3))).unwrap();
+    let id = supervisor.start(spec("be-polite", restarts(2))).unwrap();
     let (pid, channel) = next_started(&events, id);
     assert_eq!(line(&channel), "ready");
     supervisor.stop(id, LONG).unwrap();
@@ -270,7 +274,7 @@ fn a_polite_child_stops_at_the_end_of_its_channel_and_has_the_last_word() {
 #[test]
 fn a_deaf_child_is_killed_when_its_time_is_over() {
     let (supervisor, events) = Supervisor::launch().unwrap();
-    let id = supervisor.start(spec("be-deaf", RestartPolicy::new(3))).unwrap();
+    let id = supervisor.start(spec("be-deaf", restarts(2))).unwrap();
     let (pid, _channel) = next_started(&events, id);
     let asked = Instant::now();
     supervisor.stop(id, Duration::from_millis(150)).unwrap();
@@ -283,7 +287,7 @@ fn a_deaf_child_is_killed_when_its_time_is_over() {
 #[test]
 fn a_child_killed_for_a_reason_counts_as_crashed_for_it() {
     let (supervisor, events) = Supervisor::launch().unwrap();
-    let id = supervisor.start(spec("be-deaf", RestartPolicy::new(2))).unwrap();
+    let id = supervisor.start(spec("be-deaf", restarts(1))).unwrap();
     let (_, _channel) = next_started(&events, id);
     supervisor.kill(id, ExitReason::SandboxViolation).unwrap();
     let forbidden = "tried something its sandbox forbids and was ended";
@@ -298,7 +302,7 @@ fn a_child_killed_for_a_reason_counts_as_crashed_for_it() {
 #[test]
 fn a_child_killed_by_a_stranger_is_restarted() {
     let (supervisor, events) = Supervisor::launch().unwrap();
-    let id = supervisor.start(spec("be-deaf", RestartPolicy::new(2))).unwrap();
+    let id = supervisor.start(spec("be-deaf", restarts(1))).unwrap();
     let (pid, _channel) = next_started(&events, id);
     rustix::process::kill_process(
         rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(),
@@ -314,7 +318,7 @@ fn a_child_killed_by_a_stranger_is_restarted() {
 #[test]
 fn a_program_that_cannot_start_is_tried_again_and_given_up() {
     let (supervisor, events) = Supervisor::launch().unwrap();
-    let missing = ChildSpec { exe: "/nowhere/draftboard".into(), ..spec("missing", RestartPolicy::new(2)) };
+    let missing = ChildSpec { exe: "/nowhere/draftboard".into(), ..spec("missing", restarts(1)) };
     let id = supervisor.start(missing).unwrap();
     match next(&events, id) {
         EventKind::StartFailed { error } => assert!(error.contains("/nowhere/draftboard"), "{error}"),
@@ -328,7 +332,7 @@ fn a_program_that_cannot_start_is_tried_again_and_given_up() {
 #[test]
 fn stopping_a_child_that_waits_for_its_restart_cancels_that() {
     let (supervisor, events) = Supervisor::launch().unwrap();
-    let missing = ChildSpec { exe: "/nowhere/draftboard".into(), ..spec("missing", RestartPolicy::new(9)) };
+    let missing = ChildSpec { exe: "/nowhere/draftboard".into(), ..spec("missing", restarts(8)) };
     let id = supervisor.start(missing).unwrap();
     assert_eq!(shape(&next(&events, id)), "start failed");
     assert_eq!(shape(&next(&events, id)), "restarting in 100ms");
@@ -342,7 +346,7 @@ fn shutdown_ends_all_children_and_then_the_events() {
     let (supervisor, events) = Supervisor::launch().unwrap();
     let ids: Vec<ChildId> = ["be-polite", "be-deaf"]
         .iter()
-        .map(|part| supervisor.start(spec(part, RestartPolicy::new(3))).unwrap())
+        .map(|part| supervisor.start(spec(part, restarts(2))).unwrap())
         .collect();
     let pids: Vec<u32> = ids.iter().map(|id| next_started(&events, *id).0).collect();
     supervisor.shutdown(Duration::from_millis(200));
@@ -355,8 +359,7 @@ fn shutdown_ends_all_children_and_then_the_events() {
 fn shutdown_gets_through_when_nobody_reads_events() {
     let (supervisor, events) = Supervisor::launch().unwrap();
     for _ in 0..40 {
-        let missing =
-            ChildSpec { exe: "/nowhere/draftboard".into(), ..spec("missing", RestartPolicy::new(99)) };
+        let missing = ChildSpec { exe: "/nowhere/draftboard".into(), ..spec("missing", restarts(98)) };
         supervisor.start(missing).unwrap();
     }
     let begin = Instant::now();

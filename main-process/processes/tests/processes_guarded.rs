@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use processes::{
-    Environment, ExitReason, GuardError, GuardedChild, GuardedProgram, StdStream, WardenCommand, run_warden,
+    Environment, ExitReason, GuardError, GuardedProgram, ProgramLaunch, StdStream, WardenCommand, run_warden,
     spawn_guarded,
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -54,11 +54,11 @@ fn warden() -> WardenCommand {
 fn shell(
     script: &str,
     mark: &str,
-    change: impl FnOnce(&mut GuardedProgram),
-) -> Result<GuardedChild, GuardError> {
-    let mut program = GuardedProgram::new("sh", ["-c", script]);
-    program.env = Environment::keep(["PATH"]).with(PART, "warden").with(MARK, mark);
-    program.grace = Duration::from_secs(2);
+    change: impl FnOnce(&mut ProgramLaunch),
+) -> Result<GuardedProgram, GuardError> {
+    let mut program = ProgramLaunch::new("sh", ["-c", script]);
+    program.environment = Environment::keep(["PATH"]).with(PART, "warden").with(MARK, mark);
+    program.grace_period = Duration::from_secs(2);
     change(&mut program);
     spawn_guarded(&warden(), &program)
 }
@@ -122,7 +122,7 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
 
-fn reason(child: &mut GuardedChild) -> ExitReason {
+fn reason(child: &mut GuardedProgram) -> ExitReason {
     child.wait(Some(LONG)).unwrap().expect("ended in time").into()
 }
 
@@ -173,7 +173,7 @@ fn stopping_ends_the_whole_family_at_once_when_it_listens() {
 fn those_who_will_not_end_are_killed_after_their_grace() {
     let mark = new_mark();
     let grace = Duration::from_millis(200);
-    let mut child = shell(STUBBORN, &mark, |program| program.grace = grace).unwrap();
+    let mut child = shell(STUBBORN, &mark, |program| program.grace_period = grace).unwrap();
     wait_for_sleepers(&mark, 3);
     let begin = Instant::now();
     child.stop().unwrap();
@@ -186,7 +186,8 @@ fn a_family_that_keeps_growing_is_killed_too() {
     let mark = new_mark();
     let growing =
         r#"trap "" TERM; while :; do setsid sh -c 'trap "" TERM; sleep 300 & sleep 300' & sleep 0.01; done"#;
-    let mut child = shell(growing, &mark, |program| program.grace = Duration::from_millis(100)).unwrap();
+    let mut child =
+        shell(growing, &mark, |program| program.grace_period = Duration::from_millis(100)).unwrap();
     wait_for_sleepers(&mark, 10);
     child.stop().unwrap();
     assert_eq!(marked(&mark), []);
@@ -270,8 +271,8 @@ fn what_a_program_leaves_behind_ends_with_it() {
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
-    let mut program = GuardedProgram::new("no-such-program", ["x"]);
-    program.env = Environment::clean().with("PATH", "/usr/bin:/bin").with(PART, "warden");
+    let mut program = ProgramLaunch::new("no-such-program", ["x"]);
+    program.environment = Environment::clean().with("PATH", "/usr/bin:/bin").with(PART, "warden");
     let error = spawn_guarded(&warden(), &program).unwrap_err();
     assert!(error.to_string().contains("no-such-program could not be started"), "{error}");
     assert!(
@@ -363,7 +364,7 @@ fn a_program_runs_in_the_folder_it_is_given() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
     let mut child =
-        shell("pwd > here", &new_mark(), |program| program.current_dir = Some(folder.clone())).unwrap();
+        shell("pwd > here", &new_mark(), |program| program.folder = Some(folder.clone())).unwrap();
     assert_eq!(reason(&mut child), ExitReason::Clean);
     let here = std::fs::read_to_string(folder.join("here")).unwrap();
     assert_eq!(Path::new(here.trim()), folder);

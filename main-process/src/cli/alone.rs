@@ -1,7 +1,8 @@
 //! Terraform for a command that has the workspace to itself, because no Draftboard is running.
 
-use crate::terraform_worker::{self, Around, Link, Told, UserFolders, Wardens};
+use crate::terraform_worker::{self, Around, Link, Told, UserFolders};
 use crossbeam_channel::bounded;
+use processes::WardenCommand;
 use shared_protocol::{
     Actor, Code, Refusal,
     messages::{Answer, Applied},
@@ -24,7 +25,7 @@ impl Alone {
         let failed = |error: std::io::Error| Refusal::new(Code::Internal, error.to_string());
         let exe = std::env::current_exe().map_err(failed)?;
         let (link, questions) = Link::new();
-        let (spawner, user) = (Arc::new(Wardens::new(exe)), UserFolders::of_user());
+        let (spawner, user) = (Arc::new(WardenCommand::new(exe)), UserFolders::of_user());
         let worker = terraform_worker::start(link.clone(), questions, Arc::new(Nobody), spawner, user);
         Ok(Self { link, worker: Some(worker.map_err(failed)?) })
     }

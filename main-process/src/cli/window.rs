@@ -3,15 +3,14 @@
 use super::{Roles, format, workspace_at};
 use crate::{
     host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch, launch_at},
-    mcp, preview, renderer_link,
-    terraform_worker::{self, Wardens},
+    mcp, preview, renderer_link, terraform_worker,
     upstreams::{self, Folders},
 };
 use crash_reports::{self, CrashRole, LogWriter, RunningMarker};
 use crossbeam_channel::{Receiver, select};
 use processes::{
-    ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
-    Supervisor,
+    Backoff, ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
+    Supervisor, WardenCommand,
 };
 use shared_protocol::{Code, Refusal, messages::Request, review::Scope};
 use signal_hook::{
@@ -139,7 +138,7 @@ fn run(
     };
     let (host, signals, writer) = Host::start(launch, window, parts)?;
     let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
-    let spawner = Arc::new(Wardens::new(&roles.exe));
+    let spawner = Arc::new(WardenCommand::new(&roles.exe));
     let worker = terraform_worker::start(
         terraform.clone(),
         questions,
@@ -148,8 +147,8 @@ fn run(
         terraform_worker::UserFolders::of_user(),
     )?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
-    let roles_of_previews = Box::new(preview::Roles(roles.exe.clone()));
-    let previewing = preview::start(previews.clone(), wishes, around, roles_of_previews)?;
+    let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
+    let previewing = preview::start(previews.clone(), wishes, around, launcher)?;
     let started = mcp::start(agents.clone(), orders, host.clone(), terraform.clone(), overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     if let Ok(started) = &started {
@@ -192,7 +191,7 @@ fn renderer(roles: &Roles) -> ChildSpec {
         // A frame takes and gives back megabytes; a huge page to be cleared for them can hold it up for 50 ms.
         env: Environment::inherit().with("MIMALLOC_ALLOW_THP", "0"),
         stderr: StdStream::Inherit,
-        policy: RestartPolicy::new(MAX_CRASHES),
+        policy: RestartPolicy::new(Backoff::of_role(MAX_CRASHES - 1)),
     }
 }
 

@@ -9,7 +9,7 @@ mod state;
 
 use client::Client;
 use processes::{
-    Environment, GuardedChild, GuardedProgram, StdStream, WardenCommand, WorkspaceLock, spawn_guarded,
+    Environment, GuardedProgram, ProgramLaunch, StdStream, WardenCommand, WorkspaceLock, spawn_guarded,
 };
 use shared_protocol::{BoardId, Code, Refusal};
 use std::{
@@ -52,19 +52,19 @@ fn remove(root: &Path) -> io::Result<()> {
 }
 
 /// Starts the agent as a process that ends with this one.
-pub(crate) fn start_agent(root: &Path) -> Result<GuardedChild, Refusal> {
+pub(crate) fn start_agent(root: &Path) -> Result<GuardedProgram, Refusal> {
     let not_started = |error: String| {
         Refusal::new(Code::Internal, format!("the demo's agent was not started: {error}"))
             .hint("The copy of the example is open all the same.")
     };
     let exe = std::env::current_exe().map_err(|error| not_started(error.to_string()))?;
     let arguments = ["--role".into(), "demo-agent".into(), OsString::from(root)];
-    let program = GuardedProgram {
-        env: Environment::inherit(),
+    let launch = ProgramLaunch {
+        environment: Environment::inherit(),
         stderr: StdStream::Inherit,
-        ..GuardedProgram::new(&exe, arguments)
+        ..ProgramLaunch::new(&exe, arguments)
     };
-    spawn_guarded(&WardenCommand::new(&exe), &program).map_err(|error| not_started(error.to_string()))
+    spawn_guarded(&WardenCommand::new(&exe), &launch).map_err(|error| not_started(error.to_string()))
 }
 
 /// Plays the agent: connects through `draftboard mcp`, proposes, waits for the decision, ends.

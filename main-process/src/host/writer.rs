@@ -26,12 +26,14 @@ use crash_reports::{self, CrashStore};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use journal::FileChanged;
 use mcp_server::AskReply;
-use processes::GuardedChild;
+use processes::GuardedProgram;
 use reviewing::Reviewed;
 use shared_protocol::{
     Actor, ActorKind, Code, ElementId, NodeId, Refusal,
     mcp::McpMode,
     messages::{Answer, Applied, InstanceView, Patch, PlainFolder, Presence, Request, ToRenderer},
+    previews::PreviewAnswer,
+    request::Responder,
     review::AuditEvent,
 };
 use std::{
@@ -61,7 +63,7 @@ pub(super) struct Writer {
     /// What the first window shows over the workspace.
     welcome: Option<Welcome>,
     /// The scripted agent of the demo, while that is the workspace that is open.
-    demo: Option<GuardedChild>,
+    demo: Option<GuardedProgram>,
     failed: Failed,
     agents: mcp::Link,
     terraform: terraform_worker::Link,
@@ -437,7 +439,10 @@ impl Writer {
             }
             Request::Mcp(request) => return self.agents.request(request, reply),
             Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
-            Request::Preview(request) => return self.host.previews.request(request, reply),
+            Request::Preview(request) => {
+                let responder = Responder::new(reply).map(preview_answer);
+                return self.host.previews.request(request, responder);
+            }
             Request::Upstream(request) => {
                 let way = if actor.kind == ActorKind::Window { "window" } else { "terminal" };
                 let by = upstreams::By { name: actor.name.clone(), way };
@@ -565,6 +570,14 @@ fn kept<T>(failed: &Option<Refusal>, result: Result<T, Refusal>) -> Result<T, Re
     match failed {
         Some(refusal) => result.and(Err(refusal.clone())),
         None => result,
+    }
+}
+
+fn preview_answer(answer: PreviewAnswer) -> Answer {
+    match answer {
+        PreviewAnswer::Done => Answer::Done,
+        PreviewAnswer::Saved { path, bytes } => Answer::Exported { path, bytes },
+        other => Answer::Preview(other),
     }
 }
 

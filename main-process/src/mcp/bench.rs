@@ -13,6 +13,7 @@ use shared_protocol::{
     messages::{Answer, Patch, Request},
     preview::Screen,
     proposal::Act,
+    request::Responder,
     terraform::CostView,
 };
 use std::{sync::Arc, time::Duration};
@@ -42,8 +43,8 @@ impl Bench {
         let screen = Screen::new(width, height, 1.0, picture.dark)
             .ok_or_else(|| Refusal::new(Code::BadRequest, "there is no screen of this size"))?;
         let (done, answered) = crossbeam_channel::bounded(1);
-        let reply = Box::new(move |result| drop(done.send(result)));
-        self.host.previews.picture(ground, route, screen, reply);
+        let responder = Responder::new(move |result| drop(done.send(result)));
+        self.host.previews.picture(ground, route, screen, responder);
         let drawn = answered.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
             Err(Refusal::new(Code::Timeout, "the page was not drawn in time").hint("Try again in a moment."))
         });

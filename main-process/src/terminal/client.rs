@@ -48,7 +48,7 @@ impl Client {
     pub(crate) fn connect(record: &DiscoveryRecord) -> Result<Self, ClientError> {
         let pid = record.pid;
         let unreachable = |source| ClientError::Unreachable { pid, source };
-        let stream = UnixStream::connect(&record.socket).map_err(unreachable)?;
+        let stream = record.connect().map_err(unreachable)?;
         stream.set_read_timeout(Some(HELLO_LIMIT)).map_err(unreachable)?;
         stream.set_write_timeout(Some(LIMIT)).map_err(unreachable)?;
         let mut client = Self { stream, reader: FrameReader::new(MAX_TERMINAL), pid };

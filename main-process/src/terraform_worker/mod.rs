@@ -22,7 +22,6 @@ mod lines;
 mod request_plan;
 mod running;
 mod site;
-mod spawner;
 #[cfg(test)]
 mod tests;
 mod trial;
@@ -34,7 +33,6 @@ pub(crate) use around::{Around, Told};
 pub(crate) use follower::{Follower, Outcome};
 pub(crate) use import::import;
 pub(crate) use request_plan::{PlanKey, SavedPlan};
-pub(crate) use spawner::Wardens;
 pub(crate) use trial::{About, TrialAsked};
 pub(crate) use user::UserFolders;
 
@@ -44,6 +42,7 @@ use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use drafts::Drafts;
 use ground::Ground;
+use processes::ProgramSpawner;
 use request_plan::RequestPlans;
 use shared_protocol::{
     Actor, BoardId, BoardKind, Change, Code, NodeId, ProposalId, ProposalState, Refusal, Subject,
@@ -56,11 +55,8 @@ use std::{
     sync::Arc,
     thread::JoinHandle,
 };
+use terraform::cost::{self, Estimates};
 use terraform::price_files::Prices;
-use terraform::{
-    cost::{self, Estimates},
-    run::Spawner,
-};
 use workspace::{Pricing, Workspace};
 
 /// Texts by their path within a board's folder.
@@ -365,7 +361,7 @@ pub(crate) fn start(
     link: Link,
     orders: Receiver<Order>,
     around: Arc<dyn Around>,
-    spawner: Arc<dyn Spawner>,
+    spawner: Arc<dyn ProgramSpawner>,
     user: UserFolders,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new()

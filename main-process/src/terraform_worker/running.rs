@@ -12,6 +12,7 @@ use super::{
     site::{Reserved, Site, refusal},
 };
 use crate::host::Reply;
+use processes::ProgramSpawner;
 use shared_protocol::{
     Actor, Board, Code, Refusal,
     messages::Answer,
@@ -28,7 +29,7 @@ use std::{
     time::{Duration, Instant},
 };
 use terraform::{
-    run::{Event, Program, Request, Run, Spawner, refuse_links},
+    run::{Event, Program, Request, Run, refuse_links},
     settings::IGNORED_PROGRAM,
 };
 use workspace::now;
@@ -48,7 +49,7 @@ pub(super) struct Starting {
     pub(super) actor: Actor,
     pub(super) link: Link,
     pub(super) around: Arc<dyn Around>,
-    pub(super) spawner: Arc<dyn Spawner>,
+    pub(super) spawner: Arc<dyn ProgramSpawner>,
     pub(super) follower: Option<Arc<dyn Follower>>,
     /// It is asked to end then.
     pub(super) until: Option<Instant>,

@@ -14,6 +14,7 @@ use super::{
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
+use processes::ProgramSpawner;
 use shared_protocol::{
     Board, BoardId, Code, Refusal,
     messages::Answer,
@@ -31,7 +32,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use terraform::run::{Event, Program, RunError, Runs, Scratch, Spawner, Stream, Tracker};
+use terraform::run::{Event, Program, RunError, Runs, Scratch, Stream, Tracker};
 
 /// Runs remembered for each board; as many logs are kept.
 const MOST_RUNS: usize = 20;
@@ -119,7 +120,7 @@ impl Drop for Reserved {
 
 impl Site {
     /// Reads what earlier processes left; runs nothing, because a workspace may be somebody else's.
-    pub(super) fn open(ground: &Ground, spawner: Arc<dyn Spawner>, user: Arc<UserFolders>) -> Self {
+    pub(super) fn open(ground: &Ground, spawner: Arc<dyn ProgramSpawner>, user: Arc<UserFolders>) -> Self {
         let runs = Runs::new(spawner, &ground.files.state_folder());
         let mut state = State::default();
         let mut found: Vec<(PathBuf, RunView)> =
@@ -191,7 +192,7 @@ impl Site {
     // ---- the program ------------------------------------------------------------------------------------------------
 
     /// The program to run, asked for its version the first time. The user's settings choose it, never the workspace.
-    pub(super) fn program(&self, spawner: &dyn Spawner) -> Result<Program, Refusal> {
+    pub(super) fn program(&self, spawner: &dyn ProgramSpawner) -> Result<Program, Refusal> {
         let key = self.user.program()?;
         if let Some(known) = self.lock().programs.get(&key) {
             return Ok(known.clone());

@@ -15,7 +15,6 @@ use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use terraform::run::OwnGroup;
 use workspace::now;
 use workspace::{Template, Workspace, create};
 
@@ -516,7 +515,7 @@ fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again(
     let path = file.path().to_owned();
     // As a killed process does.
     std::mem::forget(file);
-    drop(Site::open(&ground, Arc::new(OwnGroup), Arc::new(user)));
+    drop(Site::open(&ground, Arc::new(processes::ProcessGroupSpawner), Arc::new(user)));
     assert!(!root.join(".draftboard/trials").exists());
     assert!(!path.exists(), "a saved plan holds secrets");
 }

@@ -15,6 +15,7 @@ use super::{
 use crate::host::Reply;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};
+use processes::ProgramSpawner;
 use shared_protocol::{
     Actor, BoardId, Code, Refusal, Revision,
     messages::Answer,
@@ -26,7 +27,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use terraform::{cost, run::Spawner, write};
+use terraform::{cost, write};
 use workspace::now;
 
 /// The window is told at most this often.
@@ -41,7 +42,7 @@ const LONGEST_SECRET: usize = 64 << 10;
 pub(super) struct Worker {
     link: Link,
     around: Arc<dyn Around>,
-    spawner: Arc<dyn Spawner>,
+    spawner: Arc<dyn ProgramSpawner>,
     user: Arc<UserFolders>,
     /// The workspace that was shown last.
     here: Option<(Arc<Ground>, Arc<Site>)>,
@@ -60,7 +61,7 @@ impl Worker {
     pub(super) fn new(
         link: Link,
         around: Arc<dyn Around>,
-        spawner: Arc<dyn Spawner>,
+        spawner: Arc<dyn ProgramSpawner>,
         user: UserFolders,
     ) -> Self {
         let soon = Instant::now();

@@ -2,10 +2,11 @@
 //! nobody.
 
 use super::{
-    Accepted, Around, By, Link, Order, follow::Following, forms, guests, internal, sources, spawner::Wardens,
-    too_much, views, words,
+    Accepted, Around, By, Link, Order, follow::Following, forms, guests, internal, sources, too_much, views,
+    words,
 };
 use crate::host::{Host, Job, Reply};
+use processes::WardenCommand;
 use shared_protocol::{
     Code, Refusal,
     messages::Answer,
@@ -20,7 +21,9 @@ use tokio::{
     runtime::Handle,
     sync::{Semaphore, mpsc},
 };
-use upstreams::{McpConfig, McpService, Pace, Setup, ToolSettings, best_secret_store, inherited_environment};
+use upstreams::{
+    McpConfig, McpService, SERVER_BACKOFF, Setup, ToolSettings, best_secret_store, inherited_environment,
+};
 use uuid::Uuid;
 use workspace::now;
 
@@ -72,10 +75,10 @@ fn open(around: &Around, runtime: Handle) -> Result<McpService, upstreams::Failu
         config_file: folders.config.join("upstreams.json"),
         data: folders.data.clone(),
         environment: inherited_environment(),
-        spawner: Arc::new(Wardens::new(&around.exe)),
+        spawner: Arc::new(WardenCommand::new(&around.exe)),
         secrets: best_secret_store(&folders.config),
         internal: Arc::new(internal::Told(Arc::clone(&around.agents.published))),
-        pace: Pace::default(),
+        backoff: SERVER_BACKOFF,
     };
     McpService::open(setup, runtime)
 }

@@ -17,7 +17,6 @@ mod internal;
 mod keeper;
 mod manifests;
 mod sources;
-mod spawner;
 mod views;
 mod words;
 

@@ -10,6 +10,7 @@
 mod common;
 
 use common::{Bench, program};
+use processes::ProcessGroupSpawner;
 use shared_protocol::{
     NodeId, Value,
     terraform::{Deployment, RunOperation},
@@ -21,7 +22,7 @@ use std::{
 };
 use terraform::{
     Generated,
-    run::{Action, Event, OwnGroup, Program, Request, Run, RunError, Runs, Shown, Tracker},
+    run::{Action, Event, Program, Request, Run, RunError, Runs, Shown, Tracker},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,7 +37,7 @@ struct Site {
 impl Site {
     fn new() -> Option<Self> {
         let path = std::env::var_os("PATH");
-        let program = match Program::find(&OwnGroup, None, path.as_deref()) {
+        let program = match Program::find(&ProcessGroupSpawner, None, path.as_deref()) {
             Ok(program) => program,
             Err(error) => {
                 program::skip(&format!("no run was tried: {error}"));
@@ -44,7 +45,7 @@ impl Site {
             }
         };
         let folder = tempfile::tempdir().unwrap();
-        let runs = Runs::new(Arc::new(OwnGroup), &folder.path().join(".draftboard"));
+        let runs = Runs::new(Arc::new(ProcessGroupSpawner), &folder.path().join(".draftboard"));
         Some(Self { folder, runs, program, bench: Bench::new() })
     }
 
@@ -272,9 +273,10 @@ fn nothing_real_changes_without_a_word() {
 
 #[test]
 fn a_missing_program_is_explained() {
-    let error = Program::find(&OwnGroup, None, Some("/nowhere".as_ref())).unwrap_err().to_string();
+    let error = Program::find(&ProcessGroupSpawner, None, Some("/nowhere".as_ref())).unwrap_err().to_string();
     assert!(error.contains("terraform or tofu") && error.contains("settings.toml"), "{error}");
-    let error = Program::find(&OwnGroup, Some("/nowhere/terraform"), None).unwrap_err().to_string();
+    let error =
+        Program::find(&ProcessGroupSpawner, Some("/nowhere/terraform"), None).unwrap_err().to_string();
     assert!(error.contains("/nowhere/terraform"), "{error}");
 }
 
@@ -285,7 +287,7 @@ fn a_run_that_was_cut_off_is_told_once() {
     std::fs::create_dir_all(&state).unwrap();
     let record = r#"{"board":"main","operation":"apply","log":"x.log"}"#;
     std::fs::write(state.join("main.lock"), record).unwrap();
-    let runs = Runs::new(Arc::new(OwnGroup), folder.path());
+    let runs = Runs::new(Arc::new(ProcessGroupSpawner), folder.path());
     let told = runs.interrupted();
     assert_eq!(told[0].operation, "apply");
     assert_eq!(runs.interrupted(), []);

@@ -1,15 +1,10 @@
 //! Fetches a package before its first start. A separate step with its own timeout, so that a slow download is not
 //! mistaken for a server that hangs.
 
-use crate::{
-    actor::StartCancellation,
-    error::Failure,
-    launch::Plan,
-    log::ServerLog,
-    process::Process,
-    spawn::{Launch, Spawner},
-};
+use crate::{actor::StartCancellation, error::Failure, launch::Plan, log::ServerLog, process::Process};
+use processes::{ProgramLaunch, ProgramSpawner};
 use std::{
+    ffi::OsStr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -31,7 +26,7 @@ pub(crate) enum FetchFailure {
 
 pub(crate) async fn run(
     plan: &Plan,
-    spawner: &Arc<dyn Spawner>,
+    spawner: &Arc<dyn ProgramSpawner>,
     log: &Arc<ServerLog>,
     limit: Duration,
     quit: &StartCancellation,
@@ -74,15 +69,15 @@ enum FetchStepResult {
 
 /// Runs a step until it ends or times out. No process of it remains in either case.
 async fn run_step(
-    step: &Launch,
-    spawner: &Arc<dyn Spawner>,
+    step: &ProgramLaunch,
+    spawner: &Arc<dyn ProgramSpawner>,
     log: &Arc<ServerLog>,
     end: Instant,
     quit: &StartCancellation,
 ) -> Result<FetchStepResult, FetchFailure> {
     let since = log.mark();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    log.push(&format!("Draftboard: {name} {}", step.arguments.join(" ")));
+    log.push(&format!("Draftboard: {name} {}", step.arguments.join(OsStr::new(" ")).display()));
     let failed = |message: String| FetchFailure::Failed(Failure::unavailable(message));
     let started = Process::start(spawner, step, log).await;
     let (process, (output, input)) =
@@ -117,8 +112,8 @@ async fn run_step(
     )))
 }
 
-fn classify_failure(step: &Launch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
-    let verb = step.arguments.first().map(String::as_str);
+fn classify_failure(step: &ProgramLaunch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
+    let verb = step.arguments.first().and_then(|verb| verb.to_str());
     if matches!(name, "docker" | "podman") && verb == Some("version") {
         return Failure::unavailable(format!("Docker not running: start Docker and try again.{last_words}"));
     }

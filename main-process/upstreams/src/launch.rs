@@ -5,13 +5,14 @@ use crate::{
     config::{McpConfig, McpPackageType},
     error::Failure,
     secrets::ResolvedSecrets,
-    spawn::Launch,
 };
+use processes::{Environment, ProgramLaunch, StdStream};
 use sha2::{Digest as _, Sha256};
 use std::{
     ffi::{OsStr, OsString},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// The variables a server inherits from the user's session; all others must be in its configuration.
@@ -40,15 +41,37 @@ pub fn inherited_environment() -> Vec<(OsString, OsString)> {
     INHERITED.iter().filter_map(|name| std::env::var_os(name).map(|value| (name.into(), value))).collect()
 }
 
+/// The time that a server gets to end after this process ended without stopping it. Its configuration sets the time for an
+/// ordinary stop.
+const ORPHAN_GRACE_PERIOD: Duration = Duration::from_millis(300);
+
+/// A program with pipes for all three standard streams and no environment but this one.
+pub(crate) fn piped_launch(
+    program: &Path,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+) -> ProgramLaunch {
+    ProgramLaunch {
+        environment: Environment::only(environment),
+        folder: Some(folder),
+        stdin: StdStream::Pipe,
+        stdout: StdStream::Pipe,
+        stderr: StdStream::Pipe,
+        grace_period: ORPHAN_GRACE_PERIOD,
+        ..ProgramLaunch::new(program, arguments)
+    }
+}
+
 /// The launch plan of a server.
 pub(crate) struct Plan {
     /// Fetch steps before the first start, in order.
-    pub(crate) install: Vec<Launch>,
+    pub(crate) install: Vec<ProgramLaunch>,
     /// The mark file that exists after installation.
     pub(crate) mark: Option<PathBuf>,
-    pub(crate) launch: Launch,
+    pub(crate) launch: ProgramLaunch,
     /// The cleanup step after the end, because a container outlives the program that started it.
-    pub(crate) clear: Option<Launch>,
+    pub(crate) clear: Option<ProgramLaunch>,
 }
 
 pub(crate) struct Place<'a> {
@@ -78,18 +101,12 @@ pub(crate) fn plan(
             Failure::not_found(format!("The folder {} does not exist", folder.display())).at("folder")
         );
     }
-    let run = |program: PathBuf, arguments: Vec<String>| Launch {
-        program,
-        arguments,
-        folder: folder.clone(),
-        environment: environment.clone(),
+    let run = |program: PathBuf, arguments: Vec<String>| {
+        piped_launch(&program, arguments, folder.clone(), environment.clone())
     };
     // Fetching needs no secrets of the server.
-    let fetch = |program: &Path, arguments: Vec<String>| Launch {
-        program: program.to_owned(),
-        arguments,
-        folder: home.clone(),
-        environment: place.environment.to_vec(),
+    let fetch = |program: &Path, arguments: Vec<String>| {
+        piped_launch(program, arguments, home.clone(), place.environment.to_vec())
     };
     let find = |name: &str| find_program(name, &environment);
     let package = &config.package;

@@ -19,11 +19,10 @@ mod process;
 mod registry;
 mod secrets;
 mod service;
-mod spawn;
 mod status;
 mod tools;
 
-pub use actor::{Pace, Phase, Progress};
+pub use actor::{Phase, Progress};
 pub use call::Answer;
 pub use config::{
     EnvVarConfig, HttpAuth, Limits, McpConfig, McpPackage, McpPackageType, McpSource, McpTransport,
@@ -38,7 +37,6 @@ pub use manifest::{
 };
 pub use registry::{Offer, RegistryEntry, search_registry};
 pub use secrets::{FileSecrets, Keyring, MIN_SECRET_BYTES, Secret, SecretStore, best_secret_store};
-pub use service::{McpService, Setup};
-pub use spawn::{Exit, Launch, OwnGroup, Running, Spawner};
-pub use status::{McpStatus, ServerStatusDetails};
+pub use service::{McpService, SERVER_BACKOFF, Setup};
+pub use status::{McpStatus, ServerProcessExit, ServerStatusDetails};
 pub use tools::{Approval, Difference, OfferedTool, Tool, differences};

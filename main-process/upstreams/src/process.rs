@@ -1,11 +1,10 @@
 //! A process of a server as its actor uses it: its pipes and its shutdown.
 
-use crate::{
-    log::ServerLog,
-    spawn::{Exit, Launch, Running, Spawner},
-};
+use crate::{log::ServerLog, status::ServerProcessExit};
+use processes::{ProgramLaunch, ProgramSpawner, RunningProgram};
 use std::{
     io,
+    os::fd::AsFd as _,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -28,7 +27,7 @@ const AFTERMATH: Duration = Duration::from_secs(10);
 
 /// A running process. Dropping it kills the process and its children without waiting.
 pub(crate) struct Process {
-    running: Option<Box<dyn Running>>,
+    running: Option<RunningProgram>,
     ended: pipe::Receiver,
     /// Reads standard error until the last process that holds it ends.
     listener: JoinHandle<()>,
@@ -37,8 +36,8 @@ pub(crate) struct Process {
 
 /// A cleanup command for after the end, because a container outlives the program that started it.
 struct After {
-    launch: Launch,
-    spawner: Arc<dyn Spawner>,
+    launch: ProgramLaunch,
+    spawner: Arc<dyn ProgramSpawner>,
     log: Arc<ServerLog>,
 }
 
@@ -47,8 +46,8 @@ pub(crate) type Pipes = (Lines, pipe::Sender);
 impl Process {
     /// Starts the process. Its standard error goes to `log`.
     pub(crate) async fn start(
-        spawner: &Arc<dyn Spawner>,
-        launch: &Launch,
+        spawner: &Arc<dyn ProgramSpawner>,
+        launch: &ProgramLaunch,
         log: &Arc<ServerLog>,
     ) -> io::Result<(Self, Pipes)> {
         // Spawns on a blocking thread, because starting blocks until the program runs. If the caller is gone by then,
@@ -57,7 +56,7 @@ impl Process {
         let spawned = tokio::task::spawn_blocking(move || spawner.spawn(&launch)).await;
         let mut running = spawned.map_err(io::Error::other)??;
         // The descriptor is not a pipe and is never read; it is only polled for readiness.
-        let ended = pipe::Receiver::from_owned_fd_unchecked(running.end_signal()?)?;
+        let ended = pipe::Receiver::from_owned_fd_unchecked(running.as_fd().try_clone_to_owned()?)?;
         let absent = || io::Error::other("the process was started without its pipes");
         let output = pipe::Receiver::from_owned_fd(running.take_stdout().ok_or_else(absent)?)?;
         let errors = pipe::Receiver::from_owned_fd(running.take_stderr().ok_or_else(absent)?)?;
@@ -68,7 +67,12 @@ impl Process {
     }
 
     /// Registers `launch` to run after this process ended in any way.
-    pub(crate) fn then(&mut self, launch: Launch, spawner: Arc<dyn Spawner>, log: Arc<ServerLog>) {
+    pub(crate) fn then(
+        &mut self,
+        launch: ProgramLaunch,
+        spawner: Arc<dyn ProgramSpawner>,
+        log: Arc<ServerLog>,
+    ) {
         self.after = Some(After { launch, spawner, log });
     }
 
@@ -80,11 +84,11 @@ impl Process {
 
     /// Waits for the process to exit, then sends TERM, then kills it and all its children. Its input must already be
     /// closed.
-    pub(crate) async fn end(mut self, grace: Duration) -> io::Result<Exit> {
+    pub(crate) async fn end(mut self, grace: Duration) -> io::Result<ServerProcessExit> {
         let patience = PATIENCE.min(grace / 4);
         if tokio::time::timeout(patience, self.ended()).await.is_err() {
             if let Some(running) = &mut self.running {
-                running.ask_to_end();
+                running.request_stop();
             }
             let _ = tokio::time::timeout(grace - patience, self.ended()).await;
         }
@@ -92,18 +96,17 @@ impl Process {
     }
 
     /// Kills the remaining processes.
-    pub(crate) async fn finish(mut self) -> io::Result<Exit> {
+    pub(crate) async fn finish(mut self) -> io::Result<ServerProcessExit> {
         let Some(mut running) = self.running.take() else {
             return Err(io::Error::other("the process has already ended"));
         };
-        let finished =
-            tokio::task::spawn_blocking(move || running.finish()).await.map_err(io::Error::other)?;
+        let finished = tokio::task::spawn_blocking(move || running.kill()).await.map_err(io::Error::other)?;
         // The last output often explains the exit.
         let _ = tokio::time::timeout(LAST_WORDS, &mut self.listener).await;
         if let Some(after) = self.after.take() {
             after.run().await;
         }
-        finished
+        finished.map(Into::into)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::actor::Phase;
 use serde::Serialize;
+use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -56,5 +57,28 @@ pub struct ServerStatusDetails {
     pub waiting: usize,
     pub last_failure: Option<crate::Failure>,
     /// The exit of its last process.
-    pub exit: Option<crate::Exit>,
+    pub exit: Option<ServerProcessExit>,
+}
+
+/// The way in which the process of a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ServerProcessExit {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+}
+
+impl From<ExitStatus> for ServerProcessExit {
+    fn from(status: ExitStatus) -> Self {
+        Self { code: status.code(), signal: status.signal() }
+    }
+}
+
+impl std::fmt::Display for ServerProcessExit {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.code, self.signal) {
+            (Some(code), _) => write!(formatter, "exited with code {code}"),
+            (None, Some(signal)) => write!(formatter, "was terminated by signal {signal}"),
+            (None, None) => write!(formatter, "exited"),
+        }
+    }
 }

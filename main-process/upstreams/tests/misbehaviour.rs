@@ -7,7 +7,7 @@ mod common;
 use common::{Bench, LONG, fixture};
 use serde_json::json;
 use std::time::Duration;
-use upstreams::{Approval, Code, EnvVarConfig, McpConfig, McpStatus, Pace};
+use upstreams::{Approval, Code, EnvVarConfig, McpConfig, McpStatus, SERVER_BACKOFF};
 
 fn is_running(status: Option<McpStatus>) -> bool {
     matches!(status, Some(McpStatus::Running { .. }))
@@ -221,7 +221,7 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_start_at_once_and_one_that_is_stuck_holds_up_none() {
-    let bench = Bench::with(|setup| setup.pace = Pace::default());
+    let bench = Bench::with(|setup| setup.backoff = SERVER_BACKOFF);
     let stuck = bench.add(fixture("silent"));
     let others: Vec<_> = (0..19)
         .map(|number| bench.add(McpConfig { name: format!("plain {number}"), ..fixture("plain") }))

@@ -1,10 +1,9 @@
-//! Where things of the user's live outside a workspace.
+//! The user's files and folders outside of workspaces.
 
 use std::path::{Path, PathBuf};
 
 const APP: &str = "draftboard";
-/// Recent workspaces that are remembered.
-const MAX_RECENT: usize = 12;
+const MAX_RECENT_WORKSPACES: usize = 12;
 
 fn base(variable: &str, below_home: &str) -> PathBuf {
     let absolute = |path: &PathBuf| path.is_absolute();
@@ -18,12 +17,12 @@ pub fn example() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("example")
 }
 
-/// The copy of the example that the demo is shown in, replaced each time.
+/// The copy of the example for the demo, replaced each time.
 pub fn demo() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("demo")
 }
 
-/// Exists once somebody has closed the tour of the demo for ever.
+/// Exists once the user has dismissed the tour of the demo.
 fn closed_tour() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("tour-closed")
 }
@@ -53,7 +52,7 @@ pub fn approvals() -> PathBuf {
     config_folder().join("approvals.json")
 }
 
-/// For what is fetched and installed for servers.
+/// Packages that are installed for managed servers.
 pub fn upstreams_data() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("upstreams")
 }
@@ -67,7 +66,7 @@ fn recent_file() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("recent.json")
 }
 
-/// What a Draftboard says that was started by an agent's client.
+/// The log of a Draftboard that an agent's client started.
 pub fn serve_log() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("serve.log")
 }
@@ -77,8 +76,7 @@ pub fn crashes() -> PathBuf {
     base("XDG_STATE_HOME", ".local/state").join(APP).join("crashes")
 }
 
-/// Workspaces opened before, newest first, whether they are still there or not. A list that cannot be read is an empty
-/// one.
+/// Workspaces opened before, newest first, including missing ones. Empty when the list cannot be read.
 pub fn recent() -> Vec<PathBuf> {
     read(&recent_file())
 }
@@ -103,10 +101,10 @@ fn read(file: &Path) -> Vec<PathBuf> {
 
 fn remembering(list: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
     let others = list.into_iter().filter(|path| path != workspace);
-    std::iter::once(workspace.to_owned()).chain(others).take(MAX_RECENT).collect()
+    std::iter::once(workspace.to_owned()).chain(others).take(MAX_RECENT_WORKSPACES).collect()
 }
 
-/// Only a convenience: failing is worth a line in the log and no more.
+/// A failure is only logged, because the list is a convenience.
 fn write(file: &Path, list: Vec<PathBuf>) {
     let written = file
         .parent()
@@ -125,10 +123,10 @@ mod tests {
     fn the_newest_comes_first_and_the_list_is_short() {
         let all = (0..20).map(|number| PathBuf::from(format!("/w/{number}")));
         let list = all.fold(Vec::new(), |list, path| remembering(list, &path));
-        assert_eq!(list.len(), MAX_RECENT);
+        assert_eq!(list.len(), MAX_RECENT_WORKSPACES);
         assert_eq!(list[0], Path::new("/w/19"));
         let again = remembering(list, Path::new("/w/15"));
-        assert_eq!((again.len(), again[0].as_path()), (MAX_RECENT, Path::new("/w/15")));
+        assert_eq!((again.len(), again[0].as_path()), (MAX_RECENT_WORKSPACES, Path::new("/w/15")));
     }
 
     #[test]

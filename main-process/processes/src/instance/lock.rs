@@ -12,23 +12,23 @@ use thiserror::Error;
 
 const FOLDER: &str = ".draftboard";
 const FILE: &str = "lock";
-/// A lock file that is deleted while it is being locked is made anew.
+/// Attempts when the lock file is deleted while it is being locked.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// Why a workspace cannot be opened by this process.
+/// The reason why this process cannot open a workspace.
 #[derive(Debug, Error)]
 pub enum LockError {
-    #[error("{workspace} is already open in another Draftboard{}; use that one or close it first", by(*.pid))]
+    #[error("{workspace} is already open in another Draftboard{}. Use that one or close it first.", by(*.pid))]
     Held {
         workspace: PathBuf,
-        /// As the holder wrote it; missing for the moment between its locking and its writing.
+        /// As the holder wrote it; missing between its locking and its writing.
         pid: Option<u32>,
     },
-    #[error("the workspace {workspace} cannot be found: {source}; give the path of an existing folder")]
+    #[error("The workspace {workspace} was not found: {source}. Give the path of an existing folder.")]
     NoWorkspace { workspace: PathBuf, source: io::Error },
-    #[error("{path} is a link or not what it should be; remove it, Draftboard makes it anew")]
+    #[error("{path} is a link or has the wrong file type. Remove it: Draftboard creates it again.")]
     Suspicious { path: PathBuf },
-    #[error("{path} cannot be locked: {source}; check that you may write there")]
+    #[error("{path} cannot be locked: {source}. Check that you may write there.")]
     Unavailable { path: PathBuf, source: io::Error },
 }
 
@@ -36,12 +36,12 @@ fn by(pid: Option<u32>) -> String {
     pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
 
-/// Held while the value or a clone of it lives, and released by the kernel however the process ends. The file stays: removing
-/// it would let two processes lock two different files of the same name.
+/// Held while the value or a clone of it lives; the kernel releases it when the process ends. The file stays: removing it
+/// would let two processes lock two different files of the same name.
 #[derive(Debug, Clone)]
 pub struct WorkspaceLock {
     workspace: PathBuf,
-    /// None in a folder that may only be read: nobody can change it, so any number may look.
+    /// `None` in a read-only folder, which any number of processes may open.
     file: Option<Arc<Mutex<LockedFile>>>,
 }
 
@@ -60,13 +60,13 @@ impl WorkspaceLock {
         Ok(Self { workspace, file })
     }
 
-    /// Takes the lock again when its file was deleted or replaced since: somebody else could lock the new one.
+    /// Takes the lock again when its file was deleted or replaced since: another process could lock the new one.
     pub fn hold(&self) -> Result<(), LockError> {
         let Some(file) = &self.file else { return Ok(()) };
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         if !file.is_at(&self.workspace.join(FOLDER).join(FILE)) {
             *file = LockedFile::take(&self.workspace)?;
-            tracing::warn!("the workspace's lock file was deleted or replaced; it was made and locked again");
+            tracing::warn!("lock file of the workspace was deleted or replaced; created and locked again");
         }
         Ok(())
     }
@@ -103,7 +103,7 @@ impl LockedFile {
         Err(unavailable(io::Error::other("the file is deleted again and again")))
     }
 
-    /// Whether the locked file is the one at its path.
+    /// Returns true when the locked file is the one at its path.
     fn is_at(&self, path: &Path) -> bool {
         let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
         let (locked, found) = (self.0.metadata().map(identity), path.symlink_metadata().map(identity));
@@ -113,17 +113,17 @@ impl LockedFile {
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // Only a courtesy to readers: the lock, not the text, says who holds it.
+        // For readers only: the lock, not the text, decides.
         let _ = self.0.set_len(0);
         // Closing is not enough: a child that has been forked and has not begun its program yet shares the file, and
         // with it the lock.
         if let Err(error) = self.0.unlock() {
-            tracing::warn!(%error, "the workspace's lock was not released before its file was closed");
+            tracing::warn!(%error, "lock of the workspace was not released before its file was closed");
         }
     }
 }
 
-/// A workspace may come from somebody else, so nothing in it may lead our writes elsewhere.
+/// A workspace may come from a stranger, so no link in it may redirect our writes.
 fn open_folder(path: &Path) -> Result<OwnedFd, LockError> {
     match mkdirat(CWD, path, Mode::from_raw_mode(0o755)) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -134,7 +134,7 @@ fn open_folder(path: &Path) -> Result<OwnedFd, LockError> {
 }
 
 fn open_file(folder: &OwnedFd, path: &Path) -> Result<File, LockError> {
-    // NONBLOCK only matters for what is no regular file, where opening could wait for ever.
+    // NONBLOCK matters for special files only, where opening could block for ever.
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file: File = openat(folder, FILE, flags, Mode::from_raw_mode(0o600))
         .map_err(|error| suspicious_or_unavailable(path, error))?

@@ -1,16 +1,17 @@
-//! One main process per workspace, and how the others find it.
+//! One main process per workspace, and its discovery by others.
 //!
-//! The lock decides who is first; the record and the socket only tell where that one is. So whatever a crash
-//! leaves behind can be recovered by the next holder of the lock, and by nobody else.
+//! The lock decides which process serves the workspace; the record and the socket only say where it is. So the next
+//! holder of the lock, and no other process, cleans up after a crash.
 
 mod lock;
 mod peer;
 mod record;
+mod socket;
 mod token;
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -25,31 +26,31 @@ use super::proc_stat::ProcStat;
 use super::runtime_dir::RuntimeDir;
 use record::{RecordFile, is_alive};
 
-/// Why this process could not make itself known.
+/// The reason why this process could not publish itself.
 #[derive(Debug, Error)]
 pub enum PublishError {
     #[error(
-        "another Draftboard (pid {pid}) serves this workspace though its lock file is gone; end it first"
+        "Another Draftboard (pid {pid}) serves this workspace although its lock file is gone. End it first."
     )]
     AlreadyRunning { pid: u32 },
     #[error(
-        "the path {path} is too long for a socket (limit 107 bytes); set XDG_RUNTIME_DIR to a shorter one"
+        "The path {path} is too long for a socket (limit 107 bytes). Set XDG_RUNTIME_DIR to a shorter one."
     )]
     PathTooLong { path: PathBuf },
     #[error(
-        "{path} could not be opened for connections: {source}; check the rights and space of its directory"
+        "{path} could not be opened for connections: {source}. Check the permissions and space of its directory."
     )]
     Socket { path: PathBuf, source: io::Error },
-    #[error("{path} could not be written: {source}; check the rights and free space of its directory")]
+    #[error("{path} could not be written: {source}. Check the permissions and free space of its directory.")]
     Record { path: PathBuf, source: io::Error },
-    #[error("the system gave no random numbers for an access token: {0}; start again")]
+    #[error("No random numbers for an access token: {0}. Start again.")]
     Token(#[source] io::Error),
-    #[error("/proc could not be read: {0}; mount it, Draftboard needs it to tell processes apart")]
+    #[error("/proc could not be read: {0}. Mount it: Draftboard identifies processes by it.")]
     Proc(#[source] io::Error),
 }
 
-/// This process as others see it: its socket and its record, both gone when this value is dropped. It holds
-/// the workspace's lock for as long.
+/// The published socket and record of this process, removed when this value is dropped. It holds the workspace's lock as
+/// long.
 #[derive(Debug)]
 pub struct Instance {
     listener: UnixListener,
@@ -60,7 +61,7 @@ pub struct Instance {
     lock: WorkspaceLock,
 }
 
-/// A file by name and identity, so that only what we made is ever removed.
+/// A file by name and identity, so that only a file of our own is ever removed.
 #[derive(Debug)]
 struct OwnFile {
     path: PathBuf,
@@ -68,8 +69,8 @@ struct OwnFile {
 }
 
 impl Instance {
-    /// Opens the socket and writes the record. Taking the lock is the caller's proof that nobody else serves
-    /// this workspace, so a socket that lies there is stale and is replaced. `elsewhere` are the directories in which a
+    /// Opens the socket and writes the record. The lock proves that no other process serves this workspace, so an
+    /// existing socket is stale and is replaced. `elsewhere` are the directories in which a
     /// process with another environment would have left its record.
     pub fn publish(
         runtime: &RuntimeDir,
@@ -97,9 +98,9 @@ impl Instance {
             mcp_url: None,
             mcp_token: None,
         };
-        // Made before the record is written, so that a failure there takes the socket away again.
+        // Built before the record is written, so that a failure there removes the socket again.
         let instance = Self { listener, socket, file, record, lock };
-        // Last: whoever reads the record can connect.
+        // Last: a reader of the record can connect.
         instance
             .file
             .write(&instance.record)
@@ -107,7 +108,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Says where agents connect over HTTP, or that they cannot.
+    /// Publishes the address for agents over HTTP, or its absence.
     pub fn announce_mcp(&mut self, url: Option<String>, token: Option<Token>) -> io::Result<()> {
         (self.record.mcp_url, self.record.mcp_token) = (url, token);
         self.file.write(&self.record)
@@ -126,13 +127,13 @@ impl Instance {
         &self.listener
     }
 
-    /// The next connection by a process of our own user. Others are turned away without an answer.
+    /// The next connection by a process of our own user. Others are closed without an answer.
     pub fn accept(&self) -> io::Result<UnixStream> {
         loop {
             let (stream, _) = self.listener.accept()?;
             match check_peer(&stream) {
                 Ok(_) => return Ok(stream),
-                Err(refusal) => tracing::warn!(%refusal, "connection turned away"),
+                Err(refusal) => tracing::warn!(%refusal, "connection refused"),
             }
         }
     }
@@ -163,7 +164,7 @@ impl OwnFile {
 
 fn listen(path: &Path) -> Result<(UnixListener, OwnFile), PublishError> {
     let failed = |source: io::Error| match source.kind() {
-        // What the standard library says about a path that does not fit into a socket address.
+        // The error for a path that does not fit into a socket address.
         io::ErrorKind::InvalidInput => PublishError::PathTooLong { path: path.to_owned() },
         _ => PublishError::Socket { path: path.to_owned(), source },
     };
@@ -171,9 +172,7 @@ fn listen(path: &Path) -> Result<(UnixListener, OwnFile), PublishError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    let listener = UnixListener::bind(path).map_err(failed)?;
-    // Between these two lines the directory, which only we can enter, keeps others out.
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    let listener = socket::bind(path).map_err(failed)?;
     let socket = OwnFile::remember(path).map_err(failed)?;
     Ok((listener, socket))
 }

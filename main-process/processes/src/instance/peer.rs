@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The identity of the process at the other end of a connection.
 
 use std::os::unix::net::UnixStream;
 
@@ -6,16 +6,16 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
 use thiserror::Error;
 
-/// Why a connection is turned away.
+/// The reason why a connection is refused.
 #[derive(Debug, Error)]
 pub enum PeerError {
-    #[error("a process of another user (uid {uid}) connected; only programs of the same user may")]
+    #[error("A process of another user (uid {uid}) connected. Only programs of the same user may.")]
     ForeignUser { uid: u32 },
-    #[error("the system does not tell who connected: {0}")]
+    #[error("The peer credentials could not be read: {0}")]
     Unknown(#[source] std::io::Error),
 }
 
-/// The pid of the peer, if it runs as our own user. The kernel noted the user when the connection was made,
+/// Returns the pid of the peer, if it runs as our own user. The kernel recorded the user when the connection was made,
 /// so the peer cannot claim another one.
 pub fn check_peer(stream: &UnixStream) -> Result<u32, PeerError> {
     let peer = socket_peercred(stream).map_err(|error| PeerError::Unknown(error.into()))?;

@@ -1,19 +1,20 @@
-//! The file that tells local tools where the main process of a workspace listens.
+//! The file in which local tools find the socket of a workspace's main process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::test_kill_process;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::socket;
 use super::token::{Token, hex};
 use crate::proc_stat::ProcStat;
 use crate::process_tree::to_pid;
@@ -21,14 +22,14 @@ use crate::runtime_dir::RuntimeDir;
 
 const EXTENSION: &str = "json";
 const KEY_DIGITS: usize = 16;
-/// Far more than a record needs; a larger file is none of ours.
-const LARGEST: u64 = 64 * 1024;
+/// Far more than a record needs; a larger file is not a record.
+const MAX_RECORD_BYTES: u64 = 64 * 1024;
 
 /// A running main process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DiscoveryRecord {
     pub pid: u32,
-    /// When that process started, in clock ticks since boot: pids are used again, this pair is not.
+    /// The start of the process in clock ticks since boot: pids are reused, this pair is not.
     pub start_time: u64,
     #[serde(serialize_with = "as_text")]
     pub workspace: PathBuf,
@@ -36,22 +37,29 @@ pub struct DiscoveryRecord {
     pub socket: PathBuf,
     pub token: Token,
     pub version: String,
-    /// Where agents connect over HTTP, and with which token; missing when they cannot.
+    /// The address and token for agents over HTTP; missing when HTTP is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_token: Option<Token>,
 }
 
-/// A path that is no text only looks odd in a list; neither the key nor the socket is taken from it.
+impl DiscoveryRecord {
+    /// Connects to the socket of the instance.
+    pub fn connect(&self) -> io::Result<UnixStream> {
+        socket::connect(&self.socket)
+    }
+}
+
+/// A path that is not UTF-8 only looks odd in a list; neither the key nor the socket comes from it.
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// Why running instances cannot be listed.
+/// The reason why running instances cannot be listed.
 #[derive(Debug, Error)]
 pub enum DiscoveryError {
-    #[error("{path} cannot be read: {source}; check that the folder exists and is yours")]
+    #[error("{path} cannot be read: {source}. Check that the folder exists and is yours.")]
     Unreadable { path: PathBuf, source: io::Error },
 }
 
@@ -64,7 +72,7 @@ pub fn find(runtimes: &[RuntimeDir], workspace: &Path) -> Result<Option<Discover
 }
 
 /// Every main process with a record in one of these directories, ordered by workspace. Records of dead processes are removed on the way;
-/// their sockets are left to whoever next holds the workspace's lock.
+/// their sockets are left to the next holder of the workspace's lock.
 pub fn list(runtimes: &[RuntimeDir]) -> Result<Vec<DiscoveryRecord>, DiscoveryError> {
     let mut alive = Vec::new();
     for runtime in runtimes {
@@ -81,31 +89,20 @@ pub fn list(runtimes: &[RuntimeDir]) -> Result<Vec<DiscoveryRecord>, DiscoveryEr
     Ok(alive)
 }
 
-/// Alive unless that is certainly not so.
+/// Returns false only when the process is certainly gone.
 pub(super) fn is_alive(record: &DiscoveryRecord) -> bool {
     // A process in another container may share this directory but not our process numbers; its socket still
     // answers.
-    !is_process_gone(record) || is_listening(&record.socket)
+    !is_process_gone(record) || socket::is_listening(&record.socket)
 }
 
 fn is_process_gone(record: &DiscoveryRecord) -> bool {
     let Some(pid) = to_pid(record.pid) else { return true };
     match ProcStat::read(record.pid) {
         Ok(stat) => stat.is_dead() || stat.start_time != record.start_time,
-        // An unreadable /proc proves nothing; a process that cannot even be asked for does.
+        // An unreadable /proc proves nothing; a missing process does.
         Err(_) => test_kill_process(pid) == Err(Errno::SRCH),
     }
-}
-
-/// Never waits, and sends nothing.
-fn is_listening(socket: &Path) -> bool {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let attempt = || {
-        let probe = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        connect(&probe, &SocketAddrUnix::new(socket)?)
-    };
-    // AGAIN: somebody listens and has more callers than it can take just now.
-    matches!(attempt(), Ok(()) | Err(Errno::AGAIN))
 }
 
 /// First 16 hexadecimal digits of the SHA-256 of the resolved path: short enough for a socket's name.
@@ -151,7 +148,7 @@ impl RecordFile {
             .open(&self.path)
             .ok()?;
         let mut text = String::new();
-        file.take(LARGEST).read_to_string(&mut text).ok()?;
+        file.take(MAX_RECORD_BYTES).read_to_string(&mut text).ok()?;
         let record: DiscoveryRecord = serde_json::from_str(&text).ok()?;
         // The place follows from the name; what the file claims is not needed.
         Some(DiscoveryRecord { socket: self.socket.clone(), ..record })

@@ -1,4 +1,4 @@
-//! The secret that proves a local client may read our discovery record.
+//! The secret that proves that a local client can read our discovery record.
 
 use std::fmt;
 use std::io;
@@ -19,12 +19,12 @@ impl Token {
         Ok(Self(hex(&bytes)))
     }
 
-    /// The text to hand to a client that was allowed to see it.
+    /// The text for a client that may see it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Whether a client knows the token; takes as long for a near miss as for a far one.
+    /// Compares in constant time.
     pub fn matches(&self, presented: &str) -> bool {
         constant_time_eq(self.0.as_bytes(), presented.as_bytes())
     }
@@ -54,7 +54,7 @@ impl From<Token> for String {
     }
 }
 
-/// Compares without telling, by the time it takes, where the first difference is. The length is no secret.
+/// Compares in a time that does not depend on the position of the first difference. The length is no secret.
 pub fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
     let difference = left.iter().zip(right).fold(0_u8, |difference, (left, right)| {
         // Hidden from the optimiser, which could otherwise stop at the first difference.

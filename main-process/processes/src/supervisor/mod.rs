@@ -21,20 +21,21 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 
+use super::environment::Environment;
 use super::exit_reason::ExitReason;
+use super::process_group::StdStream;
 use super::restart::RestartPolicy;
-use super::spawn::{Environment, StdStream};
 use thread::SupervisorThread;
 
-const MOST_COMMANDS: usize = 64;
-const MOST_EVENTS: usize = 256;
-/// How long children may take to stop when main ends without saying otherwise.
-const STOP_LIMIT: Duration = Duration::from_secs(2);
+const MAX_QUEUED_COMMANDS: usize = 64;
+const MAX_QUEUED_EVENTS: usize = 256;
+/// The time that children get to stop when the supervisor is dropped.
+const DROP_STOP_LIMIT: Duration = Duration::from_secs(2);
 
-/// What to start and how to keep it running.
+/// A child to start, with its restart policy.
 #[derive(Debug, Clone)]
 pub struct ChildSpec {
-    /// For logs and events; need not be unique.
+    /// For logs and events; not necessarily unique.
     pub name: String,
     pub exe: PathBuf,
     pub args: Vec<OsString>,
@@ -48,7 +49,7 @@ pub struct ChildSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChildId(u64);
 
-/// Something happened to a child.
+/// A change in the state of a child.
 #[derive(Debug)]
 pub struct ChildEvent {
     pub id: ChildId,
@@ -75,47 +76,47 @@ pub enum EventKind {
     Restarting {
         after: Duration,
     },
-    /// It crashed too often; it runs again only when somebody starts it anew.
+    /// It crashed too often and is not restarted.
     GaveUp {
         reason: ExitReason,
     },
-    /// It ended as it was asked to, or by itself without a fault.
+    /// It ended on request, or by itself without an error.
     Stopped,
 }
 
-/// Why a command was not taken.
+/// The reason why a command was not accepted.
 #[derive(Debug, Error)]
 pub enum SupervisorError {
-    #[error("too many commands are waiting for the supervisor; read its events, then try again")]
+    #[error("Too many commands are waiting for the supervisor. Read its events, then try again.")]
     Busy,
-    #[error("the supervisor has ended; restart Draftboard")]
+    #[error("The supervisor has ended. Restart Draftboard.")]
     Ended,
 }
 
 #[derive(Debug)]
-enum Command {
+enum SupervisorCommand {
     Start { id: ChildId, spec: Box<ChildSpec> },
     Stop { id: ChildId, limit: Duration },
     Kill { id: ChildId, reason: ExitReason },
 }
 
-/// The way to command the supervisor thread. Dropping it stops every child and then the thread.
+/// The handle to the supervisor thread. Dropping it stops every child and then the thread.
 #[derive(Debug)]
 pub struct Supervisor {
-    commands: Sender<Command>,
+    commands: Sender<SupervisorCommand>,
     wake: Arc<OwnedFd>,
     next_id: AtomicU64,
-    /// Beside the commands, so that closing gets through when their queue is full.
+    /// A channel of its own, so that closing works when the queue of commands is full.
     closing: Option<Sender<Duration>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Supervisor {
-    /// Starts the thread. Somebody has to read the events: when many of them lie unread, the supervisor
-    /// waits, so that a child that crashes over and over cannot fill the memory.
+    /// Starts the thread. The caller must read the events: the supervisor waits while their queue is full, so that a
+    /// child that keeps crashing cannot fill the memory.
     pub fn launch() -> io::Result<(Self, Receiver<ChildEvent>)> {
-        let (commands, command_queue) = bounded(MOST_COMMANDS);
-        let (event_queue, events) = bounded(MOST_EVENTS);
+        let (commands, command_queue) = bounded(MAX_QUEUED_COMMANDS);
+        let (event_queue, events) = bounded(MAX_QUEUED_EVENTS);
         let (closing, closing_signal) = bounded(1);
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let supervised = SupervisorThread::new(command_queue, event_queue, closing_signal, Arc::clone(&wake));
@@ -125,23 +126,23 @@ impl Supervisor {
         Ok((supervisor, events))
     }
 
-    /// Never waits; how it went comes as an event.
+    /// Returns at once; the outcome comes as an event.
     pub fn start(&self, spec: ChildSpec) -> Result<ChildId, SupervisorError> {
         let id = ChildId(self.next_id.fetch_add(1, Ordering::Relaxed));
-        self.send(Command::Start { id, spec: Box::new(spec) })?;
+        self.send(SupervisorCommand::Start { id, spec: Box::new(spec) })?;
         Ok(id)
     }
 
-    /// Ends the child's channel, which asks it to stop, and kills it with its process group after `limit`.
-    /// Cancels a restart that is due. Does nothing to a child that is gone.
+    /// Closes the child's channel, which requests a stop, and kills its process group after `limit`.
+    /// Cancels a pending restart. Does nothing to a child that is gone.
     pub fn stop(&self, id: ChildId, limit: Duration) -> Result<(), SupervisorError> {
-        self.send(Command::Stop { id, limit })
+        self.send(SupervisorCommand::Stop { id, limit })
     }
 
-    /// Kills the child at once and treats that as a crash for `reason`: for one that stopped answering or
-    /// that sent what it must not.
+    /// Kills the child at once and counts that as a crash for `reason`: for one that does not answer or violates its
+    /// protocol.
     pub fn kill(&self, id: ChildId, reason: ExitReason) -> Result<(), SupervisorError> {
-        self.send(Command::Kill { id, reason })
+        self.send(SupervisorCommand::Kill { id, reason })
     }
 
     /// Stops every child as [`stop`](Self::stop) does, all at once, and returns when they are gone.
@@ -149,7 +150,7 @@ impl Supervisor {
         self.close(limit);
     }
 
-    fn send(&self, command: Command) -> Result<(), SupervisorError> {
+    fn send(&self, command: SupervisorCommand) -> Result<(), SupervisorError> {
         self.commands.try_send(command).map_err(|error| match error {
             TrySendError::Full(_) => SupervisorError::Busy,
             TrySendError::Disconnected(_) => SupervisorError::Ended,
@@ -165,20 +166,20 @@ impl Supervisor {
 
     fn close(&mut self, limit: Duration) {
         if let Some(closing) = self.closing.take() {
-            // There is room for one message and this is the only one.
+            // The channel has room for one message, and this is the only one.
             let _ = closing.try_send(limit);
         }
         self.wake();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the supervisor thread panicked; its children ended with it");
+            tracing::error!("supervisor thread panicked; its children ended with it");
         }
     }
 }
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        self.close(STOP_LIMIT);
+        self.close(DROP_STOP_LIMIT);
     }
 }

@@ -1,4 +1,4 @@
-//! What the supervisor thread does.
+//! The loop of the supervisor thread and the states of its children.
 
 use std::collections::BTreeMap;
 use std::net::Shutdown;
@@ -10,42 +10,42 @@ use crossbeam_channel::{Receiver, RecvError, Sender, TryRecvError, TrySendError,
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use super::{ChildEvent, ChildId, ChildSpec, Command, EventKind, STOP_LIMIT};
+use super::{ChildEvent, ChildId, ChildSpec, DROP_STOP_LIMIT, EventKind, SupervisorCommand};
 use crate::exit_reason::ExitReason;
 use crate::readiness::timespec;
-use crate::restart::Decision;
-use crate::spawn::{Child, spawn_role};
+use crate::restart::RestartDecision;
+use crate::role::{RoleProcess, spawn_role};
 
-/// How long to rest when the kernel refuses to let us wait, instead of trying again at full speed.
-const REST: Duration = Duration::from_millis(50);
+/// The pause after a failed `poll`, which would otherwise repeat at full speed.
+const POLL_ERROR_PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) struct SupervisorThread {
-    commands: Receiver<Command>,
+    commands: Receiver<SupervisorCommand>,
     events: Sender<ChildEvent>,
     closing: Receiver<Duration>,
     is_closing: bool,
     wake: Arc<OwnedFd>,
-    children: BTreeMap<ChildId, Supervised>,
+    children: BTreeMap<ChildId, SupervisedChild>,
 }
 
-struct Supervised {
+struct SupervisedChild {
     name: Arc<str>,
     spec: ChildSpec,
-    state: State,
+    state: ChildState,
 }
 
-enum State {
-    Running { child: Child, since: Instant, end: End },
+enum ChildState {
+    Running { child: RoleProcess, since: Instant, end: StopState },
     WaitingToStart { at: Instant },
 }
 
-/// Whether and how a running child is being ended.
-enum End {
-    NotWanted,
-    Asked {
+/// The stop of a running child.
+enum StopState {
+    NotRequested,
+    Requested {
         kill_at: Instant,
     },
-    /// Killed by us, for this reason; `last` if it shall not run again.
+    /// Killed by the supervisor for this reason; `last` when it is not restarted.
     Killed {
         reason: ExitReason,
         last: bool,
@@ -54,7 +54,7 @@ enum End {
 
 impl SupervisorThread {
     pub(super) fn new(
-        commands: Receiver<Command>,
+        commands: Receiver<SupervisorCommand>,
         events: Sender<ChildEvent>,
         closing: Receiver<Duration>,
         wake: Arc<OwnedFd>,
@@ -79,50 +79,55 @@ impl SupervisorThread {
     fn take_commands(&mut self) {
         while let Ok(command) = self.commands.try_recv() {
             match command {
-                // Nobody is left to stop it.
-                Command::Start { .. } if self.is_closing => {}
-                Command::Start { id, spec } => self.admit(id, *spec),
-                Command::Stop { id, limit } => self.ask_to_stop(id, limit),
-                Command::Kill { id, reason } => self.kill(id, reason),
+                // Nothing would stop it any more.
+                SupervisorCommand::Start { .. } if self.is_closing => {}
+                SupervisorCommand::Start { id, spec } => self.admit(id, *spec),
+                SupervisorCommand::Stop { id, limit } => self.request_stop(id, limit),
+                SupervisorCommand::Kill { id, reason } => self.kill(id, reason),
             }
         }
     }
 
     fn admit(&mut self, id: ChildId, spec: ChildSpec) {
         let name = Arc::from(spec.name.as_str());
-        self.children
-            .insert(id, Supervised { name, spec, state: State::WaitingToStart { at: Instant::now() } });
+        self.children.insert(
+            id,
+            SupervisedChild { name, spec, state: ChildState::WaitingToStart { at: Instant::now() } },
+        );
     }
 
-    fn ask_to_stop(&mut self, id: ChildId, limit: Duration) {
+    fn request_stop(&mut self, id: ChildId, limit: Duration) {
         let Some(supervised) = self.children.get_mut(&id) else { return };
         match &mut supervised.state {
-            State::WaitingToStart { .. } => {
+            ChildState::WaitingToStart { .. } => {
                 self.emit(id, EventKind::Stopped);
                 self.children.remove(&id);
             }
-            State::Running { child, end, .. } => {
-                // Only our direction: what the child still has to say can be read to its end.
+            ChildState::Running { child, end, .. } => {
+                // Only our direction, so that the child's last messages can still be read.
                 // Fails only when the child has closed its side already.
-                let _ = child.channel().shutdown(Shutdown::Write);
+                let _ = child.channel.shutdown(Shutdown::Write);
                 let kill_at = Instant::now() + limit.min(Duration::from_secs(3600));
                 *end = match end {
-                    End::NotWanted => End::Asked { kill_at },
-                    End::Asked { kill_at: earlier } => End::Asked { kill_at: kill_at.min(*earlier) },
-                    End::Killed { reason, .. } => End::Killed { reason: *reason, last: true },
+                    StopState::NotRequested => StopState::Requested { kill_at },
+                    StopState::Requested { kill_at: earlier } => {
+                        StopState::Requested { kill_at: kill_at.min(*earlier) }
+                    }
+                    StopState::Killed { reason, .. } => StopState::Killed { reason: *reason, last: true },
                 };
             }
         }
     }
 
     fn kill(&mut self, id: ChildId, reason: ExitReason) {
-        if let Some(Supervised { state: State::Running { child, end, .. }, .. }) = self.children.get_mut(&id)
+        if let Some(SupervisedChild { state: ChildState::Running { child, end, .. }, .. }) =
+            self.children.get_mut(&id)
         {
-            child.kill_group();
+            child.process.send_kill();
             *end = match end {
-                End::NotWanted => End::Killed { reason, last: false },
-                End::Asked { .. } => End::Killed { reason, last: true },
-                End::Killed { reason, last } => End::Killed { reason: *reason, last: *last },
+                StopState::NotRequested => StopState::Killed { reason, last: false },
+                StopState::Requested { .. } => StopState::Killed { reason, last: true },
+                StopState::Killed { reason, last } => StopState::Killed { reason: *reason, last: *last },
             };
         }
     }
@@ -135,7 +140,7 @@ impl SupervisorThread {
         }
     }
 
-    /// A missing limit means that the handle went away without one.
+    /// Without a limit, the handle was dropped before it sent one.
     fn begin_closing(&mut self, limit: Result<Duration, RecvError>) {
         if self.is_closing {
             return;
@@ -143,7 +148,7 @@ impl SupervisorThread {
         self.is_closing = true;
         let ids: Vec<ChildId> = self.children.keys().copied().collect();
         for id in ids {
-            self.ask_to_stop(id, limit.unwrap_or(STOP_LIMIT));
+            self.request_stop(id, limit.unwrap_or(DROP_STOP_LIMIT));
         }
     }
 
@@ -152,11 +157,11 @@ impl SupervisorThread {
         let mut due = Vec::new();
         for (id, supervised) in &mut self.children {
             match &mut supervised.state {
-                State::WaitingToStart { at } if *at <= now => due.push(*id),
-                State::Running { child, end: end @ End::Asked { .. }, .. } => {
-                    if matches!(end, End::Asked { kill_at } if *kill_at <= now) {
-                        child.kill_group();
-                        *end = End::Killed { reason: ExitReason::Timeout, last: true };
+                ChildState::WaitingToStart { at } if *at <= now => due.push(*id),
+                ChildState::Running { child, end: end @ StopState::Requested { .. }, .. } => {
+                    if matches!(end, StopState::Requested { kill_at } if *kill_at <= now) {
+                        child.process.send_kill();
+                        *end = StopState::Killed { reason: ExitReason::Timeout, last: true };
                     }
                 }
                 _ => {}
@@ -170,11 +175,11 @@ impl SupervisorThread {
     fn start(&mut self, id: ChildId) {
         let Some(supervised) = self.children.get_mut(&id) else { return };
         let spec = &mut supervised.spec;
-        // The copy of the channel is for the receiver of the event; ours can still end it when the child must
-        // stop.
+        // The copy of the channel is for the receiver of the event; the supervisor ends its own when the child
+        // must stop.
         let started = spawn_role(&spec.exe, &spec.args, &spec.env, spec.stderr)
             .map_err(|error| error.to_string())
-            .and_then(|child| match child.channel().try_clone() {
+            .and_then(|child| match child.channel.try_clone() {
                 Ok(channel) => Ok((child, channel)),
                 Err(error) => {
                     Err(format!("the channel could not be shared: {error}; raise the limit of open files"))
@@ -183,10 +188,10 @@ impl SupervisorThread {
         match started {
             Ok((mut child, channel)) => {
                 let since = Instant::now();
-                spec.policy.child_started(since);
-                let (pid, stderr) = (child.pid(), child.take_stderr());
+                spec.policy.record_start(since);
+                let (pid, stderr) = (child.process.pid(), child.process.take_stderr());
                 tracing::info!(child = %supervised.name, pid, "started");
-                supervised.state = State::Running { child, since, end: End::NotWanted };
+                supervised.state = ChildState::Running { child, since, end: StopState::NotRequested };
                 self.emit(id, EventKind::Started { pid, channel, stderr });
             }
             Err(error) => {
@@ -197,18 +202,18 @@ impl SupervisorThread {
         }
     }
 
-    /// Sleeps until something is to be done; the children that ended.
+    /// Sleeps until there is work. Returns the children that ended.
     fn wait(&self) -> Vec<ChildId> {
         let mut ids = Vec::new();
         let mut descriptors = vec![PollFd::new(&self.wake, PollFlags::IN)];
         let mut next_deadline: Option<Instant> = None;
         for (id, supervised) in &self.children {
             let deadline = match &supervised.state {
-                State::WaitingToStart { at } => Some(*at),
-                State::Running { child, end, .. } => {
+                ChildState::WaitingToStart { at } => Some(*at),
+                ChildState::Running { child, end, .. } => {
                     ids.push(*id);
-                    descriptors.push(PollFd::from_borrowed_fd(child.as_fd(), PollFlags::IN));
-                    if let End::Asked { kill_at } = end { Some(*kill_at) } else { None }
+                    descriptors.push(PollFd::from_borrowed_fd(child.process.as_fd(), PollFlags::IN));
+                    if let StopState::Requested { kill_at } = end { Some(*kill_at) } else { None }
                 }
             };
             next_deadline = next_deadline.into_iter().chain(deadline).min();
@@ -218,12 +223,12 @@ impl SupervisorThread {
             Ok(_) => {}
             Err(Errno::INTR) => return Vec::new(),
             Err(error) => {
-                tracing::error!(%error, "children cannot be waited for");
-                std::thread::sleep(REST);
+                tracing::error!(%error, "poll for children failed");
+                std::thread::sleep(POLL_ERROR_PAUSE);
                 return Vec::new();
             }
         }
-        // Takes the wake-ups off, however many there were.
+        // Resets the counter of wake-ups.
         let _ = rustix::io::read(&self.wake, &mut [0_u8; 8]);
         let ended = ids.into_iter().zip(descriptors.iter().skip(1));
         ended.filter(|(_, descriptor)| !descriptor.revents().is_empty()).map(|(id, _)| id).collect()
@@ -231,29 +236,29 @@ impl SupervisorThread {
 
     fn child_ended(&mut self, id: ChildId) {
         let Some(supervised) = self.children.get_mut(&id) else { return };
-        let State::Running { child, since, end } = &mut supervised.state else { return };
-        let reason = match child.wait(Some(Duration::ZERO)) {
+        let ChildState::Running { child, since, end } = &mut supervised.state else { return };
+        let reason = match child.process.wait(Some(Duration::ZERO)) {
             Ok(Some(status)) => ExitReason::from(status),
             Ok(None) => return,
             Err(error) => {
-                // Somebody else took the status; the child is gone all the same.
+                // Another wait took the status; the child is gone.
                 tracing::error!(child = %supervised.name, %error, "exit status lost");
                 ExitReason::Killed
             }
         };
         let (reason, last) = match end {
-            End::NotWanted => (reason, reason == ExitReason::Clean),
-            End::Asked { .. } => (reason, true),
-            // It may have ended by itself just before.
-            End::Killed { reason: ours, last } => (
+            StopState::NotRequested => (reason, reason == ExitReason::Clean),
+            StopState::Requested { .. } => (reason, true),
+            // It may have ended by itself just before the kill.
+            StopState::Killed { reason: ours, last } => (
                 if reason == ExitReason::Killed { *ours } else { reason },
                 *last || reason == ExitReason::Clean,
             ),
         };
         let uptime = since.elapsed();
         tracing::info!(child = %supervised.name, %reason, ?uptime, "exited");
-        // Drops the child, and with it our end of the channel.
-        supervised.state = State::WaitingToStart { at: Instant::now() };
+        // Drops the child and our end of the channel.
+        supervised.state = ChildState::WaitingToStart { at: Instant::now() };
         self.emit(id, EventKind::Exited { reason, uptime });
         if last {
             self.emit(id, EventKind::Stopped);
@@ -266,12 +271,12 @@ impl SupervisorThread {
     fn restart_or_give_up(&mut self, id: ChildId, reason: ExitReason) {
         let now = Instant::now();
         let Some(supervised) = self.children.get_mut(&id) else { return };
-        match supervised.spec.policy.child_crashed(now) {
-            Decision::RestartAfter(after) => {
-                supervised.state = State::WaitingToStart { at: now + after };
+        match supervised.spec.policy.record_failure(now) {
+            RestartDecision::RestartAfter { delay: after, .. } => {
+                supervised.state = ChildState::WaitingToStart { at: now + after };
                 self.emit(id, EventKind::Restarting { after });
             }
-            Decision::GiveUp => {
+            RestartDecision::GiveUp => {
                 tracing::error!(child = %supervised.name, %reason, "given up");
                 self.emit(id, EventKind::GaveUp { reason });
                 self.children.remove(&id);
@@ -279,13 +284,13 @@ impl SupervisorThread {
         }
     }
 
-    /// Waits for room, except while closing: then whoever would make room may be waiting for us.
+    /// Waits for room, except while closing: the reader of the events may be waiting for this thread then.
     fn emit(&mut self, id: ChildId, kind: EventKind) {
         let Some(supervised) = self.children.get(&id) else { return };
         let event = ChildEvent { id, name: Arc::clone(&supervised.name), kind };
         let event = match self.events.try_send(event) {
             Err(TrySendError::Full(event)) if !self.is_closing => event,
-            // Sent, or nobody listens any more: the children still have to be kept.
+            // Sent, or the receiver is gone: the children go on.
             _ => return,
         };
         let closed = select! {

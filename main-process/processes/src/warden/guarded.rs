@@ -1,4 +1,4 @@
-//! Main's side: starting a program under a warden, and ending it.
+//! Main's side of a warden: starting a program under it, and ending it.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -13,17 +13,18 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, WaitOptions, pidfd_send_signal, waitpid};
 use thiserror::Error;
 
-use super::report::{Word, Words};
-use super::role::{GRACE, GRACE_OF_THE_REST, KILLING_LIMIT};
-use crate::child_setup::{Apart, ChildSetup};
-use crate::process_tree::{ask_child, signal_descendants, signal_session, to_pid};
+use super::report::{WardenMessage, WardenMessageReader};
+use super::role::{KILLING_LIMIT, MAX_REST_GRACE_PERIOD};
+use crate::child_setup::{ChildSetup, Detachment};
+use crate::process_group::{SpawnError, start_watched};
+use crate::process_tree::{request_child_stop, signal_descendants, signal_session, to_pid};
+use crate::program::ProgramLaunch;
 use crate::readiness::readable_within;
-use crate::spawn::{Environment, SpawnError, StdStream, start_watched};
 
-/// A warden that has not even started the program by now never will.
-const START_LIMIT: Duration = Duration::from_secs(10);
+/// The time that a warden gets to start the program.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How our executable is started as a warden; the program and its arguments are appended.
+/// The command that starts our executable as a warden; the program and its arguments are appended.
 #[derive(Debug, Clone)]
 pub struct WardenCommand {
     pub exe: PathBuf,
@@ -37,93 +38,55 @@ impl WardenCommand {
     }
 }
 
-/// An external program and how to run it. It gets no descriptor of ours but the standard streams chosen here.
-#[derive(Debug, Clone)]
-pub struct GuardedProgram {
-    pub program: OsString,
-    pub args: Vec<OsString>,
-    pub env: Environment,
-    pub current_dir: Option<PathBuf>,
-    pub stdin: StdStream,
-    pub stdout: StdStream,
-    pub stderr: StdStream,
-    /// How long it may take to end when asked. What it leaves behind gets as long once more, but at most a second; then all
-    /// is killed.
-    pub grace: Duration,
-}
-
-impl GuardedProgram {
-    /// With a clean environment, no streams and three seconds of grace.
-    pub fn new<Arg: Into<OsString>>(
-        program: impl Into<OsString>,
-        args: impl IntoIterator<Item = Arg>,
-    ) -> Self {
-        Self {
-            program: program.into(),
-            args: args.into_iter().map(Into::into).collect(),
-            env: Environment::clean(),
-            current_dir: None,
-            stdin: StdStream::Null,
-            stdout: StdStream::Null,
-            stderr: StdStream::Null,
-            grace: GRACE,
-        }
-    }
-}
-
-/// Why a program does not run.
+/// The reason why a program did not start.
 #[derive(Debug, Error)]
 pub enum GuardError {
     #[error(transparent)]
     Warden(#[from] SpawnError),
-    #[error("{} could not be started: {source}; check that it is installed and on its PATH", .program.display())]
-    Program { program: OsString, source: io::Error },
-    #[error("the warden of {} fell silent before it ran; see the log, then try again", .program.display())]
-    NoAnswer { program: OsString },
+    #[error("{} could not be started: {source}. Check that it is installed and on its PATH.", .program.display())]
+    Program { program: PathBuf, source: io::Error },
+    #[error("The warden of {} did not start it in time. See the log, then try again.", .program.display())]
+    NoAnswer { program: PathBuf },
 }
 
-/// A running program with everything it has started. Dropping it ends them all, without waiting for that.
+/// A running program with the processes that it started. Dropping it ends them all, without waiting for that.
 #[derive(Debug)]
-pub struct GuardedChild {
+pub struct GuardedProgram {
     warden: std::process::Child,
     pidfd: OwnedFd,
     channel: UnixStream,
-    words: Words,
+    messages: WardenMessageReader,
     program_pid: u32,
-    grace: Duration,
+    grace_period: Duration,
     program_status: Option<ExitStatus>,
     warden_reaped: bool,
 }
 
-/// Starts `program` under a warden and returns when it runs. Unlike roles it may be called from any thread:
-/// what ends the program is the end of the channel, not of the thread.
-pub fn spawn_guarded(warden: &WardenCommand, program: &GuardedProgram) -> Result<GuardedChild, GuardError> {
+/// Starts a program under a warden and returns when it runs. Unlike roles it may be called from any thread:
+/// the end of the channel ends the program, not the end of the thread.
+pub fn spawn_guarded(warden: &WardenCommand, launch: &ProgramLaunch) -> Result<GuardedProgram, GuardError> {
     let (ours, theirs) = UnixStream::pair().map_err(SpawnError::Channel)?;
     let mut command = Command::new(&warden.exe);
-    command.args(&warden.args).arg(&program.program).args(&program.args);
-    command.stdin(program.stdin).stdout(program.stdout).stderr(program.stderr);
-    if let Some(directory) = &program.current_dir {
-        command.current_dir(directory);
-    }
-    program.env.apply(&mut command);
-    ChildSetup { apart: Apart::Session, death_signal: None, channel: Some(theirs.into()) }
+    command.args(&warden.args).arg(&launch.program);
+    let mut command = launch.complete(command);
+    ChildSetup { detachment: Detachment::Session, death_signal: None, channel: Some(theirs.into()) }
         .install(&mut command);
     let (process, pidfd) = start_watched(command)?;
-    let mut child = GuardedChild {
+    let mut program = GuardedProgram {
         warden: process,
         pidfd,
         channel: ours,
-        words: Words::default(),
+        messages: WardenMessageReader::default(),
         program_pid: 0,
-        grace: program.grace,
+        grace_period: launch.grace_period,
         program_status: None,
         warden_reaped: false,
     };
-    child.introduce(program)?;
-    Ok(child)
+    program.wait_for_start(launch)?;
+    Ok(program)
 }
 
-impl GuardedChild {
+impl GuardedProgram {
     /// The pid of the program, for showing; it may be gone already.
     pub fn program_pid(&self) -> u32 {
         self.program_pid
@@ -147,13 +110,13 @@ impl GuardedChild {
         self.warden.stderr.take()
     }
 
-    /// Waits at most `limit` (`None`: without end) until the program *and everything it has started* are
-    /// gone, and returns how the program ended.
+    /// Waits at most `limit` (`None`: without end) until the program *and the processes that it started* are
+    /// gone, and returns the status of the program.
     pub fn wait(&mut self, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
         if !self.warden_reaped && readable_within(&self.pidfd, limit)? {
-            // A warden that was killed could not clean up. Its session is still known by its number until it
-            // is reaped, just below, so this cannot hit anybody else.
-            self.hear();
+            // A killed warden could not clean up. It keeps its session's number until it is reaped, just below, so the
+            // signal reaches no other session.
+            self.receive();
             if self.program_status.is_none() {
                 signal_session(self.warden.id(), Signal::KILL);
             }
@@ -164,11 +127,11 @@ impl GuardedChild {
         Ok(self.program_status.filter(|_| self.warden_reaped))
     }
 
-    /// Asks the program to end (by closing its input, if nobody has taken that, and by a signal) and returns
-    /// once it and all its descendants are gone, killed if they took longer than their grace.
+    /// Requests the program to end (by closing its input, unless that was taken, and by a signal) and returns
+    /// once it and all its descendants are gone, killed after their grace period.
     pub fn stop(&mut self) -> io::Result<ExitStatus> {
-        self.ask_to_end();
-        if let Some(status) = self.wait(Some(self.longest_end()))? {
+        self.request_stop();
+        if let Some(status) = self.wait(Some(self.max_stop_time()))? {
             return Ok(status);
         }
         self.kill()
@@ -188,30 +151,30 @@ impl GuardedChild {
         }
     }
 
-    /// Asks the program alone, and starts no clock: whoever asks also says when its time is over.
-    pub fn ask_program(&mut self) {
-        ask_child(self.warden.id(), self.program_pid);
+    /// Sends the stop signals to the program alone and starts no clock: the caller decides when to kill.
+    pub fn request_program_stop(&mut self) {
+        request_child_stop(self.warden.id(), self.program_pid);
     }
 
-    /// Only asks; [`wait`](Self::wait) tells when it is done.
-    pub fn ask_to_end(&mut self) {
-        // Many programs take the end of their input as the first hint.
+    /// Requests the end and returns at once. The warden kills after the grace period.
+    pub fn request_stop(&mut self) {
+        // Many programs end with their input.
         drop(self.warden.stdin.take());
         // Only our direction, so that the warden can still report. Fails only when it is gone.
         let _ = self.channel.shutdown(Shutdown::Write);
     }
 
-    fn longest_end(&self) -> Duration {
-        self.grace.saturating_add(GRACE_OF_THE_REST).saturating_add(KILLING_LIMIT)
+    fn max_stop_time(&self) -> Duration {
+        self.grace_period.saturating_add(MAX_REST_GRACE_PERIOD).saturating_add(KILLING_LIMIT)
     }
 
-    /// Says how much grace there is and waits until the program runs.
-    fn introduce(&mut self, program: &GuardedProgram) -> Result<(), GuardError> {
-        let milliseconds = i32::try_from(program.grace.as_millis()).unwrap_or(i32::MAX);
-        // A warden that is gone already shows below.
-        let _ = self.channel.write_all(&Word::Grace(milliseconds).to_bytes());
-        let no_answer = || GuardError::NoAnswer { program: program.program.clone() };
-        let deadline = Instant::now() + START_LIMIT;
+    /// Sends the grace period and waits until the program runs.
+    fn wait_for_start(&mut self, launch: &ProgramLaunch) -> Result<(), GuardError> {
+        let milliseconds = i32::try_from(launch.grace_period.as_millis()).unwrap_or(i32::MAX);
+        // A warden that is gone already is noticed below.
+        let _ = self.channel.write_all(&WardenMessage::GracePeriod(milliseconds).to_bytes());
+        let no_answer = || GuardError::NoAnswer { program: launch.program.clone() };
+        let deadline = Instant::now() + START_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if !readable_within(&self.channel, Some(left)).unwrap_or(false) {
@@ -223,18 +186,18 @@ impl GuardedChild {
             if count == 0 {
                 return Err(no_answer());
             }
-            for word in self.words.push(bytes.get(..count).unwrap_or_default()) {
+            for word in self.messages.push(bytes.get(..count).unwrap_or_default()) {
                 match word {
-                    Word::Started(pid) => self.program_pid = pid.unsigned_abs(),
-                    Word::NotStarted(error) => {
-                        // It ends at once; taking note here spares the drop a thread.
-                        let _ = self.wait(Some(START_LIMIT));
+                    WardenMessage::Started(pid) => self.program_pid = pid.unsigned_abs(),
+                    WardenMessage::NotStarted(error) => {
+                        // The warden ends at once; reaping it here spares the drop a thread.
+                        let _ = self.wait(Some(START_TIMEOUT));
                         let source = io::Error::from_raw_os_error(error);
-                        return Err(GuardError::Program { program: program.program.clone(), source });
+                        return Err(GuardError::Program { program: launch.program.clone(), source });
                     }
-                    // It can be over before we look.
-                    Word::Ended(status) => self.program_status = Some(ExitStatus::from_raw(status)),
-                    Word::Grace(_) => {}
+                    // A short program may have ended already.
+                    WardenMessage::Ended(status) => self.program_status = Some(ExitStatus::from_raw(status)),
+                    WardenMessage::GracePeriod(_) => {}
                 }
             }
             if self.program_pid != 0 {
@@ -243,15 +206,15 @@ impl GuardedChild {
         }
     }
 
-    /// Takes in what the warden said before it ended.
-    fn hear(&mut self) {
+    /// Reads the last messages of the warden.
+    fn receive(&mut self) {
         let mut bytes = [0_u8; 64];
         if self.channel.set_nonblocking(true).is_err() {
             return;
         }
         while let Ok(count @ 1..) = self.channel.read(&mut bytes) {
-            for word in self.words.push(bytes.get(..count).unwrap_or_default()) {
-                if let Word::Ended(status) = word {
+            for word in self.messages.push(bytes.get(..count).unwrap_or_default()) {
+                if let WardenMessage::Ended(status) = word {
                     self.program_status = Some(ExitStatus::from_raw(status));
                 }
             }
@@ -259,46 +222,45 @@ impl GuardedChild {
     }
 }
 
-/// Readable once the program and everything it has started are gone.
-impl AsFd for GuardedChild {
+/// Readable once the program and the processes that it started are gone.
+impl AsFd for GuardedProgram {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
 }
 
-impl Drop for GuardedChild {
+impl Drop for GuardedProgram {
     fn drop(&mut self) {
-        self.ask_to_end();
+        self.request_stop();
         if self.wait(Some(Duration::ZERO)).is_err() || self.warden_reaped {
             return;
         }
-        // Somebody has to take note of the end, or step in; whoever drops this must not be held up by it.
-        let (pid, longest) = (self.warden.id(), self.longest_end());
+        // A thread reaps the warden, or kills in its place, so that the drop does not block.
+        let (pid, longest) = (self.warden.id(), self.max_stop_time());
         let outcome = self.pidfd.try_clone().and_then(|pidfd| {
             std::thread::Builder::new()
                 .name("reap-warden".into())
-                .spawn(move || see_to_the_end(pid, &pidfd, longest))
+                .spawn(move || finish_warden(pid, &pidfd, longest))
         });
         if let Err(error) = outcome {
-            tracing::warn!(%error, pid, "an ended warden stays in the process table until Draftboard ends");
+            tracing::warn!(%error, pid, "a warden stays in the process table until Draftboard ends");
         }
     }
 }
 
-fn see_to_the_end(pid: u32, pidfd: &OwnedFd, longest: Duration) {
+fn finish_warden(pid: u32, pidfd: &OwnedFd, longest: Duration) {
     if !readable_within(pidfd, Some(longest)).unwrap_or(false) {
         kill_in_place_of_warden(pid, pidfd);
     }
-    // Finds nothing when the warden did its work; its number is still its own because it is reaped only
-    // below.
+    // Finds nothing when the warden cleaned up; the warden keeps its number because it is reaped only below.
     signal_session(pid, Signal::KILL);
     if let Some(pid) = to_pid(pid) {
         let _ = waitpid(Some(pid), WaitOptions::empty());
     }
 }
 
-/// For a warden that hangs, because somebody stopped it perhaps. It goes last: while it stands, orphans stay
-/// below it, where they can be found. The caller has not reaped it yet.
+/// For a warden that hangs, for example because it was stopped. It is killed last: while it exists, orphans stay below it,
+/// where they can be found. The caller has not reaped it yet.
 fn kill_in_place_of_warden(pid: u32, pidfd: &OwnedFd) {
     for _ in 0..100 {
         if signal_descendants(pid, &[Signal::KILL], None) == 0 {

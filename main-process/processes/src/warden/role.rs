@@ -1,4 +1,4 @@
-//! The warden itself.
+//! The warden process.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -15,19 +15,19 @@ use rustix::process::{
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use thiserror::Error;
 
-use super::report::{Word, Words};
-use crate::child_setup::{Apart, ChildSetup, let_go_of_standard_streams, take_inherited_channel};
-use crate::process_tree::{ASKING, signal_descendants, to_pid};
+use super::report::{WardenMessage, WardenMessageReader};
+use crate::child_setup::{ChildSetup, Detachment, redirect_standard_streams, take_inherited_channel};
+use crate::process_tree::{STOP_SIGNALS, signal_descendants, to_pid};
 use crate::readiness::timespec;
 
-/// How long the program may take to end by itself, unless main says otherwise.
-pub(super) const GRACE: Duration = Duration::from_secs(3);
-/// How long what the program left behind may take at most; never longer than the program itself.
-pub(super) const GRACE_OF_THE_REST: Duration = Duration::from_secs(1);
-/// Between two rounds of killing, if nothing dies in the meantime.
-const NEXT_ROUND: Duration = Duration::from_millis(20);
-/// A process that survives this much killing belongs to another user or hangs inside the kernel: waiting
-/// longer would only make the warden hang as well.
+/// The time that the program gets to end after a stop request, unless main sends another.
+pub(crate) const DEFAULT_GRACE_PERIOD: Duration = Duration::from_secs(3);
+/// The upper limit for the processes that the program left behind; never longer than the program's own time.
+pub(super) const MAX_REST_GRACE_PERIOD: Duration = Duration::from_secs(1);
+/// The pause between two rounds of killing.
+const KILL_INTERVAL: Duration = Duration::from_millis(20);
+/// A process that survives this long belongs to another user or hangs inside the kernel: waiting longer would only make
+/// the warden hang as well.
 pub(super) const KILLING_LIMIT: Duration = Duration::from_secs(10);
 
 /// As shells do.
@@ -38,18 +38,18 @@ const ENDED_BY_SIGNAL: i32 = 128;
 
 #[derive(Debug, Error)]
 enum WardenError {
-    #[error("no program to run; usage: draftboard --role warden -- <program> <arguments>")]
+    #[error("No program to run. Usage: draftboard --role warden -- <program> <arguments>")]
     NoProgram,
     #[error("{0}")]
     NoChannel(#[source] io::Error),
-    #[error("the warden cannot watch over processes here: {0}; the program was not started")]
+    #[error("The warden cannot watch processes here: {0}. The program was not started.")]
     CannotWatch(#[source] io::Error),
-    #[error("{} could not be started: {source}; check its name, its rights and PATH", .program.display())]
+    #[error("{} could not be started: {source}. Check its name, its permissions and PATH.", .program.display())]
     NotStarted { program: OsString, source: io::Error },
 }
 
-/// Runs `argv` (the program and its arguments, what follows `--`) until it has ended and nothing of it is
-/// left. Returns the program's exit code, or 128 and the signal that ended it.
+/// Runs `argv` (the program and its arguments, after `--`) until it has ended and none of its processes is
+/// left. Returns the program's exit code, or 128 plus the signal that ended it.
 ///
 /// Call it early in a process that does nothing else, from its main thread: it reaps every child of the
 /// process and gives up the standard streams to the program.
@@ -58,7 +58,7 @@ pub fn run_warden(argv: &[OsString]) -> u8 {
     match Warden::begin(argv) {
         Ok(mut warden) => warden.watch(),
         Err(error) => {
-            // Nobody is left to tell when even this fails.
+            // Standard error is the last resort.
             let _ = writeln!(io::stderr(), "draftboard: {error}");
             match error {
                 WardenError::NotStarted { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -73,27 +73,27 @@ pub fn run_warden(argv: &[OsString]) -> u8 {
 
 struct Warden {
     channel: UnixStream,
-    words: Words,
-    /// Readable when a child of ours has ended.
+    messages: WardenMessageReader,
+    /// Readable when a child of the warden has ended.
     child_signals: UnixStream,
-    /// Readable when somebody asked us to end by a signal.
+    /// Readable after a signal that requests the warden to end.
     end_signals: UnixStream,
     program: u32,
     program_status: Option<i32>,
-    grace: Duration,
-    phase: Phase,
+    grace_period: Duration,
+    phase: WardenPhase,
 }
 
-/// How far the end has come. Each step asks only those that were not asked before: to many programs,
-/// Terraform among them, a second signal means "drop everything now".
+/// The progress of the stop. Each step signals only processes that got no signal before: to many programs, Terraform
+/// among them, a second signal means an immediate end.
 #[derive(Debug, Clone, Copy)]
-enum Phase {
+enum WardenPhase {
     Running,
-    /// The program alone was asked, because it knows best in which order to stop what it has started.
-    ProgramAsked {
+    /// The program alone got the stop signals, because it knows in which order to stop the processes that it started.
+    StoppingProgram {
         until: Instant,
     },
-    RestAsked {
+    StoppingRest {
         until: Instant,
     },
     Killing {
@@ -106,49 +106,49 @@ impl Warden {
         let (program, args) = argv.split_first().ok_or(WardenError::NoProgram)?;
         let mut channel = take_inherited_channel().map_err(WardenError::NoChannel)?;
         channel.set_nonblocking(true).map_err(WardenError::CannotWatch)?;
-        // Both before the program exists, so that nothing it does can be missed.
+        // Both before the program exists, so that no event is missed.
         set_child_subreaper(Some(getpid())).map_err(|error| WardenError::CannotWatch(error.into()))?;
         let child_signals = signals_as_bytes(&[SIGCHLD]).map_err(WardenError::CannotWatch)?;
         let end_signals = signals_as_bytes(&[SIGTERM, SIGINT, SIGHUP]).map_err(WardenError::CannotWatch)?;
 
         let mut command = Command::new(program);
         command.args(args);
-        ChildSetup { apart: Apart::Group, death_signal: Some(Signal::KILL), channel: None }
+        ChildSetup { detachment: Detachment::Group, death_signal: Some(Signal::KILL), channel: None }
             .install(&mut command);
         let started = match command.spawn() {
             Ok(started) => started,
             Err(source) => {
                 let error_number = source.raw_os_error().unwrap_or(libc::EINVAL);
-                tell(&mut channel, Word::NotStarted(error_number));
+                send(&mut channel, WardenMessage::NotStarted(error_number));
                 return Err(WardenError::NotStarted { program: program.clone(), source });
             }
         };
         let mut warden = Self {
             channel,
-            words: Words::default(),
+            messages: WardenMessageReader::default(),
             child_signals,
             end_signals,
             program: started.id(),
             program_status: None,
-            grace: GRACE,
-            phase: Phase::Running,
+            grace_period: DEFAULT_GRACE_PERIOD,
+            phase: WardenPhase::Running,
         };
-        // If we kept them, main would never see the program close its output.
-        if let Err(error) = let_go_of_standard_streams() {
-            tracing::warn!(%error, "standard streams kept");
+        // With open copies here, main would never see the end of the program's output.
+        if let Err(error) = redirect_standard_streams() {
+            tracing::warn!(%error, "standard streams stay open");
         }
-        tell(&mut warden.channel, Word::Started(warden.program.cast_signed()));
+        send(&mut warden.channel, WardenMessage::Started(warden.program.cast_signed()));
         Ok(warden)
     }
 
     fn watch(&mut self) -> u8 {
         let mut must_end = false;
         loop {
-            if self.reap() == Left::Nobody {
+            if self.reap() == RemainingChildren::Nobody {
                 break;
             }
             self.advance(must_end);
-            if let Phase::Killing { until } = self.phase {
+            if let WardenPhase::Killing { until } = self.phase {
                 if until <= Instant::now() {
                     break;
                 }
@@ -159,90 +159,92 @@ impl Warden {
         self.report()
     }
 
-    /// Moves on when the time of a phase is over or its purpose is reached.
+    /// Enters the next phase when the present one timed out or reached its purpose.
     fn advance(&mut self, must_end: bool) {
         let now = Instant::now();
         let program_ended = self.program_status.is_some();
         self.phase = match self.phase {
-            Phase::Running if program_ended => self.ask_the_rest(now),
-            Phase::Running if must_end => self.ask_the_program(now),
-            Phase::ProgramAsked { until } if program_ended || until <= now => self.ask_the_rest(now),
-            Phase::RestAsked { until } if until <= now => Phase::Killing { until: now + KILLING_LIMIT },
+            WardenPhase::Running if program_ended => self.stop_rest(now),
+            WardenPhase::Running if must_end => self.stop_program(now),
+            WardenPhase::StoppingProgram { until } if program_ended || until <= now => self.stop_rest(now),
+            WardenPhase::StoppingRest { until } if until <= now => {
+                WardenPhase::Killing { until: now + KILLING_LIMIT }
+            }
             unchanged => unchanged,
         }
     }
 
-    fn ask_the_program(&self, now: Instant) -> Phase {
-        // It is our child and not reaped yet, so its number is still its own.
+    fn stop_program(&self, now: Instant) -> WardenPhase {
+        // A child that is not reaped keeps its number.
         if let Some(program) = to_pid(self.program) {
-            for signal in ASKING {
+            for signal in STOP_SIGNALS {
                 let _ = kill_process(program, signal);
             }
         }
-        Phase::ProgramAsked { until: now + self.grace }
+        WardenPhase::StoppingProgram { until: now + self.grace_period }
     }
 
-    fn ask_the_rest(&self, now: Instant) -> Phase {
-        signal_descendants(std::process::id(), &ASKING, Some(self.program));
-        Phase::RestAsked { until: now + GRACE_OF_THE_REST.min(self.grace) }
+    fn stop_rest(&self, now: Instant) -> WardenPhase {
+        signal_descendants(std::process::id(), &STOP_SIGNALS, Some(self.program));
+        WardenPhase::StoppingRest { until: now + MAX_REST_GRACE_PERIOD.min(self.grace_period) }
     }
 
-    /// Takes note of everybody who has ended. Orphans of the whole tree become our children, so when we have
-    /// none, nothing is left anywhere.
-    fn reap(&mut self) -> Left {
+    /// Reaps every child that has ended. Orphans of the whole tree become children of the warden, so without a child no
+    /// process is left anywhere.
+    fn reap(&mut self) -> RemainingChildren {
         loop {
             match wait_for_any_child(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if is(pid, self.program) => {
                     self.program_status = Some(status.as_raw())
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
-                Ok(None) => return Left::Some,
-                Err(_) => return Left::Nobody,
+                Ok(None) => return RemainingChildren::Some,
+                Err(_) => return RemainingChildren::Nobody,
             }
         }
     }
 
-    /// Sleeps until a child ends, somebody wants us to end, or a phase is over. True if we are to end.
+    /// Sleeps until a child ends, a stop is requested or a phase times out. Returns true when the warden must end.
     fn wait(&mut self) -> bool {
         let now = Instant::now();
         let limit = match self.phase {
-            Phase::Running => None,
-            Phase::ProgramAsked { until } | Phase::RestAsked { until } => {
+            WardenPhase::Running => None,
+            WardenPhase::StoppingProgram { until } | WardenPhase::StoppingRest { until } => {
                 Some(until.saturating_duration_since(now))
             }
-            Phase::Killing { .. } => Some(NEXT_ROUND),
+            WardenPhase::Killing { .. } => Some(KILL_INTERVAL),
         };
         let mut watched: Vec<BorrowedFd<'_>> = vec![self.child_signals.as_fd()];
         if limit.is_none() {
-            // Later on they have nothing new to say, and an ended channel would never let us sleep.
+            // Once stopping, neither matters, and a closed channel is always readable.
             watched.extend([self.channel.as_fd(), self.end_signals.as_fd()]);
         }
         let mut descriptors: Vec<PollFd<'_>> =
             watched.into_iter().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         match poll(&mut descriptors, timespec(limit).as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            // Never seen; but going blind must end the program, not leave it running unwatched.
+            // A warden that cannot watch the program must end it.
             Err(_) => {
-                std::thread::sleep(NEXT_ROUND);
+                std::thread::sleep(KILL_INTERVAL);
                 return true;
             }
         }
         drain(&mut self.child_signals);
-        let asked_by_signal = drain(&mut self.end_signals);
-        let main_is_gone = self.listen();
-        asked_by_signal || main_is_gone
+        let stop_signalled = drain(&mut self.end_signals);
+        let main_is_gone = self.receive();
+        stop_signalled || main_is_gone
     }
 
-    /// Takes in what main says. True when main has closed the channel, or is gone.
-    fn listen(&mut self) -> bool {
+    /// Reads the messages of main. Returns true when main has closed the channel, or is gone.
+    fn receive(&mut self) -> bool {
         let mut bytes = [0_u8; 256];
         loop {
             match self.channel.read(&mut bytes) {
                 Ok(0) => return true,
                 Ok(count) => {
-                    for word in self.words.push(bytes.get(..count).unwrap_or_default()) {
-                        if let Word::Grace(milliseconds) = word {
-                            self.grace = Duration::from_millis(milliseconds.unsigned_abs().into());
+                    for word in self.messages.push(bytes.get(..count).unwrap_or_default()) {
+                        if let WardenMessage::GracePeriod(milliseconds) = word {
+                            self.grace_period = Duration::from_millis(milliseconds.unsigned_abs().into());
                         }
                     }
                 }
@@ -254,7 +256,7 @@ impl Warden {
 
     fn report(&mut self) -> u8 {
         let Some(status) = self.program_status else { return WARDEN_FAILED };
-        tell(&mut self.channel, Word::Ended(status));
+        send(&mut self.channel, WardenMessage::Ended(status));
         let code = if libc::WIFSIGNALED(status) {
             ENDED_BY_SIGNAL + libc::WTERMSIG(status)
         } else {
@@ -265,7 +267,7 @@ impl Warden {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Left {
+enum RemainingChildren {
     Some,
     Nobody,
 }
@@ -274,12 +276,12 @@ fn is(pid: Pid, number: u32) -> bool {
     to_pid(number) == Some(pid)
 }
 
-/// Main may be gone, and then there is nobody to tell.
-fn tell(channel: &mut UnixStream, word: Word) {
+/// Fails only when main is gone.
+fn send(channel: &mut UnixStream, word: WardenMessage) {
     let _ = channel.write_all(&word.to_bytes());
 }
 
-/// Turns signals into bytes that `poll` can wait for.
+/// Returns a stream that becomes readable when one of the signals arrives.
 fn signals_as_bytes(signals: &[i32]) -> io::Result<UnixStream> {
     let (reader, writer) = UnixStream::pair()?;
     reader.set_nonblocking(true)?;
@@ -289,7 +291,7 @@ fn signals_as_bytes(signals: &[i32]) -> io::Result<UnixStream> {
     Ok(reader)
 }
 
-/// True if there was anything.
+/// Returns true if there was anything to read.
 fn drain(signals: &mut UnixStream) -> bool {
     let mut bytes = [0_u8; 64];
     let mut any = false;

@@ -8,6 +8,7 @@ use shared_protocol::{
     Code, NodeId, Refusal,
     preview::Screen,
     previews::Pixels,
+    request::Responder,
     review::{PageLook, PagePictures, ReviewAnswer},
 };
 use std::time::Duration;
@@ -55,7 +56,7 @@ fn draw(previews: &preview::Link, state: &Snapshot, page: NodeId, screen: Screen
         return Drawing::Absent;
     }
     let (done, answered) = crossbeam_channel::bounded(1);
-    previews.picture(ground, page, screen, Box::new(move |result| drop(done.send(result))));
+    previews.picture(ground, page, screen, Responder::new(move |result| drop(done.send(result))));
     Drawing::Waits(answered)
 }
 

@@ -21,6 +21,7 @@ use shared_protocol::{
     messages::Answer,
     previews::{PreviewAnswer, PreviewRequest},
     proposal::{Act, Verdict},
+    request::Responder,
     review::{
         AskedDecision, AuditEvent, Grant, OpenedProposal, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
         TerminalReviewAnswer,
@@ -416,9 +417,9 @@ impl Writer {
     /// Asks the previews; what came of it is noted when they have answered.
     fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
         let (host, doings) = (self.host.clone(), Arc::clone(&self.agents.doings));
-        let reply = Box::new(move |result: Result<Answer, Refusal>| {
+        let responder = Responder::new(move |result: Result<PreviewAnswer, Refusal>| {
             let done = match result {
-                Ok(Answer::Preview(PreviewAnswer::Started(session))) => {
+                Ok(PreviewAnswer::Started(session)) => {
                     Done::well(format!("{session} began"), json!({ "session": session.to_string() }))
                 }
                 Ok(_) => Done::well("done".to_owned(), Value::Null),
@@ -429,7 +430,7 @@ impl Writer {
             }
             doings.done(id, done);
         });
-        self.host.previews.request(request, reply);
+        self.host.previews.request(request, responder);
         "the preview is told".to_owned()
     }
 

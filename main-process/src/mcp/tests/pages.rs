@@ -3,7 +3,7 @@
 
 use super::{Agents, review::guarding};
 use crate::{
-    preview::{Spawned, Spawner},
+    preview::{PreviewLauncher, PreviewProcess},
     testing::Running,
 };
 use authority::proposals::{AgentAsk, Client, Draft, Submission, Wanted};
@@ -27,18 +27,12 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-struct Painters;
-
-impl Spawner for Painters {
-    fn spawn(&self) -> Result<Spawned, String> {
+fn painters() -> PreviewLauncher {
+    PreviewLauncher::new("test", || {
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || paint(theirs));
-        Ok(Spawned { channel: ours, stderr: None, child: None })
-    }
-
-    fn build(&self) -> String {
-        "test".to_owned()
-    }
+        Ok(PreviewProcess { channel: ours, process: None })
+    })
 }
 
 fn paint(stream: UnixStream) {
@@ -91,7 +85,7 @@ fn paint(stream: UnixStream) {
 }
 
 fn agents() -> Agents {
-    guarding(Agents::with(|link| Running::with_previews(link, Box::new(Painters))))
+    guarding(Agents::with(|link| Running::with_previews(link, painters())))
 }
 
 impl Agents {

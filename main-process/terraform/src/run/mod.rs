@@ -1,7 +1,7 @@
 //! Runs of Terraform (or OpenTofu) on the files of a board.
 //!
 //! Owns: finding the program, its arguments and environment, its output line by line, one run per board, the effect
-//! of a plan on each node. Must not know: windows, agents, how processes are guarded (a [`Spawner`] does that).
+//! of a plan on each node. Must not know: windows, agents, how processes are guarded (a [`processes::ProgramSpawner`] does that).
 //!
 //! ```text
 //! Program::find → Runs::start(Request) → Run: events, cancel      threads: one per stream, one for the exit
@@ -35,6 +35,5 @@ pub use lock::Interrupted;
 pub use plan::{AttributeDifference, Plan, PlannedChange, Shown};
 pub use program::Program;
 pub use scratch::{Planned, Scratch};
-pub use spawn::{Launch, OwnGroup, Running, Spawner};
 pub use start::{Run, RunError, Runs};
 pub use track::Tracker;

@@ -1,10 +1,10 @@
 //! Finds the program: the configured one, otherwise `terraform` or `tofu` on the PATH.
 
 use super::{
-    environment::environment,
-    spawn::{Launch, Spawner, capture},
+    spawn::{capture, terraform_launch},
     start::RunError,
 };
+use processes::ProgramSpawner;
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
@@ -24,7 +24,11 @@ pub struct Program {
 
 impl Program {
     /// Finds the program and reads its version. `set` is the configured program.
-    pub fn find(spawner: &dyn Spawner, set: Option<&str>, path: Option<&OsStr>) -> Result<Self, RunError> {
+    pub fn find(
+        spawner: &dyn ProgramSpawner,
+        set: Option<&str>,
+        path: Option<&OsStr>,
+    ) -> Result<Self, RunError> {
         let found = match set {
             Some(set) if set.contains('/') => {
                 let file = PathBuf::from(set);
@@ -40,12 +44,7 @@ impl Program {
                 .find_map(|name| on_path(name, path))
                 .ok_or_else(|| RunError::NotFound { names: "terraform or tofu".to_owned() })?,
         };
-        let launch = Launch {
-            program: found.clone(),
-            arguments: vec!["version".to_owned()],
-            folder: PathBuf::from("/"),
-            environment: environment(std::env::vars_os(), &BTreeMap::new()),
-        };
+        let launch = terraform_launch(&found, vec!["version".to_owned()], "/", &BTreeMap::new());
         let (success, out) = capture(spawner, &launch, 1 << 20, LONGEST_ANSWER)?;
         let version = String::from_utf8_lossy(&out).lines().next().unwrap_or_default().trim().to_owned();
         if !success || version.is_empty() {

@@ -2,7 +2,6 @@
 
 use super::{
     command::{Confirmation, DRIFT_PLAN, PLAN, Request, arguments, speaks_json},
-    environment::environment,
     event::{Event, Stream, read_line},
     links,
     lock::{self, Interrupted, Lock},
@@ -10,9 +9,10 @@ use super::{
     mask::Mask,
     plan::Plan,
     program::Program,
-    spawn::{Launch, Running, Spawner, capture},
+    spawn::{GRACE_PERIOD, capture, terraform_launch},
 };
 use crate::generate::Generated;
+use processes::{ProgramSpawner, RunningProgram};
 use rustix::fs::FileType;
 use safe_fs::{PathError, PathProblem, SafeFolder};
 use shared_protocol::terraform::RunOperation;
@@ -32,8 +32,6 @@ use std::{
 const QUEUE: usize = 4096;
 const LONGEST_LINE: u64 = 1 << 20;
 const MOST_VALIDATED: usize = 64 << 20;
-/// Terraform completes its current operations after a stop request; clouds can be slow.
-const GRACE: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(50);
 const MOST_SHOWN: u64 = 256 << 20;
 const LONGEST_SHOW: Duration = Duration::from_secs(120);
@@ -86,7 +84,7 @@ const WRITTEN_BY_TERRAFORM: [&str; 7] = [
 /// Starts runs and keeps their locks and logs in `.draftboard/terraform` of a workspace.
 #[derive(Clone)]
 pub struct Runs {
-    spawner: Arc<dyn Spawner>,
+    spawner: Arc<dyn ProgramSpawner>,
     state_folder: PathBuf,
 }
 
@@ -111,7 +109,7 @@ impl Drop for Run {
 }
 
 impl Runs {
-    pub fn new(spawner: Arc<dyn Spawner>, state_folder: &Path) -> Self {
+    pub fn new(spawner: Arc<dyn ProgramSpawner>, state_folder: &Path) -> Self {
         Self { spawner, state_folder: state_folder.to_owned() }
     }
 
@@ -172,12 +170,7 @@ impl Runs {
         // Options come before the plan file.
         let at = if operation == RunOperation::ApplyPlan { arguments.len() - 1 } else { arguments.len() };
         arguments.splice(at..at, request.arguments.iter().cloned());
-        let launch = Launch {
-            program: program.path.clone(),
-            arguments,
-            folder: request.folder.clone(),
-            environment: environment(std::env::vars_os(), &request.secrets),
-        };
+        let launch = terraform_launch(&program.path, arguments, &request.folder, &request.secrets);
         let failed = |source| RunError::Start { program: program.path.clone(), source };
         let mut running = self.spawner.spawn(&launch).map_err(failed)?;
         let (sender, events) = sync_channel(QUEUE);
@@ -188,7 +181,7 @@ impl Runs {
             let Some(pipe) = pipe else { continue };
             let said = Said { sender: sender.clone(), log: log_file.clone(), mask: mask.clone() };
             let reader = thread(&format!("terraform-{stream:?}").to_lowercase(), move || {
-                read(pipe, stream, operation, &said);
+                read(File::from(pipe), stream, operation, &said);
             });
             readers.push(reader.map_err(failed)?);
         }
@@ -263,12 +256,7 @@ impl Runs {
     fn show_json(&self, program: &Program, folder: &Path, plan: Option<&str>) -> Result<Vec<u8>, RunError> {
         let mut arguments = vec!["show".to_owned(), "-json".to_owned()];
         arguments.extend(plan.map(str::to_owned));
-        let launch = Launch {
-            program: program.path.clone(),
-            arguments,
-            folder: folder.to_owned(),
-            environment: environment(std::env::vars_os(), &Default::default()),
-        };
+        let launch = terraform_launch(&program.path, arguments, folder, &Default::default());
         let (success, text) = capture(&*self.spawner, &launch, MOST_SHOWN, LONGEST_SHOW)?;
         if success {
             Ok(text)
@@ -321,7 +309,7 @@ impl Said {
 }
 
 /// Reads a stream line by line to its end.
-fn read(pipe: Box<dyn Read + Send>, stream: Stream, operation: RunOperation, said: &Said) {
+fn read(pipe: File, stream: Stream, operation: RunOperation, said: &Said) {
     let mut pipe = BufReader::new(pipe);
     let mut whole = String::new();
     loop {
@@ -382,12 +370,13 @@ impl Ended {
 }
 
 /// Waits for the program to end. On cancel, requests a stop, and kills the program after the grace period.
-fn follow(mut running: Box<dyn Running>, cancel: &AtomicBool) -> Ended {
+fn follow(mut running: RunningProgram, cancel: &AtomicBool) -> Ended {
     let mut asked: Option<Instant> = None;
     loop {
-        match running.wait(GLANCE) {
-            Ok(Some(code)) => {
-                return Ended { code, success: code == Some(0), cancelled: asked.is_some() };
+        match running.wait(Some(GLANCE)) {
+            Ok(Some(status)) => {
+                let (code, success) = (status.code(), status.success());
+                return Ended { code, success, cancelled: asked.is_some() };
             }
             Ok(None) => {}
             // Waiting failed, so the program is killed.
@@ -399,9 +388,9 @@ fn follow(mut running: Box<dyn Running>, cancel: &AtomicBool) -> Ended {
         match asked {
             None if cancel.load(Ordering::Acquire) => {
                 asked = Some(Instant::now());
-                drop(running.ask_to_end());
+                running.request_stop();
             }
-            Some(since) if since.elapsed() > GRACE => drop(running.kill()),
+            Some(since) if since.elapsed() > GRACE_PERIOD => drop(running.kill()),
             _ => {}
         }
     }

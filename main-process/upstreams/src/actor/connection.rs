@@ -6,7 +6,7 @@ use super::{
     session::{ServerSession, format_duration, list_tools},
     state::SharedServerState,
 };
-use crate::{config::McpConfig, process::Process, spawn::Exit};
+use crate::{config::McpConfig, process::Process, status::ServerProcessExit};
 use rmcp::{
     Peer, RoleClient,
     model::{ErrorCode, ProtocolVersion, SubscriptionFilter},
@@ -95,7 +95,7 @@ impl ServerConnection {
     }
 
     /// Ends the session and kills the process with its children. Returns the exit of the process, if there is one.
-    pub(super) async fn end(self, grace: Duration) -> Option<io::Result<Exit>> {
+    pub(super) async fn end(self, grace: Duration) -> Option<io::Result<ServerProcessExit>> {
         drop(self.serving);
         Some(self.process?.end(grace).await)
     }

@@ -7,21 +7,19 @@ mod connection;
 mod era;
 mod handshake;
 mod open;
-mod pace;
 mod session;
 mod state;
 
 pub(crate) use cancel::{StartCancellation, StartCanceller};
 pub use client::Progress;
-pub use pace::Pace;
 pub(crate) use session::{ServerSession, ToolDefinitions};
 pub use state::Phase;
 pub(crate) use state::{ServerRunState, SharedServerState};
 
-use crate::{config::McpConfig, error::Failure, secrets::SecretStore, spawn::Spawner};
+use crate::{config::McpConfig, error::Failure, secrets::SecretStore};
 use connection::ServerConnection;
 use handshake::StartFailure;
-use pace::Retries;
+use processes::{Backoff, ProgramSpawner, RestartDecision, RestartPolicy};
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
 use tokio::{
     runtime::Handle as Runtime,
@@ -33,9 +31,9 @@ use tokio::{
 pub(crate) struct ServerDeps {
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) data: PathBuf,
-    pub(crate) spawner: Arc<dyn Spawner>,
+    pub(crate) spawner: Arc<dyn ProgramSpawner>,
     pub(crate) secrets: Arc<dyn SecretStore>,
-    pub(crate) pace: Pace,
+    pub(crate) backoff: Backoff,
 }
 
 type OrderReply = oneshot::Sender<Result<(), Failure>>;
@@ -69,9 +67,9 @@ impl ServerActorHandle {
         let (orders, receiver) = mpsc::channel(MAX_QUEUED_ORDERS);
         let (config, current) = watch::channel(config);
         let shared = Arc::new(SharedServerState::new(changed));
-        let retries = Retries::new(surroundings.pace);
+        let restarts = RestartPolicy::new(surroundings.backoff);
         let actor =
-            ServerActor { config: current, orders: receiver, shared: shared.clone(), surroundings, retries };
+            ServerActor { config: current, orders: receiver, shared: shared.clone(), surroundings, restarts };
         Self { orders, config, shared, task: runtime.spawn(actor.run()) }
     }
 
@@ -86,7 +84,7 @@ struct ServerActor {
     orders: mpsc::Receiver<ServerOrder>,
     shared: Arc<SharedServerState>,
     surroundings: Arc<ServerDeps>,
-    retries: Retries,
+    restarts: RestartPolicy,
 }
 
 /// The next step of an actor.
@@ -131,7 +129,7 @@ impl ServerActor {
             order = self.orders.recv() => match order {
                 None => ActorStep::Exit,
                 Some(ServerOrder::Start(reply) | ServerOrder::Restart(reply)) => {
-                    self.retries.reset();
+                    self.restarts.reset();
                     ActorStep::Start { waiting: vec![reply], alone: false }
                 }
                 Some(ServerOrder::Launch) => ActorStep::Start { waiting: Vec::new(), alone: true },
@@ -203,7 +201,7 @@ impl ServerActor {
         };
         match opened {
             Ok(connection) => {
-                self.retries.runs(Instant::now());
+                self.restarts.record_start(Instant::now());
                 self.shared.set(ServerRunState::Connected(connection.session.clone()));
                 reply_all(waiting, &Ok(()));
                 ActorStep::Serve(Box::new(connection))
@@ -257,14 +255,14 @@ impl ServerActor {
 
     fn back_off(&mut self, failure: Failure) -> ActorStep {
         let now = Instant::now();
-        match self.retries.failed(now) {
-            Some((attempt, wait)) => {
-                let retry_at = now + wait;
+        match self.restarts.record_failure(now) {
+            RestartDecision::RestartAfter { attempt, delay } => {
+                let retry_at = now + delay;
                 self.shared.set(ServerRunState::Backoff { attempt, retry_at, failure });
                 ActorStep::Wait(retry_at)
             }
-            None => {
-                let tries = self.surroundings.pace.tries;
+            RestartDecision::GiveUp => {
+                let tries = self.surroundings.backoff.max_restarts;
                 let message =
                     format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
                 self.shared.set(ServerRunState::Failed(Failure { message, ..failure }));
@@ -292,7 +290,7 @@ impl ServerActor {
                     }
                     Some(ServerOrder::Restart(reply)) => {
                         self.end(connection, &started_with).await;
-                        self.retries.reset();
+                        self.restarts.reset();
                         return ActorStep::Start { waiting: vec![reply], alone: false };
                     }
                 },
@@ -342,7 +340,7 @@ impl ServerActor {
     }
 
     fn stopped(&mut self, waiting: Vec<OrderReply>) {
-        self.retries.reset();
+        self.restarts.reset();
         self.shared.set(ServerRunState::Stopped);
         reply_all(waiting, &Ok(()));
     }

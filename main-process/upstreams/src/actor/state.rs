@@ -1,7 +1,7 @@
 //! The state of a server as seen from outside its actor.
 
 use super::session::ServerSession;
-use crate::{error::Failure, log::ServerLog, spawn::Exit};
+use crate::{error::Failure, log::ServerLog, status::ServerProcessExit};
 use serde::Serialize;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -40,7 +40,7 @@ pub(crate) enum ServerRunState {
 pub(crate) struct SharedServerState {
     state: Mutex<(ServerRunState, Option<Failure>)>,
     /// The exit of its last process.
-    exit: Mutex<Option<Exit>>,
+    exit: Mutex<Option<ServerProcessExit>>,
     pub(crate) log: Arc<ServerLog>,
     changed: watch::Sender<u64>,
 }
@@ -71,11 +71,11 @@ impl SharedServerState {
         self.locked().1.clone()
     }
 
-    pub(crate) fn exit(&self) -> Option<Exit> {
+    pub(crate) fn exit(&self) -> Option<ServerProcessExit> {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn record_exit(&self, exit: Exit) {
+    pub(crate) fn record_exit(&self, exit: ServerProcessExit) {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
     }
 

@@ -3,11 +3,11 @@
 use super::{format::ScriptSpec, template::ArgumentTemplate};
 use crate::{
     error::{Code, Failure},
-    launch::find_program,
+    launch::{find_program, piped_launch},
     log::ServerLog,
     process::Process,
-    spawn::{Launch, Spawner},
 };
+use processes::{ProgramLaunch, ProgramSpawner};
 use serde_json::{Value, json};
 use std::{
     ffi::OsString,
@@ -34,7 +34,7 @@ pub(super) struct ScriptRun<'a> {
     pub(super) entrypoint: &'a Path,
     pub(super) tool: &'a str,
     pub(super) environment: &'a [(OsString, OsString)],
-    pub(super) spawner: &'a Arc<dyn Spawner>,
+    pub(super) spawner: &'a Arc<dyn ProgramSpawner>,
     pub(super) most: usize,
 }
 
@@ -96,7 +96,7 @@ impl ScriptRun<'_> {
         serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not return JSON: {error}")))
     }
 
-    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<Launch, Failure> {
+    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<ProgramLaunch, Failure> {
         let inherited =
             self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
         let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();
@@ -122,6 +122,6 @@ impl ScriptRun<'_> {
             find_program(&self.script.runtime, self.environment)?
         };
         let folder = self.entrypoint.parent().unwrap_or(Path::new("/")).to_owned();
-        Ok(Launch { program, arguments, folder, environment })
+        Ok(piped_launch(&program, arguments, folder, environment))
     }
 }

@@ -4,7 +4,7 @@ mod manifests;
 
 use crate::{
     actor::{
-        Pace, Progress, ServerActorHandle, ServerDeps, ServerOrder, ServerRunState, SharedServerState,
+        Progress, ServerActorHandle, ServerDeps, ServerOrder, ServerRunState, SharedServerState,
         ToolDefinitions,
     },
     call::{Answer, ServerToolCall},
@@ -13,19 +13,19 @@ use crate::{
     launch::inherited_environment,
     manifest::{InternalMethods, LoadedManifests},
     secrets::{FileSecrets, Secret, SecretStore, secret_name},
-    spawn::{OwnGroup, Spawner},
     status::{McpStatus, ServerStatusDetails},
     tools::{
         Approval, ApprovedDefinition, OfferedTool, Tool, ToolDefinition, exposed_name, split_exposed_name,
     },
 };
+use processes::{Backoff, ProcessGroupSpawner, ProgramSpawner};
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 use tokio::{
     runtime::Handle as Runtime,
@@ -33,6 +33,15 @@ use tokio::{
     task::JoinHandle,
 };
 use uuid::Uuid;
+
+/// A server is restarted six times in a row; then only a person starts it again.
+pub const SERVER_BACKOFF: Backoff = Backoff {
+    first_delay: Duration::from_millis(500),
+    max_delay: Duration::from_secs(60),
+    healthy_after: Duration::from_secs(60),
+    max_restarts: 6,
+    has_jitter: true,
+};
 
 /// The paths and services that the MCP service uses.
 pub struct Setup {
@@ -42,11 +51,11 @@ pub struct Setup {
     pub data: PathBuf,
     /// The environment that servers inherit.
     pub environment: Vec<(OsString, OsString)>,
-    pub spawner: Arc<dyn Spawner>,
+    pub spawner: Arc<dyn ProgramSpawner>,
     pub secrets: Arc<dyn SecretStore>,
     /// The methods of Draftboard that manifests may call.
     pub internal: Arc<dyn InternalMethods>,
-    pub pace: Pace,
+    pub backoff: Backoff,
 }
 
 impl Setup {
@@ -56,10 +65,10 @@ impl Setup {
             config_file: config_folder.join("upstreams.json"),
             data: data.to_owned(),
             environment: inherited_environment(),
-            spawner: Arc::new(OwnGroup),
+            spawner: Arc::new(ProcessGroupSpawner),
             secrets: Arc::new(FileSecrets::new(&config_folder.join("secrets.json"))),
             internal: Arc::new(StatusMethodOnly),
-            pace: Pace::default(),
+            backoff: SERVER_BACKOFF,
         }
     }
 }
@@ -103,7 +112,7 @@ impl McpService {
             data: setup.data,
             spawner: setup.spawner,
             secrets: setup.secrets,
-            pace: setup.pace,
+            backoff: setup.backoff,
         });
         let service = Self {
             store,

@@ -9,6 +9,7 @@
     reason = "a test, and not each uses all of it"
 )]
 
+use processes::Backoff;
 use serde_json::Value;
 use std::{
     ffi::OsString,
@@ -19,9 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
-use upstreams::{
-    Failure, McpConfig, McpPackageType, McpService, McpStatus, Pace, Setup, inherited_environment,
-};
+use upstreams::{Failure, McpConfig, McpPackageType, McpService, McpStatus, Setup, inherited_environment};
 use uuid::Uuid;
 
 /// Long enough for a loaded machine; tests that pass do not wait for it.
@@ -46,7 +45,7 @@ impl Bench {
         let mut setup = Setup::new(&folder.path().join("config"), &folder.path().join("data"));
         setup.environment = inherited_environment();
         setup.environment.push((MARK.into(), OsString::from(&mark)));
-        setup.pace = quick_pace();
+        setup.backoff = quick_backoff();
         adapt(&mut setup);
         let service = Arc::new(McpService::open(setup, tokio::runtime::Handle::current()).unwrap());
         Self { folder, service, mark }
@@ -139,9 +138,10 @@ impl Bench {
     }
 }
 
-pub fn quick_pace() -> Pace {
-    let first = Duration::from_millis(20);
-    Pace { first, most: Duration::from_millis(100), stable: LONG, tries: 3 }
+pub fn quick_backoff() -> Backoff {
+    let first_delay = Duration::from_millis(20);
+    let max_delay = Duration::from_millis(100);
+    Backoff { first_delay, max_delay, healthy_after: LONG, max_restarts: 3, has_jitter: true }
 }
 
 pub fn processes_with(variable: &str) -> Vec<String> {

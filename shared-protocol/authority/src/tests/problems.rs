@@ -1,7 +1,7 @@
 //! Incremental updates of problems equal a full check, also after file edits.
 
 use super::Bench;
-use crate::{Problems, Snapshot, board_diff};
+use crate::{Problems, Snapshot};
 use shared_protocol::{BoardKind, Document};
 
 fn bench() -> Bench {

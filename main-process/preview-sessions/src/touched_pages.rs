@@ -1,7 +1,7 @@
-//! Which pages two states of a workspace show differently, without drawing any of them.
+//! The pages that look different in two states of a workspace, found without drawing them.
 
-use super::{
-    ground::{Ground, PAGE},
+use crate::{
+    previewed_workspace::{PAGE_TYPE, PreviewedWorkspace},
     scene::{instances, overrides},
 };
 use shared_protocol::{
@@ -12,10 +12,10 @@ use shared_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// By title, as people look for them.
-pub(crate) fn pages_touched(before: &Ground, after: &Ground) -> Vec<TouchedPage> {
+/// Returns the pages that differ, by title.
+pub fn pages_touched(before: &PreviewedWorkspace, after: &PreviewedWorkspace) -> Vec<TouchedPage> {
     let components = components_touched(before, after);
-    let (laid_before, laid_after) = (laid_over(before), laid_over(after));
+    let (laid_before, laid_after) = (overrides_by_node(before), overrides_by_node(after));
     let pages: BTreeSet<NodeId> = pages(before).chain(pages(after)).collect();
     let mut touched: Vec<TouchedPage> = pages
         .into_iter()
@@ -26,28 +26,28 @@ pub(crate) fn pages_touched(before: &Ground, after: &Ground) -> Vec<TouchedPage>
             shows_touched || old != new
         })
         .filter_map(|page| {
-            let (ground, node) =
-                [after, before].into_iter().find_map(|ground| Some((ground, ground.page(page)?)))?;
-            Some(TouchedPage { page, title: ground.title_of(node) })
+            let (workspace, node) =
+                [after, before].into_iter().find_map(|workspace| Some((workspace, workspace.page(page)?)))?;
+            Some(TouchedPage { page, title: workspace.title_of(node) })
         })
         .collect();
     touched.sort_by(|a, b| a.title.cmp(&b.title).then(a.page.cmp(&b.page)));
     touched
 }
 
-fn pages(ground: &Ground) -> impl Iterator<Item = NodeId> {
-    let boards = ground.snapshot.boards().filter(|board| board.kind == BoardKind::Interface);
-    let nodes = boards.flat_map(|board| ground.snapshot.nodes_on(board.id));
-    nodes.filter(|node| node.type_id.as_str() == PAGE).map(|node| node.id)
+fn pages(workspace: &PreviewedWorkspace) -> impl Iterator<Item = NodeId> {
+    let boards = workspace.snapshot.boards().filter(|board| board.kind == BoardKind::Interface);
+    let nodes = boards.flat_map(|board| workspace.snapshot.nodes_on(board.id));
+    nodes.filter(|node| node.type_id.as_str() == PAGE_TYPE).map(|node| node.id)
 }
 
-/// What is laid over each node and over what it shows within itself.
-type Laid = BTreeMap<String, Vec<SceneOverride>>;
+/// The overrides of each node and of the instances within it.
+type OverridesByNode = BTreeMap<String, Vec<SceneOverride>>;
 
-fn laid_over(ground: &Ground) -> Laid {
-    let mut laid = Laid::new();
-    // Which page is shown does not matter for what is laid over instances of the app.
-    for over in overrides(&ground.snapshot, &Shown::Route(NodeId::from_bits(0)), &[]) {
+fn overrides_by_node(workspace: &PreviewedWorkspace) -> OverridesByNode {
+    let mut laid = OverridesByNode::new();
+    // The overrides of the app are the same for every page.
+    for over in overrides(&workspace.snapshot, &Shown::Route(NodeId::from_bits(0)), &[]) {
         let node = over.instance.split('/').next().unwrap_or_default().to_owned();
         laid.entry(node).or_default().push(over);
     }
@@ -55,21 +55,25 @@ fn laid_over(ground: &Ground) -> Laid {
 }
 
 #[derive(PartialEq)]
-struct Contents<'a> {
+struct PageContents<'a> {
     instances: Vec<SceneInstance>,
     overrides: Vec<&'a SceneOverride>,
 }
 
-fn contents<'a>(ground: &Ground, page: NodeId, laid: &'a Laid) -> Option<Contents<'a>> {
-    let node = ground.page(page)?;
-    let with_page = ground.component(node.type_id.as_str()).is_some();
-    let instances = instances(&ground.snapshot, node, with_page);
+fn contents<'a>(
+    workspace: &PreviewedWorkspace,
+    page: NodeId,
+    laid: &'a OverridesByNode,
+) -> Option<PageContents<'a>> {
+    let node = workspace.page(page)?;
+    let with_page = workspace.component(node.type_id.as_str()).is_some();
+    let instances = instances(&workspace.snapshot, node, with_page);
     let overrides = instances.iter().filter_map(|instance| laid.get(&instance.id)).flatten().collect();
-    Some(Contents { instances, overrides })
+    Some(PageContents { instances, overrides })
 }
 
-/// Components whose files differ, and those that show one of them: whose files name it.
-fn components_touched(before: &Ground, after: &Ground) -> BTreeSet<String> {
+/// Components whose files differ, and those whose files name one of these.
+fn components_touched(before: &PreviewedWorkspace, after: &PreviewedWorkspace) -> BTreeSet<String> {
     let (old, new) = (before.texts(), after.texts());
     let files: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let differing: BTreeSet<&String> =

@@ -1,7 +1,7 @@
-//! What a session shows, made from the workspace: the instances of a page, their props, what is laid over them. Pure; the
-//! messages that bring a preview from one state to the next are the difference between two of these.
+//! The scene that a session shows, made from the workspace: the instances of a page, their props and their overrides. Pure;
+//! the messages that update a preview are the difference between two scenes.
 
-use super::ground::Ground;
+use crate::previewed_workspace::PreviewedWorkspace;
 use authority::Snapshot;
 use serde_json::Map;
 use shared_protocol::{
@@ -17,69 +17,72 @@ use std::{
 };
 use workspace::SLOT;
 
-/// More instances than this with other props at once are told as a whole.
-const MOST_PROPS: usize = 32;
+/// A larger number of instances with changed props is sent as a whole scene.
+const MAX_PROPS_MESSAGES: usize = 32;
 
-/// Pictures on a page.
-const MOST_PICTURES: usize = 64;
+const MAX_PAGE_PICTURES: usize = 64;
 
-/// Everything that a preview is to show.
+/// Everything that a preview shows.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Page {
-    pub(super) target: Target,
-    pub(super) instances: Vec<SceneInstance>,
-    pub(super) overrides: Vec<SceneOverride>,
-    /// By file.
-    pub(super) components: BTreeMap<String, Arc<str>>,
-    /// In words.
-    pub(super) title: String,
-    /// What is missing of it.
-    pub(super) missing: Option<String>,
+pub(crate) struct PageScene {
+    pub(crate) target: Target,
+    pub(crate) instances: Vec<SceneInstance>,
+    pub(crate) overrides: Vec<SceneOverride>,
+    /// Texts by file.
+    pub(crate) components: BTreeMap<String, Arc<str>>,
+    pub(crate) title: String,
+    /// The reason why there is nothing to show.
+    pub(crate) missing: Option<String>,
 }
 
-impl Page {
-    pub(super) fn of(ground: &Ground, shows: &Shown, tried: &[Tried], left_out: &BTreeSet<String>) -> Self {
+impl PageScene {
+    pub(crate) fn of(
+        workspace: &PreviewedWorkspace,
+        shows: &Shown,
+        tried: &[Tried],
+        left_out: &BTreeSet<String>,
+    ) -> Self {
         let (target, instances, title, missing) = match shows {
             Shown::Route(route) => {
                 let target = Target::Route { route: route.to_string() };
-                match ground.page(*route) {
+                match workspace.page(*route) {
                     Some(page) => {
-                        // A workspace that has a component for pages says itself what is around them.
-                        let with_page = ground.component(page.type_id.as_str()).is_some();
-                        let instances = instances(&ground.snapshot, page, with_page);
-                        (target, instances, ground.title_of(page), None)
+                        // A workspace with a component for pages defines their frame itself.
+                        let with_page = workspace.component(page.type_id.as_str()).is_some();
+                        let instances = instances(&workspace.snapshot, page, with_page);
+                        (target, instances, workspace.title_of(page), None)
                     }
                     None => {
-                        let missing = "the page is not on an interface board any more".to_owned();
-                        (target, Vec::new(), "A page that is gone".to_owned(), Some(missing))
+                        let missing = "The page is no longer on an interface board.".to_owned();
+                        (target, Vec::new(), "Deleted page".to_owned(), Some(missing))
                     }
                 }
             }
             Shown::Component { component } => {
-                let (title, missing) = alone(ground, component);
+                let (title, missing) = alone(workspace, component);
                 (Target::Component { component: component.clone() }, Vec::new(), title, missing)
             }
             Shown::Variant { component, variant } => {
-                let (title, missing) = alone(ground, component);
+                let (title, missing) = alone(workspace, component);
                 let target = Target::Variant { component: component.clone(), variant: variant.clone() };
                 (target, Vec::new(), format!("{title}: {variant}"), missing)
             }
         };
         let left_out: BTreeSet<&str> =
-            left_out.iter().filter_map(|id| Some(ground.component(id)?.file.as_str())).collect();
-        let components = ground.texts().into_iter().filter(|(file, _)| !left_out.contains(file.as_str()));
+            left_out.iter().filter_map(|id| Some(workspace.component(id)?.file.as_str())).collect();
+        let components = workspace.texts().into_iter().filter(|(file, _)| !left_out.contains(file.as_str()));
         Self {
             target,
             instances,
-            overrides: overrides(&ground.snapshot, shows, tried),
+            overrides: overrides(&workspace.snapshot, shows, tried),
             components: components.collect(),
             title,
             missing,
         }
     }
 
-    /// The components on the page, each once, in the order in which they first stand there.
-    pub(super) fn used(&self) -> Vec<String> {
+    /// The components on the page, each once, in the order of their first instances.
+    pub(crate) fn used_components(&self) -> Vec<String> {
         let mut seen = BTreeSet::new();
         self.instances
             .iter()
@@ -88,8 +91,8 @@ impl Page {
             .collect()
     }
 
-    /// The pictures that components or props name.
-    pub(super) fn pictures(&self) -> BTreeSet<String> {
+    /// The pictures that components or props refer to.
+    pub(crate) fn pictures(&self) -> BTreeSet<String> {
         let props = self.instances.iter().flat_map(|instance| instance.props.values());
         let values = props.chain(self.overrides.iter().map(|over| &over.value)).map(ToString::to_string);
         let mut found = BTreeSet::new();
@@ -98,26 +101,26 @@ impl Page {
             let named = text.split(|c| !is_path(c)).filter(|word| word.ends_with(".png") && word.len() > 4);
             found.extend(named.map(str::to_owned));
         }
-        found.into_iter().take(MOST_PICTURES).collect()
+        found.into_iter().take(MAX_PAGE_PICTURES).collect()
     }
 
-    /// With the instances of these components alone.
+    /// The same page with the instances of these components alone.
     #[must_use]
-    pub(super) fn only(mut self, components: &[String]) -> Self {
+    pub(crate) fn only(mut self, components: &[String]) -> Self {
         self.instances.retain(|instance| components.contains(&instance.component));
         self
     }
 }
 
-fn alone(ground: &Ground, component: &str) -> (String, Option<String>) {
-    match ground.component(component) {
+fn alone(workspace: &PreviewedWorkspace, component: &str) -> (String, Option<String>) {
+    match workspace.component(component) {
         Some(found) => (found.title.clone(), None),
-        None => (component.to_owned(), Some(format!("there is no component `{component}` any more"))),
+        None => (component.to_owned(), Some(format!("The component `{component}` no longer exists."))),
     }
 }
 
-/// What stands on a page, outer instances before those within, neighbours as one reads them.
-pub(super) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Vec<SceneInstance> {
+/// The instances on a page, containers before their children, siblings in reading order.
+pub(crate) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Vec<SceneInstance> {
     let mut found: Vec<SceneInstance> = Vec::new();
     let mut waiting: Vec<(NodeId, Option<String>)> = if with_page {
         vec![(page.id, None)]
@@ -126,7 +129,7 @@ pub(super) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Ve
     };
     while let Some((id, parent)) = waiting.pop() {
         let Some(node) = snapshot.node(id) else { continue };
-        // Notes and frames are for those who draw.
+        // Notes and frames are no part of an interface.
         let Some(def) = snapshot.type_of(node).filter(|def| def.boards.len() == 1) else { continue };
         if found.len() >= MAX_INSTANCES {
             break;
@@ -169,8 +172,8 @@ fn json(value: &Value) -> serde_json::Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// What is kept, then what is being tried: the later counts.
-pub(super) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOverride> {
+/// Saved overrides, then tried values: a later one wins.
+pub(crate) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOverride> {
     let (scope, owner) = match shows {
         Shown::Route(_) => (OverrideScope::App, None),
         Shown::Component { component } => (OverrideScope::Component, Some(component.clone())),
@@ -191,7 +194,7 @@ pub(super) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> 
             Standing::Orphaned(_) => None,
         })
         .collect();
-    // What names its instance counts before what found it again.
+    // An override that names its instance wins over one that was matched to it.
     kept.sort_by_key(|(is_named, _)| *is_named);
     let kept = kept.into_iter().map(|(_, over)| over);
     let tried = tried.iter().filter_map(|tried| {
@@ -204,44 +207,44 @@ pub(super) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> 
     kept.chain(tried).take(MAX_INSTANCES).collect()
 }
 
-/// When a file was written and how large it is; none of one that is not there.
-pub(super) type Stamp = Option<(SystemTime, u64)>;
+/// Time of change and size of a file; `None` for a missing one.
+pub(crate) type PictureStamp = Option<(SystemTime, u64)>;
 
-/// What a preview was told so far.
+/// The scene that a preview was sent last.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
-    page: Option<Page>,
-    pub(super) revision: u64,
-    /// Pictures that it has, as they were then; those that were not there among them.
-    pub(super) pictures: BTreeMap<String, Stamp>,
+pub(crate) struct SentScene {
+    page: Option<PageScene>,
+    pub(crate) revision: u64,
+    /// The pictures that were sent, missing ones included.
+    pub(crate) pictures: BTreeMap<String, PictureStamp>,
 }
 
-/// Messages that lead to a page.
+/// The messages that lead to a page.
 #[derive(Debug, Default)]
-pub(super) struct Difference {
-    pub(super) messages: Vec<ToPreview>,
-    /// Files or the page are others: what is seen until the next frame is old.
-    pub(super) reloads: bool,
+pub(crate) struct SceneUpdate {
+    pub(crate) messages: Vec<ToPreview>,
+    /// Files or the page changed, so the screen is out of date until the next frame.
+    pub(crate) reloads: bool,
 }
 
-impl Sent {
-    pub(super) fn page(&self) -> Option<&Page> {
+impl SentScene {
+    pub(crate) fn page(&self) -> Option<&PageScene> {
         self.page.as_ref()
     }
 
-    /// What to say so that this page is shown. It counts as said.
-    pub(super) fn towards(&mut self, page: Page) -> Difference {
-        let mut said = Difference::default();
+    /// Returns the messages that make the preview show this page, which counts as sent.
+    pub(crate) fn update_to(&mut self, page: PageScene) -> SceneUpdate {
+        let mut update = SceneUpdate::default();
         let none = BTreeMap::new();
         let before = self.page.as_ref().map_or(&none, |page| &page.components);
         for file in before.keys().filter(|file| !page.components.contains_key(*file)) {
-            said.messages.push(ToPreview::ComponentRemoved { file: file.clone() });
+            update.messages.push(ToPreview::ComponentRemoved { file: file.clone() });
         }
         for (file, text) in page.components.iter().filter(|(file, text)| before.get(*file) != Some(*text)) {
-            said.messages.push(ToPreview::Component { file: file.clone(), text: text.to_string() });
+            update.messages.push(ToPreview::Component { file: file.clone(), text: text.to_string() });
         }
-        said.reloads = !said.messages.is_empty();
-        match self.page.as_ref().filter(|_| !said.reloads) {
+        update.reloads = !update.messages.is_empty();
+        match self.page.as_ref().filter(|_| !update.reloads) {
             Some(before) if before.target == page.target && is_same_tree(before, &page) => {
                 let changed: Vec<&SceneInstance> = before
                     .instances
@@ -250,12 +253,12 @@ impl Sent {
                     .filter(|(before, after)| before.props != after.props)
                     .map(|(_, after)| after)
                     .collect();
-                if changed.len() > MOST_PROPS {
-                    said.messages.push(scene(&page, &mut self.revision));
+                if changed.len() > MAX_PROPS_MESSAGES {
+                    update.messages.push(scene(&page, &mut self.revision));
                 } else {
                     for instance in changed {
                         self.revision += 1;
-                        said.messages.push(ToPreview::Props {
+                        update.messages.push(ToPreview::Props {
                             revision: self.revision,
                             instance: instance.id.clone(),
                             props: instance.props.clone(),
@@ -264,21 +267,21 @@ impl Sent {
                     if before.overrides != page.overrides {
                         self.revision += 1;
                         let (revision, overrides) = (self.revision, page.overrides.clone());
-                        said.messages.push(ToPreview::Overrides { revision, overrides });
+                        update.messages.push(ToPreview::Overrides { revision, overrides });
                     }
                 }
             }
             before => {
-                said.reloads |= before.is_none_or(|before| before.target != page.target);
-                said.messages.push(scene(&page, &mut self.revision));
+                update.reloads |= before.is_none_or(|before| before.target != page.target);
+                update.messages.push(scene(&page, &mut self.revision));
             }
         }
         self.page = Some(page);
-        said
+        update
     }
 }
 
-fn is_same_tree(before: &Page, after: &Page) -> bool {
+fn is_same_tree(before: &PageScene, after: &PageScene) -> bool {
     let shape = |instance: &SceneInstance| {
         (instance.id.clone(), instance.component.clone(), instance.parent.clone(), instance.slot.clone())
     };
@@ -286,7 +289,7 @@ fn is_same_tree(before: &Page, after: &Page) -> bool {
         && before.instances.iter().zip(&after.instances).all(|(a, b)| shape(a) == shape(b))
 }
 
-fn scene(page: &Page, revision: &mut u64) -> ToPreview {
+fn scene(page: &PageScene, revision: &mut u64) -> ToPreview {
     *revision += 1;
     ToPreview::Scene {
         revision: *revision,

@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 use workspace::now;
 
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(crate) struct SessionLogLines {
     lines: VecDeque<LoggedLine>,
     logged: u64,
 }
 
-impl Log {
-    pub(super) fn add(&mut self, level: LogLevel, message: &str) {
+impl SessionLogLines {
+    pub(crate) fn add(&mut self, level: LogLevel, message: &str) {
         self.logged += 1;
         if self.lines.len() >= MAX_LOG {
             self.lines.pop_front();
@@ -24,12 +24,12 @@ impl Log {
         self.lines.push_back(LoggedLine { number: self.logged, time: now().time, level, message });
     }
 
-    /// How many there were so far.
-    pub(super) fn logged(&self) -> u64 {
+    /// The number of lines so far, dropped ones included.
+    pub(crate) fn logged(&self) -> u64 {
         self.logged
     }
 
-    pub(super) fn after(&self, number: u64) -> Vec<LoggedLine> {
+    pub(crate) fn after(&self, number: u64) -> Vec<LoggedLine> {
         self.lines.iter().filter(|line| line.number > number).cloned().collect()
     }
 }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn old_lines_go_and_numbers_stay() {
-        let mut log = Log::default();
+        let mut log = SessionLogLines::default();
         for number in 0..MAX_LOG + 10 {
             log.add(LogLevel::Info, &format!("line {number}\u{202e}"));
         }

@@ -1,16 +1,12 @@
 //! Sessions against previews that behave and previews that do not: each is a thread at the other end of a socket.
 
-use super::{
-    Around, Link, Order, ToWindow,
-    spawner::{Spawned, Spawner},
-    start,
-};
+use super::{Around, Link, PreviewLauncher, PreviewOrder, PreviewProcess, ToWindow, start};
 use crossbeam_channel::{Receiver, bounded};
 use frame_memory::Channel;
 use shared_protocol::{
     BoardId, NodeId, Refusal,
     frame::{decode_json, encode_json},
-    messages::{Answer, ToRenderer},
+    messages::ToRenderer,
     preview::{
         FromPreview, InputEvent, LandlockLevel, MAX_EVENTS, MAX_FROM_PREVIEW, MAX_TO_PREVIEW,
         PREVIEW_PROTOCOL, SandboxReport, Screen, ToPreview,
@@ -19,6 +15,7 @@ use shared_protocol::{
         PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, SessionState, SessionView,
         Shown, Tried,
     },
+    request::Responder,
     v0::PreviewLogLevel,
 };
 use std::{
@@ -35,26 +32,18 @@ use workspace::{Template, Workspace, create};
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What plays the preview; told which start it is, from 1.
+/// Plays the preview; the number counts the starts, from 1.
 type Play = Arc<dyn Fn(Fake, usize) + Send + Sync>;
 
-struct Plays {
-    play: Play,
-    starts: Arc<AtomicUsize>,
-}
-
-impl Spawner for Plays {
-    fn spawn(&self) -> Result<Spawned, String> {
+fn launcher(play: Play) -> PreviewLauncher {
+    let starts = AtomicUsize::new(0);
+    PreviewLauncher::new("test", move || {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let play = Arc::clone(&self.play);
-        let start = self.starts.fetch_add(1, Ordering::SeqCst) + 1;
+        let play = Arc::clone(&play);
+        let start = starts.fetch_add(1, Ordering::SeqCst) + 1;
         std::thread::spawn(move || play(Fake::new(theirs), start));
-        Ok(Spawned { channel: ours, stderr: None, child: None })
-    }
-
-    fn build(&self) -> String {
-        "test".to_owned()
-    }
+        Ok(PreviewProcess { channel: ours, process: None })
+    })
 }
 
 /// The other end, as the real preview would hold it.
@@ -161,15 +150,14 @@ impl Bench {
         let (link, orders) = Link::new().unwrap();
         link.show(&workspace);
         let around = Arc::new(Heard::default());
-        let plays = Plays { play: Arc::new(play), starts: Arc::default() };
         let around_it: Arc<dyn Around> = around.clone();
-        let thread = start(link.clone(), orders, around_it, Box::new(plays)).unwrap();
+        let thread = start(link.clone(), orders, around_it, launcher(Arc::new(play))).unwrap();
         Self { link, workspace, thread: Some(thread), around, _folder: folder }
     }
 
-    fn ask(&self, request: PreviewRequest) -> Result<Answer, Refusal> {
+    fn ask(&self, request: PreviewRequest) -> Result<PreviewAnswer, Refusal> {
         let (done, answered) = bounded(1);
-        self.link.request(request, Box::new(move |result| drop(done.send(result))));
+        self.link.request(request, Responder::new(move |result| drop(done.send(result))));
         answered.recv_timeout(PATIENCE).expect("an answer")
     }
 
@@ -182,13 +170,13 @@ impl Bench {
         let screen = Screen::new(320, 200, 1.0, false).unwrap();
         let shows = Shown::Route(self.page("home"));
         match self.ask(PreviewRequest::Start { shows, screen }).unwrap() {
-            Answer::Preview(PreviewAnswer::Started(session)) => session,
+            PreviewAnswer::Started(session) => session,
             other => panic!("{other:?}"),
         }
     }
 
     fn view(&self, session: SessionId) -> SessionView {
-        let Ok(Answer::Preview(PreviewAnswer::All(view))) = self.ask(PreviewRequest::List) else { panic!() };
+        let Ok(PreviewAnswer::All(view)) = self.ask(PreviewRequest::List) else { panic!() };
         view.sessions.into_iter().find(|view| view.id == session).unwrap()
     }
 
@@ -410,7 +398,7 @@ fn a_preview_that_answers_every_key_is_honest() {
     assert!(is_ready(&view), "{view:?}");
 }
 
-/// What a window tried out ends with the window, although it never said so.
+/// A try ends with its window, even without a message.
 #[test]
 fn what_is_tried_ends_when_another_window_comes() {
     let shown = Arc::new(AtomicUsize::new(0));
@@ -464,9 +452,7 @@ fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
     let session = bench.begin();
     let view = bench.until(session, "ready without it", is_ready);
     assert_eq!(view.quarantined, ["ui.badge"]);
-    let Answer::Preview(PreviewAnswer::Log(log)) =
-        bench.ask(PreviewRequest::Log { session, after: 0 }).unwrap()
-    else {
+    let PreviewAnswer::Log(log) = bench.ask(PreviewRequest::Log { session, after: 0 }).unwrap() else {
         panic!()
     };
     assert!(log.iter().any(|line| line.message.contains("ui.badge ended the preview twice")), "{log:?}");
@@ -581,12 +567,14 @@ fn there_are_bounds_and_words_for_what_is_not_there() {
 
 #[test]
 fn orders_that_nobody_takes_are_refused() {
-    let (link, _orders): (Link, Receiver<Order>) = Link::new().unwrap();
+    let (link, _orders): (Link, Receiver<PreviewOrder>) = Link::new().unwrap();
     let (done, answered) = bounded(4_096);
-    for _ in 0..super::MAX_ORDERS + 10 {
+    for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
         let done = done.clone();
-        let reply = Box::new(move |result: Result<Answer, Refusal>| done.try_send(result.is_err()).unwrap());
-        link.request(PreviewRequest::List, reply);
+        let send = move |result: Result<PreviewAnswer, Refusal>| {
+            let _ = done.try_send(result.is_err());
+        };
+        link.request(PreviewRequest::List, Responder::new(send));
     }
     assert_eq!(answered.try_iter().filter(|refused| *refused).count(), 10);
 }
@@ -594,12 +582,12 @@ fn orders_that_nobody_takes_are_refused() {
 /// A value that is being dragged must not stay for ever because its end found no room.
 #[test]
 fn the_end_of_a_try_is_never_lost() {
-    let (link, _orders): (Link, Receiver<Order>) = Link::new().unwrap();
+    let (link, _orders): (Link, Receiver<PreviewOrder>) = Link::new().unwrap();
     let tried = || Tried { instance: "a".into(), path: "/b".into(), value: 1.into() };
-    for _ in 0..super::MAX_ORDERS + 10 {
+    for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
         link.gesture(SessionId(1), PreviewGesture::Try(vec![tried()]));
     }
-    assert!(!link.take_ended(), "one that is replaced by the next may be lost");
+    assert!(!link.take_try_ended(), "one that is replaced by the next may be lost");
     link.gesture(SessionId(1), PreviewGesture::Try(Vec::new()));
-    assert!(link.take_ended() && !link.take_ended(), "told once");
+    assert!(link.take_try_ended() && !link.take_try_ended(), "told once");
 }

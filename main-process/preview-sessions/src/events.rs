@@ -1,0 +1,12 @@
+//! The notifications that preview sessions send to the rest of the process.
+
+use shared_protocol::{NodeId, previews::PreviewsView};
+
+/// Receives what changes in the sessions. No method may block: the sessions' thread calls them.
+pub trait Around: Send + Sync {
+    /// At least one session differs from the last view.
+    fn tell(&self, view: &PreviewsView);
+
+    /// A person picked this node in a preview.
+    fn chosen(&self, node: NodeId);
+}

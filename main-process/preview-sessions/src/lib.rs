@@ -1,0 +1,209 @@
+//! Preview sessions: sandboxed processes that draw components, and the checks on everything they send.
+//!
+//! Owns: the sessions of the open workspace, their states, budgets and restarts, the messages to each process, and the views
+//! that window and agents get. Must not know: how components are read or drawn (the preview process does that), how the
+//! graph changes, the writer, MCP, egui. Nothing here waits for a preview: one thread sleeps until there is work.
+//!
+//! ```text
+//! writer ── show(workspace) ──▶ PreviewedWorkspace, the newest wins     never blocks
+//!        ── request ──▶ orders ──▶ sessions' thread ── responder        bounded
+//! window ── gestures ──▶ orders ──▶     │  ──▶ frames, boxes, views ──▶ the window's own queue
+//!                                       └─ one socket and one process per session
+//! ```
+
+mod events;
+mod launcher;
+mod lifecycle;
+mod peer;
+mod previewed_workspace;
+mod requests;
+mod scene;
+mod screenshot;
+mod session;
+mod session_log;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod touched_pages;
+mod views;
+mod window_queue;
+
+pub use events::Around;
+pub use launcher::{PreviewLauncher, PreviewProcess};
+pub use previewed_workspace::PreviewedWorkspace;
+pub use screenshot::png;
+pub use touched_pages::pages_touched;
+pub use window_queue::{MAX_QUEUED, ToWindow};
+
+use arc_swap::ArcSwapOption;
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use rustix::event::{EventfdFlags, eventfd};
+use shared_protocol::{
+    Code, NodeId, Refusal,
+    preview::Screen,
+    previews::{Pixels, PreviewAnswer, PreviewGesture, PreviewRequest, SessionId},
+    request::Responder,
+};
+use std::{
+    io,
+    os::fd::OwnedFd,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+use system_fonts::FontFile;
+use workspace::Workspace;
+
+const MAX_QUEUED_ORDERS: usize = 1_024;
+
+/// An order to the sessions' thread.
+pub enum PreviewOrder {
+    Request {
+        request: PreviewRequest,
+        responder: Responder<PreviewAnswer>,
+    },
+    Gesture {
+        session: SessionId,
+        gesture: PreviewGesture,
+    },
+    /// Attaches a window: it gets the memory of every session, then changes.
+    Attach(Sender<ToWindow>),
+    /// Draws a page of another state, in a session that nobody sees.
+    Picture {
+        workspace: Box<PreviewedWorkspace>,
+        route: NodeId,
+        screen: Screen,
+        responder: Responder<Pixels>,
+    },
+    /// Fonts of the system for characters that a session lacks.
+    Fonts {
+        session: SessionId,
+        fonts: Vec<FontFile>,
+    },
+    /// The workspace changed.
+    Update,
+    Stop,
+}
+
+/// The handle to the sessions' thread.
+#[derive(Clone)]
+pub struct Link {
+    orders: Sender<PreviewOrder>,
+    wake: Arc<OwnedFd>,
+    workspace: Arc<ArcSwapOption<PreviewedWorkspace>>,
+    /// A try ended while the queue of orders was full.
+    try_ended: Arc<AtomicBool>,
+}
+
+impl Link {
+    /// The orders wait until [`start`] gets their receiver.
+    pub fn new() -> io::Result<(Self, Receiver<PreviewOrder>)> {
+        let (orders, queue) = bounded(MAX_QUEUED_ORDERS);
+        let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        Ok((Self { orders, wake, workspace: Arc::default(), try_ended: Arc::default() }, queue))
+    }
+
+    /// Replaces the workspace that sessions show, if it changed.
+    pub fn show(&self, workspace: &Workspace) {
+        let shown = PreviewedWorkspace::of(workspace);
+        if self.workspace.load().as_ref().is_none_or(|before| !before.is_same(&shown)) {
+            self.workspace.store(Some(Arc::new(shown)));
+            // A full queue wakes the thread as well.
+            let _ = self.send(PreviewOrder::Update);
+        }
+    }
+
+    /// The response comes later, from another thread.
+    pub fn request(&self, request: PreviewRequest, responder: Responder<PreviewAnswer>) {
+        if let Err(refused) = self.send(PreviewOrder::Request { request, responder })
+            && let (PreviewOrder::Request { responder, .. }, refusal) = *refused
+        {
+            responder.send(Err(refusal));
+        }
+    }
+
+    /// Sends a gesture without a response. A full queue drops it, because the next one carries the newest pointer; only the
+    /// end of a try, which nothing follows, is never dropped.
+    pub fn gesture(&self, session: SessionId, gesture: PreviewGesture) {
+        let ends_try = matches!(&gesture, PreviewGesture::Try(tried) if tried.is_empty());
+        if self.send(PreviewOrder::Gesture { session, gesture }).is_err() && ends_try {
+            self.try_ended.store(true, Ordering::Release);
+            self.wake();
+        }
+    }
+
+    /// Returns true once after the end of a try found no room in the queue.
+    fn take_try_ended(&self) -> bool {
+        self.try_ended.swap(false, Ordering::AcqRel)
+    }
+
+    pub fn attach(&self, queue: Sender<ToWindow>) {
+        if self.send(PreviewOrder::Attach(queue)).is_err() {
+            tracing::error!("window shows no previews: their queue of orders is full");
+        }
+    }
+
+    /// Draws a page of `workspace`, which may differ from the open one.
+    pub fn picture(
+        &self,
+        workspace: PreviewedWorkspace,
+        route: NodeId,
+        screen: Screen,
+        responder: Responder<Pixels>,
+    ) {
+        let order = PreviewOrder::Picture { workspace: Box::new(workspace), route, screen, responder };
+        if let Err(refused) = self.send(order)
+            && let (PreviewOrder::Picture { responder, .. }, refusal) = *refused
+        {
+            responder.send(Err(refusal));
+        }
+    }
+
+    /// The workspace that sessions show.
+    pub fn ground(&self) -> Option<Arc<PreviewedWorkspace>> {
+        self.workspace.load_full()
+    }
+
+    /// Ends every preview and the thread.
+    pub fn stop(&self) {
+        // Fails only when the thread has ended already.
+        let _ = self.orders.send(PreviewOrder::Stop);
+        self.wake();
+    }
+
+    /// Returns an order that could not be sent, with the reason.
+    fn send(&self, order: PreviewOrder) -> Result<(), Box<(PreviewOrder, Refusal)>> {
+        match self.orders.try_send(order) {
+            Ok(()) => {
+                self.wake();
+                Ok(())
+            }
+            Err(TrySendError::Full(order)) => {
+                let refusal = Refusal::new(Code::Timeout, "Too many requests are waiting for the previews");
+                Err(Box::new((order, refusal.hint("Try again in a moment."))))
+            }
+            Err(TrySendError::Disconnected(order)) => {
+                Err(Box::new((order, Refusal::new(Code::NoWorkspace, "Draftboard is closing"))))
+            }
+        }
+    }
+
+    fn wake(&self) {
+        // Fails only when the counter is full, and then the thread is awake anyway.
+        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+    }
+}
+
+/// Starts the sessions' thread. It starts their processes as well and outlives them.
+pub fn start(
+    link: Link,
+    orders: Receiver<PreviewOrder>,
+    events: Arc<dyn Around>,
+    launcher: PreviewLauncher,
+) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name("previews".to_owned())
+        .spawn(move || thread::SessionsThread::new(link, orders, events, launcher).run())
+}

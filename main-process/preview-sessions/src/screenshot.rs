@@ -1,0 +1,102 @@
+//! Screenshots of sessions: the only case in which main reads pixels.
+
+use frame_memory::{FrameMemory, Taken};
+use shared_protocol::{
+    Code, Refusal,
+    preview::Screen,
+    previews::{Pixels, PreviewAnswer},
+    request::Responder,
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Attempts to copy a frame while new ones are drawn.
+const MAX_COPY_ATTEMPTS: usize = 50;
+const COPY_PAUSE: Duration = Duration::from_millis(5);
+
+/// A requested screenshot, taken once the session shows its page completely.
+pub(crate) struct Screenshot {
+    pub(crate) deadline: Instant,
+    pub(crate) target: ScreenshotTarget,
+}
+
+pub(crate) enum ScreenshotTarget {
+    File { path: PathBuf, responder: Responder<PreviewAnswer> },
+    Pixels(Responder<Pixels>),
+}
+
+impl Screenshot {
+    pub(crate) fn refuse(self, refusal: Refusal) {
+        match self.target {
+            ScreenshotTarget::File { responder, .. } => responder.send(Err(refusal)),
+            ScreenshotTarget::Pixels(responder) => responder.send(Err(refusal)),
+        }
+    }
+
+    /// Copies the newest frame and delivers it, on a thread of its own.
+    pub(crate) fn take(self, memory: &Arc<FrameMemory>, screen: Screen) {
+        let memory = Arc::clone(memory);
+        let work = move || match copy_frame(&memory, screen) {
+            Ok(pixels) => self.deliver(pixels),
+            Err(error) => self.refuse(no_picture(&error)),
+        };
+        // A thread that cannot start drops the responder, which sends a refusal.
+        if let Err(error) = std::thread::Builder::new().name("preview-shot".to_owned()).spawn(work) {
+            tracing::error!(%error, "no thread for a screenshot");
+        }
+    }
+
+    fn deliver(self, pixels: Pixels) {
+        match self.target {
+            ScreenshotTarget::Pixels(responder) => responder.send(Ok(pixels)),
+            ScreenshotTarget::File { path, responder } => {
+                responder.send(png(&pixels).and_then(|bytes| save(&path, &bytes)));
+            }
+        }
+    }
+}
+
+fn no_picture(why: &str) -> Refusal {
+    Refusal::new(Code::Internal, format!("The screenshot failed: {why}"))
+}
+
+fn save(path: &Path, bytes: &[u8]) -> Result<PreviewAnswer, Refusal> {
+    match std::fs::write(path, bytes) {
+        Ok(()) => Ok(PreviewAnswer::Saved { path: path.display().to_string(), bytes: bytes.len() as u64 }),
+        Err(error) => {
+            let message = format!("{} could not be written: {error}", path.display());
+            Err(Refusal::new(Code::StorageError, message).hint("Choose another place, or free some space."))
+        }
+    }
+}
+
+fn copy_frame(memory: &FrameMemory, screen: Screen) -> Result<Pixels, String> {
+    let [width, height] = screen.pixels();
+    if (memory.width(), memory.height()) != (width, height) {
+        return Err("the size of the screen changed".to_owned());
+    }
+    let mut reader = memory.reader().map_err(|error| error.to_string())?;
+    let mut pixels = vec![[0; 4]; width * height];
+    for _ in 0..MAX_COPY_ATTEMPTS {
+        match reader.take(&mut pixels) {
+            Taken::Frame => {
+                // A screen has at most some thousand pixels a side.
+                let [width, height] = [width, height].map(|side| side as u32);
+                return Ok(Pixels { width, height, rgba: pixels.into_flattened() });
+            }
+            Taken::Torn | Taken::Nothing => std::thread::sleep(COPY_PAUSE),
+        }
+    }
+    Err("the preview draws without a pause".to_owned())
+}
+
+/// Encodes a picture as a PNG file.
+pub fn png(pixels: &Pixels) -> Result<Vec<u8>, Refusal> {
+    let [width, height] = pixels.size().ok_or_else(|| no_picture("its size is wrong"))?;
+    let (rows, _) = pixels.rgba.as_chunks::<4>();
+    let surface = rasteriser::Surface::from_pixels(width, height, rows);
+    surface.and_then(rasteriser::Surface::into_png).map_err(|error| no_picture(&error.to_string()))
+}

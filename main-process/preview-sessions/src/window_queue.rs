@@ -1,0 +1,50 @@
+//! The window's queue for previews, beside the writer's, so that a frame never waits for a disk.
+
+use crossbeam_channel::{Sender, TrySendError};
+use frame_memory::FrameMemory;
+use shared_protocol::messages::ToRenderer;
+use std::sync::Arc;
+
+/// Messages that may wait for a window before it is sent everything anew.
+pub const MAX_QUEUED: usize = 512;
+
+/// A message, and the memory whose descriptor travels with it.
+pub struct ToWindow {
+    pub message: ToRenderer,
+    pub memory: Option<Arc<FrameMemory>>,
+}
+
+#[derive(Default)]
+pub(crate) struct WindowQueue {
+    queue: Option<Sender<ToWindow>>,
+    is_behind: bool,
+}
+
+impl WindowQueue {
+    pub(crate) fn attach(&mut self, queue: Sender<ToWindow>) {
+        *self = Self { queue: Some(queue), is_behind: false };
+    }
+
+    pub(crate) fn send(&mut self, message: ToRenderer, memory: Option<Arc<FrameMemory>>) {
+        let Some(queue) = self.queue.as_ref().filter(|_| !self.is_behind) else { return };
+        match queue.try_send(ToWindow { message, memory }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => self.is_behind = true,
+            Err(TrySendError::Disconnected(_)) => self.queue = None,
+        }
+    }
+
+    /// Returns true when the window missed a message and has not emptied its queue since.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.is_behind
+    }
+
+    /// Returns true once after a window that missed a message emptied its queue: it must be sent everything anew.
+    pub(crate) fn take_caught_up(&mut self) -> bool {
+        let caught_up = self.is_behind && self.queue.as_ref().is_none_or(|queue| queue.is_empty());
+        if caught_up {
+            self.is_behind = false;
+        }
+        caught_up
+    }
+}
