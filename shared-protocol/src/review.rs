@@ -9,7 +9,7 @@ use crate::{
     previews::Pixels,
     proposal::{Act, Comment, ContentHash, Decided, Kind, Proposer, Risk, Step, Verdict},
     terraform::{RequestPlanView, RunId},
-    upstreams::{UpstreamAnswer, UpstreamDecision},
+    upstreams::UpstreamDecision,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -573,19 +573,20 @@ impl fmt::Display for Scope {
 
 // ---- terminals ----------------------------------------------------------------------------------------------------------
 
-/// Reviewing from a terminal. A decision is asked for first; main then shows a code in its own window or terminal, and
-/// carries the decision out when it is given back on the same connection.
+/// Review messages of a terminal; [`crate::requests`] names their responses. A terminal submits a decision first. Main then
+/// shows a code in its own window or terminal, and carries out the decision when the same connection confirms the code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum TerminalReview {
-    /// Answered by [`TerminalReviewAnswer::Queue`].
     List,
     /// By number or id.
     Show(String),
-    /// Answered by [`TerminalReviewAnswer::CodeIsShown`].
+    /// Submits a decision and has main show its code.
     Ask(AskedDecision),
-    /// The code for what was asked last on this connection.
-    Confirm { code: String },
+    /// Confirms the last decision of this connection with its code.
+    Confirm {
+        code: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -599,23 +600,6 @@ pub enum AskedDecision {
     },
     /// About a managed server or a manifest.
     Upstream(UpstreamDecision),
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum TerminalReviewAnswer {
-    Queue(Vec<ProposalBrief>),
-    Opened(Box<OpenedProposal>),
-    /// Where the person finds the code, in words.
-    CodeIsShown {
-        place: String,
-    },
-    Decided {
-        proposal: Box<ProposalBrief>,
-        applied: Option<Applied>,
-        notice: Option<String>,
-    },
-    Upstream(UpstreamAnswer),
 }
 
 // ---- audit ---------------------------------------------------------------------------------------------------------------

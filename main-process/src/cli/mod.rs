@@ -1,31 +1,44 @@
-//! The command line: what it understands, and how it answers. Results go to standard output, everything else to standard
-//! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
+//! The command line: one module per verb, and one total match from the verb to its module. Results go to standard output,
+//! everything else to standard error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
 mod alone;
 mod audit;
 mod board_at;
 mod bundle;
 mod call;
+mod completions;
 mod connect;
 mod cost;
 mod doctor;
 mod edit;
+mod export;
 mod format;
 mod hcl;
 mod import;
+mod log;
 mod manifest;
 mod mcp;
+mod new;
+mod open;
 mod overrides;
 mod preview;
+mod read;
+mod redo;
+mod report;
+mod resolve;
+mod revert;
 mod review;
-mod run;
+mod save;
+mod schema;
+mod serve;
 mod serve_bundles;
+mod status;
 mod terraform;
+mod undo;
 mod upstream;
+mod validate;
 mod window;
 mod workspace_at;
-
-pub(crate) use window::start_logging;
 
 use crate::{
     mcp::Overrides,
@@ -35,7 +48,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crash_reports::{CrashRole, record_panics};
 use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
-use workspace::Template;
 
 /// How to start the roles of this executable; the outermost crate knows them.
 #[derive(Debug, Clone)]
@@ -69,7 +81,7 @@ struct At {
 
 /// Spec bundles that are served without a workspace.
 #[derive(Debug, Clone, clap::Args)]
-struct ByThemselves {
+struct StandaloneArguments {
     /// Serves the bundle in this folder, without a workspace; may be repeated
     #[arg(long, value_name = "FOLDER", conflicts_with = "config")]
     bundle: Vec<PathBuf>,
@@ -82,7 +94,7 @@ struct ByThemselves {
     standing_approval: Option<Scope>,
 }
 
-impl ByThemselves {
+impl StandaloneArguments {
     fn is_meant(&self) -> bool {
         !self.bundle.is_empty() || self.config.is_some()
     }
@@ -105,15 +117,6 @@ impl ByThemselves {
     }
 }
 
-/// The published schema of component files.
-const COMPONENT_SCHEMA: &str = include_str!("../../../schemas/component.schema.json");
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum SchemaOf {
-    /// components/*.component.yaml and .json
-    Component,
-}
-
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Opens the window on a workspace
@@ -131,7 +134,7 @@ enum Verb {
         #[arg(long)]
         port: Option<u16>,
         #[command(flatten)]
-        bundles: ByThemselves,
+        bundles: StandaloneArguments,
         #[command(flatten)]
         at: At,
     },
@@ -140,7 +143,7 @@ enum Verb {
     New {
         folder: PathBuf,
         #[arg(long, value_enum, default_value = "blank")]
-        template: TemplateArgument,
+        template: new::TemplateArgument,
         #[command(flatten)]
         at: At,
     },
@@ -250,7 +253,7 @@ enum Verb {
         #[arg(long)]
         launch: bool,
         #[command(flatten)]
-        bundles: ByThemselves,
+        bundles: StandaloneArguments,
         /// What agents may do with these bundles: observe or guarded [default: observe]
         #[arg(long)]
         mode: Option<McpMode>,
@@ -318,7 +321,7 @@ enum Verb {
     Resolve {
         board: String,
         #[arg(long, value_enum)]
-        keep: KeepArgument,
+        keep: resolve::KeepArgument,
         #[command(flatten)]
         at: At,
     },
@@ -331,47 +334,13 @@ enum Verb {
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
         #[arg(value_enum)]
-        of: SchemaOf,
+        of: schema::SchemaOf,
     },
     /// Prints a completion script
     #[command(
         after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard"
     )]
     Completions { shell: clap_complete::Shell },
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum TemplateArgument {
-    /// One empty infrastructure board
-    Blank,
-    /// A three-tier architecture, an interface and a spec
-    Example,
-    /// The three-tier architecture alone
-    ThreeTier,
-    /// The interface alone
-    Interface,
-    /// The spec alone
-    Spec,
-}
-
-impl From<TemplateArgument> for Template {
-    fn from(argument: TemplateArgument) -> Self {
-        match argument {
-            TemplateArgument::Blank => Self::Blank,
-            TemplateArgument::Example => Self::Example,
-            TemplateArgument::ThreeTier => Self::ThreeTier,
-            TemplateArgument::Interface => Self::Interface,
-            TemplateArgument::Spec => Self::Spec,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum KeepArgument {
-    /// What Draftboard has; the file's version is set aside
-    Mine,
-    /// What the file says; what Draftboard has is set aside
-    Theirs,
 }
 
 fn role_of(verb: Option<&Verb>) -> CrashRole {
@@ -397,49 +366,47 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
     };
     record_panics(role_of(arguments.command.as_ref()));
     match arguments.command {
-        None => window::open(arguments.workspace.as_deref(), roles),
-        Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
-        Some(Verb::Serve { bundles, mode, port, at, .. }) if bundles.is_meant() => {
-            serve_bundles::over_http(bundles.standalone(mode), port, at.json)
+        None => open::run(arguments.workspace.as_deref(), roles),
+        Some(verb) => run(verb, roles),
+    }
+}
+
+/// Runs a verb in its module.
+fn run(verb: Verb, roles: &Roles) -> ExitCode {
+    match verb {
+        Verb::Open { workspace } => open::run(workspace.as_deref(), roles),
+        Verb::Serve { folder, mode, port, bundles, at } => {
+            serve::run(folder.as_deref(), Overrides { mode, port }, bundles, &at, roles)
         }
-        Some(Verb::Serve { folder, mode, port, bundles, at }) => {
-            let allowed = (Overrides { mode, port }, bundles.standing_approval);
-            window::serve(folder.as_deref().or(at.workspace.as_deref()), allowed, at.json, roles)
-        }
-        Some(Verb::Review { what, at }) => review::run(what, &at),
-        Some(Verb::Audit { what, at }) => audit::run(&what, &at),
-        Some(Verb::Upstream(asked)) => upstream::run(asked),
-        Some(Verb::Manifest(asked)) => manifest::run(&asked),
-        Some(Verb::Schema { of: SchemaOf::Component }) => {
-            format::print(COMPONENT_SCHEMA);
-            ExitCode::SUCCESS
-        }
-        Some(Verb::Completions { shell }) => {
-            // Into memory first: the generator panics when its reader has gone away.
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "draftboard", &mut script);
-            format::print(&String::from_utf8_lossy(&script));
-            ExitCode::SUCCESS
-        }
-        Some(Verb::Mcp { bundles, mode, .. }) if bundles.is_meant() => {
-            serve_bundles::over_stdio(bundles.standalone(mode))
-        }
-        Some(Verb::Mcp { workspace, launch, bundles, .. }) => match bundles.refuse_approval() {
-            Ok(()) => mcp::run(workspace, launch, roles),
-            Err(refusal) => format::refuse(&refusal, false),
-        },
-        Some(Verb::Bundle(verb)) => bundle::run(verb),
-        Some(Verb::Call { tool, pairs, args, at }) => call::call(&tool, args.as_deref(), &pairs, &at),
-        Some(Verb::Read { uri, at }) => call::read(&uri, &at),
-        Some(Verb::Connect(asked)) => connect::run(&asked, roles),
-        Some(Verb::Hcl(asked)) => hcl::run(&asked),
-        Some(Verb::Cost(asked)) => cost::run(&asked),
-        Some(Verb::Import(asked)) => import::run(&asked),
-        Some(Verb::Terraform(asked)) => terraform::run(&asked),
-        Some(Verb::Preview { what, at }) => preview::run(what, &at),
-        Some(Verb::Override { what, at }) => overrides::run(what, &at),
-        Some(Verb::Doctor(at)) => doctor::run(at.json),
-        Some(Verb::Report(at)) => doctor::report(at.json),
-        Some(verb) => run::run(verb),
+        Verb::New { folder, template, at } => new::run(&folder, template, at.json),
+        Verb::Status(at) => status::run(&at),
+        Verb::Save(at) => save::run(&at),
+        Verb::Undo(at) => undo::run(&at),
+        Verb::Redo(at) => redo::run(&at),
+        Verb::Log { limit, at } => log::run(limit, &at),
+        Verb::Revert { operation, partial, at } => revert::run(operation, partial, &at),
+        Verb::Edit { file, summary, at } => edit::run(&file, summary, &at),
+        Verb::Validate { folder, at } => validate::run(folder.as_deref(), &at),
+        Verb::Export { board, to, at } => export::run(&board, &to, &at),
+        Verb::Hcl(arguments) => hcl::run(&arguments),
+        Verb::Cost(arguments) => cost::run(&arguments),
+        Verb::Import(arguments) => import::run(&arguments),
+        Verb::Terraform(arguments) => terraform::run(&arguments),
+        Verb::Preview { what, at } => preview::run(what, &at),
+        Verb::Override { what, at } => overrides::run(what, &at),
+        Verb::Mcp { workspace, launch, bundles, mode } => mcp::run(workspace, launch, bundles, mode, roles),
+        Verb::Bundle(verb) => bundle::run(verb),
+        Verb::Call { tool, pairs, args, at } => call::run(&tool, args.as_deref(), &pairs, &at),
+        Verb::Read { uri, at } => read::run(&uri, &at),
+        Verb::Connect(arguments) => connect::run(&arguments, roles),
+        Verb::Review { what, at } => review::run(what, &at),
+        Verb::Upstream(verb) => upstream::run(verb),
+        Verb::Manifest(verb) => manifest::run(&verb),
+        Verb::Audit { what, at } => audit::run(&what, &at),
+        Verb::Resolve { board, keep, at } => resolve::run(&board, keep, &at),
+        Verb::Doctor(at) => doctor::run(at.json),
+        Verb::Report(at) => report::run(at.json),
+        Verb::Schema { of } => schema::run(of),
+        Verb::Completions { shell } => completions::run(shell, Arguments::command()),
     }
 }

@@ -2,16 +2,14 @@
 //! and the person types it here; without a person at a terminal nothing is decided.
 
 use super::{At, format, workspace_at};
-use crate::terminal::Client;
+use crate::terminal::TerminalClient;
 use authority::difference;
 use clap::Subcommand;
 use shared_protocol::{
     Code, ProposalState, Refusal, Subject,
     proposal::Kind,
-    review::{
-        AskedDecision, Clash, Difference, Element, OpenedProposal, ProposalBrief, TerminalReview,
-        TerminalReviewAnswer,
-    },
+    requests::{AcceptProposal, DecidedProposal, ListQueue, RejectProposal, ShowProposal, TerminalDecision},
+    review::{Clash, Difference, Element, OpenedProposal, ProposalBrief},
     terraform::{Counts, PlannedAction, RequestPlanState, RequestPlanView},
 };
 use std::{
@@ -61,15 +59,13 @@ pub(super) fn run(asked: Option<Review>, at: &At) -> ExitCode {
     }
 }
 
-fn connect(at: &At) -> Result<Client, Refusal> {
+fn connect(at: &At) -> Result<TerminalClient, Refusal> {
     let record = workspace_at::instance(at.workspace.as_deref())?;
-    Ok(Client::connect(&record)?)
+    Ok(TerminalClient::connect(&record)?)
 }
 
-fn list(mut client: Client, json: bool) -> Result<(), Refusal> {
-    let TerminalReviewAnswer::Queue(proposals) = client.review(TerminalReview::List)? else {
-        return Err(odd());
-    };
+fn list(mut client: TerminalClient, json: bool) -> Result<(), Refusal> {
+    let proposals = client.review(ListQueue)?;
     if json {
         format::print_json(&serde_json::json!({ "ok": true, "data": proposals }));
     } else if proposals.is_empty() {
@@ -97,14 +93,11 @@ fn line(brief: &ProposalBrief) -> String {
     )
 }
 
-fn opened(client: &mut Client, proposal: String) -> Result<Box<OpenedProposal>, Refusal> {
-    match client.review(TerminalReview::Show(proposal))? {
-        TerminalReviewAnswer::Opened(opened) => Ok(opened),
-        _ => Err(odd()),
-    }
+fn opened(client: &mut TerminalClient, proposal: String) -> Result<Box<OpenedProposal>, Refusal> {
+    Ok(client.review(ShowProposal(proposal))?)
 }
 
-fn show(mut client: Client, proposal: String, json: bool) -> Result<(), Refusal> {
+fn show(mut client: TerminalClient, proposal: String, json: bool) -> Result<(), Refusal> {
     let opened = opened(&mut client, proposal)?;
     if json {
         format::print_json(&serde_json::json!({ "ok": true, "data": opened }));
@@ -225,7 +218,7 @@ fn field_lines(field: &Difference) -> Vec<String> {
     difference(field, &text(before), &text(after)).lines().map(str::to_owned).collect()
 }
 
-fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {
+fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {
     person_is_here()?;
     let opened = opened(&mut client, proposal)?;
     print_opened(&opened);
@@ -254,7 +247,7 @@ fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> 
         .collect();
     confirm_each(&opened, &destructive)?;
     let verdict = opened.verdict(chosen, destructive);
-    decide(client, AskedDecision::Accept(verdict), json)
+    decide(client, AcceptProposal(verdict), json)
 }
 
 /// Asks about every removal by itself, with what goes because of it. Effects are confirmed with their cause.
@@ -287,31 +280,27 @@ fn named(opened: &OpenedProposal, only: &[String]) -> Result<Vec<Subject>, Refus
     only.iter().map(find).collect()
 }
 
-fn reject(mut client: Client, proposal: String, reason: String, json: bool) -> Result<(), Refusal> {
+fn reject(mut client: TerminalClient, proposal: String, reason: String, json: bool) -> Result<(), Refusal> {
     person_is_here()?;
     let opened = opened(&mut client, proposal)?;
-    let (proposal, version) = (opened.brief.id, opened.brief.version);
-    decide(client, AskedDecision::Reject { proposal, version, reason }, json)
+    decide(client, RejectProposal((opened.brief.id, opened.brief.version, reason)), json)
 }
 
-/// Asks for a decision, and has the person type the code that Draftboard shows elsewhere.
-pub(super) fn confirmed(
-    client: &mut Client,
-    decision: AskedDecision,
-) -> Result<TerminalReviewAnswer, Refusal> {
+/// Submits a decision and asks the person for the code that Draftboard shows elsewhere.
+pub(super) fn confirmed<D: TerminalDecision>(
+    client: &mut TerminalClient,
+    decision: D,
+) -> Result<D::Outcome, Refusal> {
     person_is_here()?;
-    let TerminalReviewAnswer::CodeIsShown { place } = client.review(TerminalReview::Ask(decision))? else {
-        return Err(odd());
-    };
-    let code = ask(&format!("The code is shown in {place}. Code: "))?;
-    Ok(client.review(TerminalReview::Confirm { code })?)
+    Ok(client.decide(decision, |place| ask(&format!("The code is shown in {place}. Code: ")))?)
 }
 
-fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(), Refusal> {
-    let TerminalReviewAnswer::Decided { proposal, applied, notice } = confirmed(&mut client, decision)?
-    else {
-        return Err(odd());
-    };
+fn decide(
+    mut client: TerminalClient,
+    decision: impl TerminalDecision<Outcome = DecidedProposal>,
+    json: bool,
+) -> Result<(), Refusal> {
+    let DecidedProposal { proposal, applied, notice } = confirmed(&mut client, decision)?;
     if json {
         let data = serde_json::json!({ "proposal": proposal, "applied": applied, "notice": notice });
         format::print_json(&serde_json::json!({ "ok": true, "data": data }));
@@ -359,8 +348,4 @@ pub(super) fn say(text: &str) {
     let line = if text.ends_with(' ') { "" } else { "\n" };
     // Nobody reads it: the answer will show that.
     let _ = write!(err, "{}{line}", format::visible(text)).and_then(|()| err.flush());
-}
-
-pub(super) fn odd() -> Refusal {
-    Refusal::new(Code::Internal, "an answer that was not asked for")
 }

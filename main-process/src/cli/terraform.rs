@@ -1,18 +1,12 @@
-//! `draftboard terraform`: a person's own runs. What changes the real world is planned, shown and asked about at a
-//! terminal; there is no way to say yes beforehand.
+//! `draftboard terraform`: runs of the person at the terminal. Apply and destroy show a plan and ask for confirmation; there is
+//! no way to confirm beforehand.
 
-use super::{
-    At,
-    board_at::{BoardAt, unasked},
-    format,
-};
+use super::{At, board_at::BoardAt, format};
 use serde_json::{Value, json};
 use shared_protocol::{
     Code, Refusal,
-    terraform::{
-        MAX_RUN_LINES, PlanChange, PlannedAction, RunId, RunLine, RunOperation, RunState, RunView,
-        TerraformAnswer, TerraformRequest,
-    },
+    requests::{CancelRun, GenerateHcl, ListRuns, ReadPlan, ReadRunLines, StartRun},
+    terraform::{MAX_RUN_LINES, PlanChange, PlannedAction, RunId, RunLine, RunOperation, RunState, RunView},
 };
 use std::{
     io::{BufRead as _, IsTerminal as _, Write as _},
@@ -83,9 +77,7 @@ impl Session {
         }
         let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
         let board = at.board.id;
-        let TerraformAnswer::Hcl(view) = at.ask(TerraformRequest::Hcl { board })? else {
-            return Err(unasked());
-        };
+        let view = at.request(GenerateHcl { board })?;
         at.complain(&view.findings);
         // The running Draftboard has an environment of its own.
         let given = |name: &String| Some((name.clone(), std::env::var(format!("TF_VAR_{name}")).ok()?));
@@ -108,9 +100,7 @@ impl Session {
     /// What was cut off before is worth knowing before anything else is run.
     fn tell_interrupted(&mut self) -> Result<(), Refusal> {
         let board = self.at.board.id;
-        let TerraformAnswer::History(runs) = self.at.ask(TerraformRequest::History { board })? else {
-            return Err(unasked());
-        };
+        let runs = self.at.request(ListRuns { board })?;
         if let Some(run) = runs.first().filter(|run| run.state == RunState::Interrupted) {
             format::complain(&format!(
                 "the last run was cut off when Draftboard ended; how far it came is in {}",
@@ -169,32 +159,22 @@ impl Session {
     }
 
     fn plan(&mut self) -> Result<Vec<PlanChange>, Refusal> {
-        match self.at.ask(TerraformRequest::Plan { board: self.at.board.id })? {
-            TerraformAnswer::Plan(plan) => Ok(plan.map(|plan| plan.changes).unwrap_or_default()),
-            _ => Err(unasked()),
-        }
+        let plan = self.at.request(ReadPlan { board: self.at.board.id })?;
+        Ok(plan.map(|plan| plan.changes).unwrap_or_default())
     }
 
     /// Starts a run and shows what it says until it has ended.
     fn follow(&mut self, operation: RunOperation) -> Result<(RunView, Vec<RunLine>), Refusal> {
         let (board, confirmed) = (self.at.board.id, operation.needs_confirmation());
         let secrets = self.secrets.clone();
-        let TerraformAnswer::Started { run } =
-            self.at.ask(TerraformRequest::Run { board, operation, confirmed, secrets })?
-        else {
-            return Err(unasked());
-        };
+        let run = self.at.request(StartRun { board, operation, confirmed, secrets })?;
         let (mut from, mut kept, mut is_asked) = (0, Vec::new(), false);
         loop {
             if self.interrupted.load(Ordering::Acquire) && !is_asked {
                 is_asked = true;
                 self.cancel(run);
             }
-            let TerraformAnswer::Lines { run: view, lines } =
-                self.at.ask(TerraformRequest::Lines { run, from })?
-            else {
-                return Err(unasked());
-            };
+            let (view, lines) = self.at.request(ReadRunLines { run, from })?;
             from += lines.len() as u64;
             let is_last = lines.len() < MAX_RUN_LINES && from >= view.lines;
             for line in lines {
@@ -214,7 +194,7 @@ impl Session {
     fn cancel(&mut self, run: RunId) {
         format::complain("asked it to stop; press Ctrl+C again to let go of it");
         // It may have ended meanwhile.
-        if let Err(refusal) = self.at.cancel(TerraformRequest::Cancel { run }) {
+        if let Err(refusal) = self.at.request(CancelRun { run }) {
             format::complain(&refusal.to_string());
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Launch {
     /// Shows the welcome page over the workspace.
     pub(crate) welcome: Option<Welcome>,
     /// Workspaces that did not open, and why.
-    pub(crate) failed: Failed,
+    pub(crate) failed: FailedWorkspaces,
     /// What agents may do in this run without being asked about.
     pub(crate) approval: Option<Scope>,
 }
@@ -40,16 +40,16 @@ pub(crate) struct Welcome {
 impl Launch {
     /// The workspace that was asked for.
     pub(crate) fn of(session: Session) -> Self {
-        Self { session, welcome: None, failed: Failed::new(), approval: None }
+        Self { session, welcome: None, failed: FailedWorkspaces::new(), approval: None }
     }
 }
 
-pub(crate) type Failed = BTreeMap<PathBuf, String>;
+pub(crate) type FailedWorkspaces = BTreeMap<PathBuf, String>;
 
 /// Opens the last workspace, or the example when there is none or it does not open. One that is open elsewhere is an
 /// error: its own window is the place for it.
 pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
-    let mut failed = Failed::new();
+    let mut failed = FailedWorkspaces::new();
     if let Some(last) = paths::recent().into_iter().next() {
         match Session::open(&last) {
             Ok(session) => return Ok(Launch::of(session)),
@@ -153,7 +153,7 @@ fn not_made(error: NewError) -> Refusal {
 }
 
 /// The list as the launcher shows it. Looks at the disk, so not for the writer's own thread.
-pub(super) fn recents(failed: &Failed) -> Vec<Recent> {
+pub(super) fn recents(failed: &FailedWorkspaces) -> Vec<Recent> {
     let recent = |path: PathBuf| {
         let problem = failed.get(&path).cloned().or_else(|| problem_of(&path));
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

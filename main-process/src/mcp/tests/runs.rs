@@ -284,7 +284,11 @@ pub(super) fn with_bundle(agents: &Agents) {
     std::fs::write(folder.join("req.json"), schema.to_string()).unwrap();
     std::fs::write(folder.join("sdd-bundle.yaml"), MANIFEST).unwrap();
     std::fs::write(folder.join("reqs/REQ-1.yaml"), "# kept\nid: REQ-1\ntitle: Doors\n").unwrap();
-    agents.running().host.send(crate::host::Job::FileChanged(journal::FileChanged::Everything)).unwrap();
+    agents
+        .running()
+        .host
+        .send(crate::host::WriterMsg::FileChanged(journal::FileChanged::Everything))
+        .unwrap();
     // Jobs are done in turn.
     agents.running().document();
 }
