@@ -11,7 +11,7 @@ pub const MAX_LINKS: usize = 10_000;
 /// Characters of what a link says.
 pub const MAX_RELATION: usize = 80;
 
-/// What the content of an end comes down to.
+/// The hash of the content of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u64);
 
@@ -142,7 +142,7 @@ impl LinkView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndView {
-    /// What people call it; its id when it is gone.
+    /// Its title; its id when it was removed.
     pub title: String,
     /// Where a node stands.
     pub board: Option<BoardId>,

@@ -1,10 +1,10 @@
-//! What window and terminals see of the agents' side, and what they may ask of it. Nothing here speaks MCP itself, and
-//! nothing here carries the token.
+//! The agents' side for window and terminals: its view and its requests. Nothing here is MCP itself, and nothing here carries
+//! the token.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// What agents may do.
+/// The permissions of agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum McpMode {
@@ -74,7 +74,7 @@ pub struct McpClient {
     /// Milliseconds since 1970, UTC.
     pub since: u64,
     pub last: u64,
-    /// What it asked for last: a tool, a resource, a prompt.
+    /// The tool, resource or prompt of its last request.
     pub reading: String,
     pub calls: u64,
     pub reads: u64,
@@ -125,7 +125,7 @@ pub enum McpRequest {
     },
     /// Asks the server for its health, over the network as a client would. Answered by text.
     TestConnection,
-    /// What to put into the configuration of a client program. Answered by text.
+    /// The entry for the configuration of a client program. Answered by text.
     ClientConfig {
         client: String,
     },

@@ -1,5 +1,5 @@
-//! What the processes say to each other. Main and renderer speak postcard over an inherited socket; terminals speak JSON
-//! over a named one. Nothing is accepted before the hello.
+//! The messages between the processes. Main and renderer use postcard over an inherited socket; terminals use JSON over a named
+//! one. No message is accepted before the hello.
 
 use crate::{
     Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Override, OverrideKey,
@@ -83,7 +83,7 @@ pub enum ToRenderer {
         generation: u32,
         sequence: u64,
     },
-    /// What is where on a session's screen, in the order in which it is drawn.
+    /// The instances on a session's screen in drawing order.
     PreviewInstances {
         session: SessionId,
         instances: Vec<ShownInstance>,
@@ -118,12 +118,12 @@ pub enum FromRenderer {
         id: u64,
         request: Request,
     },
-    /// What only the window may ask: decisions among it. Answered as a request is.
+    /// A review request, which only the window may send; answered like a request.
     Review {
         id: u64,
         request: ReviewRequest,
     },
-    /// What only a person may decide about managed servers. Answered as a request is.
+    /// A decision about managed servers, which only a person may take; answered like a request.
     Upstream {
         id: u64,
         decision: UpstreamDecision,
@@ -177,13 +177,13 @@ impl Patch {
     }
 }
 
-/// What the window shows about the workspace besides its content.
+/// The state of the workspace besides its content, for the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// The revision that the files hold.
     pub saved: Revision,
-    /// What undo and redo would take back or do again.
+    /// The summaries of the operations that undo and redo apply to.
     pub undo: Option<String>,
     pub redo: Option<String>,
     /// Boards that cannot be changed now.
@@ -223,13 +223,13 @@ pub enum HeldReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Keep {
-    /// What the workbench has: the file is replaced at the next save, its content set aside.
+    /// The version of the workbench: the file is replaced at the next save, its content set aside.
     Mine,
-    /// What the file says.
+    /// The version of the file.
     Theirs,
 }
 
-/// What the designer sees; not journaled, not undoable.
+/// The selection and viewports of the designer; not journaled, not undoable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Presence {
@@ -258,7 +258,7 @@ pub struct Viewport {
     pub zoom: f32,
 }
 
-/// What the designer is in the middle of.
+/// The present activity of the designer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Doing {
@@ -285,7 +285,7 @@ impl Area {
     }
 }
 
-/// What the designer has before their eyes.
+/// The board on the designer's screen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OnScreen {
@@ -300,7 +300,7 @@ pub struct OnScreen {
 }
 
 impl Presence {
-    /// What is shown, once a window has told where.
+    /// Returns the visible board once a window has reported its area.
     pub fn on_screen(&self) -> Option<OnScreen> {
         let (board, area) = (self.board?, self.area?);
         let viewport = self.viewports.iter().find(|(shown, _)| *shown == board)?.1;
@@ -413,7 +413,7 @@ pub enum Request {
     Raise,
     /// Ends the workbench, journal intact.
     Quit,
-    /// What somebody who reports a problem needs: versions, the newest crash report, the end of the log. Answered by
+    /// The text of a problem report: versions, the newest crash report, the end of the log. Answered by
     /// [`Answer::ProblemReport`].
     ProblemReport,
 }
@@ -443,7 +443,7 @@ pub enum Answer {
     Demo {
         tour: bool,
     },
-    /// What a window asked to open is a folder and no workspace, or what it asked to make is there already.
+    /// The folder that a window asked to open is no workspace, or the one to create is one already.
     PlainFolder(PlainFolder),
     /// One board of each template that has any.
     Templates(Vec<(Template, Document)>),
@@ -460,7 +460,7 @@ pub enum Answer {
     ProblemReport(String),
 }
 
-/// What a new workspace begins with.
+/// The initial content of a new workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Template {
@@ -507,7 +507,7 @@ pub struct PlainFolder {
 pub struct Applied {
     pub revision: Revision,
     pub summary: String,
-    /// What it made, in the order asked for.
+    /// The created elements in the order of the request.
     pub created: Vec<ElementId>,
 }
 

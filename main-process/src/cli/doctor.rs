@@ -1,4 +1,4 @@
-//! `draftboard doctor`: what Draftboard needs, what is there, and what to do about the rest.
+//! `draftboard doctor`: the requirements of Draftboard, and how to fix missing ones.
 
 use super::format;
 use crate::mcp::terraform_program;
@@ -21,7 +21,7 @@ struct Finding {
     what: &'static str,
     verdict: Verdict,
     found: String,
-    /// What to do about it.
+    /// The fix.
     fix: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! `draftboard manifest`: tool manifests read as they would be read, without calling anything; and what a person decides about
-//! those of the running Draftboard, with the code that it shows elsewhere.
+//! `draftboard manifest`: checks tool manifests without calling anything, and decides about those of the running Draftboard
+//! with the code that it shows elsewhere.
 
 use super::{
     At, format,
@@ -29,7 +29,7 @@ pub(super) const HELP: &str = "What lets an agent call asks for a code that the 
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Manifest {
-    /// What each file offers and what is wrong with it; exit code 1 when something is
+    /// The tools and the problems of each file; exit code 1 when there is a problem
     #[command(
         after_help = "Tools that are hidden on purpose are no mistake; names that are taken, tools that nothing is bound to and \
             schemas that cannot be used are.\n\nExamples:\n  draftboard manifest check\n  \
@@ -49,7 +49,7 @@ pub(super) enum Manifest {
         #[command(flatten)]
         at: At,
     },
-    /// What happens when an agent calls a tool of a manifest: ask, allow or deny; asks for a code
+    /// The policy for calls of agents to a tool of a manifest: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard manifest policy draftboard_forecast allow")]
     Policy {
         /// The name that agents call
@@ -110,7 +110,7 @@ fn approve(named: &str, at: &At) -> Result<ExitCode, Refusal> {
         return session.print(&Value::Null, || format!("{} needs no approval", manifest.path));
     }
     let hash = manifest.hash.clone().ok_or_else(unreadable)?;
-    // On standard error: what is decided about must be seen, whatever becomes of the output.
+    // On standard error: the person must see it, also when the output is redirected.
     review::say(&words(std::slice::from_ref(&manifest)));
     session.decide(DecideManifest(UpstreamDecision::ApproveManifest { hash }))?;
     session.print(&Value::Null, || format!("{} is approved as it is now", manifest.path))

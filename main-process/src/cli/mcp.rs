@@ -32,7 +32,7 @@ pub(super) fn run(
     match bridge::run(running, surface, std::io::stdin(), std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::warn!(%error, "the client does not listen any more");
+            tracing::warn!(%error, "the client closed the connection");
             ExitCode::FAILURE
         }
     }
@@ -94,7 +94,7 @@ impl Reach for Running {
     }
 }
 
-/// What a started Draftboard has to say; the one before is replaced.
+/// The log of a started Draftboard; replaces the one before.
 fn log_file() -> std::io::Result<fs::File> {
     let path = paths::serve_log();
     if let Some(folder) = path.parent() {

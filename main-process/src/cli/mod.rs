@@ -74,7 +74,7 @@ struct At {
     /// The workspace [default: the one around the current folder]
     #[arg(long, short = 'w', value_name = "FOLDER", global = true)]
     workspace: Option<PathBuf>,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long, global = true)]
     json: bool,
 }
@@ -88,7 +88,7 @@ struct StandaloneArguments {
     /// Serves the bundles that a bundles.yaml lists, without a workspace
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// What agents may do in this run without being asked about: `all`, or a list of diagram, bundles, interface,
+    /// A standing approval for agents in this run: `all`, or a list of diagram, bundles, interface,
     /// terraform-plan, each with `:destructive` if that is meant; never Terraform's apply or destroy
     #[arg(long, value_name = "SCOPE")]
     standing_approval: Option<Scope>,
@@ -104,7 +104,7 @@ impl StandaloneArguments {
         Ok(Standalone { sources, mode: mode.unwrap_or_default(), approval: self.standing_approval })
     }
 
-    /// A bridge only passes on: what is approved is said where Draftboard runs.
+    /// Refuses an approval for a bridge, which only forwards: the running Draftboard holds approvals.
     fn refuse_approval(&self) -> Result<(), Refusal> {
         match self.standing_approval {
             None => Ok(()),
@@ -127,7 +127,7 @@ enum Verb {
             draftboard serve --bundle specs/lockers --mode guarded --standing-approval bundles")]
     Serve {
         folder: Option<PathBuf>,
-        /// What agents may do in this run: off, observe or guarded [default: the setting]
+        /// The mode of agents in this run: off, observe or guarded [default: the setting]
         #[arg(long)]
         mode: Option<McpMode>,
         /// Where agents connect in this run; 0 takes any free port [default: the setting]
@@ -138,7 +138,7 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
-    /// Makes a workspace
+    /// Creates a workspace
     #[command(after_help = "Example: draftboard new ~/projects/parcels --template example")]
     New {
         folder: PathBuf,
@@ -157,7 +157,7 @@ enum Verb {
     Save(At),
     /// Takes back the last operation
     Undo(At),
-    /// Does again what was undone last
+    /// Does the last undone operation again
     Redo(At),
     /// The newest operations first
     #[command(after_help = "Example: draftboard log --limit 5")]
@@ -172,7 +172,7 @@ enum Verb {
     Revert {
         /// Its number in `draftboard log`
         operation: u64,
-        /// Reverts what can be, and leaves what is in conflict
+        /// Reverts what it can, and leaves conflicts
         #[arg(long)]
         partial: bool,
         #[command(flatten)]
@@ -184,7 +184,7 @@ enum Verb {
         /// A list of commands; `-` reads standard input
         #[arg(long, short = 'f')]
         file: PathBuf,
-        /// What the log says
+        /// The summary in the log
         #[arg(long, short = 'm')]
         summary: Option<String>,
         #[command(flatten)]
@@ -213,10 +213,10 @@ enum Verb {
     /// A board as Terraform files; exit code 1 when something is wrong with them
     #[command(after_help = hcl::HELP)]
     Hcl(hcl::Hcl),
-    /// What a board costs a month, as far as prices are known
+    /// The monthly cost of a board, as far as prices are known
     #[command(after_help = cost::HELP)]
     Cost(cost::Cost),
-    /// Makes a board of a TerraStudio project or of a folder of .tf files
+    /// Imports a TerraStudio project or a folder of .tf files as a board
     #[command(after_help = import::HELP)]
     Import(import::Import),
     /// Runs Terraform on a board; apply and destroy ask
@@ -230,7 +230,7 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
-    /// Values laid over props of instances
+    /// Overrides of props of instances
     #[command(after_help = overrides::HELP)]
     Override {
         #[command(subcommand)]
@@ -254,7 +254,7 @@ enum Verb {
         launch: bool,
         #[command(flatten)]
         bundles: StandaloneArguments,
-        /// What agents may do with these bundles: observe or guarded [default: observe]
+        /// The mode of agents for these bundles: observe or guarded [default: observe]
         #[arg(long)]
         mode: Option<McpMode>,
     },
@@ -283,12 +283,12 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
-    /// Makes Draftboard known to a client of agents
+    /// Adds Draftboard to the configuration of an agent's client
     #[command(
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
     )]
     Connect(connect::Connect),
-    /// Decides about what agents propose, in a terminal
+    /// Reviews proposals of agents in a terminal
     #[command(
         after_help = "Each decision asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
             Examples:\n  draftboard review\n  draftboard review show 3\n  draftboard review accept 3 --only n-0123456789ab\n  \
@@ -306,7 +306,7 @@ enum Verb {
     /// Tool manifests: checks them, approves them, sets what they need
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::Manifest),
-    /// What happened around the review queue: who proposed, who decided, when, why
+    /// The audit of the review queue: who proposed, who decided, when, why
     #[command(
         after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
     )]
@@ -325,9 +325,9 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
-    /// Checks what Draftboard needs, and says what to fix
+    /// Checks the requirements of Draftboard, and says what to fix
     Doctor(At),
-    /// What to give to somebody who looks into a problem: versions, the newest crash report. Sends nothing
+    /// Prints a problem report: versions, the newest crash report. Sends nothing
     #[command(after_help = "Example: draftboard report > report.txt")]
     Report(At),
     /// The JSON Schema of a kind of file, for editors and for programs that write such files

@@ -20,7 +20,7 @@ pub(super) const HELP: &str = "Previews run in a Draftboard that is open: its wi
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PreviewVerb {
-    /// The sessions that there are
+    /// The sessions
     List,
     /// Starts a session
     Start(What),
@@ -36,7 +36,7 @@ pub(super) enum PreviewVerb {
         /// A page: its name, id or path
         page: String,
     },
-    /// What a session logged
+    /// The log of a session
     Log { session: SessionId },
     /// A picture of a session, or of a page or component by itself
     Shot {

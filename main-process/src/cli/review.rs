@@ -1,5 +1,5 @@
-//! `draftboard review`: the queue on a terminal. A decision is asked for, main shows a code in its own window or terminal,
-//! and the person types it here; without a person at a terminal nothing is decided.
+//! `draftboard review`: the queue in a terminal. The person submits a decision, main shows a code in its own window or
+//! terminal, and the person types it here. Without a person at a terminal nothing is decided.
 
 use super::{At, format, workspace_at};
 use crate::terminal::TerminalClient;
@@ -21,7 +21,7 @@ use std::{
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum Review {
-    /// What waits for a decision, drafts included
+    /// Proposals that wait for a decision, drafts included
     List,
     /// One proposal, element by element
     Show {
@@ -40,7 +40,7 @@ pub(super) enum Review {
     Reject {
         /// Its number or id
         proposal: String,
-        /// What the agent is told
+        /// The reason that the agent receives
         #[arg(long)]
         reason: String,
     },
@@ -107,7 +107,7 @@ fn show(mut client: TerminalClient, proposal: String, json: bool) -> Result<(), 
     Ok(())
 }
 
-/// Each line in the colour of what it does; texts of the agent are made visible first, so that none can colour itself.
+/// Colours each line by its change. Texts of the agent are escaped first, so that none can colour itself.
 fn print_opened(opened: &OpenedProposal) {
     let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let paint = |colour: &str, text: &str| match coloured {
@@ -170,7 +170,7 @@ fn print_opened(opened: &OpenedProposal) {
     format::print(&text);
 }
 
-/// What main planned for a request to apply or destroy: all of it, what destroys first.
+/// The plan of a request to apply or destroy, destructive changes first.
 fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
     if let Some(obstacle) = plan.obstacle() {
         return vec![("33", format!("! It cannot be accepted. {obstacle}"))];
@@ -206,7 +206,7 @@ fn clash_line(clash: &Clash) -> String {
     )
 }
 
-/// One line for what is short; what has lines of its own is compared line by line.
+/// One line for a short value; a diff for a value with several lines.
 fn field_lines(field: &Difference) -> Vec<String> {
     let Difference { field, before, after } = field;
     let is_short = |value: &Option<String>| value.as_ref().is_none_or(|value| !value.contains('\n'));
@@ -250,7 +250,7 @@ fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: b
     decide(client, AcceptProposal(verdict), json)
 }
 
-/// Asks about every removal by itself, with what goes because of it. Effects are confirmed with their cause.
+/// Asks about every removal by itself, together with its effects.
 fn confirm_each(opened: &OpenedProposal, destructive: &BTreeSet<Subject>) -> Result<(), Refusal> {
     let is_cause = |element: &&Element| {
         destructive.contains(&element.subject)
@@ -317,7 +317,7 @@ fn decide(
     Ok(())
 }
 
-/// A script, or an agent with a shell, is told to leave this to a person.
+/// Refuses without a terminal: a script or an agent with a shell must not decide.
 pub(super) fn person_is_here() -> Result<(), Refusal> {
     if std::io::stdin().is_terminal() {
         return Ok(());
@@ -330,7 +330,7 @@ pub(super) fn ask(question: &str) -> Result<String, Refusal> {
     ask_within(question, 200)
 }
 
-/// What may be longer than a word: a key, a token.
+/// As [`ask`], for a key or a token.
 pub(super) fn ask_secret(question: &str) -> Result<String, Refusal> {
     ask_within(question, 20_000)
 }
@@ -346,6 +346,6 @@ fn ask_within(question: &str, limit: u64) -> Result<String, Refusal> {
 pub(super) fn say(text: &str) {
     let mut err = std::io::stderr().lock();
     let line = if text.ends_with(' ') { "" } else { "\n" };
-    // Nobody reads it: the answer will show that.
+    // A closed terminal shows in the answer.
     let _ = write!(err, "{}{line}", format::visible(text)).and_then(|()| err.flush());
 }

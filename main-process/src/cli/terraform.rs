@@ -23,7 +23,7 @@ pub(super) const HELP: &str = "The board's files are written to terraform/BOARD 
     Examples:\n  draftboard terraform init\n  draftboard terraform plan network\n  draftboard terraform apply network";
 
 /// Lines kept for an answer in JSON.
-const MOST_LINES: usize = 20_000;
+const MAX_KEPT_LINES: usize = 20_000;
 const INTERRUPTED: i32 = 130;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -60,9 +60,9 @@ struct Session {
     at: BoardAt,
     json: bool,
     secrets: Vec<(String, String)>,
-    /// Somebody pressed Ctrl+C.
+    /// Ctrl+C was pressed.
     interrupted: Arc<AtomicBool>,
-    /// Terraform said that the board's folder has to be initialised first.
+    /// Terraform asked for `init`.
     needs_init: bool,
 }
 
@@ -79,7 +79,7 @@ impl Session {
         let board = at.board.id;
         let view = at.request(GenerateHcl { board })?;
         at.complain(&view.findings);
-        // The running Draftboard has an environment of its own.
+        // The running Draftboard has its own environment.
         let given = |name: &String| Some((name.clone(), std::env::var(format!("TF_VAR_{name}")).ok()?));
         let secrets = view.secrets.iter().filter_map(given).collect();
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -97,7 +97,7 @@ impl Session {
         Ok(session)
     }
 
-    /// What was cut off before is worth knowing before anything else is run.
+    /// Warns of an interrupted run before anything else runs.
     fn tell_interrupted(&mut self) -> Result<(), Refusal> {
         let board = self.at.board.id;
         let runs = self.at.request(ListRuns { board })?;
@@ -149,7 +149,7 @@ impl Session {
             return Ok(self.answer(&run, &lines, &plan));
         }
         for change in &plan {
-            tell(&format!("{} {}", word(change.action), change.address));
+            eprint_visible(&format!("{} {}", word(change.action), change.address));
         }
         if !asks(&format!("{question}, anything else leaves everything as it is: "), expected) {
             return Err(Refusal::new(Code::ConfirmationRequired, "nothing was changed"));
@@ -181,7 +181,7 @@ impl Session {
                 self.needs_init |= operation != RunOperation::Init && asks_for_init(&line.text);
                 if !self.json {
                     show(&line);
-                } else if kept.len() < MOST_LINES {
+                } else if kept.len() < MAX_KEPT_LINES {
                     kept.push(line);
                 }
             }
@@ -193,7 +193,7 @@ impl Session {
 
     fn cancel(&mut self, run: RunId) {
         format::complain("asked it to stop; press Ctrl+C again to let go of it");
-        // It may have ended meanwhile.
+        // The run may have ended meanwhile.
         if let Err(refusal) = self.at.request(CancelRun { run }) {
             format::complain(&refusal.to_string());
         }
@@ -234,11 +234,11 @@ fn word(action: PlannedAction) -> &'static str {
 }
 
 fn show(line: &RunLine) {
-    if line.error { tell(&line.text) } else { format::print_visible(&format!("{}\n", line.text)) }
+    if line.error { eprint_visible(&line.text) } else { format::print_visible(&format!("{}\n", line.text)) }
 }
 
-/// Beside the result.
-fn tell(text: &str) {
+/// Writes to standard error.
+fn eprint_visible(text: &str) {
     drop(writeln!(std::io::stderr().lock(), "{}", format::visible(text)));
 }
 

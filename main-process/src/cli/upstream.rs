@@ -1,5 +1,5 @@
-//! `draftboard upstream`: managed MCP servers from a terminal. Looking, stopping and adding what is switched off is free;
-//! whatever lets a program run or an agent call takes a person with the code that Draftboard shows elsewhere.
+//! `draftboard upstream`: managed MCP servers from a terminal. Reading, stopping and adding disabled servers is free; letting a
+//! program run or an agent call needs a person with the code that Draftboard shows elsewhere.
 
 mod add;
 mod edit;
@@ -35,7 +35,7 @@ pub(super) const HELP: &str = "What lets a program run or an agent call asks for
     draftboard upstream call files__read_file path=~/projects/README.md\n  draftboard upstream logs files --follow";
 
 /// Bytes of a configuration on standard input.
-const MOST_INPUT: u64 = 4 << 20;
+const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Upstream {
@@ -112,7 +112,7 @@ pub(super) enum Upstream {
         #[command(flatten)]
         at: At,
     },
-    /// What a server writes to standard error, and what happened to it
+    /// The standard error of a server, and its events
     #[command(after_help = "Example: draftboard upstream logs files --follow")]
     Logs {
         server: String,
@@ -147,7 +147,7 @@ pub(super) enum Upstream {
         #[command(flatten)]
         at: At,
     },
-    /// What happens when an agent calls a tool: ask, allow or deny; asks for a code
+    /// The policy for calls of agents to a tool: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard upstream policy files__read_file allow")]
     Policy {
         /// The name that agents call
@@ -231,7 +231,7 @@ impl From<PolicyArgument> for Policy {
     }
 }
 
-/// The running Draftboard, and whether it should be told in JSON.
+/// A connection to the running Draftboard.
 pub(super) struct UpstreamSession {
     client: TerminalClient,
     json: bool,
@@ -408,10 +408,10 @@ impl UpstreamSession {
         let unreadable = |error: std::io::Error| Refusal::new(Code::BadRequest, error.to_string());
         let source = if file.as_os_str() == "-" {
             let mut text = String::new();
-            std::io::stdin().lock().take(MOST_INPUT).read_to_string(&mut text).map_err(unreadable)?;
+            std::io::stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut text).map_err(unreadable)?;
             ImportFrom::Text(TypedSecret(text))
         } else {
-            // The running Draftboard may stand in another folder than this terminal.
+            // The running Draftboard may have another current folder.
             let path = std::path::absolute(file).map_err(unreadable)?;
             ImportFrom::File(path.display().to_string())
         };
@@ -474,7 +474,7 @@ impl UpstreamSession {
             let is_named = named.iter().any(|name| *name == tool.name || *name == tool.exposed);
             let waits = tool.approval != ToolApproval::Approved;
             if is_named || (named.is_empty() && waits) {
-                // On standard error: what is decided about must be seen, whatever becomes of the output.
+                // On standard error: the person must see it, also when the output is redirected.
                 review::say(&show::tool(tool));
                 tools.push((tool.name.clone(), tool.hash.clone()));
             }
@@ -538,7 +538,7 @@ impl UpstreamSession {
     }
 }
 
-/// An index that is a file is named from here, and read from where Draftboard runs.
+/// Makes the path of an index absolute: the running Draftboard reads it.
 fn absolute(place: &str) -> String {
     if place.starts_with("http://") || place.starts_with("https://") {
         return place.to_owned();

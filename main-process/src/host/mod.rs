@@ -114,7 +114,9 @@ pub(crate) enum WriterMsg {
 }
 
 /// A typed request as the writer runs it: with the writer, or with the refusal of a message that was not delivered.
-pub(crate) struct WriterCall(Box<dyn FnOnce(Result<&mut Writer, Refusal>) + Send>);
+pub(crate) struct WriterCall(RunCall);
+
+type RunCall = Box<dyn FnOnce(Result<&mut Writer, Refusal>) + Send>;
 
 impl WriterMsg {
     /// Answers a message that was not delivered.

@@ -48,7 +48,7 @@ impl Fake {
         (fake, view)
     }
 
-    /// What was refused may be refused before all of it was sent.
+    /// A message may be refused before all of it was sent.
     fn send(&mut self, bytes: &[u8]) {
         drop(self.stream.write_all(bytes));
     }
@@ -290,7 +290,7 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
     fake.say(&FromRenderer::Presence(absurd.clone()));
     fake.say(&FromRenderer::Resync);
     assert_eq!(fake.workspace().presence, absurd);
-    // What is in view then cannot be said in numbers.
+    // The visible area is not finite then.
     assert_eq!(absurd.on_screen(), None);
     let seen = sound.on_screen().unwrap();
     assert_eq!(seen.visible, Area { x: -1603.5, y: 998_800.0, w: 3200.0, h: 2400.0 });
@@ -305,7 +305,7 @@ fn batches_within_batches_do_not_exhaust_the_stack() {
     let batch = |commands| Command::Batch { summary: None, commands };
     let say = |command| FromRenderer::Request { id: 0, request: Request::Run(command) };
     let bytes = |message: &FromRenderer| encode(message, MAX_FROM_RENDERER).unwrap()[4..].to_vec();
-    // What one more level adds in front.
+    // One more level adds this in front.
     let (none, one) = (bytes(&say(batch(vec![]))), bytes(&say(batch(vec![batch(vec![])]))));
     let head = none.len() - 3;
     let level = &one[head..head + 3];

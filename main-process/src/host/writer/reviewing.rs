@@ -6,7 +6,7 @@ use crate::{
     host::{
         WriterMsg,
         agent_run::AgentRun,
-        codes::{Given, show_on_terminal},
+        codes::{CodeCheck, show_on_terminal},
         launching,
         notify::DesktopNotice,
         reply,
@@ -175,17 +175,17 @@ impl Writer {
         responder: JsonResponder,
     ) {
         let reviewer = Reviewer::at_terminal(name.clone());
-        let decided = match self.codes.give(connection, code, now().time) {
-            Given::Right(AskedDecision::Accept(verdict)) => self.accept(&verdict, &reviewer),
-            Given::Right(AskedDecision::Reject { proposal, version, reason }) => {
+        let decided = match self.codes.check(connection, code, now().time) {
+            CodeCheck::Right(AskedDecision::Accept(verdict)) => self.accept(&verdict, &reviewer),
+            CodeCheck::Right(AskedDecision::Reject { proposal, version, reason }) => {
                 self.reject((proposal, version), &reason, &reviewer)
             }
-            Given::Right(AskedDecision::Upstream(decision)) => {
+            CodeCheck::Right(AskedDecision::Upstream(decision)) => {
                 let by = upstreams::By { name, way: "terminal" };
                 return self.services.upstreams.decide(decision, by, reply(responder.encode()));
             }
-            Given::Again(refusal) => Err(refusal),
-            Given::Wrong(refusal) => {
+            CodeCheck::Again(refusal) => Err(refusal),
+            CodeCheck::Wrong(refusal) => {
                 let noted = self.note(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
                 noted.and(Err(refusal))
             }

@@ -63,7 +63,7 @@ impl Agents {
         opened.verdict(None, confirmed)
     }
 
-    /// What a window hears.
+    /// The messages to a window.
     pub(super) fn window(&self) -> Receiver<ToRenderer> {
         let (queue, heard) = bounded(1_024);
         self.running().host.send(WriterMsg::Attach(queue)).unwrap();
@@ -182,7 +182,7 @@ fn fifty_calls_at_once_through_the_writer_are_all_there_in_one_draft() {
     assert_eq!((opened.steps.len(), opened.brief.counts.added), (50, 50));
 }
 
-/// What a terminal's or bridge's messages are made of has no word for a decision, and what has one waits for a code.
+/// The messages of terminals and bridges cannot express a decision, except for those that wait for a code.
 #[test]
 fn no_message_of_a_terminal_decides_without_the_code() {
     let agents = guarded();
@@ -328,7 +328,7 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
 }
 
-/// What would only confuse the person who reviews it is told to the agent: a redacted value that is written back, a key that
+/// The agent is refused what would only confuse the reviewer: a redacted value that is written back, a key that
 /// there is not, a value of another type.
 #[test]
 fn a_configuration_that_cannot_be_right_is_refused_before_anybody_reviews_it() {
