@@ -18,6 +18,7 @@ use user_folders as paths;
 
 /// The result of opening or creating a workspace from the window.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum OpenedWorkspace {
     Opened,
     /// The folder is no workspace, or is one already: the window asks the user what to do.
