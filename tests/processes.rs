@@ -499,7 +499,7 @@ fn a_failed_import_makes_no_workspace() {
 
     fs::write(infra.join("broken.tf"), "resource \"terraform_data\" \"a\" {}\n").unwrap();
     let imported = client.request(json!({"importFolder": infra})).unwrap().unwrap();
-    assert!(imported["terraform"].is_object(), "{imported}");
+    assert!(imported["imported"].is_object(), "{imported}");
     assert!(!home.path("infra-draftboard-2").exists());
     let made = document(&home, &home.path("infra-draftboard"));
     assert_eq!(made["nodes"].as_array().map(Vec::len), Some(1), "{made}");

@@ -32,7 +32,7 @@ use support::{
 /// The audit, whose chain holds.
 fn audit(client: &mut Client) -> Vec<AuditEntry> {
     let answer = client.request(json!({"audit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
-    let lines: Vec<AuditLine> = serde_json::from_value(answer["audit"].clone()).unwrap();
+    let lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
     journal::check_audit(None, &lines).unwrap();
     lines.iter().map(|line| serde_json::from_str(&line.text).unwrap()).collect()
 }
@@ -657,7 +657,7 @@ fn audit_all(client: &mut Client) -> Vec<AuditEntry> {
     let (mut all, mut after): (Vec<AuditLine>, u64) = (Vec::new(), 0);
     loop {
         let answer = client.request(json!({"audit": {"after": after, "limit": 1_000}})).unwrap().unwrap();
-        let mut lines: Vec<AuditLine> = serde_json::from_value(answer["audit"].clone()).unwrap();
+        let mut lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
         let Some(last) = lines.last() else { break };
         after = last.number;
         all.append(&mut lines);
@@ -765,7 +765,7 @@ fn the_desktop_tells_a_person_that_an_apply_is_asked_for() {
     call("plan");
     call("apply");
     wait_for("the notification", || {
-        heard.lock().unwrap().contains("Nothing is changed before you decide").then_some(())
+        heard.lock().unwrap().contains("Nothing changes before you decide").then_some(())
     });
     let heard = heard.lock().unwrap().clone();
     assert!(heard.contains("asks to run terraform apply on infrastructure"), "{heard}");
