@@ -72,7 +72,7 @@ impl Writer {
             let request = self.request(&summary, &wish);
             self.open = Some((summary.clone(), wish.clone()));
             let applied = match client.request(request) {
-                Ok(Ok(answer)) => answer["applied"].clone(),
+                Ok(Ok(applied)) => applied,
                 Ok(Err(refusal)) => panic!("{wish:?}: {refusal}"),
                 Err(Gone(_)) => return acknowledged,
             };
@@ -194,7 +194,7 @@ impl Trial {
         for number in 0..WRITERS {
             let board_name = format!("board-{number}");
             let command = json!({"addBoard": {"kind": "spec", "title": board_name, "name": board_name}});
-            let applied = client.request(json!({ "run": command })).unwrap().unwrap()["applied"].clone();
+            let applied = client.request(json!({ "run": command })).unwrap().unwrap();
             acknowledged.insert(applied["revision"].as_u64().unwrap(), text(&applied["summary"]));
             let board = id_of(&applied["created"][0]);
             let nodes = BTreeMap::new();
@@ -272,7 +272,7 @@ impl Trial {
     /// What the restarted process says.
     fn check_running(&mut self) {
         let mut client = Client::connect(&self.home, &self.workspace).unwrap();
-        let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
+        let document = client.request(json!("document")).unwrap().unwrap();
         let ids: BTreeSet<String> =
             document["nodes"].as_array().unwrap().iter().map(|node| text(&node["id"])).collect();
         assert_eq!(ids.len(), document["nodes"].as_array().unwrap().len(), "a node twice");
@@ -281,7 +281,7 @@ impl Trial {
         assert!(revision >= newest, "revision {newest} was acknowledged, {revision} is there");
 
         let news = revision - self.verified;
-        let log = client.request(json!({"log": {"limit": news}})).unwrap().unwrap()["log"].clone();
+        let log = client.request(json!({"log": {"limit": news}})).unwrap().unwrap();
         let log: Vec<(u64, String)> = log
             .as_array()
             .unwrap()
@@ -308,7 +308,7 @@ impl Trial {
         assert_eq!(unknown, came_true, "operations that nobody asked for: {log:?}");
         self.unacknowledged += unknown;
         self.verified = revision;
-        let instance = client.request(json!("instance")).unwrap().unwrap()["instance"].clone();
+        let instance = client.request(json!("instance")).unwrap().unwrap();
         assert_eq!(instance["held"], json!([]), "no board is in conflict with itself");
     }
 
@@ -345,7 +345,7 @@ impl Trial {
         self.check_running();
         let mut client = Client::connect(&self.home, &self.workspace).unwrap();
         client.request(json!("save")).unwrap().unwrap();
-        let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
+        let document = client.request(json!("document")).unwrap().unwrap();
         let validated = self.home.run(&["validate", "--json", "-w", self.workspace.to_str().unwrap()]);
         assert_eq!(validated.data(), json!([]));
         assert_eq!(running.stop().code, Some(0));

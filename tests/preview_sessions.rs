@@ -41,7 +41,7 @@ impl Bench {
     }
 
     fn node(&mut self, name: &str) -> String {
-        let document = self.ask(json!("document"))["document"].clone();
+        let document = self.ask(json!("document"));
         let nodes = document["nodes"].as_array().unwrap();
         nodes.iter().find(|node| node["name"] == name).unwrap()["id"].as_str().unwrap().to_owned()
     }

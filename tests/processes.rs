@@ -47,7 +47,7 @@ fn difference(left: &[u8], right: &[u8]) -> f64 {
 }
 
 fn document(home: &Home, workspace: &Path) -> Value {
-    Client::connect(home, workspace).unwrap().request(json!("document")).unwrap().unwrap()["document"].clone()
+    Client::connect(home, workspace).unwrap().request(json!("document")).unwrap().unwrap()
 }
 
 fn board(workspace: &Path, name: &str) -> Document {
@@ -310,7 +310,7 @@ fn a_request_to_quit_ends_it_as_well() {
     let workspace = home.workspace("workspace", "blank");
     let mut running = Running::serve(&home, &workspace);
     let answer = Client::connect(&home, &workspace).unwrap().request(json!("quit")).unwrap();
-    assert_eq!(answer, Ok(json!("done")));
+    assert_eq!(answer, Ok(json!(null)));
     assert_eq!(running.end().code, Some(0));
     assert_eq!(leftovers(&home), Vec::<String>::new());
 }
@@ -323,7 +323,7 @@ fn workspaces_are_made_opened_listed_and_forgotten_from_a_running_draftboard() {
     let running = Running::serve(&home, &first);
     let mut client = Client::connect(&home, &first).unwrap();
     let made = client.request(json!({"new": {"path": second, "template": "threeTier"}})).unwrap();
-    assert_eq!(made, Ok(json!("done")));
+    assert_eq!(made, Ok(json!("opened")));
     // The old connection belongs to the old workspace.
     let mut client = Client::connect(&home, &second).unwrap();
     let again = client.request(json!({"new": {"path": second, "template": "spec"}})).unwrap();
@@ -333,16 +333,13 @@ fn workspaces_are_made_opened_listed_and_forgotten_from_a_running_draftboard() {
     assert!(refused["message"].is_string(), "{refused}");
     let listed = client.request(json!("recents")).unwrap().unwrap();
     let names: Vec<&str> =
-        listed["recents"].as_array().unwrap().iter().map(|recent| recent["name"].as_str().unwrap()).collect();
+        listed.as_array().unwrap().iter().map(|recent| recent["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["second", "first"]);
-    assert!(
-        listed["recents"][0]["problem"].is_null() && listed["recents"][1]["problem"].is_string(),
-        "{listed}"
-    );
+    assert!(listed[0]["problem"].is_null() && listed[1]["problem"].is_string(), "{listed}");
     let left = client.request(json!({"forgetRecent": first})).unwrap().unwrap();
-    assert_eq!(left["recents"].as_array().unwrap().len(), 1);
+    assert_eq!(left.as_array().unwrap().len(), 1);
     let example = client.request(json!("openExample")).unwrap();
-    assert_eq!(example, Ok(json!("done")));
+    assert_eq!(example, Ok(json!(null)));
     drop(running);
 }
 
@@ -359,7 +356,7 @@ fn a_last_workspace_that_does_not_open_is_no_dead_end() {
         Some(&example).filter(|folder| folder.is_dir()).and_then(|_| record_of(&home, &example))
     });
     let listed = Client::connect(&home, &example).unwrap().request(json!("recents")).unwrap().unwrap();
-    let failed = listed["recents"].as_array().unwrap().iter().find(|recent| recent["name"] == "gone");
+    let failed = listed.as_array().unwrap().iter().find(|recent| recent["name"] == "gone");
     assert!(failed.unwrap()["problem"].is_string(), "{listed}");
     drop(running);
 }
@@ -498,11 +495,11 @@ fn a_failed_import_makes_no_workspace() {
     let listed = client.request(json!("recents")).unwrap().unwrap();
     assert!(!listed.to_string().contains("infra-draftboard"), "{listed}");
     let shown = client.request(json!("instance")).unwrap().unwrap();
-    assert_eq!(shown["instance"]["workspace"], json!(first.canonicalize().unwrap()));
+    assert_eq!(shown["workspace"], json!(first.canonicalize().unwrap()));
 
     fs::write(infra.join("broken.tf"), "resource \"terraform_data\" \"a\" {}\n").unwrap();
     let imported = client.request(json!({"importFolder": infra})).unwrap().unwrap();
-    assert!(imported["terraform"].is_object(), "{imported}");
+    assert!(imported["imported"].is_object(), "{imported}");
     assert!(!home.path("infra-draftboard-2").exists());
     let made = document(&home, &home.path("infra-draftboard"));
     assert_eq!(made["nodes"].as_array().map(Vec::len), Some(1), "{made}");

@@ -32,7 +32,7 @@ use support::{
 /// The audit, whose chain holds.
 fn audit(client: &mut Client) -> Vec<AuditEntry> {
     let answer = client.request(json!({"audit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
-    let lines: Vec<AuditLine> = serde_json::from_value(answer["audit"].clone()).unwrap();
+    let lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
     journal::check_audit(None, &lines).unwrap();
     lines.iter().map(|line| serde_json::from_str(&line.text).unwrap()).collect()
 }
@@ -351,7 +351,7 @@ fn a_yes_to_an_apply_is_a_yes_to_the_plan_that_is_shown() {
     assert_eq!(plan["state"]["ready"]["counts"]["remove"], 3, "{plan}");
     desk.decide(&["accept", &number]);
     wait_for("the destruction", || (resources(&desk.workspace) == 0).then_some(()));
-    let board = client.request(json!("document")).unwrap().unwrap()["document"]["boards"][0]["id"].clone();
+    let board = client.request(json!("document")).unwrap().unwrap()["boards"][0]["id"].clone();
     let history = wait_for("the record", || {
         let answer =
             client.request(json!({ "terraform": { "history": { "board": board } } })).unwrap().unwrap();
@@ -617,8 +617,8 @@ fn a_kill_while_proposals_are_accepted_leaves_each_of_them_accepted_once_or_not_
 fn check(home: &Home, workspace: &Path, told: &Told) -> (usize, usize) {
     let mut client = Client::connect(home, workspace).unwrap();
     let entries = audit_all(&mut client);
-    let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
-    let log = client.request(json!({"log": {"limit": 1_000}})).unwrap().unwrap()["log"].clone();
+    let document = client.request(json!("document")).unwrap().unwrap();
+    let log = client.request(json!({"log": {"limit": 1_000}})).unwrap().unwrap();
     let mut operations = BTreeMap::new();
     for entry in log.as_array().unwrap() {
         let again = operations.insert(entry["revision"].as_u64().unwrap(), entry["summary"].clone());
@@ -657,7 +657,7 @@ fn audit_all(client: &mut Client) -> Vec<AuditEntry> {
     let (mut all, mut after): (Vec<AuditLine>, u64) = (Vec::new(), 0);
     loop {
         let answer = client.request(json!({"audit": {"after": after, "limit": 1_000}})).unwrap().unwrap();
-        let mut lines: Vec<AuditLine> = serde_json::from_value(answer["audit"].clone()).unwrap();
+        let mut lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
         let Some(last) = lines.last() else { break };
         after = last.number;
         all.append(&mut lines);
@@ -765,7 +765,7 @@ fn the_desktop_tells_a_person_that_an_apply_is_asked_for() {
     call("plan");
     call("apply");
     wait_for("the notification", || {
-        heard.lock().unwrap().contains("Nothing is changed before you decide").then_some(())
+        heard.lock().unwrap().contains("Nothing changes before you decide").then_some(())
     });
     let heard = heard.lock().unwrap().clone();
     assert!(heard.contains("asks to run terraform apply on infrastructure"), "{heard}");

@@ -415,7 +415,7 @@ fn grep(folder: &Path, needle: &str) -> Vec<PathBuf> {
 
 fn board_of(client: &mut Client) -> String {
     let document = client.request(json!("document")).unwrap().unwrap();
-    document["document"]["boards"][0]["id"].as_str().unwrap().to_owned()
+    document["boards"][0]["id"].as_str().unwrap().to_owned()
 }
 
 fn start(client: &mut Client, operation: &str) -> u64 {

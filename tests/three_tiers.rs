@@ -106,7 +106,7 @@ fn differing(before: &[u8], after: &[u8]) -> usize {
 }
 
 fn names(client: &mut Client) -> BTreeSet<String> {
-    let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
+    let document = client.request(json!("document")).unwrap().unwrap();
     document["nodes"]
         .as_array()
         .unwrap()
@@ -116,7 +116,7 @@ fn names(client: &mut Client) -> BTreeSet<String> {
 }
 
 fn revision(client: &mut Client) -> u64 {
-    client.request(json!("document")).unwrap().unwrap()["document"]["revision"].as_u64().unwrap()
+    client.request(json!("document")).unwrap().unwrap()["revision"].as_u64().unwrap()
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {
@@ -184,7 +184,7 @@ fn an_agent_builds_three_tiers_and_a_reviewer_takes_all_but_one_by_mouse() {
     );
 
     // The graph, the files and Terraform's files are as expected.
-    let document = client.request(json!("document")).unwrap().unwrap()["document"].clone();
+    let document = client.request(json!("document")).unwrap().unwrap();
     let node = |name: &str| {
         let nodes = document["nodes"].as_array().unwrap();
         nodes.iter().find(|node| node["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()

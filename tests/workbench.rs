@@ -348,7 +348,7 @@ fn the_first_minute_of_somebody_new() {
     // The film's theme is kept there as well.
     let settings = fs::read_to_string(home.path("config/draftboard/settings.toml")).unwrap_or_default();
     assert!(!settings.contains("guarded"), "the mode is the demo's alone: {settings}");
-    let recents = designer.request(json!("recents")).unwrap()["recents"].clone();
+    let recents = designer.request(json!("recents")).unwrap();
     let names: Vec<&str> =
         recents.as_array().unwrap().iter().map(|recent| recent["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["example"]);

@@ -14,7 +14,7 @@ const MARGIN: f32 = 32.0;
 /// Pixels for one unit of the board, when it is not too large for that.
 const SCALE: f32 = 2.0;
 const MAX_SIDE: f32 = 8_192.0;
-/// What an agent sees around the elements it asked for, in units of the board.
+/// The margin around the elements of a picture for an agent, in board units.
 const AROUND: i32 = 80;
 
 /// How often a picture is drawn again with fonts that it lacked.

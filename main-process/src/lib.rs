@@ -1,14 +1,26 @@
 //! The main process: it holds all state, and is the only one that touches the workspace.
 //!
-//! Owns: wiring. Opening workspaces, the one writer, the renderer's supervisor, the socket for terminals, the command line.
-//! Must not know: how a graph may change (that is `authority`) or how it is stored (`journal`).
+//! Owns: wiring. Opening workspaces, the writer, the router, the renderer's supervisor, the socket for terminals, the command
+//! line. Must not know: how a graph may change (`authority` does) or how it is stored (`journal` does).
+//!
+//! The arrows between the modules, none of which points upwards:
+//!
+//! ```text
+//! cli ─▶ renderer_link, terminal ─▶ router ─▶ host (the writer) ─▶ mcp (agents) ─▶ preview, terraform_worker, upstreams
+//!                                             └▶ demo, export, background, responses, logging, local_user
+//! ```
 
+mod background;
 pub mod cli;
 pub mod demo;
 mod export;
 mod host;
+mod local_user;
+mod logging;
 mod mcp;
 mod renderer_link;
+mod responses;
+mod router;
 mod standalone;
 mod terminal;
 mod terraform_worker;

@@ -1,9 +1,12 @@
-//! The connection to a renderer: a challenge, a hello, then everything and patches one way, requests the other. Whatever is
-//! malformed ends the connection with a logged reason; the supervisor starts another renderer.
+//! The connection to a renderer: a challenge, a hello, then everything and patches one way, requests the other. A malformed
+//! message ends the connection with a logged reason; the supervisor starts another renderer.
 
 use crate::{
-    host::{Host, Job, MAX_QUEUED, Reply},
+    host::{MAX_QUEUED, WriterMsg, reply},
+    local_user::user_name,
     preview::{self, ToWindow},
+    router::Router,
+    upstreams,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use frame_memory::{Channel, ChannelError};
@@ -12,6 +15,7 @@ use shared_protocol::{
     Actor, ActorKind, Refusal,
     frame::{FrameError, FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
     messages::{Answer, FromRenderer, Hello, PROTOCOL_VERSION, Role, ToRenderer, Token, refuse_hello},
+    request::Responder,
 };
 use std::{
     io::{self, Read, Write},
@@ -20,22 +24,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Requests of a renderer that are not answered, or whose answer it has not taken. It is not read further meanwhile: the
-/// writer never waits for a renderer, and every answer has a place in the queue.
+/// Requests of a renderer without a response that it has received. At the limit its connection is not read further: the
+/// writer never waits for a renderer, and every response has a place in the queue.
 const MAX_UNANSWERED: usize = 256;
-const LIMITS: Limits = Limits { hello: Duration::from_secs(10), frame: Duration::from_secs(10) };
+const LIMITS: RendererLimits =
+    RendererLimits { hello: Duration::from_secs(10), frame: Duration::from_secs(10) };
 const POLL: Duration = Duration::from_millis(250);
 
-/// How long a renderer may take.
+/// The time that a renderer may take.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+struct RendererLimits {
     hello: Duration,
     /// From the first byte of a frame to its last.
     frame: Duration,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LinkError {
+pub(crate) enum RendererConnectionError {
     #[error("no hello within {0:?}")]
     NoHello(Duration),
     #[error("it ended before its hello")]
@@ -57,32 +62,36 @@ pub(crate) enum LinkError {
 }
 
 /// Serves one renderer until its connection ends. Runs on a thread of its own.
-pub(crate) fn serve(channel: UnixStream, host: &Host) -> Result<(), LinkError> {
-    serve_within(LIMITS, &channel, host)
+pub(crate) fn serve(channel: UnixStream, router: &Router) -> Result<(), RendererConnectionError> {
+    serve_within(LIMITS, &channel, router)
 }
 
-fn serve_within(limits: Limits, channel: &UnixStream, host: &Host) -> Result<(), LinkError> {
-    let result = Link::new(channel, limits)?.serve(host);
-    // Also ends the writing thread and tells the renderer.
+fn serve_within(
+    limits: RendererLimits,
+    channel: &UnixStream,
+    router: &Router,
+) -> Result<(), RendererConnectionError> {
+    let result = RendererConnection::new(channel, limits)?.serve(router);
+    // Also ends the writing thread, and the renderer.
     drop(channel.shutdown(Shutdown::Both));
     result
 }
 
-struct Link {
+struct RendererConnection {
     stream: UnixStream,
     reader: FrameReader,
     mid_frame_since: Option<Instant>,
-    limits: Limits,
+    limits: RendererLimits,
 }
 
-impl Link {
-    fn new(channel: &UnixStream, limits: Limits) -> Result<Self, LinkError> {
+impl RendererConnection {
+    fn new(channel: &UnixStream, limits: RendererLimits) -> Result<Self, RendererConnectionError> {
         let stream = channel.try_clone()?;
         stream.set_read_timeout(Some(POLL))?;
         Ok(Self { stream, reader: FrameReader::new(MAX_FROM_RENDERER), mid_frame_since: None, limits })
     }
 
-    fn serve(mut self, host: &Host) -> Result<(), LinkError> {
+    fn serve(mut self, router: &Router) -> Result<(), RendererConnectionError> {
         self.shake_hands()?;
         let (queue, queued) = bounded(MAX_QUEUED + MAX_UNANSWERED);
         let (unanswered, answered) = bounded(MAX_UNANSWERED);
@@ -91,34 +100,34 @@ impl Link {
         std::thread::Builder::new()
             .name("renderer-out".to_owned())
             .spawn(move || write_all(out, &queued, &frames, &answered))?;
-        host.send(Job::Attach(queue.clone())).map_err(LinkError::Refused)?;
-        host.previews.attach(previews);
+        router.writer.send(WriterMsg::Attach(queue.clone())).map_err(RendererConnectionError::Refused)?;
+        router.services.previews.attach(previews);
         while let Some(frame) = self.next_frame(None)? {
-            take(decode(&frame)?, host, &queue, &unanswered)?;
+            take(decode(&frame)?, router, &queue, &unanswered)?;
         }
         Ok(())
     }
 
-    fn shake_hands(&mut self) -> Result<(), LinkError> {
+    fn shake_hands(&mut self) -> Result<(), RendererConnectionError> {
         let mut token: Token = [0; 32];
         getrandom::fill(&mut token).map_err(io::Error::other)?;
         let challenge = ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token };
         self.stream.write_all(&encode(&challenge, MAX_TO_RENDERER)?)?;
         let deadline = Instant::now() + self.limits.hello;
-        let frame = self.next_frame(Some(deadline))?.ok_or(LinkError::EndedEarly)?;
+        let frame = self.next_frame(Some(deadline))?.ok_or(RendererConnectionError::EndedEarly)?;
         let FromRenderer::Hello(Hello { protocol, build, role, token: answer }) = decode(&frame)? else {
-            return Err(LinkError::HelloMissing);
+            return Err(RendererConnectionError::HelloMissing);
         };
         let fits =
             constant_time_eq(&token, &answer) && role == Role::Renderer && build == env!("CARGO_PKG_VERSION");
         match refuse_hello(protocol, fits) {
-            Some(refusal) => Err(LinkError::Refused(refusal)),
+            Some(refusal) => Err(RendererConnectionError::Refused(refusal)),
             None => Ok(()),
         }
     }
 
-    /// The next frame; none when the other side has closed between frames.
-    fn next_frame(&mut self, deadline: Option<Instant>) -> Result<Option<Vec<u8>>, LinkError> {
+    /// Returns the next frame, or `None` when the other side has closed between frames.
+    fn next_frame(&mut self, deadline: Option<Instant>) -> Result<Option<Vec<u8>>, RendererConnectionError> {
         let mut bytes = [0; 64 * 1024];
         loop {
             if let Some(frame) = self.reader.next_frame()? {
@@ -126,13 +135,13 @@ impl Link {
                 return Ok(Some(frame));
             }
             if deadline.is_some_and(|deadline| Instant::now() > deadline) {
-                return Err(LinkError::NoHello(self.limits.hello));
+                return Err(RendererConnectionError::NoHello(self.limits.hello));
             }
             if self.mid_frame_since.is_some_and(|since| since.elapsed() > self.limits.frame) {
-                return Err(LinkError::Stalled(self.limits.frame));
+                return Err(RendererConnectionError::Stalled(self.limits.frame));
             }
             match self.stream.read(&mut bytes) {
-                Ok(0) => return self.reader.finish().map(|()| None).map_err(LinkError::Frame),
+                Ok(0) => return self.reader.finish().map(|()| None).map_err(RendererConnectionError::Frame),
                 Ok(count) => {
                     self.reader.push(&bytes[..count]);
                     self.mid_frame_since.get_or_insert_with(Instant::now);
@@ -151,66 +160,43 @@ fn is_quiet(error: &io::Error) -> bool {
 
 fn take(
     message: FromRenderer,
-    host: &Host,
+    router: &Router,
     queue: &Sender<ToRenderer>,
     unanswered: &Sender<()>,
-) -> Result<(), LinkError> {
-    let job = match message {
-        // A second hello is out of place.
-        FromRenderer::Hello(_) => return Err(LinkError::HelloMissing),
-        FromRenderer::Presence(presence) => Job::Presence(presence),
-        FromRenderer::Resync => Job::Resync,
-        FromRenderer::Preview { session, gesture } => {
-            host.previews.gesture(session, gesture);
-            return Ok(());
-        }
-        FromRenderer::Review { id, request } => {
-            unanswered.send(()).map_err(|_| LinkError::Closing)?;
-            let (answers, refusals) = (queue.clone(), queue.clone());
-            let reply: Reply = Box::new(move |result| answer(&answers, id, result));
-            return host.send(Job::Review { request, name: user_name(), reply }).or_else(|refusal| {
-                answer(&refusals, id, Err(refusal));
-                Ok(())
-            });
-        }
-        FromRenderer::Upstream { id, decision } => {
-            unanswered.send(()).map_err(|_| LinkError::Closing)?;
-            let (answers, refusals) = (queue.clone(), queue.clone());
-            let reply: Reply = Box::new(move |result| answer(&answers, id, result));
-            return host.send(Job::Upstream { decision, name: user_name(), reply }).or_else(|refusal| {
-                answer(&refusals, id, Err(refusal));
-                Ok(())
-            });
-        }
-        FromRenderer::Request { id, request } => {
-            let actor = Actor::new(ActorKind::Window, user_name());
-            unanswered.send(()).map_err(|_| LinkError::Closing)?;
-            let (answers, refusals) = (queue.clone(), queue.clone());
-            let reply: Reply = Box::new(move |result: Result<Answer, Refusal>| {
-                answer(&answers, id, result);
-            });
-            return host.send(Job::Request { request, actor, reply }).or_else(|refusal| {
-                answer(&refusals, id, Err(refusal));
-                Ok(())
-            });
-        }
+) -> Result<(), RendererConnectionError> {
+    let responder = |request: u64| {
+        unanswered.send(()).map_err(|_| RendererConnectionError::Closing)?;
+        let queue = queue.clone();
+        Ok::<Responder<Answer>, RendererConnectionError>(Responder::new(move |result| {
+            // There is always room, see `MAX_UNANSWERED`; sending fails when the renderer is gone.
+            if queue.try_send(ToRenderer::Answer { request, result }).is_err() {
+                tracing::debug!(request, "a response for a renderer that is gone");
+            }
+        }))
     };
-    host.send(job).map_err(|_| LinkError::Closing)
-}
-
-/// There is always room, see [`MAX_UNANSWERED`]; it fails when the renderer is gone.
-fn answer(queue: &Sender<ToRenderer>, request: u64, result: Result<Answer, Refusal>) {
-    let message = ToRenderer::Answer { request, result };
-    if queue.try_send(message).is_err() {
-        tracing::debug!(request, "an answer for a renderer that is gone");
+    match message {
+        // A second hello is out of place.
+        FromRenderer::Hello(_) => return Err(RendererConnectionError::HelloMissing),
+        FromRenderer::Preview { session, gesture } => router.services.previews.gesture(session, gesture),
+        FromRenderer::Request { id, request } => {
+            router.route(request, Actor::new(ActorKind::Window, user_name()), responder(id)?);
+        }
+        FromRenderer::Review { id, request } => router.writer.review(request, user_name(), responder(id)?),
+        FromRenderer::Upstream { id, decision } => {
+            let by = upstreams::By { name: user_name(), way: "window" };
+            router.services.upstreams.decide(decision, by, reply(responder(id)?));
+        }
+        FromRenderer::Presence(presence) => send(router, WriterMsg::Presence(presence))?,
+        FromRenderer::Resync => send(router, WriterMsg::Resync)?,
     }
+    Ok(())
 }
 
-pub(crate) fn user_name() -> String {
-    std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default()
+fn send(router: &Router, message: WriterMsg) -> Result<(), RendererConnectionError> {
+    router.writer.send(message).map_err(|_| RendererConnectionError::Closing)
 }
 
-/// Until both queues are over or the connection is. What previews have to say has a queue of its own, and descriptors.
+/// Writes until both queues or the connection end. Messages of previews have a queue of their own and carry descriptors.
 fn write_all(
     stream: UnixStream,
     queued: &Receiver<ToRenderer>,
@@ -236,16 +222,16 @@ fn write_all(
         };
         let is_answer = matches!(message, ToRenderer::Answer { .. });
         let sent = encode(&message, MAX_TO_RENDERER)
-            .map_err(LinkError::Frame)
+            .map_err(RendererConnectionError::Frame)
             .and_then(|framed| Ok(channel.send(&framed, memory.as_deref().map(AsFd::as_fd))?));
         if let Err(error) = sent {
             tracing::debug!(%error, "the renderer's connection ended");
-            // It has ended already, or ends now.
+            // The connection has ended already, or ends now.
             let _ = rustix::net::shutdown(&channel, rustix::net::Shutdown::Both);
             return;
         }
         if is_answer {
-            // Never empty: each answer was asked for.
+            // Never empty: each response has its request.
             let _ = answered.try_recv();
         }
     }

@@ -1,10 +1,16 @@
-//! For tests of the boundaries: a real writer on a workspace of its own, and chance that can be repeated.
+//! Fixtures for tests of the boundaries: a real writer on a workspace of its own, and repeatable randomness.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, Signal},
-    mcp::Link,
-    preview, terraform_worker, upstreams,
+    host::{
+        InHost, InPreviews, Launch, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
+    },
+    mcp::AgentsHandle,
+    preview,
+    responses::wait_for,
+    router::Router,
+    terminal::TerminalServer,
+    terraform_worker, upstreams,
 };
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
@@ -21,10 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A writer in a temporary folder, with one blank board.
 pub(crate) struct Running {
-    pub(crate) host: Host,
+    pub(crate) host: WriterHandle,
+    pub(crate) router: Router,
     pub(crate) root: PathBuf,
     pub(crate) runtime: RuntimeDir,
-    signals: Receiver<Signal>,
+    signals: Receiver<ProcessSignal>,
     writer: Option<JoinHandle<()>>,
     pub(crate) terraform: Option<(terraform_worker::Link, JoinHandle<()>)>,
     previews: Option<(preview::Link, JoinHandle<()>)>,
@@ -33,20 +40,20 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start() -> Self {
-        Self::with_agents(Link::new().0)
+        Self::with_agents(AgentsHandle::new().0)
     }
 
-    pub(crate) fn with_agents(agents: Link) -> Self {
+    pub(crate) fn with_agents(agents: AgentsHandle) -> Self {
         Self::with(agents, terraform_worker::Link::new().0, Template::Blank, preview::Link::new().unwrap().0)
     }
 
     /// With the part that runs Terraform, whose programs are in groups of their own.
-    pub(crate) fn with_terraform(agents: Link) -> Self {
+    pub(crate) fn with_terraform(agents: AgentsHandle) -> Self {
         Self::with_both(agents, Template::Blank, preview::Link::new().unwrap().0)
     }
 
     /// On an interface, with previews that this starts.
-    pub(crate) fn with_previews(agents: Link, launcher: preview::PreviewLauncher) -> Self {
+    pub(crate) fn with_previews(agents: AgentsHandle, launcher: preview::PreviewLauncher) -> Self {
         let (link, orders) = preview::Link::new().unwrap();
         let mut running = Self::with_both(agents.clone(), Template::Interface, link.clone());
         let around = Arc::new(InPreviews { host: running.host.clone(), agents });
@@ -55,7 +62,7 @@ impl Running {
         running
     }
 
-    fn with_both(agents: Link, template: Template, previews: preview::Link) -> Self {
+    fn with_both(agents: AgentsHandle, template: Template, previews: preview::Link) -> Self {
         let (link, questions) = terraform_worker::Link::new();
         let mut running = Self::with(agents.clone(), link.clone(), template, previews);
         let around = Arc::new(InHost { host: running.host.clone(), agents });
@@ -72,7 +79,7 @@ impl Running {
     }
 
     fn with(
-        agents: Link,
+        agents: AgentsHandle,
         terraform: terraform_worker::Link,
         template: Template,
         previews: preview::Link,
@@ -82,10 +89,14 @@ impl Running {
         create(&root, template, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime, &[]).unwrap();
-        let parts = Parts { agents, terraform, previews, upstreams: upstreams::Link::new().0 };
-        let (host, signals, writer) = Host::start(Launch::of(session), true, parts).unwrap();
+        let services = Services { agents, terraform, previews, upstreams: upstreams::Link::new().0 };
+        let (process, signals) = ProcessHandle::new(true, Default::default());
+        let terminals = TerminalServer::starter(services.clone(), process.clone());
+        let (host, writer) =
+            WriterHandle::start(Launch::of(session), process.clone(), services.clone(), terminals).unwrap();
+        let router = Router { writer: host.clone(), services, process };
         let (writer, terraform, previews) = (Some(writer), None, None);
-        Self { host, root, runtime, signals, writer, terraform, previews, _folder: folder }
+        Self { host, router, root, runtime, signals, writer, terraform, previews, _folder: folder }
     }
 
     /// The user's own folders of this test.
@@ -95,7 +106,8 @@ impl Running {
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {
-        self.host.request(request, Actor::new(ActorKind::Terminal, "test"), PATIENCE)
+        let actor = Actor::new(ActorKind::Terminal, "test");
+        wait_for(PATIENCE, |responder| self.router.route(request, actor, responder))
     }
 
     pub(crate) fn document(&self) -> Document {
@@ -108,7 +120,7 @@ impl Running {
     /// Ends the writer and proves that what it leaves is whole: it did not panic, the graph loads, the chain holds.
     pub(crate) fn finish(mut self) -> Document {
         let document = self.document();
-        self.host.send(Job::Stop).unwrap();
+        self.host.send(WriterMsg::Stop).unwrap();
         self.writer.take().unwrap().join().expect("the writer did not panic");
         self.signals.try_iter().for_each(drop);
         Snapshot::from_document(document.clone(), Arc::default()).expect("the graph is whole");
@@ -129,7 +141,7 @@ impl Drop for Running {
             drop(worker.join());
         }
         if let Some(writer) = self.writer.take() {
-            drop(self.host.send(Job::Stop));
+            drop(self.host.send(WriterMsg::Stop));
             drop(writer.join());
         }
     }

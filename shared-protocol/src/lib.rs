@@ -26,6 +26,7 @@ pub mod proposal;
 pub mod refusal;
 pub mod registry;
 pub mod request;
+pub mod requests;
 pub mod review;
 pub mod secret_names;
 pub mod terraform;

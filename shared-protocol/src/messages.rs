@@ -11,16 +11,14 @@ use crate::{
     preview::Screen,
     previews::{PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, ShownInstance},
     registry::{ConnectionRule, RegistryProblem, TypeDef},
-    review::{
-        AuditLine, AuditView, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview, TerminalReviewAnswer,
-    },
+    review::{AuditLine, AuditView, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview},
     terraform::{RunId, RunLine, TerraformAnswer, TerraformRequest, TerraformView},
     upstreams::{UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView},
 };
 use serde::{Deserialize, Serialize};
 
 /// Incremented with every change of a message; both ends must have the same version.
-pub const PROTOCOL_VERSION: u32 = 7;
+pub const PROTOCOL_VERSION: u32 = 8;
 
 /// The secret that authenticates one child on one connection.
 pub type Token = [u8; 32];
@@ -613,15 +611,18 @@ pub enum FromTerminal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ToTerminal {
-    Welcome { protocol: u32, version: String },
-    Answer(Answer),
-    Review(TerminalReviewAnswer),
+    Welcome {
+        protocol: u32,
+        version: String,
+    },
+    /// The response to the request before; the terminal knows its type, see [`crate::requests`].
+    Response(serde_json::Value),
     Refused(Refusal),
 }
 
-impl From<Result<Answer, Refusal>> for ToTerminal {
-    fn from(result: Result<Answer, Refusal>) -> Self {
-        result.map_or_else(Self::Refused, Self::Answer)
+impl From<Result<serde_json::Value, Refusal>> for ToTerminal {
+    fn from(result: Result<serde_json::Value, Refusal>) -> Self {
+        result.map_or_else(Self::Refused, Self::Response)
     }
 }
 

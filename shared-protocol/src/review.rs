@@ -10,7 +10,7 @@ use crate::{
     previews::Pixels,
     proposal::{Act, Comment, ContentHash, Decided, Kind, Proposer, Risk, Step, Verdict},
     terraform::{RequestPlanView, RunId},
-    upstreams::{UpstreamAnswer, UpstreamDecision},
+    upstreams::UpstreamDecision,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -579,19 +579,20 @@ impl fmt::Display for Scope {
 
 // ---- terminals ----------------------------------------------------------------------------------------------------------
 
-/// A review request from a terminal. The terminal requests a decision; main then shows a code in its own window or
-/// terminal and executes the decision when the terminal sends the code on the same connection.
+/// Review messages of a terminal; [`crate::requests`] names their responses. A terminal submits a decision first. Main then
+/// shows a code in its own window or terminal, and carries out the decision when the same connection confirms the code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum TerminalReview {
-    /// Returns [`TerminalReviewAnswer::Queue`].
     List,
     /// Opens a proposal by number or id.
     Show(String),
-    /// Requests a decision. Returns [`TerminalReviewAnswer::CodeIsShown`].
+    /// Submits a decision and has main show its code.
     Ask(AskedDecision),
-    /// Confirms the last requested decision on this connection.
-    Confirm { code: String },
+    /// Confirms the last decision of this connection with its code.
+    Confirm {
+        code: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -605,23 +606,6 @@ pub enum AskedDecision {
     },
     /// A decision about a managed server or a manifest.
     Upstream(UpstreamDecision),
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum TerminalReviewAnswer {
-    Queue(Vec<ProposalBrief>),
-    Opened(Box<OpenedProposal>),
-    /// The place where the person finds the code, as text.
-    CodeIsShown {
-        place: String,
-    },
-    Decided {
-        proposal: Box<ProposalBrief>,
-        applied: Option<Applied>,
-        notice: Option<String>,
-    },
-    Upstream(UpstreamAnswer),
 }
 
 // ---- audit ---------------------------------------------------------------------------------------------------------------

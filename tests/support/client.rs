@@ -49,11 +49,11 @@ impl Client {
         Ok(client)
     }
 
-    /// The answer, or the refusal as an error.
+    /// The response, or the refusal as an error.
     pub(crate) fn request(&mut self, request: Value) -> Result<Result<Value, Value>, Gone> {
         let said = self.exchange(&json!({ "request": request }))?;
-        Ok(match said.get("answer") {
-            Some(answer) => Ok(answer.clone()),
+        Ok(match said.get("response") {
+            Some(response) => Ok(response.clone()),
             None => Err(said["refused"].clone()),
         })
     }

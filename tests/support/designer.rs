@@ -122,7 +122,7 @@ impl<'a> Designer<'a> {
     }
 
     pub(crate) fn document(&self) -> Document {
-        serde_json::from_value(self.ask("document")["document"].clone()).unwrap()
+        serde_json::from_value(self.ask("document")).unwrap()
     }
 
     /// A new node is called after its type, which may be its name already.
@@ -132,12 +132,12 @@ impl<'a> Designer<'a> {
     }
 
     pub(crate) fn saved(&self) -> bool {
-        let view = self.ask("instance")["instance"].clone();
+        let view = self.ask("instance");
         view["saved"] == view["revision"]
     }
 
     pub(crate) fn sees(&self) -> Option<OnScreen> {
-        serde_json::from_value(self.ask("instance")["instance"]["onScreen"].clone()).unwrap()
+        serde_json::from_value(self.ask("instance")["onScreen"].clone()).unwrap()
     }
 
     /// Waits until what is on the screen is as wanted.

@@ -107,7 +107,7 @@ impl Desk {
     }
 
     pub(crate) fn names(&self) -> BTreeSet<String> {
-        let document = self.client().request(json!("document")).unwrap().unwrap()["document"].clone();
+        let document = self.client().request(json!("document")).unwrap().unwrap();
         let nodes = document["nodes"].as_array().unwrap();
         nodes.iter().map(|node| node["name"].as_str().unwrap().to_owned()).collect()
     }

@@ -114,7 +114,7 @@ fn text(answer: &Value) -> &str {
 fn calls(home: &Home, workspace: &Path) -> Vec<AuditEntry> {
     let mut client = Client::connect(home, workspace).unwrap();
     let answer = client.request(json!({"audit": {"after": 0, "limit": 1_000}})).unwrap().unwrap();
-    let lines: Vec<AuditLine> = serde_json::from_value(answer["audit"].clone()).unwrap();
+    let lines: Vec<AuditLine> = serde_json::from_value(answer).unwrap();
     journal::check_audit(None, &lines).unwrap();
     let entries = lines.iter().map(|line| serde_json::from_str::<AuditEntry>(&line.text).unwrap());
     entries.filter(|entry| entry.event == AuditEvent::Call).collect()

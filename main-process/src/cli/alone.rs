@@ -1,7 +1,9 @@
 //! Terraform for a command that has the workspace to itself, because no Draftboard is running.
 
-use crate::terraform_worker::{self, Around, Link, Told, UserFolders};
-use crossbeam_channel::bounded;
+use crate::{
+    responses::wait_for,
+    terraform_worker::{self, Around, Link, Told, UserFolders},
+};
 use processes::WardenCommand;
 use shared_protocol::{
     Actor, Code, Refusal,
@@ -12,64 +14,67 @@ use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
 use workspace::now;
 use workspace::{Mutation, Workspace};
 
-const LIMIT: Duration = Duration::from_secs(150);
+const RESPONSE_LIMIT: Duration = Duration::from_secs(150);
 
-/// The part that runs Terraform, for as long as the command takes.
-pub(super) struct Alone {
-    link: Link,
-    worker: Option<JoinHandle<()>>,
+/// Runs Terraform while the command runs; starts with the first request.
+#[derive(Default)]
+pub(super) struct StandaloneTerraform {
+    started: Option<(Link, JoinHandle<()>)>,
 }
 
-impl Alone {
-    fn start() -> Result<Self, Refusal> {
+impl StandaloneTerraform {
+    fn link(&mut self) -> Result<Link, Refusal> {
+        if let Some((link, _)) = &self.started {
+            return Ok(link.clone());
+        }
         let failed = |error: std::io::Error| Refusal::new(Code::Internal, error.to_string());
         let exe = std::env::current_exe().map_err(failed)?;
         let (link, questions) = Link::new();
         let (spawner, user) = (Arc::new(WardenCommand::new(exe)), UserFolders::of_user());
-        let worker = terraform_worker::start(link.clone(), questions, Arc::new(Nobody), spawner, user);
-        Ok(Self { link, worker: Some(worker.map_err(failed)?) })
+        let worker = terraform_worker::start(link.clone(), questions, Arc::new(NoListener), spawner, user);
+        self.started = Some((link.clone(), worker.map_err(failed)?));
+        Ok(link)
+    }
+
+    pub(super) fn request(
+        &mut self,
+        workspace: &mut Workspace,
+        request: TerraformRequest,
+        actor: &Actor,
+    ) -> Result<Answer, Refusal> {
+        if let TerraformRequest::Import { path, name } = &request {
+            let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
+            let apply = |mutation| workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
+            let imported =
+                terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), now(), apply);
+            return imported.map(Answer::Terraform);
+        }
+        let link = self.link()?;
+        link.show(workspace);
+        wait_for(RESPONSE_LIMIT, |responder| {
+            link.request(request, actor.clone(), crate::host::reply(responder));
+        })
     }
 }
 
-impl Drop for Alone {
+impl Drop for StandaloneTerraform {
     fn drop(&mut self) {
-        self.link.stop();
-        if self.worker.take().is_some_and(|worker| worker.join().is_err()) {
-            tracing::error!("the part that runs Terraform ended with a fault");
+        if let Some((link, worker)) = self.started.take() {
+            link.stop();
+            if worker.join().is_err() {
+                tracing::error!("the thread that runs Terraform ended with a fault");
+            }
         }
     }
 }
 
-/// There is no window, and whoever asks has the workspace.
-struct Nobody;
+/// There is no window, and the command itself changes the workspace.
+struct NoListener;
 
-impl Around for Nobody {
+impl Around for NoListener {
     fn tell(&self, _: Told) {}
 
     fn apply(&self, _: Mutation, _: Actor) -> Result<Applied, Refusal> {
-        Err(Refusal::new(Code::Internal, "nobody is there to change the workspace"))
+        Err(Refusal::new(Code::Internal, "the command line changes the workspace itself"))
     }
-}
-
-pub(super) fn ask(
-    workspace: &mut Workspace,
-    alone: &mut Option<Alone>,
-    request: TerraformRequest,
-    actor: &Actor,
-) -> Result<Answer, Refusal> {
-    if let TerraformRequest::Import { path, name } = &request {
-        let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
-        let apply = |mutation| workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
-        let imported =
-            terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), now(), apply);
-        return imported.map(Answer::Terraform);
-    }
-    let alone = match alone {
-        Some(alone) => alone,
-        None => alone.insert(Alone::start()?),
-    };
-    alone.link.show(workspace);
-    let (done, answered) = bounded(1);
-    alone.link.request(request, actor.clone(), Box::new(move |result| drop(done.send(result))));
-    answered.recv_timeout(LIMIT).unwrap_or_else(|_| Err(Refusal::new(Code::Timeout, "no answer in time")))
 }

@@ -1,14 +1,11 @@
 //! `draftboard audit`: the audit of the review queue, exported and checked.
 
-use super::{
-    At, format,
-    workspace_at::{self, Reached},
-};
+use super::{At, format, workspace_at::ReachedWorkspace};
 use clap::Subcommand;
 use journal::check_audit;
 use shared_protocol::{
     Code, Refusal,
-    messages::{Answer, Request},
+    requests::ReadAudit,
     review::{AuditLine, MAX_AUDIT},
 };
 use std::{
@@ -17,8 +14,7 @@ use std::{
     process::ExitCode,
 };
 
-/// Bytes of one line of an exported audit.
-const MOST_LINE: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum Audit {
@@ -71,12 +67,10 @@ pub(super) fn run(asked: &Audit, at: &At) -> ExitCode {
 }
 
 fn each(at: &At, mut take: impl FnMut(&[AuditLine]) -> Result<(), Refusal>) -> Result<(), Refusal> {
-    let mut reached = Reached::workspace(&workspace_at::find(at.workspace.as_deref())?)?;
+    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
     let mut after = 0;
     loop {
-        let Answer::Audit(lines) = reached.request(Request::Audit { after, limit: MAX_AUDIT })? else {
-            return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
-        };
+        let lines = reached.request(ReadAudit { after, limit: MAX_AUDIT })?;
         take(&lines)?;
         match lines.last() {
             Some(last) => after = last.number,
@@ -93,7 +87,7 @@ fn verify_file(path: &Path) -> Result<Option<(u64, String)>, Refusal> {
     let mut end = None;
     loop {
         let mut text = String::new();
-        let read = std::io::Read::take(&mut reader, MOST_LINE).read_line(&mut text);
+        let read = std::io::Read::take(&mut reader, MAX_LINE_BYTES).read_line(&mut text);
         if read.map_err(|error| unreadable(error.to_string()))? == 0 {
             return Ok(end);
         }
@@ -107,5 +101,5 @@ fn verify_file(path: &Path) -> Result<Option<(u64, String)>, Refusal> {
 
 fn damaged(broken: &journal::AuditBreak) -> Refusal {
     Refusal::new(Code::Conflict, broken.to_string())
-        .hint("Somebody changed the file, or a disk failed: compare it with a backup.")
+        .hint("The file was changed, or a disk failed: compare it with a backup.")
 }

@@ -1,27 +1,25 @@
-//! The infrastructure board that a command means, reached through a running Draftboard or directly.
+//! The board of a command, reached through a running Draftboard or directly.
 
-use super::{
-    At, format,
-    workspace_at::{self, Reached},
-};
+use super::{At, format, workspace_at::ReachedWorkspace};
 use shared_protocol::{
-    Board, BoardKind, Code, NodeId, Refusal,
-    messages::{Answer, Request, Severity},
-    terraform::{Finding, TerraformAnswer, TerraformRequest},
+    Board, BoardId, BoardKind, Code, NodeId, Refusal,
+    messages::Severity,
+    requests::{ReadDocument, TerminalRequest},
+    terraform::Finding,
 };
 use std::collections::HashMap;
 
 pub(super) struct BoardAt {
-    reached: Reached,
+    reached: ReachedWorkspace,
     pub(super) board: Board,
     names: HashMap<NodeId, String>,
 }
 
 impl BoardAt {
-    /// The named board, or the only one that becomes Terraform.
+    /// Finds the named board, or the only infrastructure board.
     pub(super) fn find(at: &At, named: Option<&str>) -> Result<Self, Refusal> {
-        let mut reached = Reached::workspace(&workspace_at::find(at.workspace.as_deref())?)?;
-        let Answer::Document(document) = reached.request(Request::Document)? else { return Err(unasked()) };
+        let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+        let document = reached.request(ReadDocument {})?;
         let mut boards: Vec<Board> =
             document.boards.into_iter().filter(|board| board.kind == BoardKind::Infrastructure).collect();
         let names: Vec<String> = boards.iter().map(|board| board.name.to_string()).collect();
@@ -48,30 +46,17 @@ impl BoardAt {
         Ok(Self { reached, board, names })
     }
 
-    pub(super) fn ask(&mut self, request: TerraformRequest) -> Result<TerraformAnswer, Refusal> {
-        match self.reached.request(Request::Terraform(request))? {
-            Answer::Terraform(answer) => Ok(answer),
-            _ => Err(unasked()),
-        }
+    /// Sends a request about the board's Terraform.
+    pub(super) fn request<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+        self.reached.terraform(request)
     }
 
-    pub(super) fn ask_text(&mut self, request: TerraformRequest) -> Result<String, Refusal> {
-        match self.reached.request(Request::Terraform(request))? {
-            Answer::Text(text) => Ok(text),
-            _ => Err(unasked()),
-        }
-    }
-
-    pub(super) fn cancel(&mut self, request: TerraformRequest) -> Result<(), Refusal> {
-        self.reached.request(Request::Terraform(request)).map(drop)
-    }
-
-    /// As people know it; its id when it is gone.
+    /// The name of a node; its id when it was removed.
     pub(super) fn name(&self, node: NodeId) -> String {
         self.names.get(&node).cloned().unwrap_or_else(|| node.to_string())
     }
 
-    /// Tells what is wrong, on standard error. True when there is an error among it.
+    /// Prints findings to standard error. Returns whether one is an error.
     pub(super) fn complain(&self, findings: &[Finding]) -> bool {
         for finding in findings {
             let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
@@ -83,6 +68,14 @@ impl BoardAt {
     }
 }
 
-pub(super) fn unasked() -> Refusal {
-    Refusal::new(Code::Internal, "an answer that was not asked for")
+/// Finds a board of any kind by name or id.
+pub(super) fn find_board(reached: &mut ReachedWorkspace, named: &str) -> Result<BoardId, Refusal> {
+    let boards = reached.request(ReadDocument {})?.boards;
+    let is_named = |board: &&Board| board.name.as_str() == named || board.id.to_string() == named;
+    boards.iter().find(is_named).map(|board| board.id).ok_or_else(|| {
+        let names: Vec<String> = boards.iter().map(|board| board.name.to_string()).collect();
+        Refusal::new(Code::NotFound, format!("there is no board `{named}`"))
+            .field("board")
+            .hint(format!("The boards are {}.", names.join(", ")))
+    })
 }

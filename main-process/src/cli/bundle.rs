@@ -16,7 +16,6 @@ pub(super) const HELP: &str = "Examples:\n  draftboard bundle validate specs/loc
     draftboard bundle read REQ-pickup-001\n  \
     draftboard bundle search \"door stays open\" specs/lockers";
 
-/// The largest file of an entity that is shown.
 const MAX_ENTITY_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
@@ -56,7 +55,7 @@ pub(super) enum BundleVerb {
     },
 }
 
-/// Which bundles are meant.
+/// The bundles of a command.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Which {
     /// Folders of bundles [default: those of the workspace]
@@ -92,8 +91,8 @@ impl Which {
     }
 }
 
-/// What a command found: for people, for machines, and whether it is a reason to fail.
-struct Found {
+/// The result of a command: words, JSON, and whether the command fails.
+struct BundleResult {
     words: String,
     data: Value,
     failed: bool,
@@ -117,11 +116,11 @@ pub(super) fn run(verb: BundleVerb) -> ExitCode {
             BundleVerb::Read { id, .. } => read(&bundles, id),
             BundleVerb::Search { query, limit, .. } => search(&bundles, query, *limit),
         };
-        found.map(|found| Found { failed: found.failed || left_out, ..found })
+        found.map(|found| BundleResult { failed: found.failed || left_out, ..found })
     });
     match found {
         Err(refusal) => format::refuse(&refusal, json),
-        Ok(Found { words, data, failed }) => {
+        Ok(BundleResult { words, data, failed }) => {
             match json {
                 true => format::print_json(&json!({ "ok": true, "data": data })),
                 false => format::print_visible(&words),
@@ -131,12 +130,12 @@ pub(super) fn run(verb: BundleVerb) -> ExitCode {
     }
 }
 
-/// With several bundles, each line says of which it is.
+/// Names the bundle in each line when there are several.
 fn prefixed(bundles: &Bundles, bundle: &Bundle, line: &str) -> String {
     if bundles.iter().len() > 1 { format!("{}: {line}", bundle.id()) } else { line.to_owned() }
 }
 
-fn validate(bundles: &Bundles) -> Found {
+fn validate(bundles: &Bundles) -> BundleResult {
     let (mut lines, mut data, mut failed) = (Vec::new(), Vec::new(), false);
     for bundle in bundles.iter() {
         for finding in bundle.diagnostics() {
@@ -146,7 +145,7 @@ fn validate(bundles: &Bundles) -> Found {
         }
     }
     let words = if lines.is_empty() { "No findings".to_owned() } else { lines.join("\n") };
-    Found { words, data: Value::Array(data), failed }
+    BundleResult { words, data: Value::Array(data), failed }
 }
 
 fn with_bundle(bundle: &Bundle, finding: &Diagnostic) -> Value {
@@ -155,7 +154,7 @@ fn with_bundle(bundle: &Bundle, finding: &Diagnostic) -> Value {
     value
 }
 
-fn coverage(bundles: &Bundles) -> Found {
+fn coverage(bundles: &Bundles) -> BundleResult {
     let (mut lines, mut data) = (Vec::new(), Map::new());
     for bundle in bundles.iter() {
         let mut relations = Map::new();
@@ -166,7 +165,7 @@ fn coverage(bundles: &Bundles) -> Found {
         data.insert(bundle.id().to_owned(), Value::Object(relations));
     }
     let words = if lines.is_empty() { "No relations".to_owned() } else { lines.join("\n") };
-    Found { words, data: Value::Object(data), failed: false }
+    BundleResult { words, data: Value::Object(data), failed: false }
 }
 
 fn brief(bundle: &Bundle, entity: &Entity) -> Value {
@@ -182,7 +181,7 @@ fn entities<'a>(
     bundles: &Bundles,
     found: impl Iterator<Item = (&'a Bundle, &'a Entity)>,
     nothing: &str,
-) -> Found {
+) -> BundleResult {
     let (mut lines, mut data) = (Vec::new(), Vec::new());
     for (bundle, entity) in found {
         let line =
@@ -191,10 +190,10 @@ fn entities<'a>(
         data.push(brief(bundle, entity));
     }
     let words = if lines.is_empty() { nothing.to_owned() } else { lines.join("\n") };
-    Found { words, data: Value::Array(data), failed: false }
+    BundleResult { words, data: Value::Array(data), failed: false }
 }
 
-fn list(bundles: &Bundles, entity_type: Option<&str>) -> Result<Found, Refusal> {
+fn list(bundles: &Bundles, entity_type: Option<&str>) -> Result<BundleResult, Refusal> {
     let mut types = bundles.iter().flat_map(Bundle::entity_types);
     if let Some(wanted) = entity_type.filter(|wanted| !types.any(|known| known == *wanted)) {
         let known = bundles.iter().flat_map(Bundle::entity_types);
@@ -206,13 +205,13 @@ fn list(bundles: &Bundles, entity_type: Option<&str>) -> Result<Found, Refusal> 
     Ok(entities(bundles, all.filter(|(_, entity)| of_type(entity)), "No entities"))
 }
 
-fn search(bundles: &Bundles, query: &str, limit: usize) -> Result<Found, Refusal> {
+fn search(bundles: &Bundles, query: &str, limit: usize) -> Result<BundleResult, Refusal> {
     let found = bundles.search(None, query);
     let found = found.map_err(|refusal| Refusal::new(Code::BadRequest, refusal.message))?;
     Ok(entities(bundles, found.into_iter().take(limit), "Nothing found"))
 }
 
-fn read(bundles: &Bundles, id: &str) -> Result<Found, Refusal> {
+fn read(bundles: &Bundles, id: &str) -> Result<BundleResult, Refusal> {
     let found: Vec<(&Bundle, &Entity)> =
         bundles.iter().filter_map(|bundle| Some((bundle, bundle.entity_by_id(id)?))).collect();
     match &found[..] {
@@ -231,7 +230,7 @@ fn read(bundles: &Bundles, id: &str) -> Result<Found, Refusal> {
             let mut data = brief(bundle, entity);
             data["file"] = json!(entity.path());
             data["data"] = Data::to_json(entity.data());
-            Ok(Found { words: text, data, failed: false })
+            Ok(BundleResult { words: text, data, failed: false })
         }
         several => {
             let ids: Vec<&str> = several.iter().map(|(bundle, _)| bundle.id()).collect();

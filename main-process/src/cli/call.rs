@@ -1,7 +1,7 @@
-//! `draftboard call` and `draftboard read`: what agents see, from a terminal.
+//! `draftboard call`: calls a tool as an agent does.
 
 use super::{format, workspace_at};
-use crate::terminal::Client;
+use crate::terminal::TerminalClient;
 use serde_json::{Map, Value, json};
 use shared_protocol::{Code, Refusal};
 use std::{
@@ -15,9 +15,9 @@ const PROTOCOL: &str = "2026-07-28";
 const MAX_ANSWER: u64 = bridge::MAX_LINE as u64;
 
 /// Calls a tool: its data for people, its whole answer for machines.
-pub(super) fn call(tool: &str, args: Option<&str>, pairs: &[String], at: &super::At) -> ExitCode {
+pub(super) fn run(tool: &str, args: Option<&str>, pairs: &[String], at: &super::At) -> ExitCode {
     let answer = arguments(args, pairs).and_then(|arguments| {
-        ask(at.workspace.as_deref(), "tools/call", json!({ "name": tool, "arguments": arguments }))
+        send(at.workspace.as_deref(), "tools/call", json!({ "name": tool, "arguments": arguments }))
     });
     let result = match answer {
         Ok(result) => result,
@@ -54,23 +54,6 @@ fn of_another(result: &Value, json: bool) -> ExitCode {
     if is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Reads a resource: its text, or the whole answer for machines.
-pub(super) fn read(uri: &str, at: &super::At) -> ExitCode {
-    match ask(at.workspace.as_deref(), "resources/read", json!({ "uri": uri })) {
-        Ok(result) if at.json => {
-            format::print_json(&json!({ "ok": true, "data": result["contents"] }));
-            ExitCode::SUCCESS
-        }
-        Ok(result) => {
-            for content in result["contents"].as_array().into_iter().flatten() {
-                format::print(content["text"].as_str().or(content["blob"].as_str()).unwrap_or_default());
-            }
-            ExitCode::SUCCESS
-        }
-        Err(refusal) => format::refuse(&refusal, at.json),
-    }
-}
-
 /// From `--args`, or from `key=value` where a value is JSON if it can be, else text.
 pub(super) fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, Refusal> {
     let wrong = |message: String| {
@@ -92,9 +75,9 @@ pub(super) fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, R
 }
 
 /// One request on a connection of its own.
-fn ask(workspace: Option<&Path>, method: &str, mut params: Value) -> Result<Value, Refusal> {
+pub(super) fn send(workspace: Option<&Path>, method: &str, mut params: Value) -> Result<Value, Refusal> {
     let record = workspace_at::instance(workspace)?;
-    let stream = Client::connect(&record).and_then(Client::into_mcp)?;
+    let stream = TerminalClient::connect(&record).and_then(TerminalClient::into_mcp)?;
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": PROTOCOL,
         "io.modelcontextprotocol/clientCapabilities": {},

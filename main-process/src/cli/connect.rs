@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Connect {
     pub(super) client: Client,
-    /// Whose configuration [default: the workspace's where there is one, else the user's]
+    /// The configuration to change [default: the workspace's where there is one, else the user's]
     #[arg(long, value_enum)]
     pub(super) scope: Option<Scope>,
     /// The client may start Draftboard, without a window, when none is running

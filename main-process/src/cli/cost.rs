@@ -1,14 +1,11 @@
 //! `draftboard cost`: what a board costs a month, as far as prices are known.
 
-use super::{
-    At,
-    board_at::{BoardAt, unasked},
-    format,
-};
+use super::{At, board_at::BoardAt, format};
 use serde_json::json;
 use shared_protocol::{
     Refusal,
-    terraform::{CostBasis, CostView, TerraformAnswer, TerraformRequest},
+    requests::{EstimateCost, ListMissingPrices},
+    terraform::{CostBasis, CostView},
 };
 use std::{collections::BTreeSet, process::ExitCode};
 
@@ -27,7 +24,7 @@ pub(super) struct Cost {
 }
 
 pub(super) fn run(asked: &Cost) -> ExitCode {
-    answer(asked).unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
+    format::exit(answer(asked), asked.at.json)
 }
 
 fn answer(asked: &Cost) -> Result<ExitCode, Refusal> {
@@ -35,12 +32,10 @@ fn answer(asked: &Cost) -> Result<ExitCode, Refusal> {
     let board = at.board.id;
     if asked.missing {
         // It is JSON already, in either case.
-        format::print(&at.ask_text(TerraformRequest::MissingPrices { board })?);
+        format::print(&at.request(ListMissingPrices { board })?);
         return Ok(ExitCode::SUCCESS);
     }
-    let TerraformAnswer::Cost(view) = at.ask(TerraformRequest::Cost { board })? else {
-        return Err(unasked());
-    };
+    let view = at.request(EstimateCost { board })?;
     if asked.at.json {
         format::print_json(&json!({ "ok": true, "data": view }));
     } else {

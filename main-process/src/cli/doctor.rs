@@ -1,8 +1,7 @@
-//! `draftboard doctor`: what Draftboard needs, what is there, and what to do about the rest.
+//! `draftboard doctor`: the requirements of Draftboard, and how to fix missing ones.
 
 use super::format;
 use crate::mcp::terraform_program;
-use crash_reports as crash;
 use processes::{RuntimeDir, RuntimeDirs};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
 use system_fonts::{FontList, SCRIPTS, Script};
@@ -22,7 +21,7 @@ struct Finding {
     what: &'static str,
     verdict: Verdict,
     found: String,
-    /// What to do about it.
+    /// The fix.
     fix: Option<String>,
 }
 
@@ -45,23 +44,6 @@ pub(super) fn run(json: bool) -> ExitCode {
         format::print_visible(&findings.iter().map(line).collect::<Vec<_>>().join("\n"));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-/// As *Help → Report a problem…* shows it.
-pub(super) fn report(json: bool) -> ExitCode {
-    let text = crash::problem_report();
-    let folder = crash::folder();
-    if json {
-        let data = serde_json::json!({ "report": text, "folder": folder });
-        format::print_json(&serde_json::json!({ "ok": true, "data": data }));
-    } else {
-        format::print_visible(&text);
-        format::print(&format!(
-            "\nAll reports: {}\nNothing was sent. Read the report, then paste it into a new issue on the project's issue tracker.",
-            folder.display()
-        ));
-    }
-    ExitCode::SUCCESS
 }
 
 fn line(finding: &Finding) -> String {

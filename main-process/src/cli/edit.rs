@@ -1,7 +1,8 @@
 //! `draftboard edit`: commands from a file, as one operation.
 
-use shared_protocol::{Code, Command, Refusal};
-use std::{io::Read, path::Path};
+use super::{At, format, workspace_at::ReachedWorkspace};
+use shared_protocol::{Code, Command, Refusal, requests::RunCommand};
+use std::{io::Read, path::Path, process::ExitCode};
 
 pub(super) const HELP: &str = r#"A command is an object with one key. Nodes are named by id, by name, or by board/name:
 
@@ -19,7 +20,13 @@ Example: draftboard edit -f network.json -m "Add the network""#;
 
 const MAX_BYTES: u64 = 32 << 20;
 
-pub(super) fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
+pub(super) fn run(file: &Path, summary: Option<String>, at: &At) -> ExitCode {
+    let applied = read(file, summary)
+        .and_then(|command| ReachedWorkspace::at(at.workspace.as_deref())?.request(RunCommand { command }));
+    format::exit(applied.map(|applied| format::print_response(&applied, at.json)), at.json)
+}
+
+fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
     let refuse = |message: String| Refusal::new(Code::BadRequest, message).field("file");
     let mut text = String::new();
     let read = if file == Path::new("-") {

@@ -1,10 +1,11 @@
-//! Answers for people and for machines.
+//! Output for people and as JSON.
 
 use mcp_server::{shown, shown_line};
 use shared_protocol::{
     BoardId, Document, ElementId, NodeId, OperationKind, Refusal,
     mcp::McpView,
-    messages::{Answer, InstanceView, LogEntry, Severity, ValidationProblem},
+    messages::{Applied, InstanceView, LogEntry, Severity, ValidationProblem},
+    requests::{ExportedFile, SavedFiles},
     v0::UtcTimestamp,
 };
 use std::{
@@ -15,7 +16,7 @@ use std::{
     process::ExitCode,
 };
 
-/// Writes the result and nothing else to standard output; a reader that went away is no error.
+/// Writes the result and nothing else to standard output; a closed reader is no error.
 pub(super) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     drop(
@@ -27,21 +28,21 @@ pub(super) fn print(text: &str) {
 pub(super) fn print_json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
         Ok(text) => print(&visible_json(&text)),
-        Err(error) => complain(&format!("the answer could not be written as JSON: {error}")),
+        Err(error) => complain(&format!("the result has no JSON form: {error}")),
     }
 }
 
-/// Labels, titles and messages come from files and agents, and a terminal obeys what it is shown.
+/// Escapes control characters: labels, titles and messages come from files and agents, and a terminal obeys them.
 pub(super) fn visible(text: &str) -> String {
     shown(text).into_owned()
 }
 
-/// The same for a text that must not pass for more than one line.
+/// As [`visible`], for a text that must stay on one line.
 pub(super) fn visible_line(text: &str) -> String {
     shown_line(text)
 }
 
-/// The same JSON, in which hidden characters, which can only stand in texts, are written as JSON's own escapes.
+/// Escapes hidden characters as JSON does; they only occur in texts.
 pub(super) fn visible_json(json: &str) -> String {
     if matches!(shown(json), Cow::Borrowed(_)) {
         return json.to_owned();
@@ -58,7 +59,7 @@ pub(super) fn visible_json(json: &str) -> String {
     text
 }
 
-/// As `print`, for words that may come from files or from other programs.
+/// As [`print`], for text that may come from files or other programs.
 pub(super) fn print_visible(text: &str) {
     print(&visible(text));
 }
@@ -71,11 +72,11 @@ pub(super) fn complain(text: &str) {
     drop(writeln!(err, "{red}draftboard{plain}: {text}"));
 }
 
-/// Tells what was refused and what to do next.
+/// Prints a refusal with its hints.
 pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
     if json {
         let mut error = serde_json::to_value(refusal).unwrap_or_default();
-        // Of promotions alone.
+        // Only promotions have it.
         if let Some(fields) = error.as_object_mut().filter(|_| refusal.failed.is_empty()) {
             fields.remove("failed");
         }
@@ -86,17 +87,71 @@ pub(super) fn refuse(refusal: &Refusal, json: bool) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// An answer on standard output; the exit code says whether anything was found.
-pub(super) fn answer(answer: &Answer, json: bool) -> ExitCode {
+/// A response that the command line prints.
+pub(super) trait Printed: serde::Serialize {
+    /// The response for people; [`print_response`] prints the other form, JSON.
+    fn words(&self) -> String;
+}
+
+impl Printed for () {
+    fn words(&self) -> String {
+        "Done".to_owned()
+    }
+}
+
+impl Printed for Applied {
+    fn words(&self) -> String {
+        let created: String = self.created.iter().map(|id| format!("\n{id}")).collect();
+        format!("{} (revision {}){created}", self.summary, self.revision)
+    }
+}
+
+impl Printed for SavedFiles {
+    fn words(&self) -> String {
+        match self.files.is_empty() {
+            true => format!("Nothing to save at revision {}", self.revision),
+            false => format!("Saved revision {}\n{}", self.revision, self.files.join("\n")),
+        }
+    }
+}
+
+impl Printed for Vec<LogEntry> {
+    fn words(&self) -> String {
+        self.iter().map(log_line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Printed for ExportedFile {
+    fn words(&self) -> String {
+        format!("{} ({} bytes)", self.path, self.bytes)
+    }
+}
+
+/// Prints a response for people or as JSON.
+pub(super) fn print_response(response: &impl Printed, json: bool) -> ExitCode {
+    print_result(response, json, || response.words())
+}
+
+/// Prints data as JSON, or `words` for people.
+pub(super) fn print_result(
+    data: &impl serde::Serialize,
+    json: bool,
+    words: impl FnOnce() -> String,
+) -> ExitCode {
     if json {
-        print_json(&serde_json::json!({ "ok": true, "data": data(answer) }));
+        print_json(&serde_json::json!({ "ok": true, "data": data }));
     } else {
-        print_visible(&words(answer));
+        print_visible(&words());
     }
     ExitCode::SUCCESS
 }
 
-/// Problems on standard output, each with the name that people know its element by; an error fails the command.
+/// Ends a command: its exit code, or its refusal on the right stream.
+pub(super) fn exit(result: Result<ExitCode, Refusal>, json: bool) -> ExitCode {
+    result.unwrap_or_else(|refusal| refuse(&refusal, json))
+}
+
+/// Prints problems, each with the name of its element; an error fails the command.
 pub(super) fn problems(found: &[ValidationProblem], names: &ElementNames, json: bool) -> ExitCode {
     let failed = found.iter().any(|problem| problem.severity == Severity::Error);
     if json {
@@ -110,7 +165,7 @@ pub(super) fn problems(found: &[ValidationProblem], names: &ElementNames, json: 
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// What people call the elements of a document: `board/name`, and the label where it says more.
+/// The names of the elements of a document: `board/name`, and the label where it differs.
 pub(super) struct ElementNames(HashMap<ElementId, (String, String)>);
 
 impl ElementNames {
@@ -139,79 +194,13 @@ impl ElementNames {
         Self(of_boards.chain(of_nodes).chain(of_edges).collect())
     }
 
-    /// `main/web.name (Web server)`; the id of what is gone.
+    /// `main/web.name (Web server)`; the id of a removed element.
     fn place(&self, element: ElementId, field: &str) -> String {
         match self.0.get(&element) {
             Some((name, label)) if label.is_empty() => format!("{name}{field}"),
             Some((name, label)) => format!("{name}{field} ({})", visible_line(label)),
             None => format!("{element}{field}"),
         }
-    }
-}
-
-fn data(answer: &Answer) -> serde_json::Value {
-    let value = |value: serde_json::Result<serde_json::Value>| value.unwrap_or_default();
-    match answer {
-        Answer::Done => serde_json::Value::Null,
-        Answer::Applied(applied) => value(serde_json::to_value(applied)),
-        Answer::Saved { revision, files } => serde_json::json!({ "revision": revision, "files": files }),
-        Answer::Log(entries) => value(serde_json::to_value(entries)),
-        Answer::Changes(patches) => serde_json::json!({ "resync": patches.is_none(), "patches": patches }),
-        Answer::Problems(problems) => value(serde_json::to_value(problems)),
-        Answer::Document(document) => value(serde_json::to_value(document)),
-        Answer::Overrides(standings) => value(serde_json::to_value(standings)),
-        Answer::Instance(instance) => value(serde_json::to_value(instance)),
-        Answer::Exported { path, bytes } => serde_json::json!({ "path": path, "bytes": bytes }),
-        Answer::Recents(recents) => value(serde_json::to_value(recents)),
-        Answer::Demo { tour } => serde_json::json!({ "tour": tour }),
-        Answer::PlainFolder(folder) => value(serde_json::to_value(folder)),
-        Answer::Templates(boards) => value(serde_json::to_value(boards)),
-        Answer::Mcp(view) => value(serde_json::to_value(view)),
-        Answer::Bundle(answer) => value(serde_json::to_value(answer)),
-        Answer::Links(view) => value(serde_json::to_value(view)),
-        Answer::Terraform(answer) => value(serde_json::to_value(answer)),
-        Answer::Preview(answer) => value(serde_json::to_value(answer)),
-        Answer::Upstream(answer) => value(serde_json::to_value(answer)),
-        Answer::Review(answer) => value(serde_json::to_value(answer)),
-        Answer::Audit(lines) => value(serde_json::to_value(lines)),
-        Answer::AuditView(view) => value(serde_json::to_value(view)),
-        Answer::Text(text) | Answer::ProblemReport(text) => serde_json::json!(text),
-    }
-}
-
-fn words(answer: &Answer) -> String {
-    match answer {
-        Answer::Done => "Done".to_owned(),
-        Answer::Applied(applied) => {
-            let made: Vec<String> = applied.created.iter().map(ToString::to_string).collect();
-            let made = if made.is_empty() { String::new() } else { format!("\n{}", made.join("\n")) };
-            format!("{} (revision {}){made}", applied.summary, applied.revision)
-        }
-        Answer::Saved { revision, files } if files.is_empty() => {
-            format!("Nothing to save at revision {revision}")
-        }
-        Answer::Saved { revision, files } => format!("Saved revision {revision}\n{}", files.join("\n")),
-        Answer::Log(entries) => entries.iter().map(log_line).collect::<Vec<_>>().join("\n"),
-        Answer::Instance(instance) => instance_line(instance),
-        Answer::Exported { path, bytes } => format!("{path} ({bytes} bytes)"),
-        Answer::Text(text) | Answer::ProblemReport(text) => text.clone(),
-        Answer::Document(_)
-        | Answer::Overrides(_)
-        | Answer::Problems(_)
-        | Answer::Changes(_)
-        | Answer::Recents(_)
-        | Answer::Demo { .. }
-        | Answer::PlainFolder(_)
-        | Answer::Templates(_)
-        | Answer::Mcp(_)
-        | Answer::Bundle(_)
-        | Answer::Terraform(_)
-        | Answer::Preview(_)
-        | Answer::Upstream(_)
-        | Answer::Review(_)
-        | Answer::Audit(_)
-        | Answer::AuditView(_)
-        | Answer::Links(_) => data(answer).to_string(),
     }
 }
 
@@ -269,7 +258,7 @@ pub(super) fn instance_line(instance: &InstanceView) -> String {
     line
 }
 
-/// What agents may do, where they connect, and who is there.
+/// The mode of agents, their address, and the connected clients.
 pub(super) fn agents_line(view: &McpView) -> String {
     let place = match (&view.url, &view.error) {
         (Some(url), _) => url.clone(),

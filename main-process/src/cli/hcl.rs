@@ -1,17 +1,14 @@
 //! `draftboard hcl`: a board as Terraform files.
 
-use super::{
-    At,
-    board_at::{BoardAt, unasked},
-    format,
-};
+use super::{At, board_at::BoardAt, format};
 use authority::unified_diff;
 use safe_fs::{PathError, PathProblem, SafeFolder};
 use serde_json::json;
 use shared_protocol::{
     Code, Refusal,
     messages::Severity,
-    terraform::{Finding, HclView, TerraformAnswer, TerraformRequest},
+    requests::{GenerateHcl, WriteHcl, WrittenHcl},
+    terraform::{Finding, HclView},
 };
 use std::{
     collections::BTreeMap,
@@ -47,22 +44,18 @@ pub(super) struct Hcl {
 }
 
 pub(super) fn run(asked: &Hcl) -> ExitCode {
-    answer(asked).unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
+    format::exit(answer(asked), asked.at.json)
 }
 
 fn answer(asked: &Hcl) -> Result<ExitCode, Refusal> {
     let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
     let board = at.board.id;
-    let TerraformAnswer::Hcl(view) = at.ask(TerraformRequest::Hcl { board })? else { return Err(unasked()) };
+    let view = at.request(GenerateHcl { board })?;
     let mut data = json!({ "board": at.board.name, "findings": view.findings });
     let mut words = String::new();
     let mut differs = false;
     if asked.write {
-        let TerraformAnswer::Written { written, removed, in_the_way } =
-            at.ask(TerraformRequest::Write { board })?
-        else {
-            return Err(unasked());
-        };
+        let WrittenHcl { written, removed, in_the_way } = at.request(WriteHcl { board })?;
         data["written"] = json!(written);
         data["removed"] = json!(removed);
         data["inTheWay"] = json!(in_the_way);

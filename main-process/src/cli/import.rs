@@ -1,16 +1,10 @@
 //! `draftboard import`: a folder becomes a board.
 
-use super::{
-    At,
-    board_at::unasked,
-    format,
-    workspace_at::{self, Reached},
-};
+use super::{At, format, workspace_at::ReachedWorkspace};
 use serde_json::json;
 use shared_protocol::{
     Refusal,
-    messages::{Answer, Request},
-    terraform::{TerraformAnswer, TerraformRequest},
+    requests::{ImportBoard, ImportedBoard, ReadDocument},
 };
 use std::{path::PathBuf, process::ExitCode};
 
@@ -30,20 +24,16 @@ pub(super) struct Import {
 }
 
 pub(super) fn run(asked: &Import) -> ExitCode {
-    answer(asked).unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
+    format::exit(answer(asked), asked.at.json)
 }
 
 fn answer(asked: &Import) -> Result<ExitCode, Refusal> {
-    let mut reached = Reached::workspace(&workspace_at::find(asked.at.workspace.as_deref())?)?;
-    // The running Draftboard may stand in another folder than this terminal.
+    let mut reached = ReachedWorkspace::at(asked.at.workspace.as_deref())?;
+    // The running Draftboard may have another current folder.
     let folder = std::path::absolute(&asked.folder).unwrap_or_else(|_| asked.folder.clone());
-    let request = TerraformRequest::Import { path: folder.display().to_string(), name: asked.into.clone() };
-    let Answer::Terraform(TerraformAnswer::Imported { board, revision, notes }) =
-        reached.request(Request::Terraform(request))?
-    else {
-        return Err(unasked());
-    };
-    let Answer::Document(document) = reached.request(Request::Document)? else { return Err(unasked()) };
+    let import = ImportBoard { path: folder.display().to_string(), name: asked.into.clone() };
+    let ImportedBoard { board, revision, notes } = reached.terraform(import)?;
+    let document = reached.request(ReadDocument {})?;
     let name = document.boards.iter().find(|known| known.id == board);
     let name = name.map_or_else(|| board.to_string(), |known| known.name.to_string());
     if asked.at.json {

@@ -1,10 +1,10 @@
-//! `draftboard manifest`: tool manifests read as they would be read, without calling anything; and what a person decides about
-//! those of the running Draftboard, with the code that it shows elsewhere.
+//! `draftboard manifest`: checks tool manifests without calling anything, and decides about those of the running Draftboard
+//! with the code that it shows elsewhere.
 
 use super::{
     At, format,
     review::{self, person_is_here},
-    upstream::{Desk, PolicyArgument},
+    upstream::{PolicyArgument, UpstreamSession},
     workspace_at,
 };
 use crate::upstreams;
@@ -13,6 +13,7 @@ use safe_fs::SafeFolder;
 use serde_json::{Value, json};
 use shared_protocol::{
     Code, Refusal,
+    requests::DecideManifest,
     upstreams::{ManifestBrief, TypedSecret, UpstreamDecision},
 };
 use std::{
@@ -28,7 +29,7 @@ pub(super) const HELP: &str = "What lets an agent call asks for a code that the 
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Manifest {
-    /// What each file offers and what is wrong with it; exit code 1 when something is
+    /// The tools and the problems of each file; exit code 1 when there is a problem
     #[command(
         after_help = "Tools that are hidden on purpose are no mistake; names that are taken, tools that nothing is bound to and \
             schemas that cannot be used are.\n\nExamples:\n  draftboard manifest check\n  \
@@ -48,7 +49,7 @@ pub(super) enum Manifest {
         #[command(flatten)]
         at: At,
     },
-    /// What happens when an agent calls a tool of a manifest: ask, allow or deny; asks for a code
+    /// The policy for calls of agents to a tool of a manifest: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard manifest policy draftboard_forecast allow")]
     Policy {
         /// The name that agents call
@@ -75,9 +76,10 @@ pub(super) fn run(asked: &Manifest) -> ExitCode {
     let (at, done) = match asked {
         Manifest::Check { place, at } => (at, check(place.as_deref(), at)),
         Manifest::Approve { manifest, at } => (at, approve(manifest, at)),
-        Manifest::Policy { tool, policy, at } => {
-            (at, Desk::at(at).and_then(|mut desk| desk.manifest_policy(tool, (*policy).into())))
-        }
+        Manifest::Policy { tool, policy, at } => (
+            at,
+            UpstreamSession::at(at).and_then(|mut session| session.manifest_policy(tool, (*policy).into())),
+        ),
         Manifest::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
     };
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
@@ -98,41 +100,47 @@ fn check(place: Option<&Path>, at: &At) -> Result<ExitCode, Refusal> {
 
 fn approve(named: &str, at: &At) -> Result<ExitCode, Refusal> {
     person_is_here()?;
-    let mut desk = Desk::at(at)?;
-    let manifest = find(&mut desk, named)?;
+    let mut session = UpstreamSession::at(at)?;
+    let manifest = find(&mut session, named)?;
     if let Some(problem) = &manifest.problem {
         return Err(Refusal::new(Code::Conflict, format!("{} is not used: {problem}", manifest.path))
             .hint("Correct the file; it is read again by itself."));
     }
     if !manifest.needs_approval {
-        return desk.tell(&Value::Null, || format!("{} needs no approval", manifest.path));
+        return session.print(&Value::Null, || format!("{} needs no approval", manifest.path));
     }
-    let Some(hash) = manifest.hash.clone() else { return Err(review::odd()) };
-    // On standard error: what is decided about must be seen, whatever becomes of the output.
+    let hash = manifest.hash.clone().ok_or_else(unreadable)?;
+    // On standard error: the person must see it, also when the output is redirected.
     review::say(&words(std::slice::from_ref(&manifest)));
-    desk.decide(UpstreamDecision::ApproveManifest { hash })?;
-    desk.tell(&Value::Null, || format!("{} is approved as it is now", manifest.path))
+    session.decide(DecideManifest(UpstreamDecision::ApproveManifest { hash }))?;
+    session.print(&Value::Null, || format!("{} is approved as it is now", manifest.path))
 }
 
 fn secret(named: &str, credential: &str, at: &At) -> Result<ExitCode, Refusal> {
     person_is_here()?;
-    let mut desk = Desk::at(at)?;
-    let manifest = find(&mut desk, named)?;
+    let mut session = UpstreamSession::at(at)?;
+    let manifest = find(&mut session, named)?;
     if !manifest.credentials.iter().any(|known| known.id == credential) {
         let message = format!("{} asks for no credential {credential}", manifest.path);
         let known = manifest.credentials.iter().map(|known| known.id.clone());
         return Err(Refusal::new(Code::NotFound, message).suggest(known));
     }
-    let Some(id) = manifest.id.clone() else { return Err(review::odd()) };
+    let id = manifest.id.clone().ok_or_else(unreadable)?;
     let typed = TypedSecret(review::ask_secret(&format!("The credential {credential} of {id}: "))?);
     let credential = credential.to_owned();
-    desk.decide(UpstreamDecision::SetManifestSecret { manifest: id, credential, secret: typed })?;
-    desk.tell(&Value::Null, || "Kept".to_owned())
+    let secret = UpstreamDecision::SetManifestSecret { manifest: id, credential, secret: typed };
+    session.decide(DecideManifest(secret))?;
+    session.print(&Value::Null, || "Kept".to_owned())
+}
+
+fn unreadable() -> Refusal {
+    Refusal::new(Code::Conflict, "the manifest cannot be read now")
+        .hint("Correct the file; it is read again by itself.")
 }
 
 /// By its file or its id, among those that the running Draftboard has read.
-fn find(desk: &mut Desk, named: &str) -> Result<ManifestBrief, Refusal> {
-    let view = desk.view()?;
+fn find(session: &mut UpstreamSession, named: &str) -> Result<ManifestBrief, Refusal> {
+    let view = session.view()?;
     let path = std::path::absolute(named).map(|path| path.canonicalize().unwrap_or(path)).ok();
     let is_it = |manifest: &&ManifestBrief| {
         let known = Path::new(&manifest.path);

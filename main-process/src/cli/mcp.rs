@@ -1,10 +1,10 @@
 //! `draftboard mcp`: the stdio bridge. Nothing but MCP goes to standard output.
 
-use super::{Roles, window, workspace_at};
-use crate::terminal::Client;
+use super::{Roles, StandaloneArguments, format, serve_bundles, workspace_at};
+use crate::{logging::start_logging, terminal::TerminalClient};
 use bridge::Reach;
 use processes::start_apart;
-use shared_protocol::{Code, Refusal};
+use shared_protocol::{Code, Refusal, mcp::McpMode};
 use std::{
     fs::{self, OpenOptions},
     os::unix::{fs::OpenOptionsExt, net::UnixStream},
@@ -13,14 +13,26 @@ use std::{
 };
 use user_folders as paths;
 
-pub(super) fn run(workspace: Option<PathBuf>, launch: bool, roles: &Roles) -> ExitCode {
-    window::start_logging();
+pub(super) fn run(
+    workspace: Option<PathBuf>,
+    launch: bool,
+    bundles: StandaloneArguments,
+    mode: Option<McpMode>,
+    roles: &Roles,
+) -> ExitCode {
+    if bundles.is_meant() {
+        return serve_bundles::over_stdio(bundles.standalone(mode));
+    }
+    if let Err(refusal) = bundles.refuse_approval() {
+        return format::refuse(&refusal, false);
+    }
+    start_logging();
     let running = Running { workspace, exe: roles.exe.clone(), launch };
     let surface = crate::mcp::offline_surface();
     match bridge::run(running, surface, std::io::stdin(), std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::warn!(%error, "the client does not listen any more");
+            tracing::warn!(%error, "the client closed the connection");
             ExitCode::FAILURE
         }
     }
@@ -57,7 +69,7 @@ impl Reach for Running {
                 ),
                 _ => refusal.to_string(),
             })?;
-        let connected = Client::connect(&record).and_then(Client::into_mcp);
+        let connected = TerminalClient::connect(&record).and_then(TerminalClient::into_mcp);
         connected.map_err(|error| Refusal::from(error).to_string())
     }
 
@@ -82,7 +94,7 @@ impl Reach for Running {
     }
 }
 
-/// What a started Draftboard has to say; the one before is replaced.
+/// The log of a started Draftboard; replaces the one before.
 fn log_file() -> std::io::Result<fs::File> {
     let path = paths::serve_log();
     if let Some(folder) = path.parent() {

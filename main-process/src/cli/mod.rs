@@ -1,31 +1,44 @@
-//! The command line: what it understands, and how it answers. Results go to standard output, everything else to standard
-//! error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
+//! The command line: one module per verb, and one total match from the verb to its module. Results go to standard output,
+//! everything else to standard error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
 mod alone;
 mod audit;
 mod board_at;
 mod bundle;
 mod call;
+mod completions;
 mod connect;
 mod cost;
 mod doctor;
 mod edit;
+mod export;
 mod format;
 mod hcl;
 mod import;
+mod log;
 mod manifest;
 mod mcp;
+mod new;
+mod open;
 mod overrides;
 mod preview;
+mod read;
+mod redo;
+mod report;
+mod resolve;
+mod revert;
 mod review;
-mod run;
+mod save;
+mod schema;
+mod serve;
 mod serve_bundles;
+mod status;
 mod terraform;
+mod undo;
 mod upstream;
+mod validate;
 mod window;
 mod workspace_at;
-
-pub(crate) use window::start_logging;
 
 use crate::{
     mcp::Overrides,
@@ -35,7 +48,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crash_reports::{CrashRole, record_panics};
 use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
-use workspace::Template;
 
 /// How to start the roles of this executable; the outermost crate knows them.
 #[derive(Debug, Clone)]
@@ -62,27 +74,27 @@ struct At {
     /// The workspace [default: the one around the current folder]
     #[arg(long, short = 'w', value_name = "FOLDER", global = true)]
     workspace: Option<PathBuf>,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 /// Spec bundles that are served without a workspace.
 #[derive(Debug, Clone, clap::Args)]
-struct ByThemselves {
+struct StandaloneArguments {
     /// Serves the bundle in this folder, without a workspace; may be repeated
     #[arg(long, value_name = "FOLDER", conflicts_with = "config")]
     bundle: Vec<PathBuf>,
     /// Serves the bundles that a bundles.yaml lists, without a workspace
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// What agents may do in this run without being asked about: `all`, or a list of diagram, bundles, interface,
+    /// A standing approval for agents in this run: `all`, or a list of diagram, bundles, interface,
     /// terraform-plan, each with `:destructive` if that is meant; never Terraform's apply or destroy
     #[arg(long, value_name = "SCOPE")]
     standing_approval: Option<Scope>,
 }
 
-impl ByThemselves {
+impl StandaloneArguments {
     fn is_meant(&self) -> bool {
         !self.bundle.is_empty() || self.config.is_some()
     }
@@ -92,7 +104,7 @@ impl ByThemselves {
         Ok(Standalone { sources, mode: mode.unwrap_or_default(), approval: self.standing_approval })
     }
 
-    /// A bridge only passes on: what is approved is said where Draftboard runs.
+    /// Refuses an approval for a bridge, which only forwards: the running Draftboard holds approvals.
     fn refuse_approval(&self) -> Result<(), Refusal> {
         match self.standing_approval {
             None => Ok(()),
@@ -105,15 +117,6 @@ impl ByThemselves {
     }
 }
 
-/// The published schema of component files.
-const COMPONENT_SCHEMA: &str = include_str!("../../../schemas/component.schema.json");
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum SchemaOf {
-    /// components/*.component.yaml and .json
-    Component,
-}
-
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Opens the window on a workspace
@@ -124,23 +127,23 @@ enum Verb {
             draftboard serve --bundle specs/lockers --mode guarded --standing-approval bundles")]
     Serve {
         folder: Option<PathBuf>,
-        /// What agents may do in this run: off, observe or guarded [default: the setting]
+        /// The mode of agents in this run: off, observe or guarded [default: the setting]
         #[arg(long)]
         mode: Option<McpMode>,
         /// Where agents connect in this run; 0 takes any free port [default: the setting]
         #[arg(long)]
         port: Option<u16>,
         #[command(flatten)]
-        bundles: ByThemselves,
+        bundles: StandaloneArguments,
         #[command(flatten)]
         at: At,
     },
-    /// Makes a workspace
+    /// Creates a workspace
     #[command(after_help = "Example: draftboard new ~/projects/parcels --template example")]
     New {
         folder: PathBuf,
         #[arg(long, value_enum, default_value = "blank")]
-        template: TemplateArgument,
+        template: new::TemplateArgument,
         #[command(flatten)]
         at: At,
     },
@@ -154,7 +157,7 @@ enum Verb {
     Save(At),
     /// Takes back the last operation
     Undo(At),
-    /// Does again what was undone last
+    /// Does the last undone operation again
     Redo(At),
     /// The newest operations first
     #[command(after_help = "Example: draftboard log --limit 5")]
@@ -169,7 +172,7 @@ enum Verb {
     Revert {
         /// Its number in `draftboard log`
         operation: u64,
-        /// Reverts what can be, and leaves what is in conflict
+        /// Reverts what it can, and leaves conflicts
         #[arg(long)]
         partial: bool,
         #[command(flatten)]
@@ -181,7 +184,7 @@ enum Verb {
         /// A list of commands; `-` reads standard input
         #[arg(long, short = 'f')]
         file: PathBuf,
-        /// What the log says
+        /// The summary in the log
         #[arg(long, short = 'm')]
         summary: Option<String>,
         #[command(flatten)]
@@ -210,10 +213,10 @@ enum Verb {
     /// A board as Terraform files; exit code 1 when something is wrong with them
     #[command(after_help = hcl::HELP)]
     Hcl(hcl::Hcl),
-    /// What a board costs a month, as far as prices are known
+    /// The monthly cost of a board, as far as prices are known
     #[command(after_help = cost::HELP)]
     Cost(cost::Cost),
-    /// Makes a board of a TerraStudio project or of a folder of .tf files
+    /// Imports a TerraStudio project or a folder of .tf files as a board
     #[command(after_help = import::HELP)]
     Import(import::Import),
     /// Runs Terraform on a board; apply and destroy ask
@@ -227,7 +230,7 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
-    /// Values laid over props of instances
+    /// Overrides of props of instances
     #[command(after_help = overrides::HELP)]
     Override {
         #[command(subcommand)]
@@ -250,8 +253,8 @@ enum Verb {
         #[arg(long)]
         launch: bool,
         #[command(flatten)]
-        bundles: ByThemselves,
-        /// What agents may do with these bundles: observe or guarded [default: observe]
+        bundles: StandaloneArguments,
+        /// The mode of agents for these bundles: observe or guarded [default: observe]
         #[arg(long)]
         mode: Option<McpMode>,
     },
@@ -280,12 +283,12 @@ enum Verb {
         #[command(flatten)]
         at: At,
     },
-    /// Makes Draftboard known to a client of agents
+    /// Adds Draftboard to the configuration of an agent's client
     #[command(
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
     )]
     Connect(connect::Connect),
-    /// Decides about what agents propose, in a terminal
+    /// Reviews proposals of agents in a terminal
     #[command(
         after_help = "Each decision asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
             Examples:\n  draftboard review\n  draftboard review show 3\n  draftboard review accept 3 --only n-0123456789ab\n  \
@@ -303,7 +306,7 @@ enum Verb {
     /// Tool manifests: checks them, approves them, sets what they need
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::Manifest),
-    /// What happened around the review queue: who proposed, who decided, when, why
+    /// The audit of the review queue: who proposed, who decided, when, why
     #[command(
         after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
     )]
@@ -318,60 +321,26 @@ enum Verb {
     Resolve {
         board: String,
         #[arg(long, value_enum)]
-        keep: KeepArgument,
+        keep: resolve::KeepArgument,
         #[command(flatten)]
         at: At,
     },
-    /// Checks what Draftboard needs, and says what to fix
+    /// Checks the requirements of Draftboard, and says what to fix
     Doctor(At),
-    /// What to give to somebody who looks into a problem: versions, the newest crash report. Sends nothing
+    /// Prints a problem report: versions, the newest crash report. Sends nothing
     #[command(after_help = "Example: draftboard report > report.txt")]
     Report(At),
     /// The JSON Schema of a kind of file, for editors and for programs that write such files
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
         #[arg(value_enum)]
-        of: SchemaOf,
+        of: schema::SchemaOf,
     },
     /// Prints a completion script
     #[command(
         after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard"
     )]
     Completions { shell: clap_complete::Shell },
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum TemplateArgument {
-    /// One empty infrastructure board
-    Blank,
-    /// A three-tier architecture, an interface and a spec
-    Example,
-    /// The three-tier architecture alone
-    ThreeTier,
-    /// The interface alone
-    Interface,
-    /// The spec alone
-    Spec,
-}
-
-impl From<TemplateArgument> for Template {
-    fn from(argument: TemplateArgument) -> Self {
-        match argument {
-            TemplateArgument::Blank => Self::Blank,
-            TemplateArgument::Example => Self::Example,
-            TemplateArgument::ThreeTier => Self::ThreeTier,
-            TemplateArgument::Interface => Self::Interface,
-            TemplateArgument::Spec => Self::Spec,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum KeepArgument {
-    /// What Draftboard has; the file's version is set aside
-    Mine,
-    /// What the file says; what Draftboard has is set aside
-    Theirs,
 }
 
 fn role_of(verb: Option<&Verb>) -> CrashRole {
@@ -397,49 +366,47 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> Exi
     };
     record_panics(role_of(arguments.command.as_ref()));
     match arguments.command {
-        None => window::open(arguments.workspace.as_deref(), roles),
-        Some(Verb::Open { workspace }) => window::open(workspace.as_deref(), roles),
-        Some(Verb::Serve { bundles, mode, port, at, .. }) if bundles.is_meant() => {
-            serve_bundles::over_http(bundles.standalone(mode), port, at.json)
+        None => open::run(arguments.workspace.as_deref(), roles),
+        Some(verb) => run(verb, roles),
+    }
+}
+
+/// Runs a verb in its module.
+fn run(verb: Verb, roles: &Roles) -> ExitCode {
+    match verb {
+        Verb::Open { workspace } => open::run(workspace.as_deref(), roles),
+        Verb::Serve { folder, mode, port, bundles, at } => {
+            serve::run(folder.as_deref(), Overrides { mode, port }, bundles, &at, roles)
         }
-        Some(Verb::Serve { folder, mode, port, bundles, at }) => {
-            let allowed = (Overrides { mode, port }, bundles.standing_approval);
-            window::serve(folder.as_deref().or(at.workspace.as_deref()), allowed, at.json, roles)
-        }
-        Some(Verb::Review { what, at }) => review::run(what, &at),
-        Some(Verb::Audit { what, at }) => audit::run(&what, &at),
-        Some(Verb::Upstream(asked)) => upstream::run(asked),
-        Some(Verb::Manifest(asked)) => manifest::run(&asked),
-        Some(Verb::Schema { of: SchemaOf::Component }) => {
-            format::print(COMPONENT_SCHEMA);
-            ExitCode::SUCCESS
-        }
-        Some(Verb::Completions { shell }) => {
-            // Into memory first: the generator panics when its reader has gone away.
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "draftboard", &mut script);
-            format::print(&String::from_utf8_lossy(&script));
-            ExitCode::SUCCESS
-        }
-        Some(Verb::Mcp { bundles, mode, .. }) if bundles.is_meant() => {
-            serve_bundles::over_stdio(bundles.standalone(mode))
-        }
-        Some(Verb::Mcp { workspace, launch, bundles, .. }) => match bundles.refuse_approval() {
-            Ok(()) => mcp::run(workspace, launch, roles),
-            Err(refusal) => format::refuse(&refusal, false),
-        },
-        Some(Verb::Bundle(verb)) => bundle::run(verb),
-        Some(Verb::Call { tool, pairs, args, at }) => call::call(&tool, args.as_deref(), &pairs, &at),
-        Some(Verb::Read { uri, at }) => call::read(&uri, &at),
-        Some(Verb::Connect(asked)) => connect::run(&asked, roles),
-        Some(Verb::Hcl(asked)) => hcl::run(&asked),
-        Some(Verb::Cost(asked)) => cost::run(&asked),
-        Some(Verb::Import(asked)) => import::run(&asked),
-        Some(Verb::Terraform(asked)) => terraform::run(&asked),
-        Some(Verb::Preview { what, at }) => preview::run(what, &at),
-        Some(Verb::Override { what, at }) => overrides::run(what, &at),
-        Some(Verb::Doctor(at)) => doctor::run(at.json),
-        Some(Verb::Report(at)) => doctor::report(at.json),
-        Some(verb) => run::run(verb),
+        Verb::New { folder, template, at } => new::run(&folder, template, at.json),
+        Verb::Status(at) => status::run(&at),
+        Verb::Save(at) => save::run(&at),
+        Verb::Undo(at) => undo::run(&at),
+        Verb::Redo(at) => redo::run(&at),
+        Verb::Log { limit, at } => log::run(limit, &at),
+        Verb::Revert { operation, partial, at } => revert::run(operation, partial, &at),
+        Verb::Edit { file, summary, at } => edit::run(&file, summary, &at),
+        Verb::Validate { folder, at } => validate::run(folder.as_deref(), &at),
+        Verb::Export { board, to, at } => export::run(&board, &to, &at),
+        Verb::Hcl(arguments) => hcl::run(&arguments),
+        Verb::Cost(arguments) => cost::run(&arguments),
+        Verb::Import(arguments) => import::run(&arguments),
+        Verb::Terraform(arguments) => terraform::run(&arguments),
+        Verb::Preview { what, at } => preview::run(what, &at),
+        Verb::Override { what, at } => overrides::run(what, &at),
+        Verb::Mcp { workspace, launch, bundles, mode } => mcp::run(workspace, launch, bundles, mode, roles),
+        Verb::Bundle(verb) => bundle::run(verb),
+        Verb::Call { tool, pairs, args, at } => call::run(&tool, args.as_deref(), &pairs, &at),
+        Verb::Read { uri, at } => read::run(&uri, &at),
+        Verb::Connect(arguments) => connect::run(&arguments, roles),
+        Verb::Review { what, at } => review::run(what, &at),
+        Verb::Upstream(verb) => upstream::run(verb),
+        Verb::Manifest(verb) => manifest::run(&verb),
+        Verb::Audit { what, at } => audit::run(&what, &at),
+        Verb::Resolve { board, keep, at } => resolve::run(&board, keep, &at),
+        Verb::Doctor(at) => doctor::run(at.json),
+        Verb::Report(at) => report::run(at.json),
+        Verb::Schema { of } => schema::run(of),
+        Verb::Completions { shell } => completions::run(shell, Arguments::command()),
     }
 }

@@ -1,15 +1,12 @@
 //! `draftboard override`: listing, setting, clearing and promoting overrides.
 
-use super::{
-    At, format,
-    workspace_at::{self, Reached},
-};
+use super::{At, format, workspace_at::ReachedWorkspace};
 use authority::{Registry, Snapshot};
 use serde_json::json;
 use shared_protocol::{
     Code, Command, Document, NodeRef, Override, OverrideKey, OverrideScope, Refusal, SetOverride, Standing,
     Value, WhichOverrides,
-    messages::{Answer, Request},
+    requests::{ListOverrides, ReadDocument, RunCommand},
     v0::JsonPointer,
 };
 use std::{process::ExitCode, sync::Arc};
@@ -58,25 +55,14 @@ pub(super) struct Which {
 }
 
 pub(super) fn run(verb: OverrideVerb, at: &At) -> ExitCode {
-    match answer(verb, at) {
-        Ok(code) => code,
-        Err(refusal) => format::refuse(&refusal, at.json),
-    }
+    format::exit(run_verb(verb, at), at.json)
 }
 
-fn answer(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
-    let root = workspace_at::find(at.workspace.as_deref())?;
-    let mut reached = Reached::workspace(&root)?;
-    let Answer::Document(document) = reached.request(Request::Document)? else {
-        return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
-    };
+fn run_verb(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
+    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let document = reached.request(ReadDocument {})?;
     let command = match verb {
-        OverrideVerb::List => {
-            let Answer::Overrides(standings) = reached.request(Request::Overrides)? else {
-                return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
-            };
-            return Ok(list(&standings, at.json));
-        }
+        OverrideVerb::List => return Ok(list(&reached.request(ListOverrides {})?, at.json)),
         OverrideVerb::Set { instance, path, value, component } => {
             let (scope, instance) = instance_of(&document, &instance, component)?;
             let value = Value::parse_json(&value).unwrap_or_else(|_| Value::text(value.as_str()));
@@ -89,18 +75,18 @@ fn answer(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
             return promote(&which.meant(&document)?, &document, &mut reached, at.json);
         }
     };
-    Ok(format::answer(&reached.request(Request::Run(command))?, at.json))
+    Ok(format::print_response(&reached.request(RunCommand { command })?, at.json))
 }
 
 /// All or nothing: what was chosen is what was applied, or nothing was and every address says why.
 fn promote(
     which: &WhichOverrides,
     document: &Document,
-    reached: &mut Reached,
+    reached: &mut ReachedWorkspace,
     json: bool,
 ) -> Result<ExitCode, Refusal> {
-    match reached.request(Request::Run(Command::PromoteOverrides(which.clone()))) {
-        Ok(Answer::Applied(done)) if json => {
+    match reached.request(RunCommand { command: Command::PromoteOverrides(which.clone()) }) {
+        Ok(done) if json => {
             let applied = snapshot_of(document)?.chosen_overrides(which);
             let data = json!({
                 "revision": done.revision, "summary": done.summary, "applied": applied, "failed": [],
@@ -114,7 +100,7 @@ fn promote(
             format::print_json(&json!({ "ok": false, "data": data, "error": error }));
             Ok(ExitCode::FAILURE)
         }
-        answer => Ok(format::answer(&answer?, json)),
+        applied => Ok(format::print_response(&applied?, json)),
     }
 }
 

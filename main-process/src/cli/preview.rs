@@ -1,15 +1,15 @@
 //! `draftboard preview`: sessions of a running Draftboard, and pictures of them.
 
-use super::{
-    At, format,
-    workspace_at::{self, Reached},
-};
+use super::{At, format, workspace_at::ReachedWorkspace};
 use serde_json::json;
 use shared_protocol::{
     BoardKind, Code, Document, Node, Refusal,
-    messages::{Answer, Request},
     preview::Screen,
-    previews::{LogLevel, PreviewAnswer, PreviewRequest, PreviewsView, SessionId, SessionState, Shown},
+    previews::{LogLevel, PreviewsView, SessionId, SessionState, Shown},
+    requests::{
+        CapturePreview, ClosePreview, ListPreviews, NavigatePreview, ReadDocument, ReadPreviewLog,
+        RestartPreview, StartPreview, StopPreview,
+    },
 };
 use std::{path::PathBuf, process::ExitCode};
 
@@ -20,7 +20,7 @@ pub(super) const HELP: &str = "Previews run in a Draftboard that is open: its wi
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PreviewVerb {
-    /// The sessions that there are
+    /// The sessions
     List,
     /// Starts a session
     Start(What),
@@ -36,7 +36,7 @@ pub(super) enum PreviewVerb {
         /// A page: its name, id or path
         page: String,
     },
-    /// What a session logged
+    /// The log of a session
     Log { session: SessionId },
     /// A picture of a session, or of a page or component by itself
     Shot {
@@ -73,63 +73,63 @@ pub(super) struct What {
 }
 
 pub(super) fn run(verb: PreviewVerb, at: &At) -> ExitCode {
-    match answer(verb, at) {
-        Ok(code) => code,
-        Err(refusal) => format::refuse(&refusal, at.json),
-    }
+    format::exit(run_verb(verb, at), at.json)
 }
 
-fn answer(verb: PreviewVerb, at: &At) -> Result<ExitCode, Refusal> {
-    let root = workspace_at::find(at.workspace.as_deref())?;
-    let mut reached = Reached::workspace(&root)?;
-    let request = match verb {
-        PreviewVerb::List => PreviewRequest::List,
+fn run_verb(verb: PreviewVerb, at: &At) -> Result<ExitCode, Refusal> {
+    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let json = at.json;
+    match verb {
+        PreviewVerb::List => {
+            let view = reached.running(ListPreviews {})?;
+            // The JSON names the kind of the response.
+            Ok(format::print_result(&json!({ "all": view }), json, || sessions(&view)))
+        }
         PreviewVerb::Start(what) => {
-            let (shows, screen) = what.meant(&mut reached)?;
-            PreviewRequest::Start { shows, screen }
+            let (shows, screen) = what.resolve(&mut reached)?;
+            let session = reached.running(StartPreview { shows, screen })?;
+            Ok(format::print_result(&json!({ "started": session }), json, || session.to_string()))
         }
-        PreviewVerb::Stop { session } => PreviewRequest::Stop(session),
-        PreviewVerb::Restart { session } => PreviewRequest::Restart(session),
-        PreviewVerb::Close { session } => PreviewRequest::Close(session),
+        PreviewVerb::Stop { session } => {
+            Ok(format::print_response(&reached.running(StopPreview { session })?, json))
+        }
+        PreviewVerb::Restart { session } => {
+            Ok(format::print_response(&reached.running(RestartPreview { session })?, json))
+        }
+        PreviewVerb::Close { session } => {
+            Ok(format::print_response(&reached.running(ClosePreview { session })?, json))
+        }
         PreviewVerb::Navigate { session, page } => {
-            let route = find_page(&*document(&mut reached)?, Some(&page))?;
-            PreviewRequest::Navigate { session, route }
+            let route = find_page(&reached.request(ReadDocument {})?, Some(&page))?;
+            Ok(format::print_response(&reached.running(NavigatePreview { session, route })?, json))
         }
-        PreviewVerb::Log { session } => PreviewRequest::Log { session, after: 0 },
-        PreviewVerb::Shot { session: Some(session), to, .. } => {
-            PreviewRequest::Shot { session, path: absolute(to)? }
-        }
-        PreviewVerb::Shot { session: None, what, to } => {
-            let to = absolute(to)?;
-            let (shows, screen) = what.meant(&mut reached)?;
-            let session = match reached.request(Request::Preview(PreviewRequest::Start { shows, screen }))? {
-                Answer::Preview(PreviewAnswer::Started(session)) => session,
-                _ => return Err(unasked()),
-            };
-            let shot = reached.request(Request::Preview(PreviewRequest::Shot { session, path: to }));
-            reached.request(Request::Preview(PreviewRequest::Close(session)))?;
-            return Ok(format::answer(&shot?, at.json));
-        }
-    };
-    let answer = reached.request(Request::Preview(request))?;
-    if at.json {
-        return Ok(format::answer(&answer, true));
-    }
-    match answer {
-        Answer::Preview(PreviewAnswer::Started(session)) => format::print(&session.to_string()),
-        Answer::Preview(PreviewAnswer::All(view)) => format::print_visible(&sessions(&view)),
-        Answer::Preview(PreviewAnswer::Log(lines)) => {
+        PreviewVerb::Log { session } => {
+            let lines = reached.running(ReadPreviewLog { session, after: 0 })?;
+            if json {
+                return Ok(format::print_result(&json!({ "log": lines }), true, String::new));
+            }
             for line in lines {
                 format::print_visible(&format!("{:>5} {}", word(line.level), line.message));
             }
+            Ok(ExitCode::SUCCESS)
         }
-        other => return Ok(format::answer(&other, false)),
+        PreviewVerb::Shot { session: Some(session), to, .. } => {
+            let path = absolute(to)?;
+            Ok(format::print_response(&reached.running(CapturePreview { session, path })?, json))
+        }
+        PreviewVerb::Shot { session: None, what, to } => {
+            let path = absolute(to)?;
+            let (shows, screen) = what.resolve(&mut reached)?;
+            let session = reached.running(StartPreview { shows, screen })?;
+            let shot = reached.running(CapturePreview { session, path });
+            reached.running(ClosePreview { session })?;
+            Ok(format::print_response(&shot?, json))
+        }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 impl What {
-    fn meant(&self, reached: &mut Reached) -> Result<(Shown, Screen), Refusal> {
+    fn resolve(&self, reached: &mut ReachedWorkspace) -> Result<(Shown, Screen), Refusal> {
         let screen = Screen::new(self.width, self.height, self.scale, self.dark).ok_or_else(|| {
             Refusal::new(Code::BadRequest, "there is no screen of this size")
                 .hint("Use sides from 1 to 4096 and a scale in quarters.")
@@ -139,16 +139,9 @@ impl What {
                 Shown::Variant { component: component.clone(), variant: variant.clone() }
             }
             (Some(component), None) => Shown::Component { component: component.clone() },
-            (None, _) => Shown::Route(find_page(&*document(reached)?, self.page.as_deref())?),
+            (None, _) => Shown::Route(find_page(&reached.request(ReadDocument {})?, self.page.as_deref())?),
         };
         Ok((shows, screen))
-    }
-}
-
-fn document(reached: &mut Reached) -> Result<Box<Document>, Refusal> {
-    match reached.request(Request::Document)? {
-        Answer::Document(document) => Ok(document),
-        _ => Err(unasked()),
     }
 }
 
@@ -216,8 +209,4 @@ fn word(level: LogLevel) -> &'static str {
         LogLevel::Warn => "warn",
         LogLevel::Error => "error",
     }
-}
-
-fn unasked() -> Refusal {
-    Refusal::new(Code::Internal, "an answer that was not asked for")
 }

@@ -1,17 +1,15 @@
-//! `draftboard review`: the queue on a terminal. A decision is asked for, main shows a code in its own window or terminal,
-//! and the person types it here; without a person at a terminal nothing is decided.
+//! `draftboard review`: the queue in a terminal. The person submits a decision, main shows a code in its own window or
+//! terminal, and the person types it here. Without a person at a terminal nothing is decided.
 
 use super::{At, format, workspace_at};
-use crate::terminal::Client;
+use crate::terminal::TerminalClient;
 use authority::unified_diff;
 use clap::Subcommand;
 use shared_protocol::{
     Code, ProposalState, Refusal, Subject,
     proposal::Kind,
-    review::{
-        AskedDecision, Clash, Difference, Element, OpenedProposal, ProposalBrief, TerminalReview,
-        TerminalReviewAnswer,
-    },
+    requests::{AcceptProposal, DecidedProposal, ListQueue, RejectProposal, ShowProposal, TerminalDecision},
+    review::{Clash, Difference, Element, OpenedProposal, ProposalBrief},
     terraform::{Counts, PlannedAction, RequestPlanState, RequestPlanView},
 };
 use std::{
@@ -23,7 +21,7 @@ use std::{
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum Review {
-    /// What waits for a decision, drafts included
+    /// Proposals that wait for a decision, drafts included
     List,
     /// One proposal, element by element
     Show {
@@ -42,7 +40,7 @@ pub(super) enum Review {
     Reject {
         /// Its number or id
         proposal: String,
-        /// What the agent is told
+        /// The reason that the agent receives
         #[arg(long)]
         reason: String,
     },
@@ -61,15 +59,13 @@ pub(super) fn run(asked: Option<Review>, at: &At) -> ExitCode {
     }
 }
 
-fn connect(at: &At) -> Result<Client, Refusal> {
+fn connect(at: &At) -> Result<TerminalClient, Refusal> {
     let record = workspace_at::instance(at.workspace.as_deref())?;
-    Ok(Client::connect(&record)?)
+    Ok(TerminalClient::connect(&record)?)
 }
 
-fn list(mut client: Client, json: bool) -> Result<(), Refusal> {
-    let TerminalReviewAnswer::Queue(proposals) = client.review(TerminalReview::List)? else {
-        return Err(odd());
-    };
+fn list(mut client: TerminalClient, json: bool) -> Result<(), Refusal> {
+    let proposals = client.review(ListQueue)?;
     if json {
         format::print_json(&serde_json::json!({ "ok": true, "data": proposals }));
     } else if proposals.is_empty() {
@@ -97,14 +93,11 @@ fn line(brief: &ProposalBrief) -> String {
     )
 }
 
-fn opened(client: &mut Client, proposal: String) -> Result<Box<OpenedProposal>, Refusal> {
-    match client.review(TerminalReview::Show(proposal))? {
-        TerminalReviewAnswer::Opened(opened) => Ok(opened),
-        _ => Err(odd()),
-    }
+fn opened(client: &mut TerminalClient, proposal: String) -> Result<Box<OpenedProposal>, Refusal> {
+    Ok(client.review(ShowProposal(proposal))?)
 }
 
-fn show(mut client: Client, proposal: String, json: bool) -> Result<(), Refusal> {
+fn show(mut client: TerminalClient, proposal: String, json: bool) -> Result<(), Refusal> {
     let opened = opened(&mut client, proposal)?;
     if json {
         format::print_json(&serde_json::json!({ "ok": true, "data": opened }));
@@ -114,7 +107,7 @@ fn show(mut client: Client, proposal: String, json: bool) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Each line in the colour of what it does; texts of the agent are made visible first, so that none can colour itself.
+/// Colours each line by its change. Texts of the agent are escaped first, so that none can colour itself.
 fn print_opened(opened: &OpenedProposal) {
     let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let paint = |colour: &str, text: &str| match coloured {
@@ -177,7 +170,7 @@ fn print_opened(opened: &OpenedProposal) {
     format::print(&text);
 }
 
-/// What main planned for a request to apply or destroy: all of it, what destroys first.
+/// The plan of a request to apply or destroy, destructive changes first.
 fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
     if let Some(obstacle) = plan.obstacle() {
         return vec![("33", format!("! It cannot be accepted. {obstacle}"))];
@@ -213,7 +206,7 @@ fn clash_line(clash: &Clash) -> String {
     )
 }
 
-/// One line for what is short; what has lines of its own is compared line by line.
+/// One line for a short value; a diff for a value with several lines.
 fn field_lines(field: &Difference) -> Vec<String> {
     let Difference { field, before, after } = field;
     let is_short = |value: &Option<String>| value.as_ref().is_none_or(|value| !value.contains('\n'));
@@ -225,7 +218,7 @@ fn field_lines(field: &Difference) -> Vec<String> {
     unified_diff(field, &text(before), &text(after)).lines().map(str::to_owned).collect()
 }
 
-fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {
+fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: bool) -> Result<(), Refusal> {
     person_is_here()?;
     let opened = opened(&mut client, proposal)?;
     print_opened(&opened);
@@ -254,10 +247,10 @@ fn accept(mut client: Client, proposal: String, only: &[String], json: bool) -> 
         .collect();
     confirm_each(&opened, &destructive)?;
     let verdict = opened.verdict(chosen, destructive);
-    decide(client, AskedDecision::Accept(verdict), json)
+    decide(client, AcceptProposal(verdict), json)
 }
 
-/// Asks about every removal by itself, with what goes because of it. Effects are confirmed with their cause.
+/// Asks about every removal by itself, together with its effects.
 fn confirm_each(opened: &OpenedProposal, destructive: &BTreeSet<Subject>) -> Result<(), Refusal> {
     let is_cause = |element: &&Element| {
         destructive.contains(&element.subject)
@@ -287,31 +280,27 @@ fn named(opened: &OpenedProposal, only: &[String]) -> Result<Vec<Subject>, Refus
     only.iter().map(find).collect()
 }
 
-fn reject(mut client: Client, proposal: String, reason: String, json: bool) -> Result<(), Refusal> {
+fn reject(mut client: TerminalClient, proposal: String, reason: String, json: bool) -> Result<(), Refusal> {
     person_is_here()?;
     let opened = opened(&mut client, proposal)?;
-    let (proposal, version) = (opened.brief.id, opened.brief.version);
-    decide(client, AskedDecision::Reject { proposal, version, reason }, json)
+    decide(client, RejectProposal((opened.brief.id, opened.brief.version, reason)), json)
 }
 
-/// Asks for a decision, and has the person type the code that Draftboard shows elsewhere.
-pub(super) fn confirmed(
-    client: &mut Client,
-    decision: AskedDecision,
-) -> Result<TerminalReviewAnswer, Refusal> {
+/// Submits a decision and asks the person for the code that Draftboard shows elsewhere.
+pub(super) fn confirmed<D: TerminalDecision>(
+    client: &mut TerminalClient,
+    decision: D,
+) -> Result<D::Outcome, Refusal> {
     person_is_here()?;
-    let TerminalReviewAnswer::CodeIsShown { place } = client.review(TerminalReview::Ask(decision))? else {
-        return Err(odd());
-    };
-    let code = ask(&format!("The code is shown in {place}. Code: "))?;
-    Ok(client.review(TerminalReview::Confirm { code })?)
+    Ok(client.decide(decision, |place| ask(&format!("The code is shown in {place}. Code: ")))?)
 }
 
-fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(), Refusal> {
-    let TerminalReviewAnswer::Decided { proposal, applied, notice } = confirmed(&mut client, decision)?
-    else {
-        return Err(odd());
-    };
+fn decide(
+    mut client: TerminalClient,
+    decision: impl TerminalDecision<Outcome = DecidedProposal>,
+    json: bool,
+) -> Result<(), Refusal> {
+    let DecidedProposal { proposal, applied, notice } = confirmed(&mut client, decision)?;
     if json {
         let data = serde_json::json!({ "proposal": proposal, "applied": applied, "notice": notice });
         format::print_json(&serde_json::json!({ "ok": true, "data": data }));
@@ -328,7 +317,7 @@ fn decide(mut client: Client, decision: AskedDecision, json: bool) -> Result<(),
     Ok(())
 }
 
-/// A script, or an agent with a shell, is told to leave this to a person.
+/// Refuses without a terminal: a script or an agent with a shell must not decide.
 pub(super) fn person_is_here() -> Result<(), Refusal> {
     if std::io::stdin().is_terminal() {
         return Ok(());
@@ -341,7 +330,7 @@ pub(super) fn ask(question: &str) -> Result<String, Refusal> {
     ask_within(question, 200)
 }
 
-/// What may be longer than a word: a key, a token.
+/// As [`ask`], for a key or a token.
 pub(super) fn ask_secret(question: &str) -> Result<String, Refusal> {
     ask_within(question, 20_000)
 }
@@ -357,10 +346,6 @@ fn ask_within(question: &str, limit: u64) -> Result<String, Refusal> {
 pub(super) fn say(text: &str) {
     let mut err = std::io::stderr().lock();
     let line = if text.ends_with(' ') { "" } else { "\n" };
-    // Nobody reads it: the answer will show that.
+    // A closed terminal shows in the answer.
     let _ = write!(err, "{}{line}", format::visible(text)).and_then(|()| err.flush());
-}
-
-pub(super) fn odd() -> Refusal {
-    Refusal::new(Code::Internal, "an answer that was not asked for")
 }

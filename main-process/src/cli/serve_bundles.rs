@@ -2,6 +2,7 @@
 
 use super::{format, window};
 use crate::{
+    logging::start_logging,
     mcp::USUAL_PORT,
     standalone::{Standalone, serve_http, serve_stdio},
 };
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 
 /// Over standard input and output: nothing but MCP goes to standard output.
 pub(super) fn over_stdio(what: Result<Standalone, Refusal>) -> ExitCode {
-    window::start_logging();
+    start_logging();
     match what.and_then(|what| serve_stdio(what, format::complain)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
@@ -21,7 +22,7 @@ pub(super) fn over_stdio(what: Result<Standalone, Refusal>) -> ExitCode {
 }
 
 pub(super) fn over_http(what: Result<Standalone, Refusal>, port: Option<u16>, json: bool) -> ExitCode {
-    window::start_logging();
+    start_logging();
     let served = what.and_then(|what| {
         let stops = window::stops().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
         let names: Vec<String> = what.sources.iter().map(|source| source.id.clone()).collect();

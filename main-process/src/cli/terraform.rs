@@ -1,18 +1,12 @@
-//! `draftboard terraform`: a person's own runs. What changes the real world is planned, shown and asked about at a
-//! terminal; there is no way to say yes beforehand.
+//! `draftboard terraform`: runs of the person at the terminal. Apply and destroy show a plan and ask for confirmation; there is
+//! no way to confirm beforehand.
 
-use super::{
-    At,
-    board_at::{BoardAt, unasked},
-    format,
-};
+use super::{At, board_at::BoardAt, format};
 use serde_json::{Value, json};
 use shared_protocol::{
     Code, Refusal,
-    terraform::{
-        MAX_RUN_LINES, PlanChange, PlannedAction, RunId, RunLine, RunOperation, RunState, RunView,
-        TerraformAnswer, TerraformRequest,
-    },
+    requests::{CancelRun, GenerateHcl, ListRuns, ReadPlan, ReadRunLines, StartRun},
+    terraform::{MAX_RUN_LINES, PlanChange, PlannedAction, RunId, RunLine, RunOperation, RunState, RunView},
 };
 use std::{
     io::{BufRead as _, IsTerminal as _, Write as _},
@@ -29,7 +23,7 @@ pub(super) const HELP: &str = "The board's files are written to terraform/BOARD 
     Examples:\n  draftboard terraform init\n  draftboard terraform plan network\n  draftboard terraform apply network";
 
 /// Lines kept for an answer in JSON.
-const MOST_LINES: usize = 20_000;
+const MAX_KEPT_LINES: usize = 20_000;
 const INTERRUPTED: i32 = 130;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -66,9 +60,9 @@ struct Session {
     at: BoardAt,
     json: bool,
     secrets: Vec<(String, String)>,
-    /// Somebody pressed Ctrl+C.
+    /// Ctrl+C was pressed.
     interrupted: Arc<AtomicBool>,
-    /// Terraform said that the board's folder has to be initialised first.
+    /// Terraform asked for `init`.
     needs_init: bool,
 }
 
@@ -83,11 +77,9 @@ impl Session {
         }
         let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
         let board = at.board.id;
-        let TerraformAnswer::Hcl(view) = at.ask(TerraformRequest::Hcl { board })? else {
-            return Err(unasked());
-        };
+        let view = at.request(GenerateHcl { board })?;
         at.complain(&view.findings);
-        // The running Draftboard has an environment of its own.
+        // The running Draftboard has its own environment.
         let given = |name: &String| Some((name.clone(), std::env::var(format!("TF_VAR_{name}")).ok()?));
         let secrets = view.secrets.iter().filter_map(given).collect();
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -105,12 +97,10 @@ impl Session {
         Ok(session)
     }
 
-    /// What was cut off before is worth knowing before anything else is run.
+    /// Warns of an interrupted run before anything else runs.
     fn tell_interrupted(&mut self) -> Result<(), Refusal> {
         let board = self.at.board.id;
-        let TerraformAnswer::History(runs) = self.at.ask(TerraformRequest::History { board })? else {
-            return Err(unasked());
-        };
+        let runs = self.at.request(ListRuns { board })?;
         if let Some(run) = runs.first().filter(|run| run.state == RunState::Interrupted) {
             format::complain(&format!(
                 "the last run was cut off when Draftboard ended; how far it came is in {}",
@@ -159,7 +149,7 @@ impl Session {
             return Ok(self.answer(&run, &lines, &plan));
         }
         for change in &plan {
-            tell(&format!("{} {}", word(change.action), change.address));
+            eprint_visible(&format!("{} {}", word(change.action), change.address));
         }
         if !asks(&format!("{question}, anything else leaves everything as it is: "), expected) {
             return Err(Refusal::new(Code::ConfirmationRequired, "nothing was changed"));
@@ -169,39 +159,29 @@ impl Session {
     }
 
     fn plan(&mut self) -> Result<Vec<PlanChange>, Refusal> {
-        match self.at.ask(TerraformRequest::Plan { board: self.at.board.id })? {
-            TerraformAnswer::Plan(plan) => Ok(plan.map(|plan| plan.changes).unwrap_or_default()),
-            _ => Err(unasked()),
-        }
+        let plan = self.at.request(ReadPlan { board: self.at.board.id })?;
+        Ok(plan.map(|plan| plan.changes).unwrap_or_default())
     }
 
     /// Starts a run and shows what it says until it has ended.
     fn follow(&mut self, operation: RunOperation) -> Result<(RunView, Vec<RunLine>), Refusal> {
         let (board, confirmed) = (self.at.board.id, operation.needs_confirmation());
         let secrets = self.secrets.clone();
-        let TerraformAnswer::Started { run } =
-            self.at.ask(TerraformRequest::Run { board, operation, confirmed, secrets })?
-        else {
-            return Err(unasked());
-        };
+        let run = self.at.request(StartRun { board, operation, confirmed, secrets })?;
         let (mut from, mut kept, mut is_asked) = (0, Vec::new(), false);
         loop {
             if self.interrupted.load(Ordering::Acquire) && !is_asked {
                 is_asked = true;
                 self.cancel(run);
             }
-            let TerraformAnswer::Lines { run: view, lines } =
-                self.at.ask(TerraformRequest::Lines { run, from })?
-            else {
-                return Err(unasked());
-            };
+            let (view, lines) = self.at.request(ReadRunLines { run, from })?;
             from += lines.len() as u64;
             let is_last = lines.len() < MAX_RUN_LINES && from >= view.lines;
             for line in lines {
                 self.needs_init |= operation != RunOperation::Init && asks_for_init(&line.text);
                 if !self.json {
                     show(&line);
-                } else if kept.len() < MOST_LINES {
+                } else if kept.len() < MAX_KEPT_LINES {
                     kept.push(line);
                 }
             }
@@ -213,8 +193,8 @@ impl Session {
 
     fn cancel(&mut self, run: RunId) {
         format::complain("asked it to stop; press Ctrl+C again to let go of it");
-        // It may have ended meanwhile.
-        if let Err(refusal) = self.at.cancel(TerraformRequest::Cancel { run }) {
+        // The run may have ended meanwhile.
+        if let Err(refusal) = self.at.request(CancelRun { run }) {
             format::complain(&refusal.to_string());
         }
     }
@@ -254,11 +234,11 @@ fn word(action: PlannedAction) -> &'static str {
 }
 
 fn show(line: &RunLine) {
-    if line.error { tell(&line.text) } else { format::print_visible(&format!("{}\n", line.text)) }
+    if line.error { eprint_visible(&line.text) } else { format::print_visible(&format!("{}\n", line.text)) }
 }
 
-/// Beside the result.
-fn tell(text: &str) {
+/// Writes to standard error.
+fn eprint_visible(text: &str) {
     drop(writeln!(std::io::stderr().lock(), "{}", format::visible(text)));
 }
 

@@ -1,5 +1,5 @@
-//! `draftboard upstream`: managed MCP servers from a terminal. Looking, stopping and adding what is switched off is free;
-//! whatever lets a program run or an agent call takes a person with the code that Draftboard shows elsewhere.
+//! `draftboard upstream`: managed MCP servers from a terminal. Reading, stopping and adding disabled servers is free; letting a
+//! program run or an agent call needs a person with the code that Draftboard shows elsewhere.
 
 mod add;
 mod edit;
@@ -7,19 +7,23 @@ mod show;
 
 use super::{
     At, call, format,
-    review::{self, odd, person_is_here},
+    review::{self, person_is_here},
     workspace_at,
 };
-use crate::terminal::Client;
+use crate::terminal::TerminalClient;
 use clap::Subcommand;
 use serde_json::json;
 use shared_protocol::{
     Code, Refusal,
-    messages::{Answer, Request},
-    review::{AskedDecision, TerminalReviewAnswer},
+    requests::{
+        AddServer, CallServerTool, DecideCall, DecideManifest, DecideServer, DisableServer, ImportServers,
+        ImportedServers, ListImportSources, ListServers, PreviewServerImport, ReadServerLog, RestartServer,
+        SearchServerRegistry, ShowServer, StartServer, StopServer, TerminalDecision, TerminalRequest,
+        WithdrawTool,
+    },
     upstreams::{
         ImportFrom, Policy, ServerDetails, ServerId, ToolApproval, ToolCall, ToolView, TypedSecret,
-        UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView,
+        UpstreamDecision, UpstreamsView,
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
@@ -31,7 +35,7 @@ pub(super) const HELP: &str = "What lets a program run or an agent call asks for
     draftboard upstream call files__read_file path=~/projects/README.md\n  draftboard upstream logs files --follow";
 
 /// Bytes of a configuration on standard input.
-const MOST_INPUT: u64 = 4 << 20;
+const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Upstream {
@@ -50,7 +54,7 @@ pub(super) enum Upstream {
     Add(Box<add::Add>),
     /// Takes servers over from another program's configuration, switched off
     #[command(after_help = "Examples:\n  draftboard upstream import --list\n  \
-            draftboard upstream import ~/.config/Claude/claude_desktop_config.json --dry-run\n  \
+            draftboard upstream import ~/.config/Claude/claude_sessiontop_config.json --dry-run\n  \
             draftboard upstream import .vscode/mcp.json --only files\n  cat servers.json | draftboard upstream import -")]
     Import {
         /// The file; `-` reads standard input
@@ -108,7 +112,7 @@ pub(super) enum Upstream {
         #[command(flatten)]
         at: At,
     },
-    /// What a server writes to standard error, and what happened to it
+    /// The standard error of a server, and its events
     #[command(after_help = "Example: draftboard upstream logs files --follow")]
     Logs {
         server: String,
@@ -143,7 +147,7 @@ pub(super) enum Upstream {
         #[command(flatten)]
         at: At,
     },
-    /// What happens when an agent calls a tool: ask, allow or deny; asks for a code
+    /// The policy for calls of agents to a tool: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard upstream policy files__read_file allow")]
     Policy {
         /// The name that agents call
@@ -227,15 +231,15 @@ impl From<PolicyArgument> for Policy {
     }
 }
 
-/// The running Draftboard, and whether it should be told in JSON.
-pub(super) struct Desk {
-    client: Client,
+/// A connection to the running Draftboard.
+pub(super) struct UpstreamSession {
+    client: TerminalClient,
     json: bool,
 }
 
 pub(super) fn run(asked: Upstream) -> ExitCode {
     let at = asked.at().clone();
-    let done = Desk::at(&at).and_then(|desk| desk.run(asked));
+    let done = UpstreamSession::at(&at).and_then(|session| session.run(asked));
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
@@ -266,10 +270,10 @@ impl Upstream {
     }
 }
 
-impl Desk {
+impl UpstreamSession {
     pub(super) fn at(at: &At) -> Result<Self, Refusal> {
         let record = workspace_at::instance(at.workspace.as_deref())?;
-        Ok(Self { client: Client::connect(&record)?, json: at.json })
+        Ok(Self { client: TerminalClient::connect(&record)?, json: at.json })
     }
 
     fn run(mut self, asked: Upstream) -> Result<ExitCode, Refusal> {
@@ -277,200 +281,165 @@ impl Desk {
         match asked {
             Upstream::List(_) => {
                 let view = self.view()?;
-                self.tell(&view, || show::list(&view))
+                self.print(&view, || show::list(&view))
             }
             Upstream::Show { server, .. } => {
                 let details = self.details(&server)?;
-                self.tell(&details, || show::details(&details))
+                self.print(&details, || show::details(&details))
             }
             Upstream::Add(add) => {
-                let answer = self.ask(UpstreamRequest::Add { form: Box::new(add.form()?) })?;
-                self.told_server(answer)
+                let details = self.request(AddServer { form: Box::new(add.form()?) })?;
+                self.print_server(&details)
             }
             Upstream::Import { list: true, .. } | Upstream::Import { file: None, .. } => {
-                let UpstreamAnswer::Sources(sources) = self.ask(UpstreamRequest::Sources)? else {
-                    return Err(odd());
-                };
-                self.tell(&sources, || show::sources(&sources))
+                let sources = self.request(ListImportSources {})?;
+                self.print(&sources, || show::sources(&sources))
             }
             Upstream::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
             Upstream::Search { query, registry, .. } => {
                 let registry = registry.map(|place| absolute(&place));
-                let UpstreamAnswer::Registry(found) =
-                    self.ask(UpstreamRequest::SearchRegistry { registry, query })?
-                else {
-                    return Err(odd());
-                };
+                let found = self.request(SearchServerRegistry { registry, query })?;
                 let is_empty = found.is_empty();
-                self.tell(&found, || show::found(&found))?;
+                self.print(&found, || show::found(&found))?;
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
             Upstream::Enable { server, .. } => {
-                let answer = self.decide(UpstreamDecision::Enable { server: id(server) })?;
-                self.told_server(answer)
+                let details = self.decide(DecideServer(UpstreamDecision::Enable { server: id(server) }))?;
+                self.print_server(&details)
             }
             Upstream::Disable { server, .. } => {
-                let answer = self.ask(UpstreamRequest::Disable { server: id(server) })?;
-                self.told_server(answer)
+                let details = self.request(DisableServer { server: id(server) })?;
+                self.print_server(&details)
             }
             Upstream::Start { server, .. } => {
-                let answer = self.ask(UpstreamRequest::Start { server: id(server) })?;
-                self.told_server(answer)
+                let details = self.request(StartServer { server: id(server) })?;
+                self.print_server(&details)
             }
             Upstream::Stop { server, .. } => {
-                let answer = self.ask(UpstreamRequest::Stop { server: id(server) })?;
-                self.told_server(answer)
+                let details = self.request(StopServer { server: id(server) })?;
+                self.print_server(&details)
             }
             Upstream::Restart { server, .. } => {
-                let answer = self.ask(UpstreamRequest::Restart { server: id(server) })?;
-                self.told_server(answer)
+                let details = self.request(RestartServer { server: id(server) })?;
+                self.print_server(&details)
             }
             Upstream::Logs { server, follow, .. } => self.logs(id(server), follow),
             Upstream::Tools { server, .. } => self.tools(server),
             Upstream::Approve { server, tools, .. } => self.approve(&server, &tools),
             Upstream::Withdraw { server, tool, .. } => {
-                let answer = self.ask(UpstreamRequest::Withdraw { server: id(server), tool })?;
-                self.told_server(answer)
+                let details = self.request(WithdrawTool { server: id(server), tool })?;
+                self.print_server(&details)
             }
             Upstream::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
             Upstream::Times { tool, idle_ms, total_ms, .. } => {
                 person_is_here()?;
                 let (server, found) = self.tool(&tool)?;
                 let ToolView { name, enabled, policy, .. } = found;
-                let answer = self.decide(UpstreamDecision::SetTool {
+                let details = self.decide(DecideServer(UpstreamDecision::SetTool {
                     server,
                     tool: name,
                     enabled,
                     policy,
                     idle_ms,
                     total_ms,
-                })?;
-                self.told_server(answer)
+                }))?;
+                self.print_server(&details)
             }
             Upstream::Edit(edit) => {
                 person_is_here()?;
                 let details = self.details(&edit.server)?;
                 let (server, mut form) = (details.brief.id, details.form);
                 edit.change(&mut form)?;
-                let answer = self.decide(UpstreamDecision::Update { server, form: Box::new(form) })?;
-                self.told_server(answer)
+                let details =
+                    self.decide(DecideServer(UpstreamDecision::Update { server, form: Box::new(form) }))?;
+                self.print_server(&details)
             }
             Upstream::Secret { server, part, .. } => {
                 person_is_here()?;
                 let secret = TypedSecret(review::ask_secret(&format!("The secret {part} of {server}: "))?);
-                let answer = self.decide(UpstreamDecision::SetSecret { server: id(server), part, secret })?;
-                self.told_server(answer)
+                let details = self.decide(DecideServer(UpstreamDecision::SetSecret {
+                    server: id(server),
+                    part,
+                    secret,
+                }))?;
+                self.print_server(&details)
             }
             Upstream::Call { tool, pairs, args, .. } => {
                 let arguments = call::arguments(args.as_deref(), &pairs)?.to_string();
                 self.call(ToolCall { tool, arguments, definition: None })
             }
             Upstream::Remove { server, .. } => {
-                self.decide(UpstreamDecision::Delete { server: id(server) })?;
-                self.tell(&serde_json::Value::Null, || "Forgotten".to_owned())
+                self.decide(DecideManifest(UpstreamDecision::Delete { server: id(server) }))?;
+                self.print(&serde_json::Value::Null, || "Forgotten".to_owned())
             }
         }
     }
 
-    fn ask(&mut self, request: UpstreamRequest) -> Result<UpstreamAnswer, Refusal> {
-        match self.client.request(Request::Upstream(request))? {
-            Answer::Upstream(answer) => Ok(answer),
-            _ => Err(odd()),
-        }
+    fn request<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+        Ok(self.client.request(request)?)
     }
 
-    /// With the code that Draftboard shows elsewhere.
-    pub(super) fn decide(&mut self, decision: UpstreamDecision) -> Result<UpstreamAnswer, Refusal> {
-        match review::confirmed(&mut self.client, AskedDecision::Upstream(decision))? {
-            TerminalReviewAnswer::Upstream(answer) => Ok(answer),
-            _ => Err(odd()),
-        }
+    /// Decides with the code that Draftboard shows elsewhere.
+    pub(super) fn decide<D: TerminalDecision>(&mut self, decision: D) -> Result<D::Outcome, Refusal> {
+        review::confirmed(&mut self.client, decision)
     }
 
     pub(super) fn view(&mut self) -> Result<Box<UpstreamsView>, Refusal> {
-        match self.ask(UpstreamRequest::List)? {
-            UpstreamAnswer::View(view) => Ok(view),
-            _ => Err(odd()),
-        }
+        self.request(ListServers {})
     }
 
     fn details(&mut self, server: &str) -> Result<Box<ServerDetails>, Refusal> {
-        match self.ask(UpstreamRequest::Show { server: ServerId(server.to_owned()) })? {
-            UpstreamAnswer::Server(details) => Ok(details),
-            _ => Err(odd()),
-        }
+        self.request(ShowServer { server: ServerId(server.to_owned()) })
     }
 
-    pub(super) fn tell(
+    pub(super) fn print(
         &self,
         data: &impl serde::Serialize,
         words: impl FnOnce() -> String,
     ) -> Result<ExitCode, Refusal> {
-        if self.json {
-            format::print_json(&json!({ "ok": true, "data": data }));
-        } else {
-            format::print_visible(&words());
-        }
-        Ok(ExitCode::SUCCESS)
+        Ok(format::print_result(data, self.json, words))
     }
 
-    fn told_server(&self, answer: UpstreamAnswer) -> Result<ExitCode, Refusal> {
-        match answer {
-            UpstreamAnswer::Server(details) => {
-                self.tell(&details.brief, || show::server_line(&details.brief))
-            }
-            _ => Err(odd()),
-        }
+    fn print_server(&self, details: &ServerDetails) -> Result<ExitCode, Refusal> {
+        self.print(&details.brief, || show::server_line(&details.brief))
     }
 
     fn import(&mut self, file: &PathBuf, only: Vec<String>, dry_run: bool) -> Result<ExitCode, Refusal> {
         let unreadable = |error: std::io::Error| Refusal::new(Code::BadRequest, error.to_string());
         let source = if file.as_os_str() == "-" {
             let mut text = String::new();
-            std::io::stdin().lock().take(MOST_INPUT).read_to_string(&mut text).map_err(unreadable)?;
+            std::io::stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut text).map_err(unreadable)?;
             ImportFrom::Text(TypedSecret(text))
         } else {
-            // The running Draftboard may stand in another folder than this terminal.
+            // The running Draftboard may have another current folder.
             let path = std::path::absolute(file).map_err(unreadable)?;
             ImportFrom::File(path.display().to_string())
         };
-        let UpstreamAnswer::Import(mut view) =
-            self.ask(UpstreamRequest::PreviewImport { source: source.clone() })?
-        else {
-            return Err(odd());
-        };
+        let mut view = self.request(PreviewServerImport { source: source.clone() })?;
         if !only.is_empty() {
             view.servers.retain(|server| only.contains(&server.form.name));
             view.refused.retain(|(name, _)| only.contains(name));
             view.skipped.retain(|(name, _)| only.contains(name));
         }
         if dry_run {
-            return self.tell(&view, || show::import(&view));
+            return self.print(&view, || show::import(&view));
         }
         let names = view.servers.iter().map(|server| server.form.name.clone()).collect();
-        let UpstreamAnswer::Imported { servers, mut refused } =
-            self.ask(UpstreamRequest::Import { source, names })?
-        else {
-            return Err(odd());
-        };
+        let ImportedServers { servers, mut refused } = self.request(ImportServers { source, names })?;
         refused.extend(view.refused);
         let is_whole = refused.is_empty();
         let skipped = view.skipped;
         let data = json!({ "servers": servers, "refused": refused, "skipped": skipped });
-        self.tell(&data, || show::imported(&servers, &refused) + &show::skipped(&skipped))?;
+        self.print(&data, || show::imported(&servers, &refused) + &show::skipped(&skipped))?;
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     fn logs(&mut self, server: ServerId, follow: bool) -> Result<ExitCode, Refusal> {
         let mut from = 0;
         loop {
-            let UpstreamAnswer::Log(part) =
-                self.ask(UpstreamRequest::Log { server: server.clone(), from })?
-            else {
-                return Err(odd());
-            };
+            let part = self.request(ReadServerLog { server: server.clone(), from })?;
             if self.json && !follow {
-                return self.tell(&part, String::new);
+                return self.print(&part, String::new);
             }
             if !part.lines.is_empty() {
                 format::print_visible(&part.lines.join("\n"));
@@ -494,7 +463,7 @@ impl Desk {
         for server in servers {
             all.extend(self.details(&server)?.tools);
         }
-        self.tell(&all, || show::tools(&all))
+        self.print(&all, || show::tools(&all))
     }
 
     fn approve(&mut self, server: &str, named: &[String]) -> Result<ExitCode, Refusal> {
@@ -505,7 +474,7 @@ impl Desk {
             let is_named = named.iter().any(|name| *name == tool.name || *name == tool.exposed);
             let waits = tool.approval != ToolApproval::Approved;
             if is_named || (named.is_empty() && waits) {
-                // On standard error: what is decided about must be seen, whatever becomes of the output.
+                // On standard error: the person must see it, also when the output is redirected.
                 review::say(&show::tool(tool));
                 tools.push((tool.name.clone(), tool.hash.clone()));
             }
@@ -514,8 +483,9 @@ impl Desk {
             return Err(Refusal::new(Code::NotFound, "there is no such tool, or nothing waits for approval")
                 .hint("`draftboard upstream tools` lists them; the server must run."));
         }
-        let answer = self.decide(UpstreamDecision::Approve { server: details.brief.id.clone(), tools })?;
-        self.told_server(answer)
+        let details =
+            self.decide(DecideServer(UpstreamDecision::Approve { server: details.brief.id.clone(), tools }))?;
+        self.print_server(&details)
     }
 
     fn policy(&mut self, tool: &str, policy: Policy) -> Result<ExitCode, Refusal> {
@@ -525,20 +495,20 @@ impl Desk {
         }
         let (server, found) = self.tool(tool)?;
         let ToolView { name, enabled, idle_ms, total_ms, .. } = found;
-        let answer = self.decide(UpstreamDecision::SetTool {
+        let details = self.decide(DecideServer(UpstreamDecision::SetTool {
             server,
             tool: name,
             enabled,
             policy,
             idle_ms,
             total_ms,
-        })?;
-        self.told_server(answer)
+        }))?;
+        self.print_server(&details)
     }
 
     pub(super) fn manifest_policy(&mut self, tool: &str, policy: Policy) -> Result<ExitCode, Refusal> {
-        self.decide(UpstreamDecision::SetManifestPolicy { tool: tool.to_owned(), policy })?;
-        self.tell(&serde_json::Value::Null, || format!("{tool}: {}", policy.word()))
+        self.decide(DecideManifest(UpstreamDecision::SetManifestPolicy { tool: tool.to_owned(), policy }))?;
+        self.print(&serde_json::Value::Null, || format!("{tool}: {}", policy.word()))
     }
 
     /// A tool of a server that runs, by the name that agents call.
@@ -554,13 +524,10 @@ impl Desk {
     }
 
     fn call(&mut self, call: ToolCall) -> Result<ExitCode, Refusal> {
-        let answered = match self.ask(UpstreamRequest::Call(call.clone())) {
-            Err(refusal) if refusal.code == Code::ConfirmationRequired => {
-                self.decide(UpstreamDecision::Call(call))?
-            }
+        let result = match self.request(CallServerTool { call: call.clone() }) {
+            Err(refusal) if refusal.code == Code::ConfirmationRequired => self.decide(DecideCall(call))?,
             other => other?,
         };
-        let UpstreamAnswer::Called(result) = answered else { return Err(odd()) };
         let value: serde_json::Value = serde_json::from_str(&result.json).unwrap_or_default();
         if self.json {
             format::print_json(&json!({ "ok": !result.is_error, "data": value }));
@@ -571,7 +538,7 @@ impl Desk {
     }
 }
 
-/// An index that is a file is named from here, and read from where Draftboard runs.
+/// Makes the path of an index absolute: the running Draftboard reads it.
 fn absolute(place: &str) -> String {
     if place.starts_with("http://") || place.starts_with("https://") {
         return place.to_owned();

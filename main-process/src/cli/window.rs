@@ -1,120 +1,35 @@
-//! The long-running ways to start: with a window, and without one.
+//! The running process behind `draftboard open` and `draftboard serve`: starts every part, waits for the end, stops them.
 
-use super::{Roles, format, workspace_at};
+use super::{Roles, format};
 use crate::{
-    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch, launch_at},
-    mcp, preview, renderer_link, terraform_worker,
+    host::{
+        InAgents, InHost, InPreviews, Launch, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg,
+    },
+    mcp, preview, renderer_link,
+    router::Router,
+    terminal::TerminalServer,
+    terraform_worker,
     upstreams::{self, Folders},
 };
-use crash_reports::{self, CrashRole, LogWriter, RunningMarker};
+use crash_reports::{self, CrashRole, RunningMarker};
 use crossbeam_channel::{Receiver, select};
 use processes::{
-    Backoff, ChildEvent, ChildSpec, Environment, EventKind, ExitReason, LockError, RestartPolicy, StdStream,
-    Supervisor, WardenCommand,
+    Backoff, ChildEvent, ChildSpec, Environment, EventKind, ExitReason, RestartPolicy, StdStream, Supervisor,
+    WardenCommand,
 };
-use shared_protocol::{Code, Refusal, messages::Request, review::Scope};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
 };
-use std::{io::IsTerminal, path::Path, process::ExitCode, sync::Arc, thread::JoinHandle, time::Duration};
+use std::{process::ExitCode, sync::Arc, thread::JoinHandle, time::Duration};
 
-/// Crashes of the window in a row before it is left alone.
+/// Crashes of the window in a row before it is not started again.
 const MAX_CRASHES: u32 = 3;
 const STOP_LIMIT: Duration = Duration::from_secs(3);
 
-/// Opens the window.
-pub(super) fn open(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
-    start_logging();
-    if let Err(missing) = display() {
-        return format::refuse(&missing, false);
-    }
-    let opened = match workspace {
-        Some(root) => launch_at(root),
-        None => launch(),
-    };
-    let launch = match opened {
-        Ok(launch) => launch,
-        Err((root, SessionError::Lock(error @ LockError::Held { .. }))) => return raise(&root, &error),
-        Err((_, error)) => return format::refuse(&error.into(), false),
-    };
-    match run(launch, roles, true, mcp::Overrides::default(), |_| ()) {
-        Ok(code) => code,
-        Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
-    }
-}
-
-/// Runs without a window.
-pub(super) fn serve(
-    folder: Option<&Path>,
-    (overrides, approval): (mcp::Overrides, Option<Scope>),
-    json: bool,
-    roles: &Roles,
-) -> ExitCode {
-    start_logging();
-    let opened = workspace_at::find(folder).and_then(|root| Session::open(&root).map_err(Refusal::from));
-    let session = match opened {
-        Ok(session) => session,
-        Err(refusal) => return format::refuse(&refusal, json),
-    };
-    let root = session.workspace().root().display().to_string();
-    let revision = session.workspace().snapshot().revision();
-    let ready = |agents: Option<&str>| {
-        if json {
-            let pid = std::process::id();
-            let line = serde_json::json!({ "ready": true, "pid": pid, "workspace": root, "revision": revision, "mcp": agents });
-            format::print(&line.to_string());
-        } else {
-            format::print(&format!(
-                "Serving {root} at revision {revision}, without a window. Stop with Ctrl+C."
-            ));
-        }
-    };
-    let launch = Launch { approval, ..Launch::of(session) };
-    match run(launch, roles, false, overrides, ready) {
-        Ok(code) => code,
-        Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
-    }
-}
-
-/// Without a display there is no window, and waiting for one would not help.
-fn display() -> Result<(), Refusal> {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if set("DISPLAY") || set("WAYLAND_DISPLAY") {
-        return Ok(());
-    }
-    Err(Refusal::new(Code::BadRequest, "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set")
-        .hint("Run `draftboard serve WORKSPACE` to work without a window; `draftboard doctor` shows what is missing."))
-}
-
-fn raise(root: &Path, held: &LockError) -> ExitCode {
-    let raised = workspace_at::running(root).and_then(|client| match client {
-        Some(mut client) => client.request(Request::Raise).map_err(Refusal::from),
-        None => Err(Refusal::new(Code::Conflict, held.to_string())),
-    });
-    match raised {
-        Ok(_) => {
-            format::print(&format!("{} is open already; its window comes to the front", root.display()));
-            ExitCode::SUCCESS
-        }
-        Err(refusal) => format::refuse(&refusal, false),
-    }
-}
-
-pub(crate) fn start_logging() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("DRAFTBOARD_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp=error"));
-    let started = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(LogWriter::default)
-        .with_ansi(std::io::stderr().is_terminal())
-        .try_init();
-    drop(started);
-}
-
-/// Says that it is ready when it can be stopped as well.
-fn run(
-    launch: Launch,
+/// Runs the process until its end. Calls `ready` when it can be stopped as well.
+pub(super) fn run(
+    mut launch: Launch,
     roles: &Roles,
     window: bool,
     overrides: mcp::Overrides,
@@ -126,17 +41,20 @@ fn run(
         .inspect_err(|error| tracing::warn!(%error, "an unexpected end of this run will not be noticed"));
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
-    let (agents, orders) = mcp::Link::new();
+    let (agents, agents_messages) = mcp::AgentsHandle::new();
     let (terraform, questions) = terraform_worker::Link::new();
     let (previews, wishes) = preview::Link::new()?;
     let (upstreams, wanted) = upstreams::Link::new();
-    let parts = Parts {
+    let services = Services {
         agents: agents.clone(),
         terraform: terraform.clone(),
         previews: previews.clone(),
         upstreams: upstreams.clone(),
     };
-    let (host, signals, writer) = Host::start(launch, window, parts)?;
+    let (process, signals) = ProcessHandle::new(window, std::mem::take(&mut launch.failed));
+    let terminals = TerminalServer::starter(services.clone(), process.clone());
+    let (host, writer) = WriterHandle::start(launch, process.clone(), services.clone(), terminals)?;
+    let router = Router { writer: host.clone(), services, process };
     let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
     let spawner = Arc::new(WardenCommand::new(&roles.exe));
     let worker = terraform_worker::start(
@@ -149,7 +67,12 @@ fn run(
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
     let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
     let previewing = preview::start(previews.clone(), wishes, around, launcher)?;
-    let started = mcp::start(agents.clone(), orders, host.clone(), terraform.clone(), overrides)
+    let deps = mcp::AgentsDeps {
+        events: Arc::new(InAgents(host.clone())),
+        terraform: terraform.clone(),
+        previews: previews.clone(),
+    };
+    let started = mcp::start(agents.clone(), agents_messages, deps, overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     if let Ok(started) = &started {
         let around = upstreams::Around {
@@ -164,7 +87,7 @@ fn run(
     if window {
         supervisor.start(renderer(roles))?;
     }
-    let code = attend(&host, &children, &signals, &stops);
+    let code = attend(&router, &children, &signals, &stops);
     supervisor.shutdown(STOP_LIMIT);
     upstreams.stop();
     agents.stop();
@@ -210,32 +133,32 @@ pub(super) fn stops() -> anyhow::Result<Receiver<i32>> {
 
 /// Until somebody asks for the end, the window is closed, or it crashed too often.
 fn attend(
-    host: &Host,
+    router: &Router,
     children: &Receiver<ChildEvent>,
-    signals: &Receiver<Signal>,
+    signals: &Receiver<ProcessSignal>,
     stops: &Receiver<i32>,
 ) -> ExitCode {
     loop {
         select! {
             recv(stops) -> _ => return ExitCode::SUCCESS,
             recv(signals) -> signal => match signal {
-                Ok(Signal::Quit) | Err(_) => return ExitCode::SUCCESS,
+                Ok(ProcessSignal::Quit) | Err(_) => return ExitCode::SUCCESS,
             },
             recv(children) -> event => match event {
-                Ok(event) => if let Some(code) = child_event(host, event) { return code },
+                Ok(event) => if let Some(code) = child_event(router, event) { return code },
                 Err(_) => return ExitCode::FAILURE,
             },
         }
     }
 }
 
-fn child_event(host: &Host, event: ChildEvent) -> Option<ExitCode> {
+fn child_event(router: &Router, event: ChildEvent) -> Option<ExitCode> {
     match event.kind {
         EventKind::Started { pid, channel, .. } => {
             tracing::info!(pid, "the window starts");
-            let host = host.clone();
+            let router = router.clone();
             let serve = move || {
-                if let Err(reason) = renderer_link::serve(channel, &host) {
+                if let Err(reason) = renderer_link::serve(channel, &router) {
                     tracing::error!(%reason, "the window's connection was ended");
                 }
             };
@@ -270,12 +193,12 @@ fn child_event(host: &Host, event: ChildEvent) -> Option<ExitCode> {
     }
 }
 
-fn finish(host: &Host, writer: JoinHandle<()>) {
-    if let Err(refusal) = host.send(Job::Stop) {
+fn finish(writer: &WriterHandle, thread: JoinHandle<()>) {
+    if let Err(refusal) = writer.send(WriterMsg::Stop) {
         tracing::error!(%refusal, "the writer did not take the end");
         return;
     }
-    if writer.join().is_err() {
+    if thread.join().is_err() {
         tracing::error!("the writer ended with a fault; every acknowledged change is in the journal");
     }
 }

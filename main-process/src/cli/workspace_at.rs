@@ -1,12 +1,13 @@
-//! Which workspace a command means, and how to reach it: through a running Draftboard if there is one, else directly.
+//! The workspace of a command: reached through a running Draftboard if there is one, else opened directly.
 
-use super::alone::{self, Alone};
-use crate::{host::ask, renderer_link::user_name, terminal::Client};
-use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
-use shared_protocol::{
-    Actor, ActorKind, Code, Refusal,
-    messages::{Answer, Request},
+use super::alone::StandaloneTerraform;
+use crate::{
+    host::{WorkspaceRequest, WorkspaceTurn},
+    local_user::user_name,
+    terminal::TerminalClient,
 };
+use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
+use shared_protocol::{Actor, ActorKind, Code, Refusal, messages::Request, requests::TerminalRequest};
 use std::path::{Path, PathBuf};
 use workspace::now;
 use workspace::{OpenError, Workspace};
@@ -24,14 +25,21 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {
     })
 }
 
-/// Where requests go.
-pub(super) enum Reached {
-    Running(Box<Client>),
-    Direct { workspace: Box<Workspace>, terraform: Option<Alone>, _lock: WorkspaceLock },
+/// A workspace that a command reached.
+pub(super) enum ReachedWorkspace {
+    /// Open in a running Draftboard.
+    Running(Box<TerminalClient>),
+    /// Opened by this command, which has it to itself.
+    Direct { workspace: Box<Workspace>, terraform: StandaloneTerraform, _lock: WorkspaceLock },
 }
 
-impl Reached {
-    pub(super) fn workspace(root: &Path) -> Result<Self, Refusal> {
+impl ReachedWorkspace {
+    /// The named workspace, or the one around the current folder.
+    pub(super) fn at(named: Option<&Path>) -> Result<Self, Refusal> {
+        Self::open(&find(named)?)
+    }
+
+    fn open(root: &Path) -> Result<Self, Refusal> {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenError::no_workspace(root).into());
         }
@@ -41,29 +49,62 @@ impl Reached {
         match WorkspaceLock::acquire(root) {
             Ok(lock) => {
                 let workspace = Box::new(Workspace::open(root, now())?);
-                Ok(Self::Direct { workspace, terraform: None, _lock: lock })
+                Ok(Self::Direct { workspace, terraform: StandaloneTerraform::default(), _lock: lock })
             }
             Err(error @ LockError::Held { .. }) => Err(Refusal::new(Code::Conflict, error.to_string())
-                .hint("Another command may be at work: try again.")),
+                .hint("Another command may be running: try again.")),
             Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
         }
     }
 
-    pub(super) fn request(&mut self, request: Request) -> Result<Answer, Refusal> {
+    /// Sends a request that concerns the workspace alone.
+    pub(super) fn request<R>(&mut self, request: R) -> Result<<R as TerminalRequest>::Response, Refusal>
+    where
+        R: TerminalRequest + WorkspaceRequest<Response = <R as TerminalRequest>::Response>,
+    {
         match self {
             Self::Running(client) => Ok(client.request(request)?),
-            Self::Direct { workspace, terraform, .. } => {
-                let actor = Actor::new(ActorKind::Terminal, user_name());
-                match request {
-                    Request::Terraform(request) => alone::ask(workspace, terraform, request, &actor),
-                    other => ask(workspace, &other, &actor, now()).result,
-                }
+            Self::Direct { workspace, .. } => {
+                let actor = terminal_actor();
+                let mut turn = WorkspaceTurn { workspace, actor: &actor, moment: now(), patches: Vec::new() };
+                request.handle(&mut turn)
             }
+        }
+    }
+
+    /// Sends a request about Terraform, which also works without a running Draftboard.
+    pub(super) fn terraform<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+        match self {
+            Self::Running(client) => Ok(client.request(request)?),
+            Self::Direct { workspace, terraform, .. } => match request.into() {
+                Request::Terraform(request) => {
+                    let response = terraform.request(workspace, request, &terminal_actor())?;
+                    serde_json::to_value(response).ok().and_then(R::read).ok_or_else(needs_running)
+                }
+                _ => Err(needs_running()),
+            },
+        }
+    }
+
+    /// Sends a request that only a running Draftboard can handle.
+    pub(super) fn running<R: TerminalRequest>(&mut self, request: R) -> Result<R::Response, Refusal> {
+        match self {
+            Self::Running(client) => Ok(client.request(request)?),
+            Self::Direct { .. } => Err(needs_running()),
         }
     }
 }
 
-/// The running Draftboard that is meant: that of the named workspace, of the one around the current folder, or the only one.
+fn terminal_actor() -> Actor {
+    Actor::new(ActorKind::Terminal, user_name())
+}
+
+fn needs_running() -> Refusal {
+    Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")
+        .hint("Start one with `draftboard WORKSPACE`, or without a window with `draftboard serve WORKSPACE`.")
+}
+
+/// The running Draftboard of the named workspace, of the one around the current folder, or the only one.
 pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal> {
     let unavailable = |error: String| Refusal::new(Code::StorageError, error);
     let dirs = RuntimeDirs::of_user();
@@ -92,9 +133,9 @@ pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal>
 }
 
 /// A client of the Draftboard that has this workspace open, if there is one.
-pub(super) fn running(root: &Path) -> Result<Option<Client>, Refusal> {
+pub(super) fn running(root: &Path) -> Result<Option<TerminalClient>, Refusal> {
     let unavailable = |error: String| Refusal::new(Code::StorageError, error);
     let dirs = RuntimeDirs::of_user();
     let record = instance::find(dirs.usable(), root).map_err(|error| unavailable(error.to_string()))?;
-    record.map(|record| Client::connect(&record)).transpose().map_err(Refusal::from)
+    record.map(|record| TerminalClient::connect(&record)).transpose().map_err(Refusal::from)
 }

@@ -69,7 +69,7 @@ pub(crate) fn start_agent(root: &Path) -> Result<GuardedProgram, Refusal> {
 
 /// Plays the agent: connects through `draftboard mcp`, proposes, waits for the decision, ends.
 pub fn run_agent(workspace: &Path) -> ExitCode {
-    crate::cli::start_logging();
+    crate::logging::start_logging();
     let played = std::env::current_exe()
         .map_err(client::ClientError::Start)
         .and_then(|exe| Client::connect(&exe, workspace))

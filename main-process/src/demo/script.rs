@@ -1,4 +1,4 @@
-//! What the agent does, step by step. It finds its nodes by what the tools tell about the board, so the example may change
+//! The steps of the agent. It finds its nodes with the tools, so the example may change
 //! without the script. One edit is harmful on purpose: it removes what others still need.
 
 use super::client::{Client, ClientError};
@@ -64,9 +64,9 @@ fn wait_for_decision(client: &mut Client, id: &Value) -> Result<(), ClientError>
 /// The nodes that the script is about.
 #[derive(Debug, PartialEq, Eq)]
 struct Cast {
-    /// What the new nodes are.
+    /// The type of the new nodes.
     type_id: String,
-    /// What everything else needs.
+    /// The node that all others need.
     base: String,
     /// A node with a number that is raised: its id and its new input.
     tuned: (String, Value),
@@ -104,7 +104,7 @@ impl Cast {
         };
         let victim = nodes.iter().find(|node| is_called(node, "database") && needed.contains(&id(node)));
         let victim = victim.ok_or(ClientError::Missing("database that others need"))?;
-        // What needs the victim changes with its removal already.
+        // Nodes that need the victim change with its removal already.
         let follows = |node: &&&Value| {
             edges.iter().any(|edge| {
                 text(&edge["sourceInstanceId"]) == id(victim) && text(&edge["targetInstanceId"]) == id(node)

@@ -41,7 +41,7 @@ fn state_of(document: &Document) -> Value {
 fn resource(document: &Document, node: &Node) -> Value {
     let input = node.props.iter().find(|(key, _)| key.as_str() == "input");
     let input = dynamic(input.and_then(|(_, value)| serde_json::to_value(value).ok()).unwrap_or_default());
-    // What a node needs are its triggers: it is replaced when one of them is.
+    // The needs of a node are its triggers: it is replaced when one of them is.
     let ids: Vec<NodeId> = node.references.values().flatten().copied().collect();
     let needed = ids.iter().filter_map(|id| document.nodes.iter().find(|other| other.id == *id));
     let dependencies: Vec<String> = needed.map(|other| format!("{RESOURCE}.{}", other.name)).collect();

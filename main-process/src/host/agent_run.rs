@@ -1,13 +1,14 @@
-//! A run that an agent asked for and a person allowed: what it says and comes to goes to the call that waits, and stands with
-//! the proposal.
+//! A run that an agent requested and a person accepted: its lines and its outcome go to the call that waits, and the proposal
+//! keeps the outcome.
 
-use super::{Host, Job, Reply};
+use super::{Reply, WriterHandle, WriterMsg, reply};
 use crate::terraform_worker::{self, ApplyRequest, Follower, Outcome, PlanKey, SavedPlan};
 use mcp_server::{Doings, Done, Said};
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, ProposalId, Refusal,
     messages::Answer,
+    request::Responder,
     terraform::{RunId, RunLine, RunState, TerraformRequest},
 };
 use std::sync::{
@@ -15,64 +16,64 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// Bytes of each list in what an agent is told about a run: both fit into one answer.
+/// Bytes of each list in the outcome that an agent receives: both fit into one message.
 const MAX_LIST_BYTES: usize = 96 * 1024;
 
 pub(super) struct AgentRun {
     pub(super) proposal: ProposalId,
     pub(super) reviewer: String,
     pub(super) doings: Arc<Doings>,
-    pub(super) host: Host,
+    pub(super) writer: WriterHandle,
     pub(super) terraform: terraform_worker::Link,
-    /// Its number, once it has one.
+    /// The number of the run, once it has one.
     pub(super) run: AtomicU64,
 }
 
 impl AgentRun {
-    /// Starts it. What comes of it is told later, from another thread.
+    /// Starts the run, which sends its outcome from another thread.
     pub(super) fn start(self, request: TerraformRequest) {
         let (run, reply) = self.begin();
         run.terraform.clone().run_followed(request, run.actor(), reply, run);
     }
 
-    /// Applies the saved plan that the person said yes to.
+    /// Applies the accepted plan.
     pub(super) fn apply(self, key: PlanKey, saved: Arc<SavedPlan>, requested_by: String) {
         let (run, reply) = self.begin();
         let (terraform, actor) = (run.terraform.clone(), run.actor());
         terraform.apply_request(ApplyRequest { key, saved, requested_by, actor, follower: run }, reply);
     }
 
-    /// What was said yes to cannot be done.
+    /// Ends a run that cannot start.
     pub(super) fn refuse(self, refusal: Refusal) {
-        let (run, _) = self.begin();
-        run.finish(Done::refused(refusal));
+        self.doings.begin(self.proposal);
+        self.finish(Done::refused(refusal));
     }
 
     fn begin(self) -> (Arc<Self>, Reply) {
         let run = Arc::new(self);
         let refused = Arc::clone(&run);
-        let reply = Box::new(move |result: Result<Answer, Refusal>| {
-            // That it began is told by the run itself.
+        let responder = Responder::new(move |result: Result<Answer, Refusal>| {
+            // The run itself reports its start.
             if let Err(refusal) = result {
                 refused.finish(Done::refused(refusal));
             }
         });
         run.doings.begin(run.proposal);
-        (run, reply)
+        (run, reply(responder))
     }
 
     fn actor(&self) -> Actor {
         Actor::new(ActorKind::Window, self.reviewer.clone())
     }
 
-    fn note(&self, outcome: String) {
-        if let Err(refusal) = self.host.send(Job::CameOf { proposal: self.proposal, outcome }) {
-            tracing::debug!(%refusal, "what came of a run was not noted");
+    fn record_outcome(&self, outcome: String) {
+        if let Err(refusal) = self.writer.send(WriterMsg::CameOf { proposal: self.proposal, outcome }) {
+            tracing::debug!(%refusal, "the outcome of a run was not recorded");
         }
     }
 
     fn finish(&self, done: Done) {
-        self.note(done.words.clone());
+        self.record_outcome(done.words.clone());
         self.doings.done(self.proposal, done);
     }
 }
@@ -80,12 +81,12 @@ impl AgentRun {
 impl Follower for AgentRun {
     fn started(&self, run: RunId) {
         self.run.store(run, Ordering::Release);
-        self.note(format!("run {run} began"));
+        self.record_outcome(format!("run {run} began"));
         let (terraform, actor) = (self.terraform.clone(), self.actor());
         self.doings.stops_with(self.proposal, move || {
             let reply = Box::new(move |result: Result<Answer, Refusal>| {
                 if let Err(refusal) = result {
-                    tracing::debug!(%refusal, run, "a run that is not wanted any more goes on");
+                    tracing::debug!(%refusal, run, "a cancelled run goes on");
                 }
             });
             terraform.request(TerraformRequest::Cancel { run }, actor, reply);
@@ -117,7 +118,7 @@ fn words(run: RunId, outcome: &Outcome) -> String {
     format!("run {run} ({}) {how}{}", outcome.operation.word(), counts.unwrap_or_default())
 }
 
-/// As the contract of `run_terraform` has it.
+/// The result in the shape of the contract of `run_terraform`.
 fn data(run: RunId, outcome: &Outcome) -> Value {
     let (success, code) = match outcome.state {
         RunState::Succeeded { .. } => (true, Some(0)),
@@ -139,7 +140,7 @@ fn data(run: RunId, outcome: &Outcome) -> Value {
     let (diagnostics, diagnostics_omitted) = bounded(diagnostics);
     let (changes, changes_omitted) = bounded(changes);
     let mut data = json!({
-        // A program that was ended by a signal has none of its own.
+        // A program that a signal ended has no exit code.
         "exitCode": code.unwrap_or(-1),
         "success": success,
         "cancelled": matches!(outcome.state, RunState::Cancelled { .. }),
@@ -157,7 +158,7 @@ fn data(run: RunId, outcome: &Outcome) -> Value {
     data
 }
 
-/// The first of them that fit into an answer, and how many do not.
+/// The values that fit into a message, and the number of the others.
 fn bounded(all: impl Iterator<Item = Value>) -> (Vec<Value>, usize) {
     let (mut kept, mut bytes, mut omitted) = (Vec::new(), 0, 0);
     for value in all {

@@ -1,5 +1,5 @@
-//! What `draftboard serve` says about the review queue: it has no window, so a proposal that waits would otherwise be seen by
-//! nobody. One line on standard error for each; standard output stays for what scripts read.
+//! Announcements of `draftboard serve`, which has no window: one line on standard error for each proposal that waits for
+//! review. Standard output stays free for scripts.
 
 use authority::proposals::Queue;
 use mcp_server::{shown, shown_line};

@@ -1,31 +1,65 @@
-//! What the writer does for the parts of the process that run Terraform and previews.
+//! The writer's side of the services: the calls that agents, Terraform and previews make into the process.
 
-use super::{Host, Job, Reply};
+use super::{WriterHandle, WriterMsg};
 use crate::{
-    mcp, preview,
+    local_user::user_name,
+    mcp::{self, Address},
+    preview,
+    responses::wait_for,
     terraform_worker::{Around, Told},
 };
-use crossbeam_channel::bounded;
+use authority::proposals::{AgentAsk, Client};
+use mcp_server::AskReply;
 use shared_protocol::{
-    Actor, Code, NodeId, Refusal,
-    messages::{Answer, Applied},
+    Actor, ActorKind, NodeId, Refusal, Revision,
+    mcp::McpView,
+    messages::{Applied, Patch},
     previews::PreviewsView,
+    requests::ReadPatches,
 };
 use std::time::Duration;
 use workspace::Mutation;
 
 const APPLY_LIMIT: Duration = Duration::from_secs(60);
+const READ_LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) struct InHost {
-    pub(crate) host: Host,
-    /// Agents see what is deployed as well.
-    pub(crate) agents: mcp::Link,
+    pub(crate) host: WriterHandle,
+    /// The agents' view shows deployments as well.
+    pub(crate) agents: mcp::AgentsHandle,
 }
 
 pub(crate) struct InPreviews {
-    pub(crate) host: Host,
-    /// Agents see the sessions as well.
-    pub(crate) agents: mcp::Link,
+    pub(crate) host: WriterHandle,
+    /// The agents' view shows the sessions as well.
+    pub(crate) agents: mcp::AgentsHandle,
+}
+
+pub(crate) struct InAgents(pub(crate) WriterHandle);
+
+impl mcp::AgentsEvents for InAgents {
+    fn publish_view(&self, view: McpView) {
+        // Refused: the writer has ended, and nobody shows the view.
+        let _ = self.0.send(WriterMsg::Mcp(Box::new(view)));
+    }
+
+    fn record_address(&self, address: Option<Address>) {
+        // Refused: the writer has ended, and the record is gone.
+        let _ = self.0.send(WriterMsg::McpAddress(address));
+    }
+
+    fn after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
+        self.0.then(respond);
+    }
+
+    fn submit(&self, client: Client, ask: AgentAsk, reply: AskReply) {
+        self.0.submit(client, ask, reply);
+    }
+
+    fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
+        let actor = Actor::new(ActorKind::Terminal, user_name());
+        self.0.wait_for(ReadPatches { since }, actor, READ_LIMIT)
+    }
 }
 
 impl preview::Around for InPreviews {
@@ -34,34 +68,26 @@ impl preview::Around for InPreviews {
     }
 
     fn chosen(&self, node: NodeId) {
-        self.host.mention(Job::Chosen(node));
+        self.host.mention(WriterMsg::Chosen(node));
     }
 }
 
 impl Around for InHost {
     fn tell(&self, told: Told) {
-        let job = match told {
+        let message = match told {
             Told::View(view) => {
                 let statuses = view.boards.iter().flat_map(|board| board.statuses.iter().copied());
                 self.agents.published.show_deployments(statuses.collect());
-                Job::Terraform(view)
+                WriterMsg::Terraform(view)
             }
-            Told::Lines { run, first, lines } => Job::RunLines { run, first, lines },
+            Told::Lines { run, first, lines } => WriterMsg::RunLines { run, first, lines },
         };
-        if let Err(refusal) = self.host.send(job) {
-            tracing::debug!(%refusal, "the window was not told about Terraform");
+        if let Err(refusal) = self.host.send(message) {
+            tracing::debug!(%refusal, "the window does not show the state of Terraform");
         }
     }
 
     fn apply(&self, mutation: Mutation, actor: Actor) -> Result<Applied, Refusal> {
-        let (done, answered) = bounded(1);
-        let reply: Reply = Box::new(move |result| drop(done.send(result)));
-        self.host.send(Job::Mutate { mutation, actor, reply })?;
-        match answered.recv_timeout(APPLY_LIMIT) {
-            Ok(Ok(Answer::Applied(applied))) => Ok(applied),
-            Ok(Ok(_)) => Err(Refusal::new(Code::Internal, "an answer that was not asked for")),
-            Ok(Err(refusal)) => Err(refusal),
-            Err(_) => Err(Refusal::new(Code::Timeout, "no answer in time; the change may still be made")),
-        }
+        wait_for(APPLY_LIMIT, |responder| self.host.mutate(mutation, actor, responder))
     }
 }

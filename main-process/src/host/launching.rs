@@ -1,5 +1,5 @@
-//! Which workspace: the recent ones with what is wrong with them, a new one, the example, and what to do when the last
-//! one does not open.
+//! Choosing a workspace: the recent ones with their problems, a new one, the example, and the fallback when the last one does
+//! not open.
 
 use super::{Session, SessionError};
 use crate::terraform_worker;
@@ -19,37 +19,37 @@ use user_folders as paths;
 use workspace::now;
 use workspace::{NewError, Template, beside, create, create_empty, has_terraform, unpack_example};
 
-/// What a start without a named workspace found.
+/// The workspace to start with.
 pub(crate) struct Launch {
     pub(crate) session: Session,
     /// Shows the welcome page over the workspace.
     pub(crate) welcome: Option<Welcome>,
-    /// Workspaces that did not open, and why.
-    pub(crate) failed: Failed,
-    /// What agents may do in this run without being asked about.
+    /// Workspaces that did not open, with the reason.
+    pub(crate) failed: FailedWorkspaces,
+    /// The standing approval of this run.
     pub(crate) approval: Option<Scope>,
 }
 
-/// Why the welcome page is shown, as far as the page depends on it.
+/// The welcome page.
 #[derive(Default)]
 pub(crate) struct Welcome {
-    /// The folder that was named and is no workspace.
+    /// The named folder, when it is no workspace.
     pub(crate) folder: Option<PlainFolder>,
 }
 
 impl Launch {
-    /// The workspace that was asked for.
+    /// Starts with the requested workspace.
     pub(crate) fn of(session: Session) -> Self {
-        Self { session, welcome: None, failed: Failed::new(), approval: None }
+        Self { session, welcome: None, failed: FailedWorkspaces::new(), approval: None }
     }
 }
 
-pub(crate) type Failed = BTreeMap<PathBuf, String>;
+pub(crate) type FailedWorkspaces = BTreeMap<PathBuf, String>;
 
-/// Opens the last workspace, or the example when there is none or it does not open. One that is open elsewhere is an
-/// error: its own window is the place for it.
+/// Opens the last workspace, or the example when there is none or it does not open. A workspace that is open elsewhere is an
+/// error, because it has a window already.
 pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
-    let mut failed = Failed::new();
+    let mut failed = FailedWorkspaces::new();
     if let Some(last) = paths::recent().into_iter().next() {
         match Session::open(&last) {
             Ok(session) => return Ok(Launch::of(session)),
@@ -62,12 +62,12 @@ pub(crate) fn launch() -> Result<Launch, (PathBuf, SessionError)> {
     }
     let example = paths::example();
     let session = open_example().map_err(|error| (example, error))?;
-    // Nobody has chosen the example: at the first start nothing was, later something else was.
+    // The user did not choose the example.
     Ok(Launch { session, welcome: Some(Welcome::default()), failed, approval: None })
 }
 
-/// Opens a named workspace. For a folder that is none, opens the welcome page with what can be done about it, over whatever
-/// else can be opened; the error stands where nothing can.
+/// Opens a named workspace. For a folder that is none, shows the welcome page with the choices for it over another workspace;
+/// returns the error when no workspace opens.
 pub(crate) fn launch_at(root: &Path) -> Result<Launch, (PathBuf, SessionError)> {
     let error = match Session::open(root) {
         Ok(session) => return Ok(Launch::of(session)),
@@ -84,7 +84,7 @@ pub(crate) fn launch_at(root: &Path) -> Result<Launch, (PathBuf, SessionError)> 
     }
 }
 
-/// A folder that is no workspace; `None` for everything else.
+/// Describes a folder that is no workspace; `None` for anything else.
 pub(super) fn plain_folder(root: &Path) -> Option<PlainFolder> {
     if !root.is_dir() || root.join("draftboard.toml").exists() {
         return None;
@@ -104,12 +104,12 @@ pub(super) fn create_at(path: &Path, template: Template) -> Result<(), Refusal> 
     create(path, template, BoardId::from_bits(now().seed)).map_err(not_made)
 }
 
-/// Makes a workspace beside a folder with what is imported from it. Leaves nothing behind when that fails.
+/// Creates a workspace beside a folder with the board that is imported from it. Leaves nothing behind when that fails.
 pub(super) fn import_beside(folder: &Path, actor: &Actor) -> Result<(Session, TerraformAnswer), Refusal> {
     let place = beside(folder);
     let imported = create_for_import(folder, &place).and_then(|()| import_into(folder, &place, actor));
     imported.map_err(|refusal| {
-        // The place was free before, so all of it is ours.
+        // The folder did not exist before, so all of it is ours.
         if let Err(error) = std::fs::remove_dir_all(&place)
             && error.kind() != std::io::ErrorKind::NotFound
         {
@@ -130,7 +130,7 @@ fn import_into(folder: &Path, place: &Path, actor: &Actor) -> Result<(Session, T
         }
         Err(refusal) => {
             session.close();
-            Err(refusal.hint("No workspace was made. Mend the files, then import the folder again."))
+            Err(refusal.hint("No workspace was created. Fix the files, then import the folder again."))
         }
     }
 }
@@ -152,8 +152,8 @@ fn not_made(error: NewError) -> Refusal {
     Refusal::new(code, error.to_string())
 }
 
-/// The list as the launcher shows it. Looks at the disk, so not for the writer's own thread.
-pub(super) fn recents(failed: &Failed) -> Vec<Recent> {
+/// The recent workspaces with their problems. Reads the disk, so it must not run on the writer's thread.
+pub(super) fn recents(failed: &FailedWorkspaces) -> Vec<Recent> {
     let recent = |path: PathBuf| {
         let problem = failed.get(&path).cloned().or_else(|| problem_of(&path));
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -164,8 +164,8 @@ pub(super) fn recents(failed: &Failed) -> Vec<Recent> {
 
 fn problem_of(path: &Path) -> Option<String> {
     if !path.is_dir() {
-        return Some("The folder is not there any more.".to_owned());
+        return Some("The folder no longer exists.".to_owned());
     }
     let config = path.join("draftboard.toml");
-    (!config.is_file()).then(|| "The folder has no draftboard.toml any more.".to_owned())
+    (!config.is_file()).then(|| "The folder no longer has a draftboard.toml.".to_owned())
 }

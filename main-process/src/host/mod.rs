@@ -1,234 +1,294 @@
-//! The one writer. A thread owns the open workspace; everybody else sends it jobs over a bounded channel and hears back when
-//! what they asked for is durable.
+//! The writer: one thread owns the open workspace. Every other part sends it messages over a bounded channel, and receives
+//! its response when the change is durable and published (see [`publisher`] for the order).
+//!
+//! Owns: deciding, reviewing, writing files, the audit, and the one place that publishes. Must not know: who routes a
+//! request here, how a connection encodes a response, or how Terraform, previews and managed servers work.
 
 mod agent_run;
 mod announce;
-mod answer;
 mod around;
 mod codes;
 mod launching;
 mod notify;
+mod process;
+mod publisher;
+mod requests;
+mod review_requests;
 mod session;
 mod subscriber;
 mod writer;
 
-pub(crate) use answer::ask;
-pub(crate) use around::{InHost, InPreviews};
+pub(crate) use around::{InAgents, InHost, InPreviews};
 pub(crate) use launching::{Launch, launch, launch_at};
-pub(crate) use session::{Session, SessionError};
+pub(crate) use process::{ProcessHandle, ProcessSignal};
+pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
+pub(crate) use session::{ServeTerminals, Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
+pub(crate) use {WriterHandle as Host, WriterMsg as Job};
 
 use crate::{
+    background,
     mcp::{self, Address},
-    preview, terraform_worker, upstreams,
+    preview,
+    responses::wait_for,
+    terraform_worker, upstreams,
 };
 use authority::proposals::{AgentAsk, Client};
-use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TrySendError, bounded};
+use crossbeam_channel::{SendTimeoutError, Sender, TrySendError, bounded};
 use journal::FileChanged;
 use mcp_server::AskReply;
 use shared_protocol::{
     Actor, Code, NodeId, ProposalId, Refusal,
     mcp::McpView,
-    messages::{Answer, Presence, Request, ToRenderer},
-    review::{AuditEvent, ReviewRequest, TerminalReview, TerminalReviewAnswer},
+    messages::{Answer, Applied, InstanceView, Presence, ToRenderer},
+    request::Responder,
+    requests::{ExportBoard, ExportedFile},
+    review::AuditEvent,
     terraform::{RunId, RunLine, TerraformView},
-    upstreams::{UpstreamDecision, UpstreamsView},
+    upstreams::UpstreamsView,
 };
-use std::{io, thread::JoinHandle, time::Duration};
+use std::{io, path::Path, thread::JoinHandle, time::Duration};
 use workspace::Mutation;
+use writer::Writer;
 
-/// Jobs that may wait; whoever comes after that is told to try again.
+/// Messages that may wait; a sender of more is refused.
 const MAX_WAITING: usize = 1_024;
 const SEND_LIMIT: Duration = Duration::from_secs(10);
 
+/// The callback of Terraform, previews and managed servers until they take a [`Responder`].
 pub(crate) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
-pub(crate) type TerminalReply = Box<dyn FnOnce(Result<TerminalReviewAnswer, Refusal>) + Send>;
 
-pub(crate) enum Job {
-    Request {
-        request: Request,
-        actor: Actor,
-        reply: Reply,
-    },
-    /// A change that another part of the process has worked out.
+/// The seam to those services. Dropping the callback drops the responder, which sends a refusal.
+pub(crate) fn reply(responder: Responder<Answer>) -> Reply {
+    Box::new(move |result| responder.send(result))
+}
+
+/// One message to the writer.
+pub(crate) enum WriterMsg {
+    /// A change of the content; waiting ones are decided together and share one write to the disk.
     Mutate {
         mutation: Mutation,
         actor: Actor,
-        reply: Reply,
+        responder: Responder<Applied>,
     },
-    Presence(Presence),
-    /// A renderer is there: it gets everything, then patches.
-    Attach(Sender<ToRenderer>),
-    /// The renderer missed something.
-    Resync,
-    FileChanged(FileChanged),
-    /// What the agents' side looks like now.
-    Mcp(Box<McpView>),
-    /// Where agents find this process; none when they do not.
-    McpAddress(Option<Address>),
-    /// What the agents' side answers, once the jobs before it are done.
-    McpAnswer {
-        reply: Reply,
-        result: Result<Answer, Refusal>,
-    },
-    /// What is known about Terraform now.
-    Terraform(Box<TerraformView>),
-    RunLines {
-        run: RunId,
-        first: u64,
-        lines: Vec<RunLine>,
-    },
-    /// Somebody chose this node in a preview.
-    Chosen(NodeId),
-    /// What is known about managed servers now.
-    Upstreams(Box<UpstreamsView>),
-    /// What a person decides about managed servers; sent by the window's own channel and by nothing else.
-    Upstream {
-        decision: UpstreamDecision,
-        name: String,
-        reply: Reply,
-    },
-    /// A line of the audit.
-    Note {
-        event: AuditEvent,
-        by: upstreams::By,
-        reason: String,
-    },
-    /// What an agent asks of the review queue.
+    /// A request of an agent to the review queue; joins the group of mutations.
     Ask {
         client: Client,
         ask: AgentAsk,
         reply: AskReply,
     },
-    /// What only the window may ask; sent by its own channel and by nothing else.
-    Review {
-        request: ReviewRequest,
-        name: String,
-        reply: Reply,
+    /// A line of the audit; joins the group of mutations.
+    Note {
+        event: AuditEvent,
+        by: upstreams::By,
+        reason: String,
     },
-    /// Reviewing from a terminal.
-    TerminalReview {
-        connection: u64,
-        request: TerminalReview,
-        name: String,
-        reply: TerminalReply,
-    },
-    /// What came of something that was accepted and done elsewhere.
+    /// A request that runs in its own turn.
+    Call(WriterCall),
+    /// The outcome of an accepted action that another part carried out.
     CameOf {
         proposal: ProposalId,
         outcome: String,
     },
+    FileChanged(FileChanged),
+    /// The selection and viewports of the window.
+    Presence(Presence),
+    /// A node was selected in a preview.
+    Chosen(NodeId),
+    /// A renderer is connected: it receives everything, then patches.
+    Attach(Sender<ToRenderer>),
+    /// The renderer missed a patch.
+    Resync,
+    /// A service's new view, for the window.
+    Mcp(Box<McpView>),
+    Terraform(Box<TerraformView>),
+    Upstreams(Box<UpstreamsView>),
+    RunLines {
+        run: RunId,
+        first: u64,
+        lines: Vec<RunLine>,
+    },
+    /// The address where agents connect, for the discovery record.
+    McpAddress(Option<Address>),
     Stop,
 }
 
-/// What the writer tells the process around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
-    /// Somebody asked for the end.
-    Quit,
+/// A typed request as the writer runs it: with the writer, or with the refusal of a message that was not delivered.
+pub(crate) struct WriterCall(RunCall);
+
+type RunCall = Box<dyn FnOnce(Result<&mut Writer, Refusal>) + Send>;
+
+impl WriterMsg {
+    /// Answers a message that was not delivered.
+    fn refuse(self, refusal: Refusal) {
+        match self {
+            Self::Mutate { responder, .. } => responder.send(Err(refusal)),
+            Self::Ask { reply, .. } => reply(Err(refusal)),
+            Self::Call(WriterCall(call)) => call(Err(refusal)),
+            Self::Note { .. }
+            | Self::CameOf { .. }
+            | Self::FileChanged(_)
+            | Self::Presence(_)
+            | Self::Chosen(_)
+            | Self::Attach(_)
+            | Self::Resync
+            | Self::Mcp(_)
+            | Self::Terraform(_)
+            | Self::Upstreams(_)
+            | Self::RunLines { .. }
+            | Self::McpAddress(_)
+            | Self::Stop => tracing::debug!(%refusal, "a message to the writer was dropped"),
+        }
+    }
 }
 
-/// The parts of the process that the writer passes things on to.
+/// The services that read what the writer publishes and receive their requests from the router.
 #[derive(Clone)]
-pub(crate) struct Parts {
-    pub(crate) agents: mcp::Link,
+pub(crate) struct Services {
+    pub(crate) agents: mcp::AgentsHandle,
     pub(crate) terraform: terraform_worker::Link,
     pub(crate) previews: preview::Link,
     pub(crate) upstreams: upstreams::Link,
 }
 
-/// How to reach the writer.
+/// Sends messages to the writer.
 #[derive(Clone)]
-pub(crate) struct Host {
-    jobs: Sender<Job>,
-    /// What a window does in a preview does not pass the writer.
-    pub(crate) previews: preview::Link,
+pub(crate) struct WriterHandle {
+    messages: Sender<WriterMsg>,
 }
 
-impl Host {
+impl WriterHandle {
     /// Starts the writer's thread on an open workspace.
     pub(crate) fn start(
         launch: Launch,
-        window: bool,
-        parts: Parts,
-    ) -> io::Result<(Self, Receiver<Signal>, JoinHandle<()>)> {
-        let (jobs, waiting) = bounded(MAX_WAITING);
-        let (signals, heard) = bounded(4);
-        let host = Self { jobs, previews: parts.previews.clone() };
-        let own = host.clone();
+        process: ProcessHandle,
+        services: Services,
+        terminals: ServeTerminals,
+    ) -> io::Result<(Self, JoinHandle<()>)> {
+        let (messages, waiting) = bounded(MAX_WAITING);
+        let handle = Self { messages };
+        let own = handle.clone();
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
-            .spawn(move || writer::Writer::new(launch, own, signals, window, parts).run(&waiting))?;
-        Ok((host, heard, thread))
+            .spawn(move || Writer::new(launch, own, process, services, terminals).run(&waiting))?;
+        Ok((handle, thread))
     }
 
-    pub(crate) fn send(&self, job: Job) -> Result<(), Refusal> {
-        self.jobs.send_timeout(job, SEND_LIMIT).map_err(|error| match error {
-            SendTimeoutError::Timeout(_) => {
-                Refusal::new(Code::Timeout, "too many requests are waiting").hint("Try again in a moment.")
-            }
-            SendTimeoutError::Disconnected(_) => Refusal::new(Code::NoWorkspace, "Draftboard is closing"),
+    /// Sends a message and waits a moment for room. A message that is not delivered is answered with the refusal.
+    pub(crate) fn send(&self, message: WriterMsg) -> Result<(), Refusal> {
+        self.messages.send_timeout(message, SEND_LIMIT).map_err(|error| {
+            let (message, refusal) = match error {
+                SendTimeoutError::Timeout(message) => (message, too_many()),
+                SendTimeoutError::Disconnected(message) => (message, closing()),
+            };
+            message.refuse(refusal.clone());
+            refusal
         })
     }
 
-    /// For what is worth nothing later: lost when too much waits.
-    pub(crate) fn mention(&self, job: Job) {
-        if self.jobs.try_send(job).is_err() {
-            tracing::debug!("something was not mentioned to the writer");
+    /// Sends a message that is worthless later; drops it when the channel is full.
+    pub(crate) fn mention(&self, message: WriterMsg) {
+        if self.messages.try_send(message).is_err() {
+            tracing::debug!("a message to the writer was dropped");
         }
     }
 
-    /// Leaves a job there, and gives it back when too much waits already.
-    pub(crate) fn try_send(&self, job: Job) -> Result<(), Box<Job>> {
-        self.jobs.try_send(job).map_err(|error| Box::new(error.into_inner()))
+    /// Sends a message, or returns it when the channel is full.
+    pub(crate) fn try_send(&self, message: WriterMsg) -> Result<(), Box<WriterMsg>> {
+        self.messages.try_send(message).map_err(|error| Box::new(error.into_inner()))
     }
 
-    /// Has the review queue asked, and does not wait; when too much waits already, that is the answer.
-    pub(crate) fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
-        match self.jobs.try_send(Job::Ask { client, ask, reply }) {
+    /// Submits an agent's request to the review queue without waiting; a full channel refuses it.
+    pub(crate) fn submit(&self, client: Client, ask: AgentAsk, reply: AskReply) {
+        match self.messages.try_send(WriterMsg::Ask { client, ask, reply }) {
             Ok(()) => {}
-            Err(TrySendError::Full(Job::Ask { reply, .. })) => {
-                reply(Err(Refusal::new(Code::Timeout, "too many requests are waiting")
-                    .hint("Try again in a moment.")))
-            }
-            Err(TrySendError::Disconnected(Job::Ask { reply, .. })) => {
-                reply(Err(Refusal::new(Code::NoWorkspace, "Draftboard is closing")));
-            }
-            Err(_) => {}
+            Err(TrySendError::Full(message)) => message.refuse(too_many()),
+            Err(TrySendError::Disconnected(message)) => message.refuse(closing()),
         }
     }
 
-    /// Reviews from a terminal, and waits for the answer.
-    pub(crate) fn terminal_review(
-        &self,
-        (connection, name): (u64, String),
-        request: TerminalReview,
-        limit: Duration,
-    ) -> Result<TerminalReviewAnswer, Refusal> {
-        let (done, answered) = bounded(1);
-        let reply: TerminalReply = Box::new(move |result| drop(done.send(result)));
-        self.send(Job::TerminalReview { connection, request, name, reply })?;
-        answered.recv_timeout(limit).unwrap_or_else(|_| {
-            Err(Refusal::new(Code::Timeout, "no answer in time")
-                .hint("`draftboard review list` shows whether this was done."))
-        })
+    /// Changes the workspace.
+    pub(crate) fn mutate(&self, mutation: Mutation, actor: Actor, responder: Responder<Applied>) {
+        // A message that is not delivered is answered.
+        let _ = self.send(WriterMsg::Mutate { mutation, actor, responder });
     }
 
-    /// Asks and waits for the answer.
-    pub(crate) fn request(&self, request: Request, actor: Actor, limit: Duration) -> Result<Answer, Refusal> {
-        let (done, answered) = bounded(1);
-        let reply: Reply = Box::new(move |result| drop(done.send(result)));
-        self.send(Job::Request { request, actor, reply })?;
-        answered.recv_timeout(limit).unwrap_or_else(|error| {
-            Err(match error {
-                RecvTimeoutError::Timeout => {
-                    Refusal::new(Code::Timeout, "no answer in time; the request may still be carried out")
-                }
-                RecvTimeoutError::Disconnected => {
-                    Refusal::new(Code::NoWorkspace, "Draftboard ended before it answered")
-                        .hint("`draftboard log` shows whether this was done.")
-                }
-            })
-        })
+    /// Handles a request that concerns the workspace alone.
+    pub(crate) fn request<R: WorkspaceRequest>(
+        &self,
+        request: R,
+        actor: Actor,
+        responder: Responder<R::Response>,
+    ) {
+        self.call(responder, move |writer| writer.handle(request, &actor));
     }
+
+    /// As [`Self::request`], and waits for the response.
+    pub(crate) fn wait_for<R: WorkspaceRequest>(
+        &self,
+        request: R,
+        actor: Actor,
+        limit: Duration,
+    ) -> Result<R::Response, Refusal> {
+        wait_for(limit, |responder| self.request(request, actor, responder))
+    }
+
+    pub(crate) fn describe_instance(&self, responder: Responder<InstanceView>) {
+        self.call(responder, |writer| Ok(writer.describe_instance()));
+    }
+
+    pub(crate) fn raise_window(&self, responder: Responder<()>) {
+        self.call(responder, Writer::raise_window);
+    }
+
+    /// Draws a board into a file on a thread of its own.
+    pub(crate) fn export(&self, request: ExportBoard, responder: Responder<ExportedFile>) {
+        self.call_with(responder, move |writer, responder| {
+            let snapshot = writer.workspace().snapshot().clone();
+            background::spawn("export", responder, move |responder| {
+                let ExportBoard { board, path } = request;
+                let drawn = crate::export::export(&snapshot, board, Path::new(&path));
+                responder.send(drawn.map(|bytes| ExportedFile { path, bytes }));
+            });
+        });
+    }
+
+    /// Runs `respond` in its turn, after the messages before it are handled.
+    pub(crate) fn then(&self, respond: impl FnOnce() + Send + 'static) {
+        self.call(Responder::new(move |_| respond()), |_| Ok(()));
+    }
+
+    /// Runs a request in a turn of its own, publishes what it changed, then sends the response.
+    fn call<T: Send + 'static>(
+        &self,
+        responder: Responder<T>,
+        run: impl FnOnce(&mut Writer) -> Result<T, Refusal> + Send + 'static,
+    ) {
+        self.call_with(responder, move |writer, responder| {
+            let result = run(writer);
+            writer.respond(move || responder.send(result));
+        });
+    }
+
+    /// As [`Self::call`] for a request that is answered elsewhere, such as on a thread of its own.
+    fn call_with<T: Send + 'static>(
+        &self,
+        responder: Responder<T>,
+        run: impl FnOnce(&mut Writer, Responder<T>) + Send + 'static,
+    ) {
+        let call = WriterCall(Box::new(move |writer| match writer {
+            Ok(writer) => run(writer, responder),
+            Err(refusal) => responder.send(Err(refusal)),
+        }));
+        // A message that is not delivered is answered.
+        let _ = self.send(WriterMsg::Call(call));
+    }
+}
+
+fn too_many() -> Refusal {
+    Refusal::new(Code::Timeout, "too many requests are waiting").hint("Try again in a moment.")
+}
+
+fn closing() -> Refusal {
+    Refusal::new(Code::NoWorkspace, "Draftboard is closing")
 }

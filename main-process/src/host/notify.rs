@@ -1,5 +1,5 @@
-//! Telling a person through the desktop that something waits which changes the real world. Where there is no desktop, or
-//! nobody who shows notifications, the log says so and nothing else happens.
+//! Desktop notifications about requests that change real resources. Without a desktop, or without a notification service, the
+//! log says so and nothing else happens.
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::{collections::HashMap, time::Duration};
@@ -8,44 +8,44 @@ use zbus::{
     zvariant::Value,
 };
 
-/// Notifications that may wait for the desktop.
-const MOST_WAITING: usize = 8;
-const LIMIT: Duration = Duration::from_secs(10);
-const MOST_CHARS: usize = 200;
+/// Notices that may wait for the desktop.
+const MAX_WAITING_NOTICES: usize = 8;
+const CALL_LIMIT: Duration = Duration::from_secs(10);
+const MAX_NOTICE_CHARS: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Notice {
+pub(super) struct DesktopNotice {
     pub(super) title: String,
     pub(super) body: String,
 }
 
-/// A thread of its own, from the first notice on: a desktop may take its time.
+/// Starts a thread with the first notice, because a desktop may respond late.
 #[derive(Default)]
 pub(super) struct Notifier {
-    to: Option<Sender<Notice>>,
+    to: Option<Sender<DesktopNotice>>,
 }
 
 impl Notifier {
-    pub(super) fn tell(&mut self, notice: Notice) {
-        tracing::info!(title = notice.title, "a person is asked");
+    pub(super) fn notify(&mut self, notice: DesktopNotice) {
+        tracing::info!(title = notice.title, "the user is notified");
         let to = self.to.get_or_insert_with(|| {
-            let (to, waiting) = bounded(MOST_WAITING);
+            let (to, waiting) = bounded(MAX_WAITING_NOTICES);
             let spawned =
                 std::thread::Builder::new().name("notify".to_owned()).spawn(move || show_all(&waiting));
             if let Err(error) = spawned {
-                tracing::warn!(%error, "no thread for notifications");
+                tracing::warn!(%error, "the thread for notifications did not start");
             }
             to
         });
         match to.try_send(notice) {
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => tracing::info!("the desktop is slow; a notification was left out"),
-            Err(TrySendError::Disconnected(_)) => tracing::debug!("nobody shows notifications"),
+            Err(TrySendError::Full(_)) => tracing::info!("the desktop is slow; a notification was dropped"),
+            Err(TrySendError::Disconnected(_)) => tracing::debug!("there is no notification service"),
         }
     }
 }
 
-fn show_all(waiting: &Receiver<Notice>) {
+fn show_all(waiting: &Receiver<DesktopNotice>) {
     let mut open = None;
     for notice in waiting {
         let shown = match open.take() {
@@ -58,16 +58,16 @@ fn show_all(waiting: &Receiver<Notice>) {
         });
         match shown {
             Ok(connection) => open = Some(connection),
-            Err(error) => tracing::info!(%error, "the desktop shows no notification"),
+            Err(error) => tracing::info!(%error, "the desktop did not show a notification"),
         }
     }
 }
 
 fn connect() -> zbus::Result<Connection> {
-    Builder::session()?.method_timeout(LIMIT).build()
+    Builder::session()?.method_timeout(CALL_LIMIT).build()
 }
 
-fn show(connection: &Connection, notice: &Notice) -> zbus::Result<()> {
+fn show(connection: &Connection, notice: &DesktopNotice) -> zbus::Result<()> {
     let hints: HashMap<&str, Value<'_>> =
         HashMap::from([("urgency", Value::U8(2)), ("desktop-entry", Value::from("draftboard"))]);
     let nothing: [&str; 0] = [];
@@ -82,10 +82,10 @@ fn show(connection: &Connection, notice: &Notice) -> zbus::Result<()> {
     Ok(())
 }
 
-/// Desktops read a little markup; what an agent calls itself is not to write any.
+/// Escapes the markup that desktops read: the name of an agent must not add any.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
-    for c in mcp_server::shown(text).chars().take(MOST_CHARS) {
+    for c in mcp_server::shown(text).chars().take(MAX_NOTICE_CHARS) {
         match c {
             '&' => plain.push_str("&amp;"),
             '<' => plain.push_str("&lt;"),

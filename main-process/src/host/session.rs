@@ -1,15 +1,12 @@
-//! An open workspace with all that belongs to having it open: the lock, the socket that others find it by, the watcher.
+//! An open workspace with its lock, its published socket and its file watcher.
 
-use super::{Host, Job};
-use crate::{
-    mcp::{self, Address},
-    terminal,
-};
+use super::{WriterHandle, WriterMsg};
+use crate::mcp::Address;
 use crossbeam_channel::Receiver;
 use journal::{FileChanged, Watcher};
 use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock};
 use shared_protocol::{Code, Refusal};
-use std::path::Path;
+use std::{io, path::Path, sync::Arc};
 use user_folders as paths;
 use workspace::now;
 use workspace::{NewError, OpenError, Ownership, Workspace};
@@ -40,15 +37,19 @@ impl From<SessionError> for Refusal {
     }
 }
 
+/// Starts answering terminals on the socket of an open workspace; dropping the returned guard ends that.
+pub(crate) type ServeTerminals =
+    Arc<dyn Fn(&Instance, &WriterHandle) -> io::Result<Box<dyn Send>> + Send + Sync>;
+
 pub(crate) struct Session {
     pub(super) workspace: Workspace,
     instance: Instance,
-    server: Option<terminal::Server>,
+    server: Option<Box<dyn Send>>,
     watcher: Option<Watcher>,
     changes: Receiver<FileChanged>,
 }
 
-/// The lock of the open workspace, which is taken again when its file is deleted underneath.
+/// The lock of the open workspace; it is taken again when its file was deleted.
 struct HeldLock(WorkspaceLock);
 
 impl Ownership for HeldLock {
@@ -58,26 +59,26 @@ impl Ownership for HeldLock {
 }
 
 impl Session {
-    /// Locks and opens a workspace and makes it known. It serves nobody before [`Self::serve`].
+    /// Locks and opens a workspace and publishes it. It answers no terminal before [`Self::serve`].
     pub(crate) fn open(root: &Path) -> Result<Self, SessionError> {
         let mut session = Self::open_unlisted(root)?;
         session.list();
         Ok(session)
     }
 
-    /// Makes it one of the user's own workspaces: with their standing approvals, and listed among the recent ones.
+    /// Lists the workspace among the user's own, with their standing approvals.
     pub(super) fn list(&mut self) {
         self.workspace.keep_approvals_in(paths::approvals());
         paths::remember(self.workspace.root());
     }
 
-    /// As [`Self::open`], for a workspace that is not one of the user's own and is not listed among them.
+    /// As [`Self::open`], for a workspace that is not listed among the user's own.
     pub(crate) fn open_unlisted(root: &Path) -> Result<Self, SessionError> {
         Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())
     }
 
-    /// As [`Self::open`], with the place for its socket and the places of others given; no other trace is left in the user's
-    /// folders.
+    /// As [`Self::open`], with the folder for its socket and the folders of other instances; leaves no other trace in the
+    /// user's folders.
     pub(crate) fn open_in(
         root: &Path,
         runtime: &RuntimeDir,
@@ -87,10 +88,10 @@ impl Session {
             return Err(OpenError::no_workspace(root).into());
         }
         let lock = WorkspaceLock::acquire(root)?;
-        // Before the files are read, so that an edit is seen by one or the other.
+        // Before the files are read, so that no edit is missed in between.
         let (changed, changes) = crossbeam_channel::bounded::<FileChanged>(256);
         let watcher = Watcher::start(lock.workspace(), changed)
-            .inspect_err(|error| tracing::error!(%error, "edits by other programs are not noticed"));
+            .inspect_err(|error| tracing::error!(%error, "edits by other programs will not be detected"));
         let mut workspace = Workspace::open(root, now())?;
         workspace.owned_by(Box::new(HeldLock(lock.clone())));
         let instance = Instance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
@@ -101,34 +102,35 @@ impl Session {
         &self.workspace
     }
 
-    /// Starts answering terminals and passing on what others do to the files.
-    pub(super) fn serve(&mut self, host: &Host, agents: &mcp::Link) {
-        match terminal::Server::start(&self.instance, host.clone(), agents.clone()) {
+    /// Starts answering terminals and forwarding changes of the files.
+    pub(super) fn serve(&mut self, writer: &WriterHandle, terminals: &ServeTerminals) {
+        match terminals(&self.instance, writer) {
             Ok(server) => self.server = Some(server),
-            Err(error) => tracing::error!(%error, "terminals cannot reach this Draftboard"),
+            Err(error) => tracing::error!(%error, "terminals cannot connect"),
         }
         self.watch_sources();
-        let (host, changes) = (host.clone(), self.changes.clone());
-        let forward =
-            move || changes.iter().try_for_each(|change| host.send(Job::FileChanged(change)).map_err(drop));
+        let (writer, changes) = (writer.clone(), self.changes.clone());
+        let forward = move || {
+            changes.iter().try_for_each(|change| writer.send(WriterMsg::FileChanged(change)).map_err(drop))
+        };
         let spawned = std::thread::Builder::new().name("file-changes".to_owned()).spawn(forward);
         if let Err(error) = spawned {
-            tracing::error!(%error, "edits by other programs are not noticed");
+            tracing::error!(%error, "edits by other programs will not be detected");
         }
     }
 
-    /// Has the watcher look where the bundles are now.
+    /// Points the watcher at the folders of the bundles.
     pub(super) fn watch_sources(&self) {
         if let Some(watcher) = &self.watcher {
             watcher.watch_sources(self.workspace.source_folders());
         }
     }
 
-    /// Tells local tools where agents connect over HTTP.
+    /// Records for local tools where agents connect over HTTP.
     pub(super) fn announce(&mut self, address: Option<&Address>) {
         let (url, token) = address.map(|address| (address.url.clone(), address.token.clone())).unzip();
         if let Err(error) = self.instance.announce_mcp(url, token) {
-            tracing::error!(%error, "local tools are not told where agents connect");
+            tracing::error!(%error, "the discovery record does not say where agents connect");
         }
     }
 

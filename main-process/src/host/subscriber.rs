@@ -1,5 +1,5 @@
-//! The renderer as the writer sees it: a bounded queue. One that falls behind loses its patches and gets everything again
-//! when it has taken what was there.
+//! The renderer as the writer sees it: a bounded queue. A renderer that falls behind loses its patches, and receives
+//! everything again once its queue is empty.
 
 use authority::Registry;
 use crossbeam_channel::{Sender, TrySendError};
@@ -7,7 +7,7 @@ use shared_protocol::{
     ProposalId, ProposalState, Revision,
     link::LinksView,
     mcp::McpView,
-    messages::{Status, ToRenderer},
+    messages::{Patch, Status, ToRenderer},
     review::{CodeShown, MAX_DECIDED, ProposalBrief, ReviewView},
     terraform::TerraformView,
     upstreams::UpstreamsView,
@@ -15,32 +15,32 @@ use shared_protocol::{
 use std::{collections::BTreeMap, sync::Arc};
 use workspace::{SpecBundles, Workspace};
 
-/// Patches and the like that may wait for a renderer before it is sent everything anew.
+/// Messages that may wait for a renderer before it is sent everything again.
 pub(crate) const MAX_QUEUED: usize = 512;
 
 #[derive(Default)]
 pub(super) struct Subscriber {
     queue: Option<Sender<ToRenderer>>,
-    /// It missed something and must be sent everything.
+    /// The renderer missed a message and must be sent everything.
     behind: bool,
     last_status: Option<Status>,
     last_registry: Option<Arc<Registry>>,
     last_links: Option<Arc<LinksView>>,
     last_bundles: Option<SpecBundles>,
-    /// The agents' side, kept for a window that comes later.
+    /// The views of the services, for a window that connects later.
     agents: Option<McpView>,
     terraform: Option<Box<TerraformView>>,
     upstreams: Option<Box<UpstreamsView>>,
     review: LastReview,
-    /// The user's settings of the window, which are those of no workspace.
+    /// The user's settings of the window; they belong to no workspace.
     pub(super) settings: String,
 }
 
-/// What the window knows of the review queue.
+/// The review queue as it was sent last.
 #[derive(Default)]
 struct LastReview {
     seen: Option<(u64, Revision, Vec<CodeShown>)>,
-    /// Brief ones are computed once for each change of a proposal.
+    /// Each brief is computed once per change of its proposal.
     briefs: BTreeMap<ProposalId, ProposalBrief>,
     codes: Vec<CodeShown>,
 }
@@ -58,19 +58,19 @@ impl Subscriber {
         self.catch_up(workspace);
     }
 
-    /// It missed something and has not taken what waits for it: worth looking at again soon.
+    /// Returns whether the renderer missed a message and has not emptied its queue yet.
     pub(super) fn is_behind(&self) -> bool {
         self.behind && self.queue.is_some()
     }
 
-    /// Sends everything if something was missed, once nothing else waits: everything is large, and should wait once.
+    /// Sends everything after a missed message, once the queue is empty: everything is large and should wait only once.
     pub(super) fn catch_up(&mut self, workspace: &Workspace) {
         if self.behind && self.queue.as_ref().is_some_and(Sender::is_empty) {
             self.send_everything(workspace);
         }
     }
 
-    /// Another workspace is open: it is sent at once, before what is answered next, which may be about it.
+    /// Sends another workspace at once: the next response may be about it.
     pub(super) fn replace(&mut self, workspace: &Workspace) {
         if self.queue.is_some() {
             self.send_everything(workspace);
@@ -85,11 +85,11 @@ impl Subscriber {
         self.behind = false;
         self.send(ToRenderer::Workspace(Box::new(view)));
         self.last_links = None;
-        self.tell_links(workspace);
+        self.send_links(workspace);
         self.last_bundles = None;
-        self.tell_bundles(workspace);
+        self.send_bundles(workspace);
         self.review.seen = None;
-        self.tell_review(workspace, self.review.codes.clone());
+        self.send_review(workspace, self.review.codes.clone());
         if let Some(agents) = self.agents.clone() {
             self.send(ToRenderer::Mcp(Box::new(agents)));
         }
@@ -106,57 +106,61 @@ impl Subscriber {
         self.catch_up(workspace);
     }
 
-    /// Patches and the like: left out while something was missed, because everything follows.
-    pub(super) fn tell(&mut self, message: ToRenderer) {
+    pub(super) fn send_patch(&mut self, patch: Patch) {
+        self.notify(ToRenderer::Patch(patch.without_sources()));
+    }
+
+    /// Sends a message unless one was missed: then everything follows anyway.
+    pub(super) fn notify(&mut self, message: ToRenderer) {
         if !self.behind {
             self.send(message);
         }
     }
 
-    pub(super) fn tell_agents(&mut self, view: McpView) {
+    pub(super) fn send_agents(&mut self, view: McpView) {
         self.agents = Some(view.clone());
-        self.tell(ToRenderer::Mcp(Box::new(view)));
+        self.notify(ToRenderer::Mcp(Box::new(view)));
     }
 
-    pub(super) fn tell_terraform(&mut self, view: Box<TerraformView>) {
+    pub(super) fn send_terraform(&mut self, view: Box<TerraformView>) {
         self.terraform = Some(view.clone());
-        self.tell(ToRenderer::Terraform(view));
+        self.notify(ToRenderer::Terraform(view));
     }
 
-    /// The types, if they were composed anew.
-    pub(super) fn tell_registry(&mut self, workspace: &Workspace) {
+    /// Sends the types when they were composed again.
+    pub(super) fn send_registry(&mut self, workspace: &Workspace) {
         let registry = workspace.snapshot().registry();
         if self.queue.is_some()
             && !self.last_registry.as_ref().is_some_and(|last| Arc::ptr_eq(last, registry))
         {
             self.last_registry = Some(Arc::clone(registry));
-            self.tell(ToRenderer::Registry(workspace.registry_view()));
+            self.notify(ToRenderer::Registry(workspace.registry_view()));
         }
     }
 
-    pub(super) fn tell_upstreams(&mut self, view: Box<UpstreamsView>) {
+    pub(super) fn send_upstreams(&mut self, view: Box<UpstreamsView>) {
         self.upstreams = Some(view.clone());
-        self.tell(ToRenderer::Upstreams(view));
+        self.notify(ToRenderer::Upstreams(view));
     }
 
-    pub(super) fn tell_status(&mut self, workspace: &Workspace) {
+    pub(super) fn send_status(&mut self, workspace: &Workspace) {
         let status = workspace.status();
         if self.last_status.as_ref() != Some(&status) {
             self.last_status = Some(status.clone());
-            self.tell(ToRenderer::Status(status));
+            self.notify(ToRenderer::Status(status));
         }
     }
 
-    pub(super) fn tell_links(&mut self, workspace: &Workspace) {
+    pub(super) fn send_links(&mut self, workspace: &Workspace) {
         let links = workspace.links();
         if !self.last_links.as_ref().is_some_and(|last| Arc::ptr_eq(last, links)) {
             self.last_links = Some(Arc::clone(links));
-            self.tell(ToRenderer::Links(Box::new(links.as_ref().clone())));
+            self.notify(ToRenderer::Links(Box::new(links.as_ref().clone())));
         }
     }
 
-    pub(super) fn tell_bundles(&mut self, workspace: &Workspace) {
-        // Nobody is there, or everything follows: looking at all findings can wait until then.
+    pub(super) fn send_bundles(&mut self, workspace: &Workspace) {
+        // Without a reader, or before everything is sent, the findings need not be computed.
         if self.queue.is_none() || self.behind || self.last_bundles.as_ref() == Some(workspace.bundles()) {
             return;
         }
@@ -164,10 +168,10 @@ impl Subscriber {
         self.send(ToRenderer::Bundles(Box::new(workspace.bundles().view())));
     }
 
-    pub(super) fn tell_review(&mut self, workspace: &Workspace, codes: Vec<CodeShown>) {
+    pub(super) fn send_review(&mut self, workspace: &Workspace, codes: Vec<CodeShown>) {
         self.review.codes.clone_from(&codes);
         let desk = workspace.desk();
-        // What is open fits the newest revision, which a decision has to name; without any, revisions are no news here.
+        // A decision names the newest revision, so a new revision matters only while a proposal is open.
         let has_open = desk.queue.iter().any(|proposal| proposal.state == ProposalState::Open);
         let revision = if has_open { workspace.snapshot().revision() } else { Revision::START };
         let seen = (desk.stamp(), revision, codes);
@@ -199,13 +203,13 @@ impl Subscriber {
 
     fn send(&mut self, message: ToRenderer) {
         let Some(queue) = &self.queue else { return };
-        // What is over the limit is there for answers.
+        // The room above the limit is reserved for responses.
         let sent =
             if queue.len() < MAX_QUEUED { queue.try_send(message) } else { Err(TrySendError::Full(message)) };
         match sent {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
-                tracing::debug!("the renderer fell behind and will be sent everything");
+                tracing::debug!("the renderer fell behind and will receive everything again");
                 self.behind = true;
             }
             Err(TrySendError::Disconnected(_)) => self.queue = None,

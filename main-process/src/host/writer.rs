@@ -1,96 +1,96 @@
-//! The writer's thread. Jobs that wait together are decided together and share one write to the disk.
+//! The writer's thread. Messages that wait together are decided together and share one write to the disk.
 
-mod aside;
 mod audit;
 mod consequences;
+mod opening;
+mod overlay;
 mod page_pictures;
 mod reviewing;
 
+pub(super) use overlay::{OverlayInput, ProposalOverlay};
+pub(super) use reviewing::request_asked;
+
 use super::{
-    Host, Job, Launch, Parts, Reply, Session, Signal,
+    Launch, ProcessHandle, ServeTerminals, Services, Session, WriterCall, WriterHandle, WriterMsg,
     announce::Announcer,
-    answer::{self, ask, mutation},
     codes::Codes,
-    launching::{self, Failed, Welcome},
+    launching::Welcome,
     notify::Notifier,
+    publisher::{Committed, Publisher},
+    requests::{WorkspaceRequest, WorkspaceTurn, describe_closed},
     subscriber::Subscriber,
 };
 use crate::{
-    demo,
+    local_user::user_name,
     mcp::{self, Address},
-    renderer_link::user_name,
-    terraform_worker, upstreams,
+    preview, terraform_worker, upstreams,
 };
 use authority::proposals::{AgentAsk, AgentOutcome, Client};
-use crash_reports::{self, CrashStore};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crash_reports::CrashStore;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::FileChanged;
 use mcp_server::AskReply;
 use processes::GuardedProgram;
-use reviewing::Reviewed;
 use shared_protocol::{
-    Actor, ActorKind, Code, ElementId, NodeId, Refusal,
-    mcp::McpMode,
-    messages::{Answer, Applied, InstanceView, Patch, PlainFolder, Presence, Request, ToRenderer},
-    previews::PreviewAnswer,
+    Actor, ElementId, NodeId, Refusal,
+    messages::{Applied, InstanceView, Presence, ToRenderer},
     request::Responder,
     review::AuditEvent,
 };
 use std::{
-    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
 use user_folders as paths;
 use workspace::now;
-use workspace::{Mutation, Noticed, Workspace, template_boards};
+use workspace::{Mutation, Noticed, Workspace};
 
-/// Jobs taken at once.
+/// Messages taken at once.
 const MAX_GROUP: usize = 256;
-/// How long a line of the audit waits for others.
+/// A line of the audit waits this long for others.
 const NOTES_WAIT: Duration = Duration::from_millis(5);
-/// How long it may take until a deleted journal or lock is noticed while nothing is changed.
-const LOOK_AFTER_STORAGE: Duration = Duration::from_secs(2);
-/// How often a renderer that fell behind is looked at.
-const CATCH_UP: Duration = Duration::from_millis(50);
+/// A deleted journal or lock is detected within this time while nothing changes.
+const CHECK_STORAGE_EVERY: Duration = Duration::from_secs(2);
+/// A renderer that fell behind is checked this often.
+const CATCH_UP_EVERY: Duration = Duration::from_millis(50);
 
 pub(super) struct Writer {
     session: Session,
-    host: Host,
-    signals: Sender<Signal>,
-    renderer: Subscriber,
-    window: bool,
-    /// What the first window shows over the workspace.
+    handle: WriterHandle,
+    process: ProcessHandle,
+    publisher: Publisher,
+    services: Services,
+    terminals: ServeTerminals,
+    /// The welcome page that the first window shows over the workspace.
     welcome: Option<Welcome>,
-    /// The scripted agent of the demo, while that is the workspace that is open.
+    /// The scripted agent, while the demo is open.
     demo: Option<GuardedProgram>,
-    failed: Failed,
-    agents: mcp::Link,
-    terraform: terraform_worker::Link,
-    upstreams: upstreams::Link,
-    /// Where agents connect; each workspace's record has it.
+    /// The address where agents connect; the record of each workspace holds it.
     address: Option<Address>,
     codes: Codes,
     notifier: Notifier,
-    /// When the journal and the lock were last looked at.
-    storage_seen: Instant,
+    storage_checked: Instant,
     /// `None` with a window, which shows the review queue itself.
     announcer: Option<Announcer>,
+    /// The changes of this turn, not published yet.
+    committed: Committed,
+    /// The responses of this turn, to be sent after it is published.
+    responses: Vec<Box<dyn FnOnce() + Send>>,
 }
 
-/// What waits for its group.
+/// A member of the next group.
 enum Waiting {
     Mutation {
         mutation: Mutation,
         actor: Actor,
-        reply: Reply,
+        responder: Responder<Applied>,
     },
     Ask {
         client: Box<Client>,
         ask: Box<AgentAsk>,
         reply: AskReply,
     },
-    /// Two for each call of a tool: one write to the disk does for many of them.
+    /// Two for each call of a tool: one write to the disk covers many of them.
     Note {
         event: AuditEvent,
         by: upstreams::By,
@@ -98,9 +98,9 @@ enum Waiting {
     },
 }
 
-/// What the group made of it.
+/// The result of a member of the group, which counts when the group is durable.
 enum Decided {
-    Mutation(Reply, Result<Applied, Refusal>),
+    Mutation(Responder<Applied>, Result<Applied, Refusal>),
     Ask(AskReply, Box<Result<AgentOutcome, Refusal>>),
     Note,
 }
@@ -108,41 +108,37 @@ enum Decided {
 impl Writer {
     pub(super) fn new(
         launch: Launch,
-        host: Host,
-        signals: Sender<Signal>,
-        window: bool,
-        parts: Parts,
+        handle: WriterHandle,
+        process: ProcessHandle,
+        services: Services,
+        terminals: ServeTerminals,
     ) -> Self {
-        let Parts { agents, terraform, upstreams, .. } = parts;
-        let Launch { mut session, welcome, failed, approval } = launch;
-        agents.published.show(&session.workspace);
-        terraform.show(&session.workspace);
-        host.previews.show(&session.workspace);
-        upstreams.show(session.workspace.root());
-        session.serve(&host, &agents);
-        session.workspace.price_with(Arc::new(terraform.clone()));
+        let Launch { mut session, welcome, failed: _, approval } = launch;
         let settings = mcp::window_settings(&paths::settings()).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the window's settings are not used");
+            tracing::warn!(%error, "the settings of the window are ignored");
             String::new()
         });
-        let renderer = Subscriber::new(settings);
+        let mut publisher = Publisher::new(Subscriber::new(settings), services.clone());
+        publisher.publish(Committed::default(), &session.workspace, Vec::new());
+        session.serve(&handle, &terminals);
+        session.workspace.price_with(Arc::new(services.terraform.clone()));
+        let announcer = (!process.has_window()).then(Announcer::default);
         let mut writer = Self {
             session,
-            host,
-            signals,
-            renderer,
-            window,
+            handle,
+            process,
+            publisher,
+            services,
+            terminals,
             welcome,
             demo: None,
-            failed,
-            agents,
-            terraform,
-            upstreams,
             address: None,
             codes: Codes::default(),
             notifier: Notifier::default(),
-            storage_seen: Instant::now(),
-            announcer: (!window).then(Announcer::default),
+            storage_checked: Instant::now(),
+            announcer,
+            committed: Committed::default(),
+            responses: Vec::new(),
         };
         if let Some(announcer) = &mut writer.announcer {
             let workspace = &writer.session.workspace;
@@ -154,37 +150,28 @@ impl Writer {
         writer
     }
 
-    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+    pub(super) fn run(mut self, messages: &Receiver<WriterMsg>) {
         loop {
-            let limit = if self.renderer.is_behind() { CATCH_UP } else { self.until_expiry() };
-            let limit = limit.min(LOOK_AFTER_STORAGE);
-            let first = match jobs.recv_timeout(limit) {
-                Ok(job) => job,
+            let limit = if self.publisher.window.is_behind() { CATCH_UP_EVERY } else { self.until_expiry() };
+            let first = match messages.recv_timeout(limit.min(CHECK_STORAGE_EVERY)) {
+                Ok(message) => message,
                 Err(RecvTimeoutError::Timeout) => {
-                    self.renderer.catch_up(&self.session.workspace);
-                    self.look_after_storage();
+                    self.check_storage();
                     self.sweep();
-                    self.publish();
-                    self.tell_review();
+                    self.end_turn();
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             let mut waiting = Vec::new();
             let mut stop = false;
-            for job in std::iter::once(first).chain(jobs.try_iter()).take(MAX_GROUP) {
-                stop |= self.take(job, &mut waiting);
+            for message in std::iter::once(first).chain(messages.try_iter()).take(MAX_GROUP) {
+                stop |= self.take(message, &mut waiting);
             }
-            self.gather_notes(jobs, &mut waiting, &mut stop);
+            self.gather_notes(messages, &mut waiting, &mut stop);
             self.flush(&mut waiting);
-            self.look_after_storage();
-            self.publish();
-            self.renderer.catch_up(&self.session.workspace);
-            self.renderer.tell_registry(&self.session.workspace);
-            self.renderer.tell_status(&self.session.workspace);
-            self.renderer.tell_links(&self.session.workspace);
-            self.renderer.tell_bundles(&self.session.workspace);
-            self.tell_review();
+            self.check_storage();
+            self.end_turn();
             if stop {
                 break;
             }
@@ -192,117 +179,124 @@ impl Writer {
         self.session.close();
     }
 
-    /// Notices a journal or lock that was deleted, also when requests keep coming that change nothing.
-    fn look_after_storage(&mut self) {
-        if self.storage_seen.elapsed() >= LOOK_AFTER_STORAGE {
+    /// Detects a deleted journal or lock, also while requests arrive that change nothing.
+    fn check_storage(&mut self) {
+        if self.storage_checked.elapsed() >= CHECK_STORAGE_EVERY {
             self.session.workspace.look_after_storage();
-            self.storage_seen = Instant::now();
-            self.renderer.tell_status(&self.session.workspace);
+            self.storage_checked = Instant::now();
         }
     }
 
-    /// Nobody waits for lines of the audit: they wait a moment for others, and go to the disk before anything else is done.
-    fn gather_notes(&mut self, jobs: &Receiver<Job>, waiting: &mut Vec<Waiting>, stop: &mut bool) {
+    /// Waits a moment for more lines of the audit when the group has nothing else: nobody waits for them, and they are
+    /// written before anything else is done.
+    fn gather_notes(&mut self, messages: &Receiver<WriterMsg>, waiting: &mut Vec<Waiting>, stop: &mut bool) {
         let end = Instant::now() + NOTES_WAIT;
         let are_notes = |waiting: &[Waiting]| {
             !waiting.is_empty() && waiting.iter().all(|waiting| matches!(waiting, Waiting::Note { .. }))
         };
         while !*stop && are_notes(waiting) && waiting.len() < MAX_GROUP {
-            match jobs.recv_deadline(end) {
-                Ok(job) => *stop |= self.take(job, waiting),
+            match messages.recv_deadline(end) {
+                Ok(message) => *stop |= self.take(message, waiting),
                 Err(_) => return,
             }
         }
     }
 
-    /// Mutations gather; anything else is done in its turn. True when it is time to stop.
-    fn take(&mut self, job: Job, waiting: &mut Vec<Waiting>) -> bool {
-        let (request, actor, reply) = match job {
-            Job::Request { request, actor, reply } => (request, actor, reply),
-            Job::Mutate { mutation, actor, reply } => {
-                waiting.push(Waiting::Mutation { mutation, actor, reply });
-                return false;
+    /// Collects the members of the group, and handles any other message in a turn of its own. Returns true at the end.
+    fn take(&mut self, message: WriterMsg, waiting: &mut Vec<Waiting>) -> bool {
+        let member = match message {
+            WriterMsg::Mutate { mutation, actor, responder } => {
+                Waiting::Mutation { mutation, actor, responder }
             }
-            Job::Ask { client, ask, reply } => {
-                waiting.push(Self::asked(client, ask, reply));
-                return false;
+            WriterMsg::Ask { client, ask, reply } => {
+                Waiting::Ask { client: Box::new(client), ask: Box::new(ask), reply }
             }
-            Job::Note { event, by, reason } => {
-                waiting.push(Waiting::Note { event, by, reason });
-                return false;
-            }
-            other => {
+            WriterMsg::Note { event, by, reason } => Waiting::Note { event, by, reason },
+            WriterMsg::Stop => {
                 self.flush(waiting);
-                return self.other(other);
+                return true;
+            }
+            WriterMsg::Call(WriterCall(call)) => return self.turn(waiting, |writer| call(Ok(writer))),
+            WriterMsg::CameOf { proposal, outcome } => {
+                return self.turn(waiting, |writer| writer.record_outcome(proposal, outcome));
+            }
+            WriterMsg::FileChanged(changed) => {
+                return self.turn(waiting, |writer| writer.file_changed(&changed));
+            }
+            WriterMsg::Presence(presence) => {
+                return self.turn(waiting, |writer| writer.set_presence(presence));
+            }
+            WriterMsg::Chosen(node) => {
+                return self.turn(waiting, |writer| select(&mut writer.session.workspace, node));
+            }
+            WriterMsg::Attach(queue) => {
+                return self.turn(waiting, |writer| {
+                    writer.publisher.window.attach(queue, &writer.session.workspace);
+                    if let Some(Welcome { folder }) = writer.welcome.take() {
+                        writer.publisher.window.notify(ToRenderer::Welcome { folder });
+                    }
+                    writer.offer_crash_report();
+                });
+            }
+            WriterMsg::Resync => {
+                return self
+                    .turn(waiting, |writer| writer.publisher.window.resync(&writer.session.workspace));
+            }
+            WriterMsg::Mcp(view) => {
+                return self.turn(waiting, |writer| writer.publisher.window.send_agents(*view));
+            }
+            WriterMsg::Terraform(view) => {
+                return self.turn(waiting, |writer| writer.publisher.window.send_terraform(view));
+            }
+            WriterMsg::Upstreams(view) => {
+                return self.turn(waiting, |writer| writer.publisher.window.send_upstreams(view));
+            }
+            WriterMsg::RunLines { run, first, lines } => {
+                let message = ToRenderer::RunLines { run, first, lines };
+                return self.turn(waiting, |writer| writer.publisher.window.notify(message));
+            }
+            WriterMsg::McpAddress(address) => {
+                return self.turn(waiting, |writer| {
+                    writer.session.announce(address.as_ref());
+                    writer.address = address;
+                });
             }
         };
-        if let Some(mutation) = mutation(&request) {
-            waiting.push(Waiting::Mutation { mutation, actor, reply });
-            return false;
-        }
+        waiting.push(member);
+        false
+    }
+
+    /// Handles a message after the group before it. Changes and responses end the turn; all else waits for the end of
+    /// the batch.
+    fn turn(&mut self, waiting: &mut Vec<Waiting>, handle: impl FnOnce(&mut Self)) -> bool {
         self.flush(waiting);
-        self.answer(request, &actor, reply);
-        false
-    }
-
-    fn other(&mut self, job: Job) -> bool {
-        let workspace = &mut self.session.workspace;
-        match job {
-            Job::Stop => return true,
-            Job::Presence(mut presence) if presence.is_sound() => {
-                let settings = std::mem::take(&mut presence.settings);
-                workspace.set_presence(presence);
-                self.keep_window_settings(settings);
-            }
-            Job::Chosen(node) => choose(workspace, node),
-            Job::Presence(_) => tracing::warn!("a selection or viewport out of bounds was ignored"),
-            Job::Attach(queue) => {
-                self.renderer.attach(queue, workspace);
-                if let Some(Welcome { folder }) = self.welcome.take() {
-                    self.renderer.tell(ToRenderer::Welcome { folder });
-                }
-                self.offer_crash_report();
-            }
-            Job::Resync => self.renderer.resync(workspace),
-            Job::FileChanged(changed) => self.file_changed(&changed),
-            Job::McpAnswer { reply, result } => reply(result),
-            Job::Mcp(view) => self.renderer.tell_agents(*view),
-            Job::McpAddress(address) => {
-                self.session.announce(address.as_ref());
-                self.address = address;
-            }
-            Job::Terraform(view) => self.renderer.tell_terraform(view),
-            Job::RunLines { run, first, lines } => {
-                self.renderer.tell(ToRenderer::RunLines { run, first, lines });
-            }
-            Job::Review { request, name, reply } => {
-                let Some((request, reply)) = self.review_aside(request, &name, reply) else { return false };
-                let result = self.review(request, name);
-                self.publish();
-                self.renderer.tell_status(&self.session.workspace);
-                self.tell_review();
-                reply(result);
-            }
-            Job::TerminalReview { connection, request, name, reply } => {
-                match self.terminal_review(connection, request, &name) {
-                    Reviewed::Now(result) => {
-                        self.publish();
-                        reply(*result);
-                    }
-                    Reviewed::Upstream(decision) => self.upstream_confirmed(*decision, name, reply),
-                }
-            }
-            Job::Upstreams(view) => self.renderer.tell_upstreams(view),
-            Job::Upstream { decision, name, reply } => {
-                self.upstreams.decide(decision, upstreams::By { name, way: "window" }, reply);
-            }
-            Job::CameOf { proposal, outcome } => self.came_of(proposal, outcome),
-            Job::Request { .. } | Job::Mutate { .. } | Job::Ask { .. } | Job::Note { .. } => {}
+        handle(self);
+        if !self.committed.is_empty() || !self.responses.is_empty() {
+            self.end_turn();
         }
         false
     }
 
-    /// Decides the group, makes it durable, shows it, acknowledges it.
+    /// Publishes the turn, then sends its responses.
+    fn end_turn(&mut self) {
+        self.publish();
+        for respond in std::mem::take(&mut self.responses) {
+            respond();
+        }
+    }
+
+    fn publish(&mut self) {
+        let codes = if self.process.has_window() { self.codes.shown() } else { Vec::new() };
+        let committed = std::mem::take(&mut self.committed);
+        self.publisher.publish(committed, &self.session.workspace, codes);
+    }
+
+    /// Sends a response at the end of the turn.
+    pub(super) fn respond(&mut self, respond: impl FnOnce() + Send + 'static) {
+        self.responses.push(Box::new(respond));
+    }
+
+    /// Decides the group, makes it durable, publishes it, responds.
     fn flush(&mut self, waiting: &mut Vec<Waiting>) {
         if waiting.is_empty() {
             return;
@@ -311,8 +305,8 @@ impl Writer {
         let decided: Vec<Decided> = waiting
             .drain(..)
             .map(|waiting| match waiting {
-                Waiting::Mutation { mutation, actor, reply } => {
-                    Decided::Mutation(reply, group.run(&mutation, &actor, now()))
+                Waiting::Mutation { mutation, actor, responder } => {
+                    Decided::Mutation(responder, group.run(&mutation, &actor, now()))
                 }
                 Waiting::Ask { client, ask, reply } => {
                     Decided::Ask(reply, Box::new(group.ask(&client, &ask, now())))
@@ -325,16 +319,19 @@ impl Writer {
             .collect();
         let committed = group.commit();
         let failed = committed.as_ref().err().cloned();
-        self.broadcast(committed.unwrap_or_default());
-        // Whoever hears that it is done can see it.
+        self.committed.patches.extend(committed.unwrap_or_default());
+        // An action that follows reads the state that led to it.
         self.publish();
         for decided in decided {
             match decided {
-                Decided::Mutation(reply, result) => reply(kept(&failed, result).map(Answer::Applied)),
+                Decided::Mutation(responder, result) => {
+                    let result = unless_failed(&failed, result);
+                    self.respond(move || responder.send(result));
+                }
                 Decided::Ask(reply, result) => {
-                    let result = kept(&failed, *result);
+                    let result = unless_failed(&failed, *result);
                     self.follow_up(&result);
-                    reply(result);
+                    self.respond(move || reply(result));
                 }
                 Decided::Note => {
                     if let Some(refusal) = &failed {
@@ -343,197 +340,73 @@ impl Writer {
                 }
             }
         }
+        self.end_turn();
     }
 
-    /// What a standing approval has accepted is done at once.
-    fn follow_up(&mut self, result: &Result<AgentOutcome, Refusal>) {
-        let Ok(AgentOutcome { done, accepted }) = result else { return };
-        if let Some(announcer) = &mut self.announcer {
-            let workspace = &self.session.workspace;
-            announcer.submitted(&done.proposal, &workspace.desk().queue, workspace.root());
+    /// Handles a request that concerns the workspace alone.
+    pub(super) fn handle<R: WorkspaceRequest>(
+        &mut self,
+        request: R,
+        actor: &Actor,
+    ) -> Result<R::Response, Refusal> {
+        let workspace = &mut self.session.workspace;
+        let mut turn = WorkspaceTurn { workspace, actor, moment: now(), patches: Vec::new() };
+        let result = request.handle(&mut turn);
+        self.committed.patches.append(&mut turn.patches);
+        result
+    }
+
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.session.workspace
+    }
+
+    pub(super) fn terraform(&self) -> terraform_worker::Link {
+        self.services.terraform.clone()
+    }
+
+    pub(super) fn previews(&self) -> preview::Link {
+        self.services.previews.clone()
+    }
+
+    pub(super) fn describe_instance(&self) -> InstanceView {
+        let (pid, window) = (Some(std::process::id()), self.process.has_window());
+        let workspace = &self.session.workspace;
+        let on_screen = workspace.presence().on_screen().filter(|_| window);
+        InstanceView { pid, window, on_screen, ..describe_closed(workspace) }
+    }
+
+    pub(super) fn raise_window(&mut self) -> Result<(), Refusal> {
+        self.process.require_window()?;
+        self.publisher.window.notify(ToRenderer::Raise);
+        Ok(())
+    }
+
+    fn set_presence(&mut self, mut presence: Presence) {
+        if !presence.is_sound() {
+            return tracing::warn!("a selection or viewport out of bounds was ignored");
         }
-        match (&done.proposal.act, accepted) {
-            (Some(act), Some(_)) => {
-                let act = act.clone();
-                self.carry_out(&done.proposal, &act, None);
-            }
-            (Some(act), None) => {
-                if done.began {
-                    self.tell_of_grave(&done.proposal, act);
-                }
-                self.plan_request(&done.proposal);
-            }
-            _ => {}
-        }
+        let settings = std::mem::take(&mut presence.settings);
+        self.session.workspace.set_presence(presence);
+        self.keep_window_settings(settings);
     }
 
-    /// Shows what there is now to those who read without asking the writer.
-    fn publish(&self) {
-        self.agents.published.show(&self.session.workspace);
-        self.terraform.show(&self.session.workspace);
-        self.host.previews.show(&self.session.workspace);
-        self.upstreams.show(self.session.workspace.root());
-    }
-
-    fn broadcast(&mut self, patches: Vec<Patch>) {
-        for patch in patches {
-            self.renderer.tell(ToRenderer::Patch(patch.without_sources()));
-        }
-    }
-
-    fn answer(&mut self, request: Request, actor: &Actor, reply: Reply) {
-        let workspace: &mut Workspace = &mut self.session.workspace;
-        let result = match request {
-            Request::Open(path) if actor.kind == ActorKind::Window => self.open_or_ask(&path),
-            Request::Open(path) => self.open(&path),
-            Request::New { path, .. }
-                if actor.kind == ActorKind::Window && Path::new(&path).join("draftboard.toml").exists() =>
-            {
-                Ok(Answer::PlainFolder(PlainFolder { path, has_terraform: false, is_workspace: true }))
-            }
-            Request::New { path, template } => {
-                launching::create_at(Path::new(&path), template).and_then(|()| self.open(&path))
-            }
-            Request::OpenExample => self.open_example(),
-            Request::ProblemReport => Ok(Answer::ProblemReport(crash_reports::problem_report())),
-            Request::StartDemo => self.start_demo(),
-            Request::CloseTour => paths::close_tour().map(|()| Answer::Done).map_err(|error| {
-                Refusal::new(Code::StorageError, format!("that the tour is closed was not written down: {error}"))
-                    .hint("It comes again with the next demo. Free some space, or check your folder ~/.local/state.")
-            }),
-            Request::ImportFolder(folder) => {
-                launching::import_beside(Path::new(&folder), actor).map(|(session, answer)| {
-                    self.take_over(session);
-                    Answer::Terraform(answer)
-                })
-            }
-            Request::Templates => Ok(Answer::Templates(template_boards())),
-            Request::Recents => return recents_aside(self.failed.clone(), reply),
-            Request::ForgetRecent(path) => {
-                let path = Path::new(&path);
-                paths::forget(path);
-                self.failed.remove(path);
-                return recents_aside(self.failed.clone(), reply);
-            }
-            Request::Raise if !self.window => Err(without_window()),
-            Request::Raise => {
-                self.renderer.tell(ToRenderer::Raise);
-                Ok(Answer::Done)
-            }
-            Request::Quit => {
-                // Full: the end is asked for already.
-                let _ = self.signals.try_send(Signal::Quit);
-                Ok(Answer::Done)
-            }
-            Request::Instance => {
-                let (pid, window) = (Some(std::process::id()), self.window);
-                let on_screen = workspace.presence().on_screen().filter(|_| window);
-                Ok(Answer::Instance(InstanceView { pid, window, on_screen, ..answer::at_rest(workspace) }))
-            }
-            Request::Export { board, path } => return export_aside(workspace, board, path, reply),
-            Request::AuditView { before, limit } => {
-                return audit::view_aside(self.host.clone(), actor.clone(), (before, limit), reply);
-            }
-            Request::AuditExport { path } => {
-                return audit::export_aside(self.host.clone(), actor.clone(), path, reply);
-            }
-            Request::Mcp(request) => return self.agents.request(request, reply),
-            Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
-            Request::Preview(request) => {
-                let responder = Responder::new(reply).map(preview_answer);
-                return self.host.previews.request(request, responder);
-            }
-            Request::Upstream(request) => {
-                let way = if actor.kind == ActorKind::Window { "window" } else { "terminal" };
-                let by = upstreams::By { name: actor.name.clone(), way };
-                return self.upstreams.request(request, by, reply);
-            }
-            other => {
-                let asked = ask(workspace, &other, actor, now());
-                self.broadcast(asked.patches);
-                asked.result
-            }
-        };
-        self.publish();
-        self.renderer.tell_status(&self.session.workspace);
-        self.renderer.tell_bundles(&self.session.workspace);
-        reply(result);
-    }
-
-    /// Opens another workspace in place of this one; when that fails, this one stays.
-    fn open(&mut self, path: &str) -> Result<Answer, Refusal> {
-        let path = Path::new(path);
-        if path.canonicalize().is_ok_and(|path| path == self.session.workspace.root()) {
-            return Ok(Answer::Done);
-        }
-        let session = Session::open(path).inspect_err(|error| {
-            self.failed.insert(path.to_owned(), error.to_string());
-        })?;
-        self.failed.remove(path);
-        self.take_over(session);
-        Ok(Answer::Done)
-    }
-
-    /// As [`Self::open`] for a window, which can ask what to do about a folder that is no workspace.
-    fn open_or_ask(&mut self, path: &str) -> Result<Answer, Refusal> {
-        match launching::plain_folder(Path::new(path)) {
-            Some(folder) => Ok(Answer::PlainFolder(folder)),
-            None => self.open(path),
-        }
-    }
-
-    /// Opens a fresh copy of the example and starts the scripted agent on it. The mode is guarded there and nowhere else.
-    fn start_demo(&mut self) -> Result<Answer, Refusal> {
-        if !self.window {
-            return Err(without_window());
-        }
-        if self.demo.is_some() {
-            // The copy that is about to be replaced must not be the one that is open.
-            self.take_over(launching::open_example()?);
-        }
-        let root = demo::prepare()?;
-        self.take_over(Session::open_unlisted(&root)?);
-        self.agents.set_mode_here(Some(McpMode::Guarded));
-        self.demo = Some(demo::start_agent(&root)?);
-        Ok(Answer::Demo { tour: !paths::is_tour_closed() })
-    }
-
-    fn open_example(&mut self) -> Result<Answer, Refusal> {
-        if !paths::example().canonicalize().is_ok_and(|path| path == self.session.workspace.root()) {
-            let session = launching::open_example()?;
-            self.take_over(session);
-        }
-        Ok(Answer::Done)
-    }
-
-    /// Keeps what the user chose in the window, for every workspace. What cannot be written holds for this run.
+    /// Keeps the user's settings of the window for every workspace. If they cannot be written, they hold for this run.
     fn keep_window_settings(&mut self, settings: String) {
-        if settings.is_empty() || settings == self.renderer.settings {
+        let window = &mut self.publisher.window;
+        if settings.is_empty() || settings == window.settings {
             return;
         }
         if let Err(error) = mcp::keep_window_settings(&paths::settings(), &settings) {
-            tracing::warn!(%error, "the window's settings were not kept");
+            tracing::warn!(%error, "the settings of the window were not saved");
         }
-        self.renderer.settings = settings;
+        window.settings = settings;
     }
 
-    fn take_over(&mut self, mut session: Session) {
-        if self.demo.take().is_some() {
-            self.agents.set_mode_here(None);
-        }
-        connect::keep_mcp_json(session.workspace().root());
-        session.serve(&self.host, &self.agents);
-        session.announce(self.address.as_ref());
-        session.workspace.price_with(Arc::new(self.terraform.clone()));
-        std::mem::replace(&mut self.session, session).close();
-        self.renderer.replace(&self.session.workspace);
-    }
-
-    /// Tells the window of a process that ended unexpectedly, once.
+    /// Offers the report of a process that ended unexpectedly, once.
     fn offer_crash_report(&mut self) {
         let store = CrashStore::of_user();
         let Some(report) = store.unoffered() else { return };
-        self.renderer.tell(ToRenderer::CrashReport { headline: report.headline() });
+        self.publisher.window.notify(ToRenderer::CrashReport { headline: report.headline() });
         if let Err(error) = store.mark_offered(&report) {
             tracing::warn!(%error, "a crash report will be offered again");
         }
@@ -549,63 +422,24 @@ impl Writer {
     }
 
     fn noticed(&mut self, noticed: Noticed) {
-        if noticed.registry_changed {
-            self.renderer.tell_registry(&self.session.workspace);
-        }
         self.session.watch_sources();
-        self.broadcast(noticed.patches);
+        self.committed.registry_changed |= noticed.registry_changed;
+        self.committed.patches.extend(noticed.patches);
     }
 }
 
-/// What somebody chose in a preview is what they have before their eyes. A window follows by itself and says so.
-fn choose(workspace: &mut Workspace, node: NodeId) {
+/// Selects a node that was selected in a preview. The window follows and sends its presence itself.
+fn select(workspace: &mut Workspace, node: NodeId) {
     let Some(board) = workspace.snapshot().node(node).map(|node| node.board) else { return };
     let selection = vec![ElementId::Node(node)];
     let presence = Presence { board: Some(board), selection, ..workspace.presence().clone() };
     workspace.set_presence(presence);
 }
 
-/// A result that counts only when its group was kept.
-fn kept<T>(failed: &Option<Refusal>, result: Result<T, Refusal>) -> Result<T, Refusal> {
+/// The result of a member of a group, or the refusal of the group that was not written.
+fn unless_failed<T>(failed: &Option<Refusal>, result: Result<T, Refusal>) -> Result<T, Refusal> {
     match failed {
         Some(refusal) => result.and(Err(refusal.clone())),
         None => result,
-    }
-}
-
-fn preview_answer(answer: PreviewAnswer) -> Answer {
-    match answer {
-        PreviewAnswer::Done => Answer::Done,
-        PreviewAnswer::Saved { path, bytes } => Answer::Exported { path, bytes },
-        other => Answer::Preview(other),
-    }
-}
-
-fn without_window() -> Refusal {
-    let pid = std::process::id();
-    Refusal::new(
-        Code::Conflict,
-        format!("the workspace is open in a Draftboard without a window (pid {pid})"),
-    )
-    .hint(format!("Stop that one to open a window: kill {pid}"))
-}
-
-/// A recent workspace may be on a disk that does not answer; the writer goes on meanwhile.
-fn recents_aside(failed: Failed, reply: Reply) {
-    let work = move || reply(Ok(Answer::Recents(launching::recents(&failed))));
-    if let Err(error) = std::thread::Builder::new().name("recents".to_owned()).spawn(work) {
-        tracing::error!(%error, "no thread for the recent workspaces");
-    }
-}
-
-/// Drawing may take a while; the writer goes on meanwhile.
-fn export_aside(workspace: &Workspace, board: shared_protocol::BoardId, path: String, reply: Reply) {
-    let snapshot = workspace.snapshot().clone();
-    let work = move || {
-        let drawn = crate::export::export(&snapshot, board, Path::new(&path));
-        reply(drawn.map(|bytes| Answer::Exported { path, bytes }));
-    };
-    if let Err(error) = std::thread::Builder::new().name("export".to_owned()).spawn(work) {
-        tracing::error!(%error, "no thread for the export");
     }
 }

@@ -1,7 +1,7 @@
-//! The workbench as the MCP server sees it.
+//! The workbench as the MCP server reads it.
 
-use super::Published;
-use crate::{export, host::Host, preview, renderer_link::user_name, terraform_worker};
+use super::{AgentsEvents, Published};
+use crate::{export, preview, responses::wait_for, terraform_worker};
 use authority::{
     Snapshot,
     proposals::{AgentAsk, Client},
@@ -9,11 +9,7 @@ use authority::{
 use journal::{WorkspaceFiles, WorkspacePath};
 use mcp_server::{AskReply, Doings, Hcl, Picture, PictureOf, View, Workbench, WorkspaceView};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Code, NodeId, Refusal, Revision,
-    messages::{Answer, Patch, Request},
-    preview::Screen,
-    proposal::Act,
-    request::Responder,
+    BoardId, Code, NodeId, Refusal, Revision, messages::Patch, preview::Screen, proposal::Act,
     terraform::CostView,
 };
 use std::{sync::Arc, time::Duration};
@@ -22,37 +18,33 @@ use workspace::config_check;
 use workspace::now;
 use workspace::{guarded_settings, names_program};
 
-const ANSWER_LIMIT: Duration = Duration::from_secs(30);
-
-pub(super) struct Bench {
-    pub(super) published: Arc<Published>,
-    pub(super) doings: Arc<Doings>,
-    pub(super) host: Host,
-    pub(super) terraform: terraform_worker::Link,
-}
-
-/// How long an agent waits for a page to be drawn.
+/// An agent waits this long for the picture of a page.
 const PAGE_LIMIT: Duration = Duration::from_secs(25);
 
-impl Bench {
-    /// A page as it really looks: main asks a preview of its own for it.
+pub(super) struct WorkbenchAdapter {
+    pub(super) published: Arc<Published>,
+    pub(super) doings: Arc<Doings>,
+    pub(super) events: Arc<dyn AgentsEvents>,
+    pub(super) terraform: terraform_worker::Link,
+    pub(super) previews: preview::Link,
+}
+
+impl WorkbenchAdapter {
+    /// Draws a page in a preview of its own.
     fn page(&self, snapshot: &Snapshot, picture: &Picture, route: NodeId) -> Result<Vec<u8>, Refusal> {
         let no_workspace = || Refusal::new(Code::NoWorkspace, "no workspace is open");
-        let ground = self.host.previews.ground().ok_or_else(no_workspace)?.with(snapshot.clone());
+        let ground = self.previews.ground().ok_or_else(no_workspace)?.with(snapshot.clone());
         let (width, height) = (picture.longest, picture.longest * 5 / 8);
         let screen = Screen::new(width, height, 1.0, picture.dark)
-            .ok_or_else(|| Refusal::new(Code::BadRequest, "there is no screen of this size"))?;
-        let (done, answered) = crossbeam_channel::bounded(1);
-        let responder = Responder::new(move |result| drop(done.send(result)));
-        self.host.previews.picture(ground, route, screen, responder);
-        let drawn = answered.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
-            Err(Refusal::new(Code::Timeout, "the page was not drawn in time").hint("Try again in a moment."))
-        });
-        drawn.and_then(|pixels| preview::png(&pixels))
+            .ok_or_else(|| Refusal::new(Code::BadRequest, "a screen cannot have this size"))?;
+        let pixels = wait_for(PAGE_LIMIT, |responder| {
+            self.previews.picture(ground, route, screen, responder);
+        })?;
+        preview::png(&pixels)
     }
 }
 
-impl Workbench for Bench {
+impl Workbench for WorkbenchAdapter {
     fn view(&self) -> Arc<View> {
         self.published.view()
     }
@@ -62,15 +54,11 @@ impl Workbench for Bench {
     }
 
     fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
-        let actor = Actor::new(ActorKind::Terminal, user_name());
-        match self.host.request(Request::ChangesSince(revision), actor, ANSWER_LIMIT)? {
-            Answer::Changes(changes) => Ok(changes),
-            _ => Err(Refusal::new(Code::Internal, "an answer that was not asked for")),
-        }
+        self.events.read_patches(revision)
     }
 
     fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
-        self.host.ask(client, ask, reply);
+        self.events.submit(client, ask, reply);
     }
 
     fn doings(&self) -> &Doings {
@@ -94,7 +82,7 @@ impl Workbench for Bench {
             .map_err(|error| Refusal::new(Code::ValidationError, error.to_string()).field("config"))?;
         if after == before {
             return Err(
-                Refusal::new(Code::BadRequest, "the configuration is like that already").field("config")
+                Refusal::new(Code::BadRequest, "the configuration has these values already").field("config")
             );
         }
         if let Some(setting) = guarded_settings(&before, &after).iter().find(|name| names_program(name)) {

@@ -1,10 +1,10 @@
-//! Runs the server: takes orders one by one, listens where the settings say, and keeps window and discovery up to date.
+//! Runs the server: handles messages in order, listens where the settings say, and keeps window and discovery up to date.
 
-use super::{Address, Link, Order, Overrides, Settings, bench::Bench, listen, settings};
-use crate::{
-    host::{Host, Job, Reply},
-    terraform_worker,
+use super::{
+    Address, AgentsEvents, AgentsHandle, AgentsMsg, Overrides, Settings, bench::WorkbenchAdapter, listen,
+    settings,
 };
+use crate::{preview, responses::wait_for, terraform_worker};
 use clap::ValueEnum as _;
 use connect::{Bridge, Client, Places, Scope, example};
 use mcp_server::{
@@ -13,9 +13,10 @@ use mcp_server::{
 };
 use processes::instance::Token;
 use shared_protocol::{
-    Actor, ActorKind, Code, Refusal,
+    Code, Refusal,
     mcp::{McpMode, McpRequest, McpView},
-    messages::{Answer, Request},
+    messages::Answer,
+    request::Responder,
 };
 use std::{io, os::unix::net::UnixStream, path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
 use tokio::{
@@ -27,89 +28,98 @@ use tokio::{
 use workspace::now;
 
 const WORKERS: usize = 2;
-/// Pictures, files, keyrings that ask their user, servers that are being started or ended.
-const MOST_BLOCKING: usize = 32;
-/// What clients do is shown at most this often.
+/// For pictures, files, keyrings that ask their user, and servers that start or stop.
+const MAX_BLOCKING_THREADS: usize = 32;
+/// The window shows the activity of clients at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(250);
 const TEST_LIMIT: Duration = Duration::from_secs(3);
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
-/// The agents' side, running.
+/// The running agents' side.
 pub(crate) struct Started {
     pub(crate) thread: JoinHandle<()>,
-    /// Where it listens.
+    /// The address where it listens.
     pub(crate) url: Option<String>,
-    /// What it runs on, for others that wait for sockets and processes. Ends with it.
+    /// Its runtime, for other parts that wait for sockets and processes. Ends with it.
     pub(crate) runtime: Handle,
 }
 
-/// Starts the agents' side on a thread of its own, and waits until it listens or has said why it does not.
-pub(crate) fn start(
-    link: Link,
-    waiting: mpsc::Receiver<Order>,
-    host: Host,
-    terraform: terraform_worker::Link,
-    overrides: Overrides,
-) -> io::Result<Started> {
-    start_with(link, waiting, host, terraform, overrides, settings::path())
+/// The parts of the process that the agents' side uses.
+pub(crate) struct AgentsDeps {
+    pub(crate) events: Arc<dyn AgentsEvents>,
+    pub(crate) terraform: terraform_worker::Link,
+    pub(crate) previews: preview::Link,
 }
 
-/// As [`start`], with the settings' place given.
+/// Starts the agents' side on a thread of its own, and returns when it listens or has logged why it does not.
+pub(crate) fn start(
+    handle: AgentsHandle,
+    waiting: mpsc::Receiver<AgentsMsg>,
+    deps: AgentsDeps,
+    overrides: Overrides,
+) -> io::Result<Started> {
+    start_with(handle, waiting, deps, overrides, settings::path())
+}
+
+/// As [`start`], with the path of the settings.
 pub(super) fn start_with(
-    link: Link,
-    waiting: mpsc::Receiver<Order>,
-    host: Host,
-    terraform: terraform_worker::Link,
+    handle: AgentsHandle,
+    waiting: mpsc::Receiver<AgentsMsg>,
+    deps: AgentsDeps,
     overrides: Overrides,
     path: PathBuf,
 ) -> io::Result<Started> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
-        .max_blocking_threads(MOST_BLOCKING)
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
         .thread_name("mcp")
         .enable_io()
         .enable_time()
         .build()?;
-    let handle = runtime.handle().clone();
+    let runtime_handle = runtime.handle().clone();
     let secret = Token::generate()?;
     let token = Token::generate()?;
     let (ready, is_ready) = oneshot::channel();
-    let asking = host.clone();
-    let thread = std::thread::Builder::new().name("mcp-orders".to_owned()).spawn(move || {
+    let AgentsDeps { events, terraform, previews } = deps;
+    let recording = Arc::clone(&events);
+    let thread = std::thread::Builder::new().name("mcp-messages".to_owned()).spawn(move || {
         runtime.block_on(async move {
-            let (published, doings) = (Arc::clone(&link.published), Arc::clone(&link.doings));
-            let bench = Bench { published, doings, host: host.clone(), terraform };
-            let mut controller = Controller::new(link, host, bench, overrides, path, token, secret.reveal());
+            let (published, doings) = (Arc::clone(&handle.published), Arc::clone(&handle.doings));
+            let adapter =
+                WorkbenchAdapter { published, doings, events: Arc::clone(&events), terraform, previews };
+            let mut controller =
+                Controller::new(handle, events, adapter, overrides, path, token, secret.reveal());
             controller.begin();
-            // Gone: nobody waits for it.
+            // The starter is gone.
             let _ = ready.send(controller.url());
             controller.run(waiting).await;
         });
         runtime_ends(runtime);
     })?;
-    // An error is a fault of that thread, which its log tells.
+    // An error is a fault of that thread, which logs it.
     let url = is_ready.blocking_recv().ok().flatten();
-    // The writer takes jobs in turn: when this is answered, the discovery record holds the address.
-    let actor = Actor::new(ActorKind::Terminal, "");
-    if let Err(refusal) = asking.request(Request::Instance, actor, STOP_LIMIT) {
+    let recorded = wait_for(STOP_LIMIT, |responder: Responder<()>| {
+        recording.after_recording(Box::new(move || responder.send(Ok(()))));
+    });
+    if let Err(refusal) = recorded {
         tracing::warn!(%refusal, "the discovery record may be late");
     }
-    Ok(Started { thread, url, runtime: handle })
+    Ok(Started { thread, url, runtime: runtime_handle })
 }
 
-/// A picture that is being drawn is not waited for.
+/// Does not wait for a picture that is being drawn.
 fn runtime_ends(runtime: tokio::runtime::Runtime) {
     runtime.shutdown_timeout(STOP_LIMIT);
 }
 
 struct Controller {
-    link: Link,
-    host: Host,
+    handle: AgentsHandle,
+    events: Arc<dyn AgentsEvents>,
     service: Service,
     path: PathBuf,
     settings: Settings,
-    /// Holds in place of the setting while a certain workspace is open.
-    mode_here: Option<McpMode>,
+    /// Overrides the setting for the open workspace.
+    workspace_mode: Option<McpMode>,
     token: Token,
     edge: Option<Edge>,
     error: Option<String>,
@@ -117,9 +127,9 @@ struct Controller {
 
 impl Controller {
     fn new(
-        link: Link,
-        host: Host,
-        bench: Bench,
+        handle: AgentsHandle,
+        events: Arc<dyn AgentsEvents>,
+        adapter: WorkbenchAdapter,
         overrides: Overrides,
         path: PathBuf,
         token: Token,
@@ -128,40 +138,40 @@ impl Controller {
         let (mut settings, error) = match settings::read(&path) {
             Ok(settings) => (settings, None),
             Err(error) => {
-                tracing::warn!(%error, "the settings are not used");
+                tracing::warn!(%error, "the settings are ignored");
                 (Settings::default(), Some(error.to_string()))
             }
         };
         settings.mode = overrides.mode.unwrap_or(settings.mode);
         settings.port = overrides.port.unwrap_or(settings.port);
         let version = env!("CARGO_PKG_VERSION");
-        let service = Service::new(Arc::new(bench), super::surface(), version, settings.mode, secret);
-        Self { link, host, service, path, settings, mode_here: None, token, edge: None, error }
+        let service = Service::new(Arc::new(adapter), super::surface(), version, settings.mode, secret);
+        Self { handle, events, service, path, settings, workspace_mode: None, token, edge: None, error }
     }
 
     fn begin(&mut self) {
         let service = self.service.clone();
         tokio::spawn(async move { service.watch().await });
-        self.link.set_mode(self.settings.mode);
+        self.handle.set_mode(self.settings.mode);
         self.listen();
         self.announce();
     }
 
-    async fn run(mut self, mut waiting: mpsc::Receiver<Order>) {
+    async fn run(mut self, mut waiting: mpsc::Receiver<AgentsMsg>) {
         let mut clients = self.service.clients().changed();
-        // Where it listens is known before anybody comes.
+        // The window shows the address before the first client connects.
         let mut shown = self.view();
-        self.tell(Job::Mcp(Box::new(shown.clone())));
+        self.events.publish_view(shown.clone());
         loop {
             tokio::select! {
-                order = waiting.recv() => match order {
-                    Some(Order::Request { request, reply }) => self.take(request, reply).await,
-                    Some(Order::Bridge(stream)) => self.converse(stream),
-                    Some(Order::ModeHere(mode)) => {
-                        self.mode_here = mode;
+                message = waiting.recv() => match message {
+                    Some(AgentsMsg::Request { request, responder }) => self.handle_request(request, responder).await,
+                    Some(AgentsMsg::Bridge(stream)) => self.converse(stream),
+                    Some(AgentsMsg::WorkspaceMode(mode)) => {
+                        self.workspace_mode = mode;
                         self.apply_mode();
                     }
-                    Some(Order::Stop) | None => break,
+                    Some(AgentsMsg::Stop) | None => break,
                 },
                 changed = clients.changed() => {
                     if changed.is_err() {
@@ -173,18 +183,12 @@ impl Controller {
             }
             let view = self.view();
             if shown != view {
-                self.tell(Job::Mcp(Box::new(view.clone())));
+                self.events.publish_view(view.clone());
                 shown = view;
             }
         }
         self.service.stop();
         self.close().await;
-    }
-
-    fn tell(&self, job: Job) {
-        if let Err(refusal) = self.host.send(job) {
-            tracing::debug!(%refusal, "the writer is gone");
-        }
     }
 
     fn listen(&mut self) {
@@ -223,10 +227,10 @@ impl Controller {
         self.edge.as_ref().map(|edge| format!("http://{}/mcp", edge.address()))
     }
 
-    /// Tells local tools where to find the server.
+    /// Records for local tools where the server listens.
     fn announce(&self) {
         let address = self.url().map(|url| Address { url, token: self.token.clone() });
-        self.tell(Job::McpAddress(address));
+        self.events.record_address(address);
     }
 
     fn view(&self) -> McpView {
@@ -257,7 +261,7 @@ impl Controller {
         });
     }
 
-    async fn take(&mut self, request: McpRequest, reply: Reply) {
+    async fn handle_request(&mut self, request: McpRequest, responder: Responder<Answer>) {
         let result = match request {
             McpRequest::View => Ok(Answer::Mcp(Box::new(self.view()))),
             McpRequest::SetMode(mode) => self.set_mode(mode).await,
@@ -267,33 +271,32 @@ impl Controller {
             McpRequest::Pause { client } => known(self.service.clients().pause(client, true)),
             McpRequest::Resume { client } => known(self.service.clients().pause(client, false)),
             McpRequest::Disconnect { client } => known(self.service.clients().disconnect(client)),
-            McpRequest::TestConnection => return self.test(reply),
+            McpRequest::TestConnection => return self.test(responder),
             McpRequest::ClientConfig { client } => self.client_config(&client).map(Answer::Text),
         };
-        // Through the writer, which takes jobs in turn: whoever hears this finds the new address on record.
-        self.tell(Job::McpAnswer { reply, result });
+        self.events.after_recording(Box::new(move || responder.send(result)));
     }
 
     fn keep(&self) -> Result<(), Refusal> {
         settings::write(&self.path, &self.settings).map_err(|error| {
-            tracing::warn!(%error, "a setting was not kept");
+            tracing::warn!(%error, "a setting was not saved");
             Refusal::new(Code::StorageError, error.to_string())
         })
     }
 
     fn mode(&self) -> McpMode {
-        self.mode_here.unwrap_or(self.settings.mode)
+        self.workspace_mode.unwrap_or(self.settings.mode)
     }
 
-    /// Tells everybody who asks for the mode.
+    /// Applies the mode to the server and to bridges.
     fn apply_mode(&self) {
-        self.link.set_mode(self.mode());
+        self.handle.set_mode(self.mode());
         self.service.set_mode(self.mode());
     }
 
     async fn set_mode(&mut self, mode: McpMode) -> Result<Answer, Refusal> {
         self.settings.mode = mode;
-        self.mode_here = None;
+        self.workspace_mode = None;
         self.apply_mode();
         if (mode == McpMode::Off) == self.edge.is_some() {
             self.listen_anew().await;
@@ -304,7 +307,9 @@ impl Controller {
 
     async fn set_port(&mut self, port: u16) -> Result<Answer, Refusal> {
         if port < 1024 {
-            return Err(Refusal::new(Code::ValidationError, "a port goes from 1024 to 65535").field("port"));
+            return Err(
+                Refusal::new(Code::ValidationError, "a port is a number from 1024 to 65535").field("port")
+            );
         }
         self.settings.port = port;
         self.listen_anew().await;
@@ -321,15 +326,15 @@ impl Controller {
         Ok(Answer::Mcp(Box::new(self.view())))
     }
 
-    /// Streams opened with the old token end with it.
+    /// Ends the streams that were opened with the old token.
     async fn rotate(&mut self) -> Result<Answer, Refusal> {
         self.token = Token::generate().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
         self.listen_anew().await;
         Ok(Answer::Mcp(Box::new(self.view())))
     }
 
-    /// What a person puts into a client's configuration. The bridge needs no address and no token, so nothing here is
-    /// secret and nothing changes at the next start.
+    /// The entry for a client's configuration. The bridge needs no address and no token, so the entry holds no secret and
+    /// does not change at the next start.
     fn client_config(&self, client: &str) -> Result<String, Refusal> {
         let names = || Client::value_variants().iter().filter_map(Client::to_possible_value);
         let unknown = || {
@@ -340,7 +345,7 @@ impl Controller {
         let known = Client::from_str(client, true).map_err(|_| unknown())?;
         let home =
             || Refusal::new(Code::NotFound, "your home folder is not known").hint("Set HOME to its path.");
-        let places = Places::of_user(self.link.published.root()).ok_or_else(home)?;
+        let places = Places::of_user(self.handle.published.root()).ok_or_else(home)?;
         let target = known.target(Scope::User, &places).ok_or_else(unknown)?;
         let exe = std::env::current_exe().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
         let bridge =
@@ -348,23 +353,23 @@ impl Controller {
         Ok(example(&target, &bridge))
     }
 
-    /// Over the network, as a client would; the answer comes later, so that orders go on meanwhile.
-    fn test(&self, reply: Reply) {
+    /// Connects over the network as a client does. Responds later, so that other messages are handled meanwhile.
+    fn test(&self, responder: Responder<Answer>) {
         let Some(address) = self.edge.as_ref().map(Edge::address) else {
             let why = self.error.clone().unwrap_or_else(|| "agents are switched off".to_owned());
-            return reply(Err(Refusal::new(Code::Conflict, why)));
+            return responder.send(Err(Refusal::new(Code::Conflict, why)));
         };
         tokio::spawn(async move {
             let asked = timeout(TEST_LIMIT, health(address)).await;
-            reply(match asked {
+            responder.send(match asked {
                 Ok(Ok(text)) => Ok(Answer::Text(text)),
                 Ok(Err(error)) => {
-                    Err(Refusal::new(Code::Conflict, format!("{address} does not answer: {error}"))
+                    Err(Refusal::new(Code::Conflict, format!("{address} does not respond: {error}"))
                         .hint("Restart the server."))
                 }
                 Err(_) => Err(Refusal::new(
                     Code::Timeout,
-                    format!("{address} did not answer within {TEST_LIMIT:?}"),
+                    format!("{address} did not respond within {TEST_LIMIT:?}"),
                 )),
             });
         });
@@ -374,7 +379,7 @@ impl Controller {
 fn known(is_known: bool) -> Result<Answer, Refusal> {
     match is_known {
         true => Ok(Answer::Done),
-        false => Err(Refusal::new(Code::NotFound, "this client is not there any more")),
+        false => Err(Refusal::new(Code::NotFound, "this client is no longer connected")),
     }
 }
 

@@ -1,17 +1,17 @@
-//! Finding a port.
+//! Binding to a free port.
 
 use std::{
     io,
     net::{IpAddr, SocketAddr, TcpListener},
 };
 
-/// Ports tried after the one that is asked for.
-const MOST_FURTHER: u16 = 20;
+/// Ports tried after the requested one.
+const MAX_FURTHER_PORTS: u16 = 20;
 
-/// The port asked for, or the next free one. The address is ours alone from here on.
+/// Binds to the requested port or to the next free one.
 pub(crate) fn bind(address: IpAddr, port: u16) -> Result<TcpListener, String> {
-    // 0 asks the system for any.
-    let further = if port == 0 { 0 } else { MOST_FURTHER };
+    // 0 means any free port.
+    let further = if port == 0 { 0 } else { MAX_FURTHER_PORTS };
     let mut last = io::Error::from(io::ErrorKind::AddrInUse);
     for port in port..=port.saturating_add(further) {
         match TcpListener::bind(SocketAddr::new(address, port)) {
@@ -36,6 +36,6 @@ mod tests {
         let taken = bind(local, 0).unwrap();
         let port = taken.local_addr().unwrap().port();
         let next = bind(local, port).unwrap().local_addr().unwrap().port();
-        assert!(next > port && next <= port.saturating_add(MOST_FURTHER));
+        assert!(next > port && next <= port.saturating_add(MAX_FURTHER_PORTS));
     }
 }

@@ -1,5 +1,8 @@
-//! The agents' side of the process: the MCP server's runtime, its settings, port, token and discovery, and what window and
-//! terminals may ask about it. What agents see is the `mcp_server` crate's; what there is to see, the writer's.
+//! The agents' side of the process: the runtime of the MCP server, its settings, port, token and discovery, and the requests
+//! of window and terminals about it.
+//!
+//! Owns: the connection settings and the published view. Must not know: the writer, which it calls through
+//! [`AgentsEvents`]; the tools, which the crate `mcp_server` owns.
 
 mod bench;
 pub(crate) mod controller;
@@ -11,19 +14,22 @@ pub(crate) mod specs;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use controller::start;
+pub(crate) use AgentsHandle as Link;
+pub(crate) use controller::{AgentsDeps, start};
 pub(crate) use offline::offline_surface;
 pub(crate) use published::Published;
 pub(crate) use settings::{
     Overrides, Settings, USUAL_PORT, keep_window_settings, terraform_program, window_settings,
 };
 
-use crate::host::Reply;
-use mcp_server::{Doings, Surface};
+use authority::proposals::{AgentAsk, Client};
+use mcp_server::{AskReply, Doings, Surface};
 use processes::instance::Token;
 use shared_protocol::{
-    Code, Refusal,
-    mcp::{McpMode, McpRequest},
+    Code, Refusal, Revision,
+    mcp::{McpMode, McpRequest, McpView},
+    messages::{Answer, Patch},
+    request::Responder,
 };
 use std::{
     os::unix::net::UnixStream,
@@ -34,10 +40,10 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// Orders that may wait for the agents' side.
-const MAX_ORDERS: usize = 64;
+/// Messages that may wait for the agents' side.
+const MAX_MESSAGES: usize = 64;
 
-/// All that agents are offered in a workspace.
+/// The tools, resources and prompts of a workspace.
 fn surface() -> Surface {
     let mut surface = Surface::core();
     let changes: Arc<dyn specs::Changes> = Arc::new(specs::Proposing);
@@ -45,56 +51,74 @@ fn surface() -> Surface {
     surface
 }
 
-/// Where agents find this process over HTTP; kept in the discovery record.
+/// The address of this process over HTTP, as the discovery record holds it.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     pub(crate) url: String,
     pub(crate) token: Token,
 }
 
-/// What is asked of the agents' side.
-pub(crate) enum Order {
+/// The calls of the agents' side into the process.
+pub(crate) trait AgentsEvents: Send + Sync {
+    /// Shows the agents' side in the window.
+    fn publish_view(&self, view: McpView);
+
+    /// Writes the address into the discovery record.
+    fn record_address(&self, address: Option<Address>);
+
+    /// Runs `respond` when every address before it is recorded: a client that receives the response finds the address.
+    fn after_recording(&self, respond: Box<dyn FnOnce() + Send>);
+
+    /// Submits an agent's request to the review queue. Must not wait.
+    fn submit(&self, client: Client, ask: AgentAsk, reply: AskReply);
+
+    fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal>;
+}
+
+/// A message to the agents' side.
+pub(crate) enum AgentsMsg {
     Request {
         request: McpRequest,
-        reply: Reply,
+        responder: Responder<Answer>,
     },
-    /// A bridge, checked and greeted.
+    /// The connection of an authenticated bridge.
     Bridge(UnixStream),
-    /// The mode in the workspace that is open, in place of the user's setting, which stays as it is.
-    ModeHere(Option<McpMode>),
+    /// The mode of the open workspace; overrides the user's setting and does not change it.
+    WorkspaceMode(Option<McpMode>),
     Stop,
 }
 
-/// How the rest of the process reaches the agents' side.
+/// Sends messages to the agents' side, and holds what it publishes.
 #[derive(Clone)]
-pub(crate) struct Link {
+pub(crate) struct AgentsHandle {
     pub(crate) published: Arc<Published>,
-    /// What comes of what agents asked for and people allowed.
+    /// The outcomes of accepted actions, for the calls that wait for them.
     pub(crate) doings: Arc<Doings>,
-    orders: mpsc::Sender<Order>,
+    messages: mpsc::Sender<AgentsMsg>,
     mode: Arc<AtomicU8>,
 }
 
-impl Link {
-    /// Nobody is at the other end before [`start`].
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Order>) {
-        let (orders, waiting) = mpsc::channel(MAX_ORDERS);
+impl AgentsHandle {
+    /// Messages wait for [`start`].
+    pub(crate) fn new() -> (Self, mpsc::Receiver<AgentsMsg>) {
+        let (messages, waiting) = mpsc::channel(MAX_MESSAGES);
         let mode = Arc::new(AtomicU8::new(McpMode::Off as u8));
-        (Self { published: Arc::default(), doings: Arc::default(), orders, mode }, waiting)
+        (Self { published: Arc::default(), doings: Arc::default(), messages, mode }, waiting)
     }
 
-    pub(crate) fn request(&self, request: McpRequest, reply: Reply) {
-        if let Err(refused) = self.orders.try_send(Order::Request { request, reply }) {
-            let (mpsc::error::TrySendError::Full(order) | mpsc::error::TrySendError::Closed(order)) = refused;
-            if let Order::Request { reply, .. } = order {
-                reply(Err(unavailable()));
+    pub(crate) fn request(&self, request: McpRequest, responder: Responder<Answer>) {
+        if let Err(refused) = self.messages.try_send(AgentsMsg::Request { request, responder }) {
+            let (mpsc::error::TrySendError::Full(message) | mpsc::error::TrySendError::Closed(message)) =
+                refused;
+            if let AgentsMsg::Request { responder, .. } = message {
+                responder.send(Err(unavailable()));
             }
         }
     }
 
-    /// Whether a bridge may come in now.
-    pub(crate) fn admits_bridge(&self) -> Result<(), Refusal> {
-        if self.orders.is_closed() {
+    /// Refuses a bridge while agents are off.
+    pub(crate) fn admit_bridge(&self) -> Result<(), Refusal> {
+        if self.messages.is_closed() {
             return Err(unavailable());
         }
         match self.mode.load(Ordering::SeqCst) == McpMode::Off as u8 {
@@ -105,19 +129,19 @@ impl Link {
     }
 
     pub(crate) fn hand_over(&self, bridge: UnixStream) -> Result<(), Refusal> {
-        self.orders.try_send(Order::Bridge(bridge)).map_err(|_| unavailable())
+        self.messages.try_send(AgentsMsg::Bridge(bridge)).map_err(|_| unavailable())
     }
 
-    /// Has another mode hold in the workspace that is open; `None` goes back to the user's setting.
-    pub(crate) fn set_mode_here(&self, mode: Option<McpMode>) {
-        if self.orders.try_send(Order::ModeHere(mode)).is_err() {
-            tracing::error!("the agents' side did not take the mode of this workspace");
+    /// Sets the mode of the open workspace; `None` goes back to the user's setting.
+    pub(crate) fn set_workspace_mode(&self, mode: Option<McpMode>) {
+        if self.messages.try_send(AgentsMsg::WorkspaceMode(mode)).is_err() {
+            tracing::error!("the mode of this workspace was not set");
         }
     }
 
     pub(crate) fn stop(&self) {
-        // Closed: it has ended already.
-        let _ = self.orders.blocking_send(Order::Stop);
+        // Closed: the agents' side has ended already.
+        let _ = self.messages.blocking_send(AgentsMsg::Stop);
     }
 
     fn set_mode(&self, mode: McpMode) {
@@ -127,5 +151,5 @@ impl Link {
 
 fn unavailable() -> Refusal {
     Refusal::new(Code::Conflict, "the agents' side is not running")
-        .hint("Start Draftboard again; its log says why.")
+        .hint("Start Draftboard again; its log names the cause.")
 }

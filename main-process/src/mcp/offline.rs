@@ -1,4 +1,4 @@
-//! What the bridge answers with while no Draftboard runs: what one would say that was started now.
+//! The surface that the bridge answers with while no Draftboard runs: that of one started now.
 
 use super::settings;
 use mcp_server::Offline;

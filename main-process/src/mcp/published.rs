@@ -1,5 +1,5 @@
-//! What the writer shows to agents: a new view after each group of changes, before anybody is told that it is done. Taking
-//! one never waits for the writer.
+//! The agents' view: the writer publishes a new one after each group of changes, before it responds. Reading it never waits for
+//! the writer.
 
 use super::specs::Shown;
 use arc_swap::ArcSwap;
@@ -17,7 +17,7 @@ use workspace::Workspace;
 
 pub(crate) struct Published {
     view: ArcSwap<View>,
-    /// Where the workspace is; agents only learn its name.
+    /// The folder of the workspace; agents only see its name.
     root: Mutex<Option<PathBuf>>,
     changed: watch::Sender<u64>,
 }
@@ -41,15 +41,15 @@ impl Published {
         self.changed.subscribe()
     }
 
-    /// Shows the workspace as it is now, if that is news.
+    /// Publishes the workspace when it changed.
     pub(crate) fn show(&self, workspace: &Workspace) {
-        // Held to the end: what is deployed, and tools of others, come from other threads.
+        // Held to the end: deployments and proxied tools come from other threads.
         let mut shown_root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
         let root = root_name(workspace.root());
         let presence = without_window(workspace.presence());
         let status = workspace.status();
-        // Types are composed anew whenever the project's file or a module changes.
+        // A change of the project file or of a module composes the types again.
         let same_project = before.workspace.as_ref().filter(|known| {
             known.root == root && Arc::ptr_eq(known.snapshot.registry(), workspace.snapshot().registry())
         });
@@ -98,11 +98,11 @@ impl Published {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Shows the preview sessions, if they are news.
+    /// Publishes the preview sessions when they changed.
     pub(crate) fn show_previews(&self, previews: &PreviewsView) {
         let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
-        let previews = without_moments(previews);
+        let previews = without_frame_times(previews);
         let Some(workspace) = before.workspace.as_ref().filter(|known| *known.previews != previews) else {
             return;
         };
@@ -110,7 +110,7 @@ impl Published {
         self.put(&before, workspace);
     }
 
-    /// Shows how nodes stand in the real world, if that is news.
+    /// Publishes the deployment of nodes when it changed.
     pub(crate) fn show_deployments(&self, deployments: BTreeMap<NodeId, Deployment>) {
         let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
@@ -123,7 +123,7 @@ impl Published {
         self.put(&before, workspace);
     }
 
-    /// The same with another view of the workspace.
+    /// Replaces the view of the workspace.
     fn put(&self, before: &View, workspace: WorkspaceView) {
         let generation = before.generation + 1;
         self.view.store(Arc::new(View {
@@ -137,7 +137,7 @@ impl Published {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Shows tools of others and whose they are.
+    /// Publishes the tools of managed servers and manifests.
     pub(crate) fn show_guests(&self, guests: Guests) {
         let _held = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.view.load();
@@ -154,8 +154,8 @@ fn root_name(root: &Path) -> String {
     root.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Where the pointer is and how long a frame took change all the time, and help nobody who reads.
-fn without_moments(previews: &PreviewsView) -> PreviewsView {
+/// Leaves out the pointer and the frame times, which change all the time and help no reader.
+fn without_frame_times(previews: &PreviewsView) -> PreviewsView {
     let mut previews = previews.clone();
     for session in &mut previews.sessions {
         (session.hovered, session.frame_micros, session.logged) = (None, 0, 0);
@@ -163,7 +163,7 @@ fn without_moments(previews: &PreviewsView) -> PreviewsView {
     previews
 }
 
-/// What the window remembers of itself is its own, and changes often.
+/// Leaves out the layout and the settings of the window, which change often.
 fn without_window(presence: &Presence) -> Presence {
     let Presence { board, selection, viewports, area, doing, window: _, settings: _ } = presence;
     Presence {

@@ -13,7 +13,7 @@ use std::{
 use user_folders as paths;
 
 pub(crate) const USUAL_PORT: u16 = 7777;
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_SETTINGS_BYTES: u64 = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -43,7 +43,7 @@ impl TerraformSettings {
     }
 }
 
-/// What the command line says for one run.
+/// Values of the command line for one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Overrides {
     pub(crate) mode: Option<McpMode>,
@@ -52,7 +52,7 @@ pub(crate) struct Overrides {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
-    #[error("{path} cannot be read: {problem}; mend it or remove it")]
+    #[error("{path} cannot be read: {problem}; fix it or remove it")]
     Unreadable { path: PathBuf, problem: String },
     #[error("{path} could not be written: {source}; the setting holds until Draftboard is closed")]
     Unwritten { path: PathBuf, source: io::Error },
@@ -113,7 +113,9 @@ fn read_file(path: &Path) -> Result<File, SettingsError> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(File::default()),
         Err(error) => return Err(unreadable(error.to_string())),
-        Ok(found) if found.len() > MOST_BYTES => return Err(unreadable("it is too large".to_owned())),
+        Ok(found) if found.len() > MAX_SETTINGS_BYTES => {
+            return Err(unreadable("it is too large".to_owned()));
+        }
         Ok(_) => {}
     }
     let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;

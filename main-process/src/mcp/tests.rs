@@ -7,8 +7,11 @@ mod review;
 mod runs;
 mod trials;
 
-use super::{Link, Overrides, controller::start_with};
-use crate::testing::{Running, add_note};
+use super::{AgentsDeps, AgentsHandle, Overrides, controller::start_with};
+use crate::{
+    host::InAgents,
+    testing::{Running, add_note},
+};
 use processes::{DiscoveryRecord, instance};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -21,6 +24,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     os::unix::net::UnixStream,
+    sync::Arc,
     thread::JoinHandle,
     time::Duration,
 };
@@ -29,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Agents {
     running: Running,
-    link: Link,
+    link: AgentsHandle,
     thread: Option<JoinHandle<()>>,
     _folder: tempfile::TempDir,
 }
@@ -39,16 +43,17 @@ impl Agents {
         Self::with(Running::with_terraform)
     }
 
-    fn with(run: impl FnOnce(Link) -> Running) -> Self {
+    fn with(run: impl FnOnce(AgentsHandle) -> Running) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (link, orders) = Link::new();
+        let (link, messages) = AgentsHandle::new();
         let running = run(link.clone());
         let (terraform, _) = running.terraform.as_ref().unwrap();
         let overrides = Overrides { mode: None, port: Some(0) };
         let path = folder.path().join("settings.toml");
-        let started =
-            start_with(link.clone(), orders, running.host.clone(), terraform.clone(), overrides, path)
-                .unwrap();
+        let events = Arc::new(InAgents(running.host.clone()));
+        let previews = running.router.services.previews.clone();
+        let deps = AgentsDeps { events, terraform: terraform.clone(), previews };
+        let started = start_with(link.clone(), messages, deps, overrides, path).unwrap();
         assert!(started.url.is_some());
         Self { running, link, thread: Some(started.thread), _folder: folder }
     }
@@ -125,7 +130,7 @@ fn call(stream: &UnixStream, tool: &str, arguments: Value) -> Value {
 fn a_bridge_sees_an_edit_as_soon_as_it_is_acknowledged() {
     let agents = Agents::start();
     let (stream, answer) = agents.bridge();
-    assert_eq!(answer, ToTerminal::Answer(Answer::Done));
+    assert_eq!(answer, ToTerminal::Response(Value::Null));
     let before = call(&stream, "get_workbench_context", json!({}));
     assert_eq!(before["ok"], json!(true), "{before}");
     let revision = before["meta"]["revision"].as_u64().unwrap();
@@ -194,7 +199,7 @@ fn off_closes_the_port_and_refuses_bridges() {
     assert_eq!(open.read_to_end(&mut Vec::new()).unwrap(), 0, "the open conversation is over");
     let on = agents.view(McpRequest::SetMode(McpMode::Observe));
     assert!(on.url.is_some());
-    assert!(matches!(agents.bridge().1, ToTerminal::Answer(Answer::Done)));
+    assert!(matches!(agents.bridge().1, ToTerminal::Response(Value::Null)));
 }
 
 #[test]

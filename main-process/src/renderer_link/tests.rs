@@ -1,6 +1,6 @@
 //! A hostile or broken renderer against a real writer: its connection ends, and nothing else does.
 
-use super::{LIMITS, Limits, LinkError, serve_within};
+use super::{LIMITS, RendererConnectionError, RendererLimits, serve_within};
 use crate::testing::{Chance, Running, add_note};
 use shared_protocol::{
     AddNode, BoardId, Command, ElementId, NodeId, Revision, Value,
@@ -20,26 +20,27 @@ use std::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(120);
-const SHORT: Limits = Limits { hello: Duration::from_millis(100), frame: Duration::from_millis(100) };
+const SHORT: RendererLimits =
+    RendererLimits { hello: Duration::from_millis(100), frame: Duration::from_millis(100) };
 
 struct Fake {
     stream: UnixStream,
     reader: FrameReader,
-    served: Option<JoinHandle<Result<(), LinkError>>>,
+    served: Option<JoinHandle<Result<(), RendererConnectionError>>>,
 }
 
 impl Fake {
-    fn connect(running: &Running, limits: Limits) -> Self {
+    fn connect(running: &Running, limits: RendererLimits) -> Self {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let host = running.host.clone();
-        let served = std::thread::spawn(move || serve_within(limits, &theirs, &host));
+        let router = running.router.clone();
+        let served = std::thread::spawn(move || serve_within(limits, &theirs, &router));
         ours.set_read_timeout(Some(PATIENCE)).unwrap();
         ours.set_write_timeout(Some(PATIENCE)).unwrap();
         Self { stream: ours, reader: FrameReader::new(MAX_TO_RENDERER), served: Some(served) }
     }
 
     /// Connected, greeted, and with the workspace.
-    fn greeted(running: &Running, limits: Limits) -> (Self, WorkspaceView) {
+    fn greeted(running: &Running, limits: RendererLimits) -> (Self, WorkspaceView) {
         let mut fake = Self::connect(running, limits);
         let token = fake.challenge();
         fake.say(&FromRenderer::Hello(hello(token)));
@@ -47,7 +48,7 @@ impl Fake {
         (fake, view)
     }
 
-    /// What was refused may be refused before all of it was sent.
+    /// A message may be refused before all of it was sent.
     fn send(&mut self, bytes: &[u8]) {
         drop(self.stream.write_all(bytes));
     }
@@ -90,7 +91,7 @@ impl Fake {
     }
 
     /// Closes this end, unless main was first, and gives what became of the other.
-    fn end(mut self) -> Result<(), LinkError> {
+    fn end(mut self) -> Result<(), RendererConnectionError> {
         drop(self.stream.shutdown(Shutdown::Write));
         self.served.take().unwrap().join().expect("the link did not panic")
     }
@@ -150,7 +151,7 @@ fn a_hello_that_does_not_fit_ends_the_connection() {
         fake.say(&FromRenderer::Hello(said));
         // Nothing of the workspace is told.
         assert_eq!(fake.hear(), None, "{what}");
-        assert!(matches!(fake.end(), Err(LinkError::Refused(_))), "{what}");
+        assert!(matches!(fake.end(), Err(RendererConnectionError::Refused(_))), "{what}");
     }
     assert_eq!(running.finish().revision, Revision::START);
 }
@@ -164,7 +165,7 @@ fn what_is_no_hello_ends_the_connection_before_anything_is_told() {
         fake.challenge();
         fake.say(&message);
         assert_eq!(fake.hear(), None, "{message:?}");
-        assert!(matches!(fake.end(), Err(LinkError::HelloMissing)), "{message:?}");
+        assert!(matches!(fake.end(), Err(RendererConnectionError::HelloMissing)), "{message:?}");
     }
     assert_eq!(running.finish().revision, Revision::START);
 }
@@ -177,7 +178,7 @@ fn a_second_hello_ends_the_connection() {
     fake.say(&FromRenderer::Hello(hello(token)));
     fake.workspace();
     fake.say(&FromRenderer::Hello(hello(token)));
-    assert!(matches!(fake.end(), Err(LinkError::HelloMissing)));
+    assert!(matches!(fake.end(), Err(RendererConnectionError::HelloMissing)));
     running.finish();
 }
 
@@ -185,15 +186,21 @@ fn a_second_hello_ends_the_connection() {
 fn the_frame_s_bounds_hold_before_and_after_the_hello() {
     let running = Running::start();
     let too_large = (MAX_FROM_RENDERER as u32 + 1).to_be_bytes();
-    type Fits = fn(&LinkError) -> bool;
+    type Fits = fn(&RendererConnectionError) -> bool;
     let broken: [(&str, &[u8], Fits); 5] = [
-        ("over the limit", &too_large, |e| matches!(e, LinkError::Frame(FrameError::TooLarge { .. }))),
-        ("the largest length", &[0xff; 4], |e| matches!(e, LinkError::Frame(FrameError::TooLarge { .. }))),
-        ("an empty frame", &[0; 4], |e| matches!(e, LinkError::Frame(FrameError::Empty))),
-        ("half a frame", &[0, 0, 0, 9, 1], |e| {
-            matches!(e, LinkError::Frame(FrameError::Truncated { missing: 8 }))
+        ("over the limit", &too_large, |e| {
+            matches!(e, RendererConnectionError::Frame(FrameError::TooLarge { .. }))
         }),
-        ("half a header", &[0, 0], |e| matches!(e, LinkError::Frame(FrameError::Truncated { missing: 2 }))),
+        ("the largest length", &[0xff; 4], |e| {
+            matches!(e, RendererConnectionError::Frame(FrameError::TooLarge { .. }))
+        }),
+        ("an empty frame", &[0; 4], |e| matches!(e, RendererConnectionError::Frame(FrameError::Empty))),
+        ("half a frame", &[0, 0, 0, 9, 1], |e| {
+            matches!(e, RendererConnectionError::Frame(FrameError::Truncated { missing: 8 }))
+        }),
+        ("half a header", &[0, 0], |e| {
+            matches!(e, RendererConnectionError::Frame(FrameError::Truncated { missing: 2 }))
+        }),
     ];
     for (what, bytes, fits) in broken {
         let mut fake = Fake::connect(&running, LIMITS);
@@ -214,12 +221,15 @@ fn silence_has_its_limits() {
     let mut half = Fake::connect(&running, SHORT);
     half.challenge();
     half.send(&[0, 0, 0, 40, 1, 2, 3]);
-    let (mut stalled, _) = Fake::greeted(&running, Limits { hello: PATIENCE, frame: SHORT.frame });
+    let (mut stalled, _) = Fake::greeted(&running, RendererLimits { hello: PATIENCE, frame: SHORT.frame });
     stalled.send(&[0, 0, 0, 40, 1, 2, 3]);
     // None of them closes its end: main has to.
     for (what, mut fake) in [("no hello", quiet), ("half a hello", half), ("half a frame", stalled)] {
         let ended = fake.served.take().unwrap().join().expect("the link did not panic");
-        assert!(matches!(ended, Err(LinkError::NoHello(_) | LinkError::Stalled(_))), "{what}: {ended:?}");
+        assert!(
+            matches!(ended, Err(RendererConnectionError::NoHello(_) | RendererConnectionError::Stalled(_))),
+            "{what}: {ended:?}"
+        );
     }
     // One that says nothing between frames is fine for as long as it likes.
     let (mut patient, _) = Fake::greeted(&running, SHORT);
@@ -229,7 +239,7 @@ fn silence_has_its_limits() {
     patient.end().unwrap();
     // And one that goes away without a word is not accused of waiting.
     let leaver = Fake::connect(&running, LIMITS);
-    assert!(matches!(leaver.end(), Err(LinkError::EndedEarly)));
+    assert!(matches!(leaver.end(), Err(RendererConnectionError::EndedEarly)));
     running.finish();
 }
 
@@ -280,7 +290,7 @@ fn a_presence_out_of_bounds_is_ignored_and_the_connection_goes_on() {
     fake.say(&FromRenderer::Presence(absurd.clone()));
     fake.say(&FromRenderer::Resync);
     assert_eq!(fake.workspace().presence, absurd);
-    // What is in view then cannot be said in numbers.
+    // The visible area is not finite then.
     assert_eq!(absurd.on_screen(), None);
     let seen = sound.on_screen().unwrap();
     assert_eq!(seen.visible, Area { x: -1603.5, y: 998_800.0, w: 3200.0, h: 2400.0 });
@@ -295,7 +305,7 @@ fn batches_within_batches_do_not_exhaust_the_stack() {
     let batch = |commands| Command::Batch { summary: None, commands };
     let say = |command| FromRenderer::Request { id: 0, request: Request::Run(command) };
     let bytes = |message: &FromRenderer| encode(message, MAX_FROM_RENDERER).unwrap()[4..].to_vec();
-    // What one more level adds in front.
+    // One more level adds this in front.
     let (none, one) = (bytes(&say(batch(vec![]))), bytes(&say(batch(vec![batch(vec![])]))));
     let head = none.len() - 3;
     let level = &one[head..head + 3];
@@ -314,7 +324,10 @@ fn batches_within_batches_do_not_exhaust_the_stack() {
                 std::iter::from_fn(|| fake.hear()).find(|m| matches!(m, ToRenderer::Answer { .. }));
             assert!(matches!(answered, Some(ToRenderer::Answer { result: Err(_), .. })), "{answered:?}");
         } else {
-            assert!(matches!(fake.end(), Err(LinkError::Frame(FrameError::Malformed(_)))), "{levels}");
+            assert!(
+                matches!(fake.end(), Err(RendererConnectionError::Frame(FrameError::Malformed(_)))),
+                "{levels}"
+            );
         }
     }
     assert_eq!(running.finish().revision, Revision::START);

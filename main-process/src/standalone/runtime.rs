@@ -9,7 +9,7 @@ use std::{io, sync::Arc};
 
 const WORKERS: usize = 2;
 
-/// What an agent is told before anything else.
+/// The instructions for agents.
 const INSTRUCTIONS: &str = "Spec bundles: folders of entities (requirements, features, tasks, …) that refer to each other, with JSON \
 Schemas and lint rules. Start with list_bundles; search_entities finds entities by their words, get_context shows one with what is \
 around it, validate_bundle tells what is wrong. With several bundles pass bundleId. Every answer is an envelope {ok, tool, bundleId, \

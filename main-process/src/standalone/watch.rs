@@ -11,7 +11,7 @@ use std::{
 };
 
 /// News that may wait; beyond that everything is looked at.
-const MOST_WAITING: usize = 4_096;
+const MAX_WAITING_CHANGES: usize = 4_096;
 /// Files are read when nothing has happened for this long …
 const QUIET: Duration = Duration::from_millis(60);
 /// … or, where something happens all the time, after this long.
@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_millis(500);
 
 /// Follows until the process ends. Without it, edits are seen by `validate_bundle` alone.
 pub(super) fn follow(held: &Arc<Held>) {
-    let (sender, news) = bounded(MOST_WAITING);
+    let (sender, news) = bounded(MAX_WAITING_CHANGES);
     let held = Arc::clone(held);
     let watch = match FolderWatch::start(sender) {
         Ok(watch) => watch,

@@ -1,11 +1,12 @@
-//! Talks to a running Draftboard.
+//! The connection to a running Draftboard.
 
 use processes::DiscoveryRecord;
 use shared_protocol::{
     Code, Refusal,
     frame::{FrameError, FrameReader, MAX_TERMINAL, decode_json, encode_json},
-    messages::{Answer, FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
-    review::{TerminalReview, TerminalReviewAnswer},
+    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
+    requests::{CodePlace, TerminalDecision, TerminalRequest, TerminalReviewRequest},
+    review::TerminalReview,
 };
 use std::{
     io::{self, Read, Write},
@@ -13,88 +14,108 @@ use std::{
     time::Duration,
 };
 
-const LIMIT: Duration = Duration::from_secs(150);
-/// A running Draftboard greets at once; one that does not is stopped or stuck.
+const RESPONSE_LIMIT: Duration = Duration::from_secs(150);
+/// A running Draftboard greets at once; one that does not is stopped or hangs.
 const HELLO_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ClientError {
-    #[error("the running Draftboard (pid {pid}) cannot be reached: {source}; end it and start again")]
+pub(crate) enum TerminalClientError {
+    #[error("the running Draftboard (pid {pid}) cannot be reached: {source}; stop it and start again")]
     Unreachable { pid: u32, source: io::Error },
-    #[error("the running Draftboard answered something that is not understood: {0}")]
+    #[error("the running Draftboard sent a malformed message: {0}")]
     Garbled(#[from] FrameError),
-    #[error("the running Draftboard ended the connection")]
+    #[error(
+        "the running Draftboard sent the response to another request; use the same version on both sides"
+    )]
+    Unexpected,
+    #[error("the running Draftboard closed the connection")]
     Ended,
     #[error("{0}")]
     Refused(Refusal),
 }
 
-impl From<ClientError> for Refusal {
-    fn from(error: ClientError) -> Self {
+impl From<TerminalClientError> for Refusal {
+    fn from(error: TerminalClientError) -> Self {
         match error {
-            ClientError::Refused(refusal) => refusal,
+            TerminalClientError::Refused(refusal) => refusal,
             other => Self::new(Code::Timeout, other.to_string()),
         }
     }
 }
 
-pub(crate) struct Client {
+pub(crate) struct TerminalClient {
     stream: UnixStream,
     reader: FrameReader,
     pid: u32,
 }
 
-impl Client {
-    pub(crate) fn connect(record: &DiscoveryRecord) -> Result<Self, ClientError> {
+impl TerminalClient {
+    pub(crate) fn connect(record: &DiscoveryRecord) -> Result<Self, TerminalClientError> {
         let pid = record.pid;
-        let unreachable = |source| ClientError::Unreachable { pid, source };
+        let unreachable = |source| TerminalClientError::Unreachable { pid, source };
         let stream = record.connect().map_err(unreachable)?;
         stream.set_read_timeout(Some(HELLO_LIMIT)).map_err(unreachable)?;
-        stream.set_write_timeout(Some(LIMIT)).map_err(unreachable)?;
+        stream.set_write_timeout(Some(RESPONSE_LIMIT)).map_err(unreachable)?;
         let mut client = Self { stream, reader: FrameReader::new(MAX_TERMINAL), pid };
         let hello =
             FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: record.token.reveal().to_owned() };
         match client.exchange(&hello)? {
             ToTerminal::Welcome { .. } => {
-                client.stream.set_read_timeout(Some(LIMIT)).map_err(unreachable)?;
+                client.stream.set_read_timeout(Some(RESPONSE_LIMIT)).map_err(unreachable)?;
                 Ok(client)
             }
-            ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
-            ToTerminal::Answer(_) | ToTerminal::Review(_) => Err(ClientError::Ended),
+            ToTerminal::Refused(refusal) => Err(TerminalClientError::Refused(refusal)),
+            ToTerminal::Response(_) => Err(TerminalClientError::Unexpected),
         }
     }
 
-    pub(crate) fn request(&mut self, request: Request) -> Result<Answer, ClientError> {
-        match self.exchange(&FromTerminal::Request(request))? {
-            ToTerminal::Answer(answer) => Ok(answer),
-            ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
-            ToTerminal::Welcome { .. } | ToTerminal::Review(_) => Err(ClientError::Ended),
-        }
+    pub(crate) fn request<R: TerminalRequest>(
+        &mut self,
+        request: R,
+    ) -> Result<R::Response, TerminalClientError> {
+        let response = self.respond(&FromTerminal::Request(request.into()))?;
+        R::read(response).ok_or(TerminalClientError::Unexpected)
     }
 
-    /// Looks at the review queue, or goes on with a decision.
-    pub(crate) fn review(&mut self, request: TerminalReview) -> Result<TerminalReviewAnswer, ClientError> {
-        match self.exchange(&FromTerminal::Review(request))? {
-            ToTerminal::Review(answer) => Ok(answer),
-            ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
-            ToTerminal::Answer(_) | ToTerminal::Welcome { .. } => Err(ClientError::Ended),
-        }
+    /// Reads the review queue.
+    pub(crate) fn review<R: TerminalReviewRequest>(
+        &mut self,
+        request: R,
+    ) -> Result<R::Response, TerminalClientError> {
+        let response = self.respond(&FromTerminal::Review(request.into()))?;
+        serde_json::from_value(response).map_err(|_| TerminalClientError::Unexpected)
+    }
+
+    /// Submits a decision, has the person type the code that Draftboard shows elsewhere, and confirms it.
+    pub(crate) fn decide<D: TerminalDecision>(
+        &mut self,
+        decision: D,
+        type_code: impl FnOnce(&str) -> Result<String, Refusal>,
+    ) -> Result<D::Outcome, TerminalClientError> {
+        let shown = self.respond(&FromTerminal::Review(TerminalReview::Ask(decision.into())))?;
+        let CodePlace { place } =
+            serde_json::from_value(shown).map_err(|_| TerminalClientError::Unexpected)?;
+        let code = type_code(&place).map_err(TerminalClientError::Refused)?;
+        let outcome = self.respond(&FromTerminal::Review(TerminalReview::Confirm { code }))?;
+        D::read(outcome).ok_or(TerminalClientError::Unexpected)
     }
 
     /// The connection itself, which carries lines of MCP from now on.
-    pub(crate) fn into_mcp(mut self) -> Result<UnixStream, ClientError> {
-        match self.exchange(&FromTerminal::Mcp)? {
-            ToTerminal::Answer(Answer::Done) => Ok(self.stream),
-            ToTerminal::Refused(refusal) => Err(ClientError::Refused(refusal)),
-            ToTerminal::Answer(_) | ToTerminal::Review(_) | ToTerminal::Welcome { .. } => {
-                Err(ClientError::Ended)
-            }
+    pub(crate) fn into_mcp(mut self) -> Result<UnixStream, TerminalClientError> {
+        self.respond(&FromTerminal::Mcp).map(|_| self.stream)
+    }
+
+    fn respond(&mut self, message: &FromTerminal) -> Result<serde_json::Value, TerminalClientError> {
+        match self.exchange(message)? {
+            ToTerminal::Response(response) => Ok(response),
+            ToTerminal::Refused(refusal) => Err(TerminalClientError::Refused(refusal)),
+            ToTerminal::Welcome { .. } => Err(TerminalClientError::Unexpected),
         }
     }
 
-    fn exchange(&mut self, message: &FromTerminal) -> Result<ToTerminal, ClientError> {
+    fn exchange(&mut self, message: &FromTerminal) -> Result<ToTerminal, TerminalClientError> {
         let pid = self.pid;
-        let unreachable = |source| ClientError::Unreachable { pid, source };
+        let unreachable = |source| TerminalClientError::Unreachable { pid, source };
         self.stream.write_all(&encode_json(message, MAX_TERMINAL)?).map_err(unreachable)?;
         let mut bytes = vec![0; 64 * 1024];
         loop {
@@ -102,7 +123,7 @@ impl Client {
                 return Ok(decode_json(&frame)?);
             }
             match self.stream.read(&mut bytes).map_err(unreachable)? {
-                0 => return Err(ClientError::Ended),
+                0 => return Err(TerminalClientError::Ended),
                 count => self.reader.push(&bytes[..count]),
             }
         }

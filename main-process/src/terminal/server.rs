@@ -1,6 +1,11 @@
-//! Answers terminals. Each connection has a thread; there is a limit on how many.
+//! Serves terminals: one thread per connection, up to a limit.
 
-use crate::{host::Host, mcp, renderer_link::user_name};
+use crate::{
+    host::{ProcessHandle, ServeTerminals, Services},
+    local_user::user_name,
+    responses::{JsonResponder, wait_for},
+    router::Router,
+};
 use processes::{
     Instance,
     instance::{Token, check_peer},
@@ -9,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use shared_protocol::{
     Actor, ActorKind, Code, Refusal,
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json},
-    messages::{Answer, FromTerminal, PROTOCOL_VERSION, ToTerminal, refuse_hello},
+    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, refuse_hello},
 };
 use std::{
     io::{self, Read, Write},
@@ -22,58 +27,66 @@ use std::{
 };
 
 const MAX_CONNECTIONS: usize = 64;
-/// A terminal that says nothing whole for this long is let go, and so is one that takes no answer.
+/// A terminal that sends no whole message for this long is disconnected, and so is one that takes no response.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
-const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+const RESPONSE_LIMIT: Duration = Duration::from_secs(120);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// Connections are told apart: a code is for the one that asked.
-static NEXT: AtomicU64 = AtomicU64::new(1);
+/// Numbers connections: a code belongs to the one that asked.
+static NEXT_CONNECTION: AtomicU64 = AtomicU64::new(1);
 
-/// Dropping it ends the listening thread, and the conversations at their next request: a terminal that speaks to one
-/// workspace must not reach the one that takes its place.
-pub(crate) struct Server {
+/// Dropping it ends the listening thread, and each connection at its next request: a terminal of one workspace must not reach
+/// the workspace that replaces it.
+pub(crate) struct TerminalServer {
     _stop: UnixStream,
     over: Arc<AtomicBool>,
 }
 
-impl Drop for Server {
+impl Drop for TerminalServer {
     fn drop(&mut self) {
         self.over.store(true, Ordering::SeqCst);
     }
 }
 
-/// What every conversation needs.
+/// Shared by all connections.
 #[derive(Clone)]
-struct Served {
+struct TerminalContext {
     token: Token,
-    host: Host,
-    agents: mcp::Link,
+    router: Router,
+    /// The workspace was closed.
     over: Arc<AtomicBool>,
 }
 
-impl Server {
-    pub(crate) fn start(instance: &Instance, host: Host, agents: mcp::Link) -> io::Result<Self> {
+impl TerminalServer {
+    /// Starts a server for each workspace that the writer opens.
+    pub(crate) fn starter(services: Services, process: ProcessHandle) -> ServeTerminals {
+        Arc::new(move |instance, writer| {
+            let (writer, services, process) = (writer.clone(), services.clone(), process.clone());
+            Ok(Box::new(Self::start(instance, Router { writer, services, process })?))
+        })
+    }
+
+    fn start(instance: &Instance, router: Router) -> io::Result<Self> {
         let listener = instance.listener().try_clone()?;
         listener.set_nonblocking(true)?;
         let (over, token) = (Arc::new(AtomicBool::new(false)), instance.record().token.clone());
-        let served = Served { token, host, agents, over: Arc::clone(&over) };
+        let context = TerminalContext { token, router, over: Arc::clone(&over) };
         let (stop, stopped) = UnixStream::pair()?;
         std::thread::Builder::new()
             .name("terminals".to_owned())
-            .spawn(move || listen(&listener, &stopped, &served))?;
+            .spawn(move || listen(&listener, &stopped, &context))?;
         Ok(Self { _stop: stop, over })
     }
 }
 
-fn listen(listener: &UnixListener, stopped: &UnixStream, served: &Served) {
+fn listen(listener: &UnixListener, stopped: &UnixStream, context: &TerminalContext) {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
         let mut waits = [PollFd::new(listener, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
         if let Err(error) = poll(&mut waits, None)
             && error != rustix::io::Errno::INTR
         {
-            tracing::error!(%error, "terminals cannot reach this Draftboard any more");
+            tracing::error!(%error, "terminals can no longer connect");
             return;
         }
         if !waits[1].revents().is_empty() {
@@ -83,8 +96,8 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, served: &Served) {
             Ok((stream, _)) => stream,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
             Err(error) => {
-                // Out of descriptors, say: asking again at once would only keep a processor busy.
-                tracing::warn!(%error, "a terminal was not let in");
+                // Out of descriptors, for example: trying again at once would only keep a processor busy.
+                tracing::warn!(%error, "a terminal was not accepted");
                 std::thread::sleep(ACCEPT_PAUSE);
                 continue;
             }
@@ -93,29 +106,29 @@ fn listen(listener: &UnixListener, stopped: &UnixStream, served: &Served) {
             open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
-        let served = served.clone();
+        let context = context.clone();
         let count = Arc::clone(&open);
         let serve = move || {
-            if let Err(reason) = converse(stream, &served, IDLE_LIMIT) {
+            if let Err(reason) = converse(stream, &context, IDLE_LIMIT) {
                 tracing::info!(%reason, "a terminal's connection ended");
             }
             count.fetch_sub(1, Ordering::SeqCst);
         };
         if let Err(error) = std::thread::Builder::new().name("terminal".to_owned()).spawn(serve) {
-            tracing::error!(%error, "no thread for a terminal");
+            tracing::error!(%error, "the thread for a terminal did not start");
             open.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }
 
-/// One conversation; `Err` is why it was ended by us.
-fn converse(mut stream: UnixStream, served: &Served, limit: Duration) -> Result<(), String> {
-    let Served { token, host, agents, over } = served;
+/// Serves one connection; `Err` is the reason why this side ended it.
+fn converse(mut stream: UnixStream, context: &TerminalContext, limit: Duration) -> Result<(), String> {
+    let TerminalContext { token, router, over } = context;
     check_peer(&stream).map_err(|error| error.to_string())?;
     stream.set_nonblocking(false).map_err(|error| error.to_string())?;
     stream.set_write_timeout(Some(limit)).map_err(|error| error.to_string())?;
     let mut reader = FrameReader::new(MAX_TERMINAL);
-    let connection = NEXT.fetch_add(1, Ordering::Relaxed);
+    let connection = NEXT_CONNECTION.fetch_add(1, Ordering::Relaxed);
     let mut greeted = false;
     while let Some(frame) = next_frame(&mut stream, &mut reader, limit)? {
         let message: FromTerminal = decode_json(&frame).map_err(|error| error.to_string())?;
@@ -143,25 +156,31 @@ fn converse(mut stream: UnixStream, served: &Served, limit: Duration) -> Result<
                 if over.load(Ordering::SeqCst) =>
             {
                 let refusal = Refusal::new(Code::NoWorkspace, "the workspace was closed")
-                    .hint("Connect again to reach the one that is open now.");
+                    .hint("Connect again to reach the workspace that is open now.");
                 send(&mut stream, &ToTerminal::Refused(refusal))?;
-                return Err("its workspace was closed".to_owned());
+                return Err("the workspace was closed".to_owned());
             }
             FromTerminal::Request(request) => {
                 let actor = Actor::new(ActorKind::Terminal, user_name());
-                host.request(request, actor, ANSWER_LIMIT).into()
+                let response = wait_for(RESPONSE_LIMIT, |responder| {
+                    router.route(request, actor, JsonResponder(responder));
+                });
+                response.into()
             }
             FromTerminal::Review(request) => {
-                let asked = host.terminal_review((connection, user_name()), request, ANSWER_LIMIT);
-                asked.map_or_else(ToTerminal::Refused, ToTerminal::Review)
+                let response = wait_for(RESPONSE_LIMIT, |responder| {
+                    let responder = JsonResponder(responder);
+                    router.writer.terminal_review(connection, request, user_name(), responder);
+                });
+                response.into()
             }
             FromTerminal::Mcp if reader.is_mid_frame() => {
-                return Err("a bridge spoke before it was let in".to_owned());
+                return Err("a bridge sent a message before it was admitted".to_owned());
             }
-            FromTerminal::Mcp => match agents.admits_bridge() {
+            FromTerminal::Mcp => match router.services.agents.admit_bridge() {
                 Ok(()) => {
-                    send(&mut stream, &ToTerminal::Answer(Answer::Done))?;
-                    return agents.hand_over(stream).map_err(|refusal| refusal.message);
+                    send(&mut stream, &ToTerminal::Response(serde_json::Value::Null))?;
+                    return router.services.agents.hand_over(stream).map_err(|refusal| refusal.message);
                 }
                 Err(refusal) => ToTerminal::Refused(refusal),
             },
@@ -171,7 +190,7 @@ fn converse(mut stream: UnixStream, served: &Served, limit: Duration) -> Result<
     Ok(())
 }
 
-/// The limit is for the whole frame: a byte now and then does not hold a place for ever.
+/// The limit is for the whole frame: a byte now and then does not keep a connection open.
 fn next_frame(
     stream: &mut UnixStream,
     reader: &mut FrameReader,
@@ -185,7 +204,7 @@ fn next_frame(
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(format!("nothing whole was said within {limit:?}"));
+            return Err(format!("no whole message within {limit:?}"));
         }
         stream.set_read_timeout(Some(left)).map_err(|error| error.to_string())?;
         match stream.read(&mut bytes) {
@@ -199,7 +218,7 @@ fn next_frame(
 
 fn send(stream: &mut UnixStream, message: &ToTerminal) -> Result<(), String> {
     let framed = encode_json(message, MAX_TERMINAL).or_else(|error| {
-        let refusal = Refusal::new(Code::LimitExceeded, format!("the answer is too large: {error}"));
+        let refusal = Refusal::new(Code::LimitExceeded, format!("the response is too large: {error}"));
         encode_json(&ToTerminal::Refused(refusal), MAX_TERMINAL)
     });
     stream.write_all(&framed.map_err(|error| error.to_string())?).map_err(|error| error.to_string())

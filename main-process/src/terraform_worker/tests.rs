@@ -493,7 +493,7 @@ fn drawing_goes_on_while_a_large_board_becomes_files() {
             answers.send(word).unwrap();
         });
         let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, "test");
-        bench.running.host.send(Job::Request { request, actor, reply }).unwrap();
+        bench.running.router.route(request, actor, shared_protocol::request::Responder::new(reply));
     }
     assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "edit", "the writer waited for the files");
     assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "files");

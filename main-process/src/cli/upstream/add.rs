@@ -13,7 +13,7 @@ pub(super) const HELP: &str = "It is kept switched off: `draftboard upstream ena
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("package").required(true).args(["npm", "pypi", "docker", "program", "url"])))]
 pub(in crate::cli) struct Add {
-    /// What people call it; the names of its tools begin with it
+    /// The display name; the names of its tools begin with it
     name: String,
     /// A package of npm, `@scope/package@1.2.3`
     #[arg(long, value_name = "PACKAGE")]

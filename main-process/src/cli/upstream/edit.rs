@@ -12,7 +12,7 @@ pub(super) const HELP: &str = "What is not named stays as it is. A server that r
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Edit {
     pub(super) server: String,
-    /// What people call it; the names of its tools stay
+    /// The display name; the names of its tools stay
     #[arg(long)]
     name: Option<String>,
     /// Another package, image, program or address, of the same kind

@@ -1,11 +1,12 @@
-//! The whole audit for somebody who reads or keeps it. Nobody but the writer may open the journal, so it is asked for page by
-//! page from another thread, and goes on with its work in between.
+//! The whole audit, to read or to export. Only the writer may open the journal, so another thread requests it page by page
+//! and the writer handles other messages in between.
 
-use crate::host::{Host, Reply};
+use crate::{background, host::WriterHandle};
 use journal::check_audit;
 use shared_protocol::{
     Actor, Code, Refusal,
-    messages::{Answer, Request},
+    request::Responder,
+    requests::{ExportedFile, ReadAudit, ReadAuditPage},
     review::{AuditLine, AuditView, MAX_AUDIT},
 };
 use std::{
@@ -16,33 +17,38 @@ use std::{
     time::Duration,
 };
 
-/// How long the writer may take for a page.
+/// The writer may take this long for a page.
 const PAGE_LIMIT: Duration = Duration::from_secs(30);
 
-pub(super) fn view_aside(host: Host, actor: Actor, (before, limit): (Option<u64>, u32), reply: Reply) {
-    aside(move || {
-        let viewed = view(&host, &actor, before.unwrap_or(u64::MAX), limit.min(MAX_AUDIT) as usize);
-        reply(viewed.map(|view| Answer::AuditView(Box::new(view))));
-    });
-}
+impl WriterHandle {
+    /// Reads a page of the audit and verifies the whole of it.
+    pub(crate) fn read_audit_page(
+        &self,
+        request: ReadAuditPage,
+        actor: Actor,
+        responder: Responder<AuditView>,
+    ) {
+        let writer = self.clone();
+        background::spawn("audit", responder, move |responder| {
+            let (before, limit) = (request.before.unwrap_or(u64::MAX), request.limit.min(MAX_AUDIT));
+            responder.send(view(&writer, &actor, before, limit as usize));
+        });
+    }
 
-pub(super) fn export_aside(host: Host, actor: Actor, path: String, reply: Reply) {
-    aside(move || {
-        let written = export(&host, &actor, Path::new(&path));
-        reply(written.map(|bytes| Answer::Exported { path, bytes }));
-    });
-}
-
-fn aside(work: impl FnOnce() + Send + 'static) {
-    if let Err(error) = std::thread::Builder::new().name("audit".to_owned()).spawn(work) {
-        tracing::error!(%error, "no thread for the audit");
+    /// Writes the audit into a file.
+    pub(crate) fn export_audit(&self, path: String, actor: Actor, responder: Responder<ExportedFile>) {
+        let writer = self.clone();
+        background::spawn("audit", responder, move |responder| {
+            let written = export(&writer, &actor, Path::new(&path));
+            responder.send(written.map(|bytes| ExportedFile { path, bytes }));
+        });
     }
 }
 
-fn view(host: &Host, actor: &Actor, before: u64, limit: usize) -> Result<AuditView, Refusal> {
+fn view(writer: &WriterHandle, actor: &Actor, before: u64, limit: usize) -> Result<AuditView, Refusal> {
     let (mut view, mut newest) = (AuditView::default(), VecDeque::new());
     let mut end = None;
-    each(host, actor, |lines| {
+    each(writer, actor, |lines| {
         if view.broken.is_none() {
             match check_audit(end.take(), &lines) {
                 Ok(last) => end = last,
@@ -58,14 +64,14 @@ fn view(host: &Host, actor: &Actor, before: u64, limit: usize) -> Result<AuditVi
     Ok(view)
 }
 
-fn export(host: &Host, actor: &Actor, path: &Path) -> Result<u64, Refusal> {
+fn export(writer: &WriterHandle, actor: &Actor, path: &Path) -> Result<u64, Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::new(Code::StorageError, format!("{} could not be written: {error}", path.display()))
-            .hint("Choose another place, or free some space.")
+            .hint("Choose another file, or free some space.")
     };
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     let mut bytes = 0;
-    each(host, actor, |lines| {
+    each(writer, actor, |lines| {
         for line in &lines {
             let mut text = serde_json::to_string(line)
                 .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
@@ -79,18 +85,15 @@ fn export(host: &Host, actor: &Actor, path: &Path) -> Result<u64, Refusal> {
     Ok(bytes)
 }
 
-/// Oldest first, a page at a time.
+/// Reads the lines oldest first, a page at a time.
 fn each(
-    host: &Host,
+    writer: &WriterHandle,
     actor: &Actor,
     mut take: impl FnMut(Vec<AuditLine>) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     let mut after = 0;
     loop {
-        let page = Request::Audit { after, limit: MAX_AUDIT };
-        let Answer::Audit(lines) = host.request(page, actor.clone(), PAGE_LIMIT)? else {
-            return Err(Refusal::new(Code::Internal, "an answer that was not asked for"));
-        };
+        let lines = writer.wait_for(ReadAudit { after, limit: MAX_AUDIT }, actor.clone(), PAGE_LIMIT)?;
         match lines.last() {
             Some(last) => after = last.number,
             None => return Ok(()),

@@ -1,7 +1,7 @@
-//! What follows from a proposal beside what it says: its Terraform files against those of now, what it would cost, links that
-//! would have to be looked at, pages that would look different. Worked out aside, since files of a large board take a moment.
+//! The consequences of a proposal: its Terraform files against the present ones, its cost, trace links that will need review,
+//! pages that will look different. Computed in the background, because the files of a large board take a moment.
 
-use super::{Writer, aside::Laid};
+use super::{Writer, overlay::ProposalOverlay};
 use crate::{
     preview::{self, pages_touched},
     terraform_worker,
@@ -11,23 +11,19 @@ use bundles::Bundles;
 use shared_protocol::{
     Board, BoardKind, Change, Proposal, Refusal, Subject,
     link::{LinkEnd, LinksView},
-    messages::Answer,
     proposal::ContentHash,
-    review::{
-        BoardConsequences, Consequences, CostDelta, FileDelta, MAX_PAGES, MAX_SHOWN_TEXT, ReviewAnswer,
-        TouchedPage,
-    },
+    review::{BoardConsequences, Consequences, CostDelta, FileDelta, MAX_PAGES, MAX_SHOWN_TEXT, TouchedPage},
     terraform::CostView,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Boards, files of one board and links that are told.
-const MOST_BOARDS: usize = 8;
-const MOST_FILES: usize = 40;
-const MOST_LINKS: usize = 200;
+/// Boards, files of one board and links in one response.
+const MAX_COMPARED_BOARDS: usize = 8;
+const MAX_FILE_DELTAS: usize = 40;
+const MAX_AFFECTED_LINKS: usize = 200;
 
-/// What a proposal is compared with, taken at one moment.
-pub(super) struct Around {
+/// The context that consequences are computed in, taken at one moment.
+pub(crate) struct ConsequencesContext {
     bundles: Arc<Bundles>,
     links: Arc<LinksView>,
     terraform: terraform_worker::Link,
@@ -35,38 +31,33 @@ pub(super) struct Around {
 }
 
 impl Writer {
-    pub(super) fn around_consequences(&self) -> Around {
+    pub(crate) fn consequences_context(&self) -> ConsequencesContext {
         let workspace = &self.session.workspace;
-        Around {
+        ConsequencesContext {
             bundles: Arc::clone(workspace.bundles().loaded()),
             links: Arc::clone(workspace.links()),
-            terraform: self.terraform.clone(),
-            previews: self.host.previews.clone(),
+            terraform: self.services.terraform.clone(),
+            previews: self.services.previews.clone(),
         }
     }
 }
 
-impl Around {
-    pub(super) fn of(self, laid: Laid) -> Answer {
-        let Laid { proposal, hash, before, overlay: Overlay { state: after, changes } } = laid;
-        let Self { bundles, links, terraform, previews } = self;
-        let ground = Ground { before, after, changes, bundles, links, terraform, previews };
-        Answer::Review(ReviewAnswer::Consequences(Box::new(ground.consequences(&proposal, hash))))
+impl ConsequencesContext {
+    pub(crate) fn consequences(self, overlay: ProposalOverlay) -> Consequences {
+        let ProposalOverlay { proposal, hash, before, overlay: Overlay { state: after, changes } } = overlay;
+        Comparison { before, after, changes, context: self }.consequences(&proposal, hash)
     }
 }
 
-/// All that is looked at.
-struct Ground {
+/// The states before and after a proposal.
+struct Comparison {
     before: Snapshot,
     after: Snapshot,
     changes: Vec<Change>,
-    bundles: Arc<Bundles>,
-    links: Arc<LinksView>,
-    terraform: terraform_worker::Link,
-    previews: preview::Link,
+    context: ConsequencesContext,
 }
 
-impl Ground {
+impl Comparison {
     fn consequences(&self, proposal: &Proposal, hash: ContentHash) -> Consequences {
         let touched: BTreeSet<_> = boards_touched(&self.before, &self.changes)
             .into_iter()
@@ -74,7 +65,8 @@ impl Ground {
             .collect();
         let known = |id| self.after.board(id).or_else(|| self.before.board(id));
         let boards = touched.into_iter().filter_map(known);
-        let described = boards.filter(|board| board.kind == BoardKind::Infrastructure).take(MOST_BOARDS);
+        let described =
+            boards.filter(|board| board.kind == BoardKind::Infrastructure).take(MAX_COMPARED_BOARDS);
         let mut pages = self.pages();
         let more_pages = pages.len().saturating_sub(MAX_PAGES) as u64;
         pages.truncate(MAX_PAGES);
@@ -90,14 +82,14 @@ impl Ground {
     }
 
     fn pages(&self) -> Vec<TouchedPage> {
-        let shown = self.previews.ground();
+        let shown = self.context.previews.ground();
         shown.map_or_else(Vec::new, |ground| {
             pages_touched(&ground.with(self.before.clone()), &ground.with(self.after.clone()))
         })
     }
 
     fn board(&self, board: &Board) -> BoardConsequences {
-        let mut told = BoardConsequences {
+        let mut board_consequences = BoardConsequences {
             board: board.id,
             name: board.name.to_string(),
             files: Vec::new(),
@@ -107,24 +99,24 @@ impl Ground {
         };
         match self.files(board) {
             Ok(files) => {
-                told.more_files = files.len().saturating_sub(MOST_FILES) as u64;
-                told.files = files.into_iter().take(MOST_FILES).collect();
+                board_consequences.more_files = files.len().saturating_sub(MAX_FILE_DELTAS) as u64;
+                board_consequences.files = files.into_iter().take(MAX_FILE_DELTAS).collect();
             }
-            Err(refusal) => told.problem = Some(refusal.message),
+            Err(refusal) => board_consequences.problem = Some(refusal.message),
         }
         match self.cost(board) {
-            Ok(cost) => told.cost = Some(cost),
-            Err(refusal) => told.problem = told.problem.or(Some(refusal.message)),
+            Ok(cost) => board_consequences.cost = Some(cost),
+            Err(refusal) => board_consequences.problem = board_consequences.problem.or(Some(refusal.message)),
         }
-        told
+        board_consequences
     }
 
     fn files(&self, board: &Board) -> Result<Vec<FileDelta>, Refusal> {
         let of = |state: &Snapshot| match state.board(board.id) {
-            Some(_) => self.terraform.files(state, board.id).map(|(files, _)| files),
+            Some(_) => self.context.terraform.files(state, board.id).map(|(files, _)| files),
             None => Ok(Default::default()),
         };
-        // The state of now last: it is what everybody else asks for.
+        // The present state last: other readers use its files as well.
         let (after, before) = (of(&self.after)?, of(&self.before)?);
         let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         let delta = |path: &String| {
@@ -141,7 +133,7 @@ impl Ground {
 
     fn cost(&self, board: &Board) -> Result<CostDelta, Refusal> {
         let of = |state: &Snapshot| match state.board(board.id) {
-            Some(_) => self.terraform.cost(state, board.id).map(Some),
+            Some(_) => self.context.terraform.cost(state, board.id).map(Some),
             None => Ok(None),
         };
         let (before, after) = (of(&self.before)?, of(&self.after)?);
@@ -157,7 +149,7 @@ impl Ground {
         })
     }
 
-    /// Links with an end that would be another than it was when somebody last said that they hold.
+    /// Trace links with an end that the proposal changes.
     fn links(&self) -> Vec<String> {
         let nodes: BTreeSet<Subject> =
             self.changes.iter().filter(|change| !change.is_layout()).map(Subject::of).collect();
@@ -166,17 +158,21 @@ impl Ground {
             LinkEnd::Node(id) => nodes.contains(&Subject::Node(*id)),
             LinkEnd::Entity(entity) => entities.contains(&(entity.bundle.clone(), entity.id.clone())),
         };
-        let touched =
-            self.links.links.iter().filter(|link| is_touched(&link.link.from) || is_touched(&link.link.to));
-        touched.take(MOST_LINKS).map(|link| link.words()).collect()
+        let touched = self
+            .context
+            .links
+            .links
+            .iter()
+            .filter(|link| is_touched(&link.link.from) || is_touched(&link.link.to));
+        touched.take(MAX_AFFECTED_LINKS).map(|link| link.words()).collect()
     }
 
-    /// Entities whose files are changed, by bundle and id.
+    /// Entities in changed files, by bundle and id.
     fn entities(&self) -> BTreeSet<(String, String)> {
         let mut found = BTreeSet::new();
         for change in &self.changes {
             let Change::Source { path, .. } = change else { continue };
-            for bundle in self.bundles.iter() {
+            for bundle in self.context.bundles.iter() {
                 let within = bundle.root().to_str().and_then(|root| path.as_str().strip_prefix(root));
                 let ids = within.and_then(|within| bundle.ids_in(within.strip_prefix('/')?));
                 found.extend(ids.into_iter().flatten().map(|id| (bundle.id().to_owned(), id.to_owned())));

@@ -1,6 +1,6 @@
-//! A page before and after a proposal, drawn by previews that nobody else sees.
+//! Pictures of a page before and after a proposal, drawn by previews of their own.
 
-use super::aside::Laid;
+use super::overlay::ProposalOverlay;
 use crate::preview;
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
@@ -9,58 +9,58 @@ use shared_protocol::{
     preview::Screen,
     previews::Pixels,
     request::Responder,
-    review::{PageLook, PagePictures, ReviewAnswer},
+    review::{PageLook, PagePictures},
 };
 use std::time::Duration;
 
-/// How long a reviewer waits for a page to be drawn; a preview gives up before that.
+/// A reviewer waits this long for a page; a preview gives up before that.
 const PAGE_LIMIT: Duration = Duration::from_secs(25);
-/// Pixels of one picture: enough to see a difference, and little enough to send.
-const MOST_PIXELS: usize = 1_600 * 1_000;
+/// Enough to see a difference, and few enough to send.
+const MAX_PICTURE_PIXELS: usize = 1_600 * 1_000;
 
-enum Drawing {
+enum PageDrawing {
     Absent,
     Failed(Refusal),
     Waits(Receiver<Result<Pixels, Refusal>>),
 }
 
-impl Laid {
-    pub(super) fn page_pictures(
+impl ProposalOverlay {
+    pub(crate) fn page_pictures(
         &self,
         previews: &preview::Link,
         page: NodeId,
         screen: Screen,
-    ) -> Result<ReviewAnswer, Refusal> {
+    ) -> Result<PagePictures, Refusal> {
         let [width, height] = screen.pixels();
-        if !screen.is_valid() || width * height > MOST_PIXELS {
-            return Err(Refusal::new(Code::BadRequest, "there is no picture of this size").field("screen"));
+        if !screen.is_valid() || width * height > MAX_PICTURE_PIXELS {
+            return Err(Refusal::new(Code::BadRequest, "a picture cannot have this size").field("screen"));
         }
-        // Both at a time.
+        // Both are drawn at the same time.
         let now = draw(previews, &self.before, page, screen);
         let proposed = draw(previews, &self.overlay.state, page, screen);
-        Ok(ReviewAnswer::PagePictures(Box::new(PagePictures {
+        Ok(PagePictures {
             proposal: self.proposal.id,
             hash: self.hash,
             page,
             now: now.look(),
             proposed: proposed.look(),
-        })))
+        })
     }
 }
 
-fn draw(previews: &preview::Link, state: &Snapshot, page: NodeId, screen: Screen) -> Drawing {
+fn draw(previews: &preview::Link, state: &Snapshot, page: NodeId, screen: Screen) -> PageDrawing {
     let Some(ground) = previews.ground().map(|ground| ground.with(state.clone())) else {
-        return Drawing::Failed(Refusal::new(Code::NoWorkspace, "no workspace is open"));
+        return PageDrawing::Failed(Refusal::new(Code::NoWorkspace, "no workspace is open"));
     };
     if ground.page(page).is_none() {
-        return Drawing::Absent;
+        return PageDrawing::Absent;
     }
     let (done, answered) = crossbeam_channel::bounded(1);
     previews.picture(ground, page, screen, Responder::new(move |result| drop(done.send(result))));
-    Drawing::Waits(answered)
+    PageDrawing::Waits(answered)
 }
 
-impl Drawing {
+impl PageDrawing {
     fn look(self) -> PageLook {
         let drawn = match self {
             Self::Absent => return PageLook::Absent,

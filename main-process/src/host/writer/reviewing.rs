@@ -1,33 +1,33 @@
-//! The review queue at the writer: what agents ask joins the group of mutations; what people decide comes from the window's
-//! own channel, or from a terminal with a code that only the window shows. There is no other way to a decision.
+//! The review queue at the writer. Requests of agents join the group of mutations. Decisions come from the window's own
+//! channel, or from a terminal with a code that only the window shows; there is no other way to a decision.
 
-use super::{Waiting, Writer};
+use super::Writer;
 use crate::{
     host::{
-        Job, Reply, TerminalReply,
+        WriterMsg,
         agent_run::AgentRun,
-        codes::{Given, show_on_terminal},
+        codes::{CodeCheck, show_on_terminal},
         launching,
-        notify::Notice,
+        notify::DesktopNotice,
+        reply,
     },
+    responses::JsonResponder,
     terraform_worker::{PlanKey, RequestAsked, SavedPlan},
     upstreams,
 };
-use authority::proposals::{AgentAsk, Client};
-use mcp_server::{AskReply, Done};
+use authority::proposals::AgentOutcome;
+use mcp_server::Done;
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Code, Proposal, ProposalId, ProposalState, Refusal,
-    messages::Answer,
+    messages::Applied,
     previews::{PreviewAnswer, PreviewRequest},
     proposal::{Act, Verdict},
     request::Responder,
-    review::{
-        AskedDecision, AuditEvent, Grant, OpenedProposal, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
-        TerminalReviewAnswer,
-    },
+    requests::{CodePlace, DecidedProposal},
+    review::{AskedDecision, AuditEvent, Grant, OpenedProposal, ProposalBrief, Scope, StandingApproval},
     terraform::{RunOperation, TerraformRequest},
-    upstreams::{ToolCall, UpstreamDecision},
+    upstreams::ToolCall,
 };
 use std::{
     path::Path,
@@ -37,141 +37,115 @@ use std::{
 use workspace::now;
 use workspace::{Decision, Group, Reviewer, Template};
 
+/// Decided proposals in one response.
+const MAX_HISTORY: usize = 1_000;
+
 impl Writer {
-    /// Gathers with the mutations.
-    pub(super) fn asked(client: Client, ask: AgentAsk, reply: AskReply) -> Waiting {
-        Waiting::Ask { client: Box::new(client), ask: Box::new(ask), reply }
-    }
-
-    /// A decision or another thing that only the window may ask.
-    pub(super) fn review(&mut self, request: ReviewRequest, name: String) -> Result<Answer, Refusal> {
-        let reviewer = Reviewer::at_window(name);
-        let answer = match request {
-            ReviewRequest::Open(id) => return self.opened(id),
-            ReviewRequest::Accept(verdict) => {
-                let decision = self.accepts(&verdict, &reviewer)?;
-                self.decided(&decision)
-            }
-            ReviewRequest::Reject { proposal, version, reason } => {
-                let rejected =
-                    self.in_group(|group| group.rejects((proposal, version), &reason, &reviewer, now()))?;
-                self.told(&rejected)
-            }
-            ReviewRequest::LookAgain { proposal, version } => {
-                self.in_group(|group| group.looks_again((proposal, version), &reviewer, now()))?;
-                return self.opened(proposal);
-            }
-            ReviewRequest::Edit { proposal, version, hash, commands } => {
-                let seen = (proposal, version, hash);
-                self.in_group(|group| group.edits(seen, &commands, &reviewer, now()))?;
-                return self.opened(proposal);
-            }
-            ReviewRequest::Comment { proposal, about, text } => {
-                self.in_group(|group| group.comments(proposal, about, &text, &reviewer, now()))?;
-                return self.opened(proposal);
-            }
-            ReviewRequest::Revert { proposal, partial } => {
-                let reverted = self.in_group(|group| group.reverts(proposal, partial, &reviewer, now()));
-                return reverted.map(Answer::Applied);
-            }
-            ReviewRequest::Grant(grant) => {
-                ReviewAnswer::Approval(self.in_group(|group| group.grant(grant, false, &reviewer, now()))?)
-            }
-            ReviewRequest::Revoke(id) => {
-                self.in_group(|group| group.revoke(id, &reviewer, now()))?;
-                return Ok(Answer::Done);
-            }
-            ReviewRequest::History { limit } => ReviewAnswer::History(self.history(limit)),
-            ReviewRequest::Origins(revisions) => {
-                ReviewAnswer::Origins(self.session.workspace.origins(&revisions)?)
-            }
-            ReviewRequest::Consequences(_)
-            | ReviewRequest::PagePictures { .. }
-            | ReviewRequest::Plan { .. } => {
-                return Err(Refusal::new(Code::Internal, "this is worked out aside"));
-            }
-            ReviewRequest::DropCode(code) => {
-                self.codes.drop_code(&code);
-                return Ok(Answer::Done);
-            }
-        };
-        Ok(Answer::Review(answer))
-    }
-
-    /// Reviewing from a terminal: looking is free, deciding takes a code.
-    pub(super) fn terminal_review(
+    /// Accepts a proposal. Accepting a request to apply or destroy holds only for the saved plan that the verdict names,
+    /// with everything as it was planned.
+    pub(crate) fn accept(
         &mut self,
-        connection: u64,
-        request: TerminalReview,
-        name: &str,
-    ) -> Reviewed {
-        if let TerminalReview::Confirm { code } = request {
-            return self.code_given(connection, &code, &Reviewer::at_terminal(name.to_owned()));
-        }
-        Reviewed::Now(Box::new(self.looked_at(connection, request, name)))
-    }
-
-    fn looked_at(
-        &mut self,
-        connection: u64,
-        request: TerminalReview,
-        name: &str,
-    ) -> Result<TerminalReviewAnswer, Refusal> {
-        let workspace = &self.session.workspace;
-        match request {
-            TerminalReview::List => {
-                let waiting = workspace.desk().queue.iter().filter(|proposal| waits(proposal));
-                let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
-                briefs.sort_by(shared_protocol::review::ProposalBrief::queue_order);
-                Ok(TerminalReviewAnswer::Queue(briefs))
-            }
-            TerminalReview::Show(named) => {
-                let id = workspace.proposal(&named)?.id;
-                Ok(TerminalReviewAnswer::Opened(Box::new(self.opened_proposal(id)?)))
-            }
-            TerminalReview::Ask(decision) => {
-                self.ask_for_code(connection, decision, &Reviewer::at_terminal(name.to_owned()))
-            }
-            TerminalReview::Confirm { .. } => Err(Refusal::new(Code::Internal, "a code went the wrong way")),
-        }
-    }
-
-    fn code_given(&mut self, connection: u64, code: &str, reviewer: &Reviewer) -> Reviewed {
-        let result = match self.codes.give(connection, code, now().time) {
-            Given::Right(AskedDecision::Upstream(decision)) => {
-                return Reviewed::Upstream(Box::new(decision));
-            }
-            Given::Right(decision) => self.confirmed(decision, reviewer),
-            Given::Again(refusal) => Err(refusal),
-            Given::Wrong(refusal) => {
-                let why = refusal.message.clone();
-                let noted = self.in_group(|group| {
-                    group.notes(AuditEvent::WrongCode, reviewer, why, now());
-                    Ok(())
-                });
-                noted.and(Err(refusal))
-            }
-        };
-        Reviewed::Now(Box::new(result))
-    }
-
-    /// A decision about a managed server that came with its code; how it went is told later.
-    pub(super) fn upstream_confirmed(&self, decision: UpstreamDecision, name: String, reply: TerminalReply) {
-        let told: Reply = Box::new(move |result| {
-            reply(result.and_then(|answer| match answer {
-                Answer::Upstream(answer) => Ok(TerminalReviewAnswer::Upstream(answer)),
-                _ => Err(Refusal::new(Code::Internal, "an answer that was not asked for")),
-            }));
+        verdict: &Verdict,
+        reviewer: &Reviewer,
+    ) -> Result<DecidedProposal, Refusal> {
+        let proposal = self.session.workspace.desk().queue.get(verdict.proposal);
+        let applies = proposal.and_then(|proposal| match proposal.act {
+            Some(Act::Run { board, operation }) if operation.needs_confirmation() => Some(board),
+            _ => None,
         });
-        self.upstreams.decide(decision, upstreams::By { name, way: "terminal" }, told);
+        if let Some(board) = applies
+            && let Err(refusal) = self.services.terraform.check_request(verdict.proposal, board, verdict.plan)
+        {
+            self.note(AuditEvent::Refused, reviewer, refusal.message.clone())?;
+            return Err(refusal);
+        }
+        let decision = self.in_group(|group| group.accepts(verdict, reviewer, now()))?;
+        let Decision { proposal, applied, act } = &decision;
+        let brief = Box::new(self.session.workspace.brief(proposal));
+        // Before anything is published: a proposal that is decided loses its plan.
+        let saved = self.services.terraform.take_request(proposal.id);
+        let notice = act.as_ref().map(|act| self.carry_out(proposal, act, saved));
+        Ok(DecidedProposal { proposal: brief, applied: applied.clone(), notice })
     }
 
-    fn ask_for_code(
+    pub(crate) fn reject(
+        &mut self,
+        (proposal, version): (ProposalId, u32),
+        reason: &str,
+        reviewer: &Reviewer,
+    ) -> Result<DecidedProposal, Refusal> {
+        let rejected = self.in_group(|group| group.rejects((proposal, version), reason, reviewer, now()))?;
+        let proposal = Box::new(self.session.workspace.brief(&rejected));
+        Ok(DecidedProposal { proposal, applied: None, notice: None })
+    }
+
+    /// Changes a proposal that stays in the queue, and returns it as it is then.
+    pub(crate) fn amend<T>(
+        &mut self,
+        proposal: ProposalId,
+        change: impl FnOnce(&mut Group<'_>) -> Result<T, Refusal>,
+    ) -> Result<OpenedProposal, Refusal> {
+        self.in_group(change)?;
+        self.opened_proposal(proposal)
+    }
+
+    pub(crate) fn revert_proposal(
+        &mut self,
+        proposal: ProposalId,
+        partial: bool,
+        reviewer: &Reviewer,
+    ) -> Result<Applied, Refusal> {
+        self.in_group(|group| group.reverts(proposal, partial, reviewer, now()))
+    }
+
+    pub(crate) fn grant(&mut self, grant: Grant, reviewer: &Reviewer) -> Result<StandingApproval, Refusal> {
+        self.in_group(|group| group.grant(grant, false, reviewer, now()))
+    }
+
+    pub(crate) fn revoke(&mut self, approval: u64, reviewer: &Reviewer) -> Result<(), Refusal> {
+        self.in_group(|group| group.revoke(approval, reviewer, now()))?;
+        Ok(())
+    }
+
+    /// Takes back a code before it is used.
+    pub(crate) fn drop_code(&mut self, code: &str) {
+        self.codes.drop_code(code);
+    }
+
+    /// The newest decided proposals first.
+    pub(crate) fn history(&self, limit: u32) -> Vec<ProposalBrief> {
+        let workspace = &self.session.workspace;
+        let mut over: Vec<&Arc<Proposal>> =
+            workspace.desk().queue.iter().filter(|proposal| !is_undecided(proposal)).collect();
+        over.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
+        over.into_iter()
+            .take(MAX_HISTORY.min(limit as usize))
+            .map(|proposal| workspace.brief(proposal))
+            .collect()
+    }
+
+    /// The proposals without a decision, drafts included.
+    pub(crate) fn undecided(&self) -> Vec<ProposalBrief> {
+        let workspace = &self.session.workspace;
+        let waiting = workspace.desk().queue.iter().filter(|proposal| is_undecided(proposal));
+        let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
+        briefs.sort_by(ProposalBrief::queue_order);
+        briefs
+    }
+
+    pub(crate) fn opened_proposal(&self, id: ProposalId) -> Result<OpenedProposal, Refusal> {
+        let mut opened = self.session.workspace.opened(id)?;
+        opened.plan = self.services.terraform.request_plan(id).map(Box::new);
+        Ok(opened)
+    }
+
+    /// Shows the code of a decision that a terminal submits.
+    pub(crate) fn issue_code(
         &mut self,
         connection: u64,
         decision: AskedDecision,
         reviewer: &Reviewer,
-    ) -> Result<TerminalReviewAnswer, Refusal> {
+    ) -> Result<CodePlace, Refusal> {
         let about = |id: ProposalId, verb: &str| {
             let proposal = self.session.workspace.proposal(&id.to_string())?;
             Ok::<_, Refusal>(format!("{verb} proposal {} “{}”", proposal.number, proposal.title))
@@ -179,50 +153,77 @@ impl Writer {
         let purpose = match &decision {
             AskedDecision::Accept(verdict) => about(verdict.proposal, "accept")?,
             AskedDecision::Reject { proposal, .. } => about(*proposal, "reject")?,
-            AskedDecision::Upstream(decision) => self.upstreams.purpose(decision)?,
+            AskedDecision::Upstream(decision) => self.services.upstreams.purpose(decision)?,
         };
         let code = self.codes.issue(connection, (decision, purpose.clone()), now().time)?;
-        let place = if self.window {
+        let place = if self.process.has_window() {
             "the window of Draftboard"
         } else {
             show_on_terminal(&code, &purpose).inspect_err(|_| self.codes.drop_code(&code))?;
             "the terminal of `draftboard serve`"
         };
-        self.in_group(|group| {
-            group.notes(AuditEvent::CodeShown, reviewer, purpose, now());
-            Ok(())
-        })?;
-        Ok(TerminalReviewAnswer::CodeIsShown { place: place.to_owned() })
+        self.note(AuditEvent::CodeShown, reviewer, purpose)?;
+        Ok(CodePlace { place: place.to_owned() })
     }
 
-    fn confirmed(
+    /// Carries out the decision whose code a terminal confirms. The decision names the type of the outcome.
+    pub(crate) fn confirm_code(
         &mut self,
-        decision: AskedDecision,
-        reviewer: &Reviewer,
-    ) -> Result<TerminalReviewAnswer, Refusal> {
-        let answer = match decision {
-            AskedDecision::Accept(verdict) => {
-                let decision = self.accepts(&verdict, reviewer)?;
-                self.decided(&decision)
+        connection: u64,
+        code: &str,
+        name: String,
+        responder: JsonResponder,
+    ) {
+        let reviewer = Reviewer::at_terminal(name.clone());
+        let decided = match self.codes.check(connection, code, now().time) {
+            CodeCheck::Right(AskedDecision::Accept(verdict)) => self.accept(&verdict, &reviewer),
+            CodeCheck::Right(AskedDecision::Reject { proposal, version, reason }) => {
+                self.reject((proposal, version), &reason, &reviewer)
             }
-            AskedDecision::Reject { proposal, version, reason } => {
-                let rejected =
-                    self.in_group(|group| group.rejects((proposal, version), &reason, reviewer, now()))?;
-                self.told(&rejected)
+            CodeCheck::Right(AskedDecision::Upstream(decision)) => {
+                let by = upstreams::By { name, way: "terminal" };
+                return self.services.upstreams.decide(decision, by, reply(responder.encode()));
             }
-            AskedDecision::Upstream(_) => {
-                return Err(Refusal::new(Code::Internal, "a decision about a server went the wrong way"));
+            CodeCheck::Again(refusal) => Err(refusal),
+            CodeCheck::Wrong(refusal) => {
+                let noted = self.note(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
+                noted.and(Err(refusal))
             }
         };
-        match answer {
-            ReviewAnswer::Decided { proposal, applied, notice } => {
-                Ok(TerminalReviewAnswer::Decided { proposal, applied, notice })
+        let responder: Responder<DecidedProposal> = responder.encode();
+        self.respond(move || responder.send(decided));
+    }
+
+    /// Carries out at once what a standing approval has accepted.
+    pub(super) fn follow_up(&mut self, result: &Result<AgentOutcome, Refusal>) {
+        let Ok(AgentOutcome { done, accepted }) = result else { return };
+        if let Some(announcer) = &mut self.announcer {
+            let workspace = &self.session.workspace;
+            announcer.submitted(&done.proposal, &workspace.desk().queue, workspace.root());
+        }
+        match (&done.proposal.act, accepted) {
+            (Some(act), Some(_)) => {
+                self.carry_out(&done.proposal, act, None);
             }
-            _ => Err(Refusal::new(Code::Internal, "a decision without an answer")),
+            (Some(act), None) => {
+                if done.began {
+                    self.notify_of_grave(&done.proposal, act);
+                }
+                self.plan_request(&done.proposal);
+            }
+            _ => {}
         }
     }
 
-    /// A group of its own. What is noted of a refusal is kept as well.
+    /// Writes a line of the audit.
+    fn note(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String) -> Result<(), Refusal> {
+        self.in_group(|group| {
+            group.notes(event, reviewer, reason, now());
+            Ok(())
+        })
+    }
+
+    /// Runs a group of its own. Audit lines about a refusal are kept as well.
     pub(super) fn in_group<T>(
         &mut self,
         run: impl FnOnce(&mut Group<'_>) -> Result<T, Refusal>,
@@ -231,76 +232,22 @@ impl Writer {
         let result = run(&mut group);
         match group.commit() {
             Ok(patches) => {
-                self.broadcast(patches);
+                self.committed.patches.extend(patches);
                 result
             }
             Err(refusal) => result.and(Err(refusal)),
         }
     }
 
-    fn opened(&self, id: ProposalId) -> Result<Answer, Refusal> {
-        Ok(Answer::Review(ReviewAnswer::Opened(Box::new(self.opened_proposal(id)?))))
-    }
-
-    fn opened_proposal(&self, id: ProposalId) -> Result<OpenedProposal, Refusal> {
-        let mut opened = self.session.workspace.opened(id)?;
-        opened.plan = self.terraform.request_plan(id).map(Box::new);
-        Ok(opened)
-    }
-
-    /// A yes. One to a request to apply or destroy holds only for the saved plan that it names, on everything as it was
-    /// planned.
-    fn accepts(&mut self, verdict: &Verdict, reviewer: &Reviewer) -> Result<Decision, Refusal> {
-        let proposal = self.session.workspace.desk().queue.get(verdict.proposal);
-        let applies = proposal.and_then(|proposal| match proposal.act {
-            Some(Act::Run { board, operation }) if operation.needs_confirmation() => Some(board),
-            _ => None,
-        });
-        if let Some(board) = applies
-            && let Err(refusal) = self.terraform.check_request(verdict.proposal, board, verdict.plan)
-        {
-            self.in_group(|group| {
-                group.notes(AuditEvent::Refused, reviewer, refusal.message.clone(), now());
-                Ok(())
-            })?;
-            return Err(refusal);
-        }
-        self.in_group(|group| group.accepts(verdict, reviewer, now()))
-    }
-
-    fn told(&self, proposal: &Proposal) -> ReviewAnswer {
-        let brief = self.session.workspace.brief(proposal);
-        ReviewAnswer::Decided { proposal: Box::new(brief), applied: None, notice: None }
-    }
-
-    fn decided(&mut self, decision: &Decision) -> ReviewAnswer {
-        let Decision { proposal, applied, act } = decision;
-        let brief = Box::new(self.session.workspace.brief(proposal));
-        // Before anything is shown: what does not wait any more loses its plan.
-        let saved = self.terraform.take_request(proposal.id);
-        if act.is_some() {
-            // Whoever waits for what comes of it finds the decision as well.
-            self.publish();
-        }
-        let notice = act.as_ref().map(|act| self.carry_out(proposal, act, saved));
-        ReviewAnswer::Decided { proposal: brief, applied: applied.clone(), notice }
-    }
-
-    fn history(&self, limit: u32) -> Vec<shared_protocol::review::ProposalBrief> {
-        let workspace = &self.session.workspace;
-        let mut over: Vec<&Arc<Proposal>> =
-            workspace.desk().queue.iter().filter(|proposal| !waits(proposal)).collect();
-        over.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
-        over.into_iter().take(limit.min(1_000) as usize).map(|proposal| workspace.brief(proposal)).collect()
-    }
-
-    /// Does what was accepted beside changes of the content; gives what came of it, which also stands with the proposal.
+    /// Carries out an accepted action other than a change of the content. Returns the outcome, which the proposal keeps as
+    /// well. The decision is published first: a reader of the outcome finds it.
     pub(super) fn carry_out(
         &mut self,
         proposal: &Proposal,
         act: &Act,
         saved: Option<Arc<SavedPlan>>,
     ) -> String {
+        self.publish();
         let id = proposal.id;
         let done = match act {
             Act::StartPreview { shows, screen } => {
@@ -335,7 +282,12 @@ impl Writer {
                 let definition = Some(definition.clone());
                 let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), definition };
                 let (number, proposer) = (proposal.number, proposal.proposer.name.clone());
-                match self.upstreams.accepted(upstreams::Accepted { proposal: id, number, proposer, call }) {
+                match self.services.upstreams.accepted(upstreams::Accepted {
+                    proposal: id,
+                    number,
+                    proposer,
+                    call,
+                }) {
                     Ok(()) => return format!("{tool} is being called"),
                     Err(refusal) => Err(refusal),
                 }
@@ -345,28 +297,26 @@ impl Writer {
         self.finished(id, done)
     }
 
-    /// The queue that the proposal is in goes with its workspace, so what comes of it is noted before.
+    /// Records the outcome before the workspace is closed together with its queue.
     fn opens(&mut self, id: ProposalId, path: &str, words: String) -> String {
-        self.came_of(id, words.clone());
+        self.record_outcome(id, words.clone());
         let opened = self.open(path);
-        let done = opened.map_or_else(Done::refused, |_| Done::well(words, Value::Null));
+        let done = opened.map_or_else(Done::refused, |()| Done::well(words, Value::Null));
         if done.result.is_err() {
             return self.finished(id, done);
         }
-        self.tell_done(id, done)
+        self.notify_done(id, done)
     }
 
-    /// What came of it is on record and with whoever waits for it.
+    /// Records the outcome and sends it to the call that waits for it.
     fn finished(&mut self, id: ProposalId, done: Done) -> String {
-        self.came_of(id, done.words.clone());
-        self.tell_done(id, done)
+        self.record_outcome(id, done.words.clone());
+        self.notify_done(id, done)
     }
 
-    /// Shows what there is now first: whoever hears of it looks at that.
-    fn tell_done(&self, id: ProposalId, done: Done) -> String {
-        let words = done.words.clone();
-        self.publish();
-        self.agents.doings.done(id, done);
+    fn notify_done(&mut self, id: ProposalId, done: Done) -> String {
+        let (words, doings) = (done.words.clone(), Arc::clone(&self.services.agents.doings));
+        self.respond(move || doings.done(id, done));
         words
     }
 
@@ -381,14 +331,14 @@ impl Writer {
         let run = AgentRun {
             proposal: proposal.id,
             reviewer,
-            doings: Arc::clone(&self.agents.doings),
-            host: self.host.clone(),
-            terraform: self.terraform.clone(),
+            doings: Arc::clone(&self.services.agents.doings),
+            writer: self.handle.clone(),
+            terraform: self.services.terraform.clone(),
             run: AtomicU64::default(),
         };
         let Proposal { id, version, .. } = *proposal;
         match saved {
-            // A plan, a validation: nothing is changed by it.
+            // A plan or a validation changes nothing.
             _ if !operation.needs_confirmation() => {
                 run.start(TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() });
             }
@@ -397,26 +347,26 @@ impl Writer {
                 run.apply(key, saved, proposal.proposer.name.clone());
             }
             None => run.refuse(
-                Refusal::new(Code::Stale, "there is no plan that was said yes to")
+                Refusal::new(Code::Stale, "the proposal has no accepted plan")
                     .hint("Request it again, so that it is planned and reviewed."),
             ),
         }
     }
 
-    /// Makes the saved plan of a request to apply or destroy: it is what a person decides about.
+    /// Makes the saved plan of a request to apply or destroy, which a person then decides about.
     pub(super) fn plan_request(&self, proposal: &Proposal) {
-        let known = self.terraform.request_plan(proposal.id);
+        let known = self.services.terraform.request_plan(proposal.id);
         if proposal.state == ProposalState::Open
             && known.is_none_or(|known| known.version != proposal.version)
             && let Some(asked) = request_asked(proposal, Actor::new(ActorKind::Window, "Draftboard"))
         {
-            self.terraform.plan_request(asked, None);
+            self.services.terraform.plan_request(asked, None);
         }
     }
 
-    /// Asks the previews; what came of it is noted when they have answered.
+    /// Sends a request to the previews and records the outcome when they respond.
     fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
-        let (host, doings) = (self.host.clone(), Arc::clone(&self.agents.doings));
+        let (writer, doings) = (self.handle.clone(), Arc::clone(&self.services.agents.doings));
         let responder = Responder::new(move |result: Result<PreviewAnswer, Refusal>| {
             let done = match result {
                 Ok(PreviewAnswer::Started(session)) => {
@@ -425,17 +375,18 @@ impl Writer {
                 Ok(_) => Done::well("done".to_owned(), Value::Null),
                 Err(refusal) => Done::refused(refusal),
             };
-            if let Err(refusal) = host.send(Job::CameOf { proposal: id, outcome: done.words.clone() }) {
-                tracing::debug!(%refusal, "what came of a preview was not noted");
+            if let Err(refusal) = writer.send(WriterMsg::CameOf { proposal: id, outcome: done.words.clone() })
+            {
+                tracing::debug!(%refusal, "the outcome of a preview was not recorded");
             }
             doings.done(id, done);
         });
-        self.host.previews.request(request, responder);
-        "the preview is told".to_owned()
+        self.services.previews.request(request, responder);
+        "the preview is notified".to_owned()
     }
 
-    /// A person hears through the desktop that somebody asks to change the real world.
-    pub(super) fn tell_of_grave(&mut self, proposal: &Proposal, act: &Act) {
+    /// Notifies the person through the desktop of a request that changes real resources.
+    pub(super) fn notify_of_grave(&mut self, proposal: &Proposal, act: &Act) {
         let Act::Run { board, operation } = act else { return };
         if !operation.needs_confirmation() {
             return;
@@ -443,24 +394,24 @@ impl Writer {
         let state = self.session.workspace.snapshot();
         let board = state.board(*board).map_or_else(|| board.to_string(), |board| board.name.to_string());
         let client = &proposal.proposer.name;
-        self.notifier.tell(Notice {
+        self.notifier.notify(DesktopNotice {
             title: format!("{client} asks to run terraform {} on {board}", operation.word()),
-            body: "Nothing is changed before you decide. The review queue of Draftboard shows its plan."
+            body: "Nothing changes before you decide. The review queue of Draftboard shows the plan."
                 .to_owned(),
         });
     }
 
-    pub(super) fn came_of(&mut self, id: ProposalId, outcome: String) {
+    pub(super) fn record_outcome(&mut self, id: ProposalId, outcome: String) {
         let noted = self.in_group(|group| {
             group.came_of(id, &outcome);
             Ok(())
         });
         if let Err(refusal) = noted {
-            tracing::warn!(%refusal, "what came of a proposal was not noted");
+            tracing::warn!(%refusal, "the outcome of a proposal was not recorded");
         }
     }
 
-    /// Ends what is over by now.
+    /// Expires proposals and codes.
     pub(super) fn sweep(&mut self) {
         let moment = now();
         let swept = self.in_group(|group| {
@@ -468,12 +419,12 @@ impl Writer {
             Ok(())
         });
         if let Err(refusal) = swept {
-            tracing::warn!(%refusal, "proposals that are over were not noted as such");
+            tracing::warn!(%refusal, "expired proposals were not recorded");
         }
         self.codes.sweep(moment.time);
     }
 
-    /// How long until something in the queue is over; a while after a failure to note it.
+    /// The time until the next expiry; a while after an expiry that could not be recorded.
     pub(super) fn until_expiry(&self) -> Duration {
         let ends = self.session.workspace.next_expiry().into_iter().chain(self.codes.next_end());
         let least = Duration::from_millis(250);
@@ -481,7 +432,7 @@ impl Writer {
             .map_or(Duration::MAX, |end| Duration::from_millis(end.saturating_sub(now().time)).max(least))
     }
 
-    /// An approval that the command line gives for this run.
+    /// Grants the standing approval of the command line for this run.
     pub(super) fn approve(&mut self, scope: Scope, name: String) {
         let grant = Grant { client: None, scope, boards: Vec::new(), expires: None };
         let granted = self.in_group(|group| group.grant(grant, true, &Reviewer::at_terminal(name), now()));
@@ -489,15 +440,10 @@ impl Writer {
             tracing::error!(%refusal, "the standing approval of the command line does not hold");
         }
     }
-
-    pub(super) fn tell_review(&mut self) {
-        let codes = if self.window { self.codes.shown() } else { Vec::new() };
-        self.renderer.tell_review(&self.session.workspace, codes);
-    }
 }
 
-/// What a request to apply or destroy has to be planned with; none for other proposals.
-pub(super) fn request_asked(proposal: &Proposal, actor: Actor) -> Option<RequestAsked> {
+/// The plan that a request to apply or destroy needs; `None` for other proposals.
+pub(crate) fn request_asked(proposal: &Proposal, actor: Actor) -> Option<RequestAsked> {
     match proposal.act {
         Some(Act::Run { board, operation }) if operation.needs_confirmation() => Some(RequestAsked {
             key: PlanKey { proposal: proposal.id, version: proposal.version, board },
@@ -511,14 +457,7 @@ pub(super) fn request_asked(proposal: &Proposal, actor: Actor) -> Option<Request
     }
 }
 
-/// What came of a message about reviewing from a terminal.
-pub(super) enum Reviewed {
-    Now(Box<Result<TerminalReviewAnswer, Refusal>>),
-    /// To be carried out elsewhere, which may take a while.
-    Upstream(Box<UpstreamDecision>),
-}
-
-fn waits(proposal: &Proposal) -> bool {
+fn is_undecided(proposal: &Proposal) -> bool {
     use shared_protocol::ProposalState::{Draft, Open, Stale};
     matches!(proposal.state, Draft | Open | Stale { .. })
 }

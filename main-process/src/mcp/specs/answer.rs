@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Bytes of findings beside the data.
 const MAX_FINDINGS_BYTES: usize = MAX_ENVELOPE_BYTES * 4 / 9;
 /// How often an answer is made smaller before it is refused.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 const CUT: &str = "the byte budget of one answer is used up";
 
 pub(super) fn answer(tool: &str, call: &Call, changes: &dyn Changes) -> Written {
@@ -45,7 +45,7 @@ pub(crate) fn not_allowed(message: &str) -> Refusal {
 
 fn within_bounds(bundles: &Bundles, tool: &str, mut arguments: Value, view: &View) -> Written {
     let mut was_cut = false;
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let mut envelope = call(bundles, tool, &arguments);
         if tool == "get_context" {
             links::add(&mut envelope, &arguments, view);

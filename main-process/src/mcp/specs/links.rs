@@ -1,4 +1,4 @@
-//! What an entity is linked to across domains, beside its context.
+//! The trace links of an entity, beside its context.
 
 use super::Shown;
 use bundles::{Data, Envelope};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use shared_protocol::link::{EndState, EndView, LinkEnd, LinkView};
 
 /// Links in one answer; `meta.totalLinks` counts all.
-const MOST: usize = 200;
+const MAX_LINKS: usize = 200;
 
 /// Adds the links of the entity that a context is of, if there are any links at all.
 pub(super) fn add(envelope: &mut Envelope, arguments: &Value, view: &View) {
@@ -24,7 +24,7 @@ pub(super) fn add(envelope: &mut Envelope, arguments: &Value, view: &View) {
     };
     let meant: Vec<&LinkView> =
         all.links.iter().filter(|link| is_meant(&link.link.from) || is_meant(&link.link.to)).collect();
-    let links: Vec<Data> = meant.iter().take(MOST).map(|link| data(link)).collect();
+    let links: Vec<Data> = meant.iter().take(MAX_LINKS).map(|link| data(link)).collect();
     if let (Data::Map(members), Data::Map(meta)) = (&mut answer.data, &mut answer.meta) {
         meta.set("totalLinks", meant.len().into());
         members.set("links", links.into());

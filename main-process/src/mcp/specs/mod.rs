@@ -24,7 +24,7 @@ use std::sync::{Arc, LazyLock};
 #[derive(Debug)]
 pub(crate) struct Shown(pub(crate) Arc<Bundles>, pub(crate) Arc<LinksView>);
 
-/// Who carries out what `apply_changes` has planned. What is answered is the tool's answer.
+/// Carries out the plan of `apply_changes`; its result is the tool's result.
 pub(crate) trait Changes: Send + Sync + 'static {
     /// The arguments without those that are not the tool's own.
     fn arguments(&self, call: &Call) -> Value {
@@ -34,7 +34,7 @@ pub(crate) trait Changes: Send + Sync + 'static {
     /// Adds to what the tool takes.
     fn extend(&self, _input: &mut Value) {}
 
-    /// What changes are planned on, where that is not what everybody sees.
+    /// The bundles that changes are planned on, when they differ from the published ones.
     fn ground(&self, _: &Call) -> Result<Option<Bundles>, Refusal> {
         Ok(None)
     }

@@ -33,7 +33,7 @@ fn title(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What fits an argument of a prompt or of a resource template.
+/// Completions for an argument of a prompt or of a resource template.
 pub(super) fn completed(of_what: &str, asked: &Completing<'_>) -> Completed {
     let found = complete(of(asked.view), of_what, asked.argument, asked.typed, asked.given);
     found.map(|found| Completed { values: found.values, total: found.total }).unwrap_or_default()

@@ -173,7 +173,7 @@ fn refusal(code: Code, message: String, field: &str) -> Refusal {
     Refusal { code, message, field: Some(field.to_owned()), details: None }
 }
 
-/// What the queue refuses, in the envelope of this contract.
+/// A refusal of the queue in the envelope of this contract.
 fn refused(failure: Failure) -> Refusal {
     let code = match failure.code {
         mcp_server::Code::NotFound => Code::NotFound,

@@ -6,7 +6,7 @@ use mcp_server::{Code, Depends, Document, Failure, Resource, View};
 use std::sync::Arc;
 
 /// Bytes of a resource: with its quotes escaped it still fits into what clients take in one message.
-const MOST_BYTES: usize = 700 * 1024;
+const MAX_RESOURCE_BYTES: usize = 700 * 1024;
 
 pub(super) fn all() -> impl Iterator<Item = Resource> {
     RESOURCES.iter().chain(TEMPLATES).map(resource)
@@ -25,8 +25,8 @@ fn resource(info: &'static ResourceInfo) -> Resource {
         differs: Some(Arc::new(move |before, after, uri| text(before, uri) != text(after, uri))),
         read: Arc::new(|call, uri| {
             let content = read_resource(of(&call.view), uri).map_err(prompts::failure)?;
-            if content.text.len() > MOST_BYTES {
-                let message = format!("{uri} holds more than {MOST_BYTES} bytes");
+            if content.text.len() > MAX_RESOURCE_BYTES {
+                let message = format!("{uri} holds more than {MAX_RESOURCE_BYTES} bytes");
                 return Err(
                     Failure::new(Code::LimitExceeded, message).hint("Read parts of it with the tools.")
                 );

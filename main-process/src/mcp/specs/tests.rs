@@ -1,4 +1,4 @@
-//! What agents are offered for bundles, pinned, and what all of the surface weighs.
+//! The surface for bundles, pinned, and the size of the whole surface.
 
 use super::{Changes, Proposing, add_to};
 use mcp_server::{Offline, Surface};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Bytes of compact JSON for one token, on the safe side: for text of this kind tokenizers take four to five.
 const BYTES_A_TOKEN: usize = 4;
 /// All tools of a workspace in mode observe.
-const MOST_TOKENS: usize = 6_000;
+const MAX_SURFACE_TOKENS: usize = 6_000;
 
 fn offered(surface: &Surface) -> Offline {
     Offline::of(surface, "0", McpMode::Observe)
@@ -35,5 +35,5 @@ fn what_is_offered_for_bundles_is_as_it_was() {
 #[test]
 fn the_whole_surface_is_light() {
     let bytes = offered(&crate::mcp::surface()).tools.to_string().len();
-    assert!(bytes / BYTES_A_TOKEN < MOST_TOKENS, "{} tokens", bytes / BYTES_A_TOKEN);
+    assert!(bytes / BYTES_A_TOKEN < MAX_SURFACE_TOKENS, "{} tokens", bytes / BYTES_A_TOKEN);
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 const CRITIQUE: &str = "critique_bundle";
-/// What no draft changes: agents propose entities, and schemas are people's.
+/// Tools that no draft changes: agents propose entities, and people own schemas.
 const OF_SCHEMAS: [&str; 2] = ["get_bundle_schema", "get_entity_schema"];
 
 pub(super) fn all(changes: &Arc<dyn Changes>) -> impl Iterator<Item = Tool> {

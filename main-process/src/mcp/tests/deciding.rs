@@ -124,7 +124,7 @@ impl Waiting {
 
     fn assert_undecided(&self, what: &str) {
         assert!(self.now() == self.before, "{what}: {} and {}", self.now().1, self.before.1);
-        // Whatever else was proposed meanwhile waits as well.
+        // Any other proposal waits as well.
         for proposal in self.agents.link.published.view().review.iter() {
             let decided = matches!(proposal.state, ProposalState::Accepted | ProposalState::Rejected { .. });
             assert!(
@@ -325,7 +325,7 @@ fn no_tool_of_the_whole_surface_decides_whatever_it_is_told() {
         for word in ["accept", "approve", "reject", "decide", "confirm", "grant", "review"] {
             assert!(name.split('_').all(|part| part != word), "{name}");
         }
-        // What it may do with a draft of its own it may.
+        // A tool may change a draft of its own.
         let draft = ok(stream, "add_resource", json!({ "typeId": "notes/sticky" }))["proposal"]["id"].clone();
         let valid = valid(name, &draft);
         for form in &forms {

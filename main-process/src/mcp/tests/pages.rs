@@ -103,7 +103,7 @@ impl Agents {
             submit: Some(Submission { title: "Other".into(), ..Submission::default() }),
         };
         let (done, answered) = bounded(1);
-        self.running().host.ask(client, ask, Box::new(move |result| drop(done.send(result))));
+        self.running().host.submit(client, ask, Box::new(move |result| drop(done.send(result))));
         answered.recv_timeout(super::PATIENCE).unwrap().unwrap().done.proposal.id
     }
 

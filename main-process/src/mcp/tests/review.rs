@@ -1,7 +1,7 @@
 //! Agents propose through a real writer, a reviewer decides on the window's channel, and nobody else can.
 
 use super::{Agents, PATIENCE, call, exchange};
-use crate::host::Job;
+use crate::{host::WriterMsg, responses::wait_for};
 use crossbeam_channel::{Receiver, bounded};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -11,7 +11,7 @@ use shared_protocol::{
     proposal::{Risk, Verdict},
     review::{
         AskedDecision, AuditEntry, AuditEvent, Grant, OpenedProposal, ReviewAnswer, ReviewRequest,
-        ReviewView, TerminalReview, TerminalReviewAnswer,
+        ReviewView, TerminalReview,
     },
     terraform::RequestPlanState,
 };
@@ -33,10 +33,7 @@ pub(super) fn guarding(agents: Agents) -> Agents {
 impl Agents {
     /// As the window's own channel does it.
     pub(super) fn review(&self, request: ReviewRequest) -> Result<Answer, Refusal> {
-        let (done, answered) = bounded(1);
-        let reply = Box::new(move |result| drop(done.send(result)));
-        self.running().host.send(Job::Review { request, name: "ada".to_owned(), reply }).unwrap();
-        answered.recv_timeout(PATIENCE).unwrap()
+        wait_for(PATIENCE, |responder| self.running().host.review(request, "ada".to_owned(), responder))
     }
 
     pub(super) fn opened(&self, id: ProposalId) -> OpenedProposal {
@@ -66,10 +63,10 @@ impl Agents {
         opened.verdict(None, confirmed)
     }
 
-    /// What a window hears.
+    /// The messages to a window.
     pub(super) fn window(&self) -> Receiver<ToRenderer> {
         let (queue, heard) = bounded(1_024);
-        self.running().host.send(Job::Attach(queue)).unwrap();
+        self.running().host.send(WriterMsg::Attach(queue)).unwrap();
         heard
     }
 
@@ -185,7 +182,7 @@ fn fifty_calls_at_once_through_the_writer_are_all_there_in_one_draft() {
     assert_eq!((opened.steps.len(), opened.brief.counts.added), (50, 50));
 }
 
-/// What a terminal's or bridge's messages are made of has no word for a decision, and what has one waits for a code.
+/// The messages of terminals and bridges cannot express a decision, except for those that wait for a code.
 #[test]
 fn no_message_of_a_terminal_decides_without_the_code() {
     let agents = guarded();
@@ -227,7 +224,7 @@ fn no_message_of_a_terminal_decides_without_the_code() {
     );
     let shown = exchange(&mut person, &ask);
     assert!(
-        matches!(&shown, ToTerminal::Review(TerminalReviewAnswer::CodeIsShown { place }) if place.contains("window")),
+        matches!(&shown, ToTerminal::Response(shown) if shown["place"].as_str().is_some_and(|place| place.contains("window"))),
         "{shown:?}"
     );
     let code = view_with(&heard, |view| !view.codes.is_empty()).codes.remove(0).code;
@@ -238,7 +235,10 @@ fn no_message_of_a_terminal_decides_without_the_code() {
     assert!(matches!(exchange(&mut person, &confirm(wrong)), ToTerminal::Refused(_)));
     assert!(agents.running().document().nodes.is_empty());
     let right = exchange(&mut person, &confirm(&code));
-    assert!(matches!(right, ToTerminal::Review(TerminalReviewAnswer::Decided { .. })), "{right:?}");
+    assert!(
+        matches!(right, ToTerminal::Response(ref decided) if decided["proposal"].is_object()),
+        "{right:?}"
+    );
     assert_eq!(agents.running().document().nodes.len(), 1);
     assert!(matches!(exchange(&mut person, &confirm(&code)), ToTerminal::Refused(_)), "it is used up");
     let events: Vec<AuditEvent> = agents.audit().iter().map(|entry| entry.event).collect();
@@ -328,7 +328,7 @@ fn no_standing_approval_lets_an_agent_say_what_is_run() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
 }
 
-/// What would only confuse the person who reviews it is told to the agent: a redacted value that is written back, a key that
+/// The agent is refused what would only confuse the reviewer: a redacted value that is written back, a key that
 /// there is not, a value of another type.
 #[test]
 fn a_configuration_that_cannot_be_right_is_refused_before_anybody_reviews_it() {

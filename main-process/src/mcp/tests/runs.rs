@@ -131,7 +131,7 @@ fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
     }
 }
 
-/// What is run for a command: an apply is the apply of its plan.
+/// The operation of a command: an apply applies its plan.
 fn ran(command: &str) -> &str {
     if command == "apply" { "apply-plan" } else { command }
 }
@@ -185,7 +185,7 @@ fn a_run_that_cannot_start_says_why_to_the_call_and_with_the_proposal() {
 fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
     let agents = guarded();
     let (stream, _) = agents.bridge();
-    // Whatever the type asks prices for gets one.
+    // Every requested price is set.
     let root = &agents.running().root;
     let node = |kind: &str, name: &str, parent: Option<&str>, props: Value| json!({ "addNode": { "board": "infrastructure", "type": kind, "name": name, "parent": parent, "props": props } });
     let commands = [
@@ -284,7 +284,11 @@ pub(super) fn with_bundle(agents: &Agents) {
     std::fs::write(folder.join("req.json"), schema.to_string()).unwrap();
     std::fs::write(folder.join("sdd-bundle.yaml"), MANIFEST).unwrap();
     std::fs::write(folder.join("reqs/REQ-1.yaml"), "# kept\nid: REQ-1\ntitle: Doors\n").unwrap();
-    agents.running().host.send(crate::host::Job::FileChanged(journal::FileChanged::Everything)).unwrap();
+    agents
+        .running()
+        .host
+        .send(crate::host::WriterMsg::FileChanged(journal::FileChanged::Everything))
+        .unwrap();
     // Jobs are done in turn.
     agents.running().document();
 }

@@ -1,12 +1,12 @@
 //! Hostile or broken terminals against a real writer and its socket.
 
-use super::{IDLE_LIMIT, MAX_CONNECTIONS, Served, Server, converse};
+use super::{IDLE_LIMIT, MAX_CONNECTIONS, TerminalContext, TerminalServer, converse};
 use crate::testing::{Chance, Running, add_note};
 use processes::{DiscoveryRecord, instance};
 use shared_protocol::{
     Code, Revision,
     frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json, frame},
-    messages::{Answer, FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
+    messages::{FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
     review::TerminalReview,
 };
 use std::{
@@ -40,7 +40,7 @@ impl Fake {
         Self { stream, reader: FrameReader::new(MAX_TERMINAL) }
     }
 
-    /// What is refused may be refused before all of it was sent.
+    /// A message may be refused before all of it was sent.
     fn send(&mut self, bytes: &[u8]) {
         drop(self.stream.write_all(bytes));
     }
@@ -79,8 +79,8 @@ fn hello(record: &DiscoveryRecord) -> FromTerminal {
 /// A conversation over a pair of sockets, with a limit of its own.
 fn conversing(running: &Running, limit: Duration) -> (Fake, JoinHandle<Result<(), String>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let (host, token) = (running.host.clone(), record(running).token);
-    let served = Served { token, host, agents: crate::mcp::Link::new().0, over: Arc::default() };
+    let (router, token) = (running.router.clone(), record(running).token);
+    let served = TerminalContext { token, router, over: Arc::default() };
     (Fake::over(ours), std::thread::spawn(move || converse(theirs, &served, limit)))
 }
 
@@ -110,7 +110,7 @@ fn only_the_right_hello_opens_the_door() {
     let mut fake = Fake::connect(&record);
     assert!(fake.greet(&record));
     fake.say(&FromTerminal::Request(Request::Run(add_note())));
-    assert!(matches!(fake.hear(), Some(ToTerminal::Answer(Answer::Applied(_)))));
+    assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"] == 1));
     drop(fake);
     assert_eq!(running.finish().revision, Revision(1));
 }
@@ -126,10 +126,10 @@ fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
         FromTerminal::Mcp,
     ] {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let (host, token, over) =
-            (running.host.clone(), record(&running).token, Arc::new(AtomicBool::new(false)));
-        let served = Served { token, host, agents: crate::mcp::Link::new().0, over: Arc::clone(&over) };
-        let server = Server { _stop: UnixStream::pair().unwrap().0, over };
+        let (router, token, over) =
+            (running.router.clone(), record(&running).token, Arc::new(AtomicBool::new(false)));
+        let served = TerminalContext { token, router, over: Arc::clone(&over) };
+        let server = TerminalServer { _stop: UnixStream::pair().unwrap().0, over };
         let ended = std::thread::spawn(move || converse(theirs, &served, PATIENCE));
         let mut fake = Fake::over(ours);
         assert!(fake.greet(&record(&running)));
@@ -233,7 +233,7 @@ fn a_hundred_at_once_get_their_turn_or_a_clear_end() {
         fake.say(&FromTerminal::Request(Request::Run(add_note())));
     }
     for fake in &mut inside {
-        assert!(matches!(fake.hear(), Some(ToTerminal::Answer(Answer::Applied(_)))));
+        assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"].is_u64()));
     }
     drop(inside);
     // When they are gone there is room again.

@@ -1,0 +1,54 @@
+//! `draftboard new`: creates a workspace.
+
+use super::format;
+use shared_protocol::{BoardId, Code, Refusal};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+use workspace::{Template, create, now};
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(super) enum TemplateArgument {
+    /// One empty infrastructure board
+    Blank,
+    /// A three-tier architecture, an interface and a spec
+    Example,
+    /// The three-tier architecture alone
+    ThreeTier,
+    /// The interface alone
+    Interface,
+    /// The spec alone
+    Spec,
+}
+
+impl From<TemplateArgument> for Template {
+    fn from(argument: TemplateArgument) -> Self {
+        match argument {
+            TemplateArgument::Blank => Self::Blank,
+            TemplateArgument::Example => Self::Example,
+            TemplateArgument::ThreeTier => Self::ThreeTier,
+            TemplateArgument::Interface => Self::Interface,
+            TemplateArgument::Spec => Self::Spec,
+        }
+    }
+}
+
+pub(super) fn run(folder: &Path, template: TemplateArgument, json: bool) -> ExitCode {
+    match create(folder, template.into(), BoardId::from_bits(now().seed)) {
+        Ok(()) => {
+            let folder = folder.canonicalize().unwrap_or_else(|_| PathBuf::from(folder));
+            if json {
+                format::print_json(&serde_json::json!({ "ok": true, "data": { "workspace": folder } }));
+            } else {
+                format::print(&format!(
+                    "{}\nOpen it with: draftboard {}",
+                    folder.display(),
+                    folder.display()
+                ));
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => format::refuse(&Refusal::new(Code::BadRequest, error.to_string()), json),
+    }
+}

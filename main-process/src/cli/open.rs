@@ -1,0 +1,56 @@
+//! `draftboard open`: the window on a workspace.
+
+use super::{Roles, format, window, workspace_at};
+use crate::{
+    host::{SessionError, launch, launch_at},
+    logging::start_logging,
+    mcp,
+};
+use processes::LockError;
+use shared_protocol::{Code, Refusal, requests::RaiseWindow};
+use std::{path::Path, process::ExitCode};
+
+/// Opens the window.
+pub(super) fn run(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
+    start_logging();
+    if let Err(missing) = display() {
+        return format::refuse(&missing, false);
+    }
+    let opened = match workspace {
+        Some(root) => launch_at(root),
+        None => launch(),
+    };
+    let launch = match opened {
+        Ok(launch) => launch,
+        Err((root, SessionError::Lock(error @ LockError::Held { .. }))) => return raise(&root, &error),
+        Err((_, error)) => return format::refuse(&error.into(), false),
+    };
+    match window::run(launch, roles, true, mcp::Overrides::default(), |_| ()) {
+        Ok(code) => code,
+        Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
+    }
+}
+
+/// Refuses without a display: no window can open.
+fn display() -> Result<(), Refusal> {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if set("DISPLAY") || set("WAYLAND_DISPLAY") {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::BadRequest, "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set")
+        .hint("Run `draftboard serve WORKSPACE` to work without a window; `draftboard doctor` shows what is missing."))
+}
+
+fn raise(root: &Path, held: &LockError) -> ExitCode {
+    let raised = workspace_at::running(root).and_then(|client| match client {
+        Some(mut client) => client.request(RaiseWindow {}).map_err(Refusal::from),
+        None => Err(Refusal::new(Code::Conflict, held.to_string())),
+    });
+    match raised {
+        Ok(()) => {
+            format::print(&format!("{} is open already; its window comes to the front", root.display()));
+            ExitCode::SUCCESS
+        }
+        Err(refusal) => format::refuse(&refusal, false),
+    }
+}

@@ -1,0 +1,27 @@
+//! `draftboard resolve`: decides which version of a held board to keep.
+
+use super::{At, board_at::find_board, format, workspace_at::ReachedWorkspace};
+use shared_protocol::{Refusal, messages::Keep, requests::ResolveBoard};
+use std::process::ExitCode;
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(super) enum KeepArgument {
+    /// The version in Draftboard; the file's version is set aside
+    Mine,
+    /// The version in the file; Draftboard's version is set aside
+    Theirs,
+}
+
+pub(super) fn run(board: &str, keep: KeepArgument, at: &At) -> ExitCode {
+    format::exit(resolve(board, keep, at), at.json)
+}
+
+fn resolve(board: &str, keep: KeepArgument, at: &At) -> Result<ExitCode, Refusal> {
+    let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
+    let board = find_board(&mut reached, board)?;
+    let keep = match keep {
+        KeepArgument::Mine => Keep::Mine,
+        KeepArgument::Theirs => Keep::Theirs,
+    };
+    Ok(format::print_response(&reached.request(ResolveBoard { board, keep })?, at.json))
+}

@@ -1,0 +1,182 @@
+//! The review messages of the window and of terminals, each with the response that it names. Only the window's own channel and
+//! a terminal's connection call these; a terminal decides with a code.
+
+use super::{
+    WriterHandle, reply,
+    writer::{OverlayInput, ProposalOverlay, request_asked},
+};
+use crate::{
+    background,
+    responses::{JsonResponder, ResponseChannel as _},
+    terraform_worker::RequestAsked,
+};
+use shared_protocol::{
+    Actor, ActorKind, Code, ProposalId, Refusal,
+    messages::Answer,
+    request::Responder,
+    requests::DecidedProposal,
+    review::{Consequences, OpenedProposal, PagePictures, ReviewAnswer, ReviewRequest, TerminalReview},
+};
+use workspace::{Reviewer, now};
+
+impl WriterHandle {
+    /// Handles a message of the window's own channel.
+    pub(crate) fn review(&self, request: ReviewRequest, name: String, responder: Responder<Answer>) {
+        let reviewer = Reviewer::at_window(name.clone());
+        match request {
+            ReviewRequest::Open(id) => {
+                self.call(responder.typed(opened), move |writer| writer.opened_proposal(id));
+            }
+            ReviewRequest::Accept(verdict) => {
+                self.call(responder.typed(decided), move |writer| writer.accept(&verdict, &reviewer));
+            }
+            ReviewRequest::Reject { proposal, version, reason } => {
+                self.call(responder.typed(decided), move |writer| {
+                    writer.reject((proposal, version), &reason, &reviewer)
+                });
+            }
+            ReviewRequest::LookAgain { proposal, version } => {
+                self.call(responder.typed(opened), move |writer| {
+                    writer.amend(proposal, |group| group.looks_again((proposal, version), &reviewer, now()))
+                });
+            }
+            ReviewRequest::Edit { proposal, version, hash, commands } => {
+                self.call(responder.typed(opened), move |writer| {
+                    let seen = (proposal, version, hash);
+                    writer.amend(proposal, |group| group.edits(seen, &commands, &reviewer, now()))
+                });
+            }
+            ReviewRequest::Comment { proposal, about, text } => {
+                self.call(responder.typed(opened), move |writer| {
+                    writer.amend(proposal, |group| group.comments(proposal, about, &text, &reviewer, now()))
+                });
+            }
+            ReviewRequest::Revert { proposal, partial } => {
+                self.call(responder.typed(Answer::Applied), move |writer| {
+                    writer.revert_proposal(proposal, partial, &reviewer)
+                });
+            }
+            ReviewRequest::Grant(grant) => {
+                self.call(responder.typed(|approval| Answer::Review(ReviewAnswer::Approval(approval))), {
+                    move |writer| writer.grant(grant, &reviewer)
+                });
+            }
+            ReviewRequest::Revoke(id) => {
+                self.call(responder.typed(|()| Answer::Done), move |writer| writer.revoke(id, &reviewer));
+            }
+            ReviewRequest::History { limit } => {
+                self.call(responder.typed(|briefs| Answer::Review(ReviewAnswer::History(briefs))), {
+                    move |writer| Ok(writer.history(limit))
+                });
+            }
+            ReviewRequest::Origins(revisions) => {
+                self.call(responder.typed(|origins| Answer::Review(ReviewAnswer::Origins(origins))), {
+                    move |writer| writer.workspace().origins(&revisions)
+                });
+            }
+            ReviewRequest::DropCode(code) => {
+                self.call(responder.typed(|()| Answer::Done), move |writer| {
+                    writer.drop_code(&code);
+                    Ok(())
+                });
+            }
+            ReviewRequest::Consequences(id) => self.describe_consequences(id, responder.typed(consequences)),
+            ReviewRequest::PagePictures { proposal, hash, page, screen } => {
+                self.in_background(proposal, responder.typed(pictures), move |writer| {
+                    let previews = writer.previews();
+                    move |input: OverlayInput| input.overlay_of(hash)?.page_pictures(&previews, page, screen)
+                });
+            }
+            ReviewRequest::Plan { proposal, hash, board, secrets } => {
+                let actor = Actor::new(ActorKind::Window, name);
+                self.call_with(responder, move |writer, responder| {
+                    let (input, terraform) = (writer.overlay_input(proposal), writer.terraform());
+                    background::spawn("consequences", responder, move |responder| {
+                        let overlay: Result<ProposalOverlay, Refusal> =
+                            input.and_then(|input| input.overlay_of(hash));
+                        let overlay = match overlay {
+                            Ok(overlay) => overlay,
+                            Err(refusal) => return responder.send(Err(refusal)),
+                        };
+                        match request_asked(overlay.proposal(), actor.clone()) {
+                            // The person pressed the button.
+                            Some(asked) if overlay.is_waiting() => {
+                                let asked = RequestAsked { secrets, pressed: true, ..asked };
+                                terraform.plan_request(asked, Some(reply(responder)));
+                            }
+                            Some(_) => {
+                                let message = "The proposal is no longer open.";
+                                responder.send(Err(Refusal::new(Code::Conflict, message)));
+                            }
+                            None => terraform.trial(overlay.trial(board, secrets, actor), reply(responder)),
+                        }
+                    });
+                });
+            }
+        }
+    }
+
+    /// Handles a review message of a terminal: reading is free, a decision takes a code.
+    pub(crate) fn terminal_review(
+        &self,
+        connection: u64,
+        request: TerminalReview,
+        name: String,
+        responder: JsonResponder,
+    ) {
+        match request {
+            TerminalReview::List => self.call(responder.encode(), |writer| Ok(writer.undecided())),
+            TerminalReview::Show(named) => self.call(responder.encode(), move |writer| {
+                let id = writer.workspace().proposal(&named)?.id;
+                writer.opened_proposal(id)
+            }),
+            TerminalReview::Ask(decision) => self.call(responder.encode(), move |writer| {
+                writer.issue_code(connection, decision, &Reviewer::at_terminal(name))
+            }),
+            TerminalReview::Confirm { code } => self.call_with(responder.0, move |writer, responder| {
+                writer.confirm_code(connection, &code, name, JsonResponder(responder));
+            }),
+        }
+    }
+
+    fn describe_consequences(&self, id: ProposalId, responder: Responder<Consequences>) {
+        self.in_background(id, responder, |writer| {
+            let context = writer.consequences_context();
+            move |input: OverlayInput| Ok(context.consequences(input.overlay()?))
+        });
+    }
+
+    /// Takes the proposal and what `prepare` needs on the writer's thread, and runs what `prepare` returns on another.
+    fn in_background<T: Send + 'static, W>(
+        &self,
+        id: ProposalId,
+        responder: Responder<T>,
+        prepare: impl FnOnce(&super::writer::Writer) -> W + Send + 'static,
+    ) where
+        W: FnOnce(OverlayInput) -> Result<T, Refusal> + Send + 'static,
+    {
+        self.call_with(responder, move |writer, responder| {
+            let (input, work) = (writer.overlay_input(id), prepare(writer));
+            background::spawn("consequences", responder, move |responder| {
+                responder.send(input.and_then(work));
+            });
+        });
+    }
+}
+
+fn opened(proposal: OpenedProposal) -> Answer {
+    Answer::Review(ReviewAnswer::Opened(Box::new(proposal)))
+}
+
+fn decided(decided: DecidedProposal) -> Answer {
+    let DecidedProposal { proposal, applied, notice } = decided;
+    Answer::Review(ReviewAnswer::Decided { proposal, applied, notice })
+}
+
+fn consequences(consequences: Consequences) -> Answer {
+    Answer::Review(ReviewAnswer::Consequences(Box::new(consequences)))
+}
+
+fn pictures(pictures: PagePictures) -> Answer {
+    Answer::Review(ReviewAnswer::PagePictures(Box::new(pictures)))
+}
