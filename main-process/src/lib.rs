@@ -12,7 +12,8 @@ mod preview;
 mod renderer_link;
 mod standalone;
 mod terminal;
-mod terraform_worker;
 #[cfg(test)]
 mod testing;
-mod upstreams;
+
+pub(crate) use managed_servers as upstreams;
+pub(crate) use terraform_runs as terraform_worker;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, Signal},
+    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, Signal, terraform_user},
     mcp::Link,
     preview, terraform_worker, upstreams,
 };
@@ -87,7 +87,7 @@ impl Running {
     /// The user's own folders of this test.
     pub(crate) fn user(&self) -> terraform_worker::UserFolders {
         let folder = self._folder.path();
-        terraform_worker::UserFolders { settings: folder.join("settings.toml"), plans: folder.join("plans") }
+        terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {

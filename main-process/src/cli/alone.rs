@@ -1,6 +1,9 @@
 //! Terraform for a command that has the workspace to itself, because no Draftboard is running.
 
-use crate::terraform_worker::{self, Around, Link, Told, UserFolders, Wardens};
+use crate::{
+    host::{terraform_responder, terraform_user},
+    terraform_worker::{self, Around, Link, Told, Wardens},
+};
 use crossbeam_channel::bounded;
 use shared_protocol::{
     Actor, Code, Refusal,
@@ -8,6 +11,7 @@ use shared_protocol::{
     terraform::TerraformRequest,
 };
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
+use user_folders as paths;
 use workspace::now;
 use workspace::{Mutation, Workspace};
 
@@ -24,7 +28,8 @@ impl Alone {
         let failed = |error: std::io::Error| Refusal::new(Code::Internal, error.to_string());
         let exe = std::env::current_exe().map_err(failed)?;
         let (link, questions) = Link::new();
-        let (spawner, user) = (Arc::new(Wardens::new(exe)), UserFolders::of_user());
+        let (spawner, user) =
+            (Arc::new(Wardens::new(exe)), terraform_user(paths::settings(), paths::plans()));
         let worker = terraform_worker::start(link.clone(), questions, Arc::new(Nobody), spawner, user);
         Ok(Self { link, worker: Some(worker.map_err(failed)?) })
     }
@@ -69,6 +74,7 @@ pub(super) fn ask(
     };
     alone.link.show(workspace);
     let (done, answered) = bounded(1);
-    alone.link.request(request, actor.clone(), Box::new(move |result| drop(done.send(result))));
+    let responder = terraform_responder(Box::new(move |result| drop(done.send(result))));
+    alone.link.request(request, actor.clone(), responder);
     answered.recv_timeout(LIMIT).unwrap_or_else(|_| Err(Refusal::new(Code::Timeout, "no answer in time")))
 }

@@ -2,10 +2,13 @@
 
 use super::{Roles, format, workspace_at};
 use crate::{
-    host::{Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch, launch_at},
+    host::{
+        Host, InHost, InPreviews, Job, Launch, Parts, Session, SessionError, Signal, launch, launch_at,
+        terraform_user,
+    },
     mcp, preview, renderer_link,
     terraform_worker::{self, Wardens},
-    upstreams::{self, Folders},
+    upstreams::{self, ManagedServerContext, ManagedServerFolders},
 };
 use crash_reports::{self, CrashRole, LogWriter, RunningMarker};
 use crossbeam_channel::{Receiver, select};
@@ -19,6 +22,7 @@ use signal_hook::{
     iterator::Signals,
 };
 use std::{io::IsTerminal, path::Path, process::ExitCode, sync::Arc, thread::JoinHandle, time::Duration};
+use user_folders as paths;
 
 /// Crashes of the window in a row before it is left alone.
 const MAX_CRASHES: u32 = 3;
@@ -145,7 +149,7 @@ fn run(
         questions,
         around,
         spawner,
-        terraform_worker::UserFolders::of_user(),
+        terraform_user(paths::settings(), paths::plans()),
     )?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
     let roles_of_previews = Box::new(preview::Roles(roles.exe.clone()));
@@ -153,13 +157,13 @@ fn run(
     let started = mcp::start(agents.clone(), orders, host.clone(), terraform.clone(), overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     if let Ok(started) = &started {
-        let around = upstreams::Around {
-            host: host.clone(),
-            agents: agents.clone(),
+        let context = ManagedServerContext {
+            events: Arc::new(InHost { host: host.clone(), agents: agents.clone() }),
+            action_runs: Arc::clone(&agents.doings),
             exe: roles.exe.clone(),
-            folders: Folders::of_user(),
+            folders: ManagedServerFolders::of_user(),
         };
-        upstreams::start(upstreams.clone(), wanted, around, &started.runtime);
+        upstreams::start(upstreams.clone(), wanted, context, &started.runtime);
     }
     ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
     if window {

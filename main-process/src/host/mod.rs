@@ -13,7 +13,8 @@ mod subscriber;
 mod writer;
 
 pub(crate) use answer::ask;
-pub(crate) use around::{InHost, InPreviews};
+pub(crate) use around::{InHost, InPreviews, terraform_responder, terraform_user};
+use around::{review_responder, upstream_responder};
 pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use session::{Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
@@ -176,11 +177,6 @@ impl Host {
         if self.jobs.try_send(job).is_err() {
             tracing::debug!("something was not mentioned to the writer");
         }
-    }
-
-    /// Leaves a job there, and gives it back when too much waits already.
-    pub(crate) fn try_send(&self, job: Job) -> Result<(), Box<Job>> {
-        self.jobs.try_send(job).map_err(|error| Box::new(error.into_inner()))
     }
 
     /// Has the review queue asked, and does not wait; when too much waits already, that is the answer.

@@ -14,6 +14,7 @@ use super::{
     launching::{self, Failed, Welcome},
     notify::Notifier,
     subscriber::Subscriber,
+    terraform_responder, upstream_responder,
 };
 use crate::{
     demo,
@@ -292,7 +293,8 @@ impl Writer {
             }
             Job::Upstreams(view) => self.renderer.tell_upstreams(view),
             Job::Upstream { decision, name, reply } => {
-                self.upstreams.decide(decision, upstreams::By { name, way: "window" }, reply);
+                let by = upstreams::By { name, way: "window" };
+                self.upstreams.decide(decision, by, upstream_responder(reply));
             }
             Job::CameOf { proposal, outcome } => self.came_of(proposal, outcome),
             Job::Request { .. } | Job::Mutate { .. } | Job::Ask { .. } | Job::Note { .. } => {}
@@ -436,12 +438,14 @@ impl Writer {
                 return audit::export_aside(self.host.clone(), actor.clone(), path, reply);
             }
             Request::Mcp(request) => return self.agents.request(request, reply),
-            Request::Terraform(request) => return self.terraform.request(request, actor.clone(), reply),
+            Request::Terraform(request) => {
+                return self.terraform.request(request, actor.clone(), terraform_responder(reply));
+            }
             Request::Preview(request) => return self.host.previews.request(request, reply),
             Request::Upstream(request) => {
                 let way = if actor.kind == ActorKind::Window { "window" } else { "terminal" };
                 let by = upstreams::By { name: actor.name.clone(), way };
-                return self.upstreams.request(request, by, reply);
+                return self.upstreams.request(request, by, upstream_responder(reply));
             }
             other => {
                 let asked = ask(workspace, &other, actor, now());

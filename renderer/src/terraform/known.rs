@@ -230,6 +230,7 @@ impl Known {
             TerraformAnswer::Started { .. } => self.given.extend(std::mem::take(&mut self.giving)),
             TerraformAnswer::Written { .. } => self.hcl.outdate(),
             TerraformAnswer::Imported { board, notes, .. } => self.imported = Some((board, notes)),
+            TerraformAnswer::MissingPrices(_) | TerraformAnswer::Cancelling => {}
         }
         None
     }

@@ -3,7 +3,7 @@
 
 use super::{Writer, reviewing::request_asked};
 use crate::{
-    host::Reply,
+    host::{Reply, review_responder},
     terraform_worker::{About, RequestAsked, TrialAsked},
 };
 use authority::{Snapshot, proposals::Overlay};
@@ -78,13 +78,13 @@ impl Writer {
                     Ok(laid) => match request_asked(&laid.proposal, actor.clone()) {
                         // The person's own press.
                         Some(asked) if laid.waits() => {
-                            terraform
-                                .plan_request(RequestAsked { secrets, pressed: true, ..asked }, Some(reply));
+                            let asked = RequestAsked { secrets, pressed: true, ..asked };
+                            terraform.plan_request(asked, Some(review_responder(reply)));
                         }
                         Some(_) => {
                             reply(Err(Refusal::new(Code::Conflict, "The request does not wait any more.")))
                         }
-                        None => terraform.trial(laid.trial(board, secrets, actor), reply),
+                        None => terraform.trial(laid.trial(board, secrets, actor), review_responder(reply)),
                     },
                     Err(refusal) => reply(Err(refusal)),
                 });

@@ -4,7 +4,7 @@
 use super::{Waiting, Writer};
 use crate::{
     host::{
-        Job, Reply, TerminalReply,
+        Job, TerminalReply,
         agent_run::AgentRun,
         codes::{Given, show_on_terminal},
         launching,
@@ -21,6 +21,7 @@ use shared_protocol::{
     messages::Answer,
     previews::{PreviewAnswer, PreviewRequest},
     proposal::{Act, Verdict},
+    request::Responder,
     review::{
         AskedDecision, AuditEvent, Grant, OpenedProposal, ReviewAnswer, ReviewRequest, Scope, TerminalReview,
         TerminalReviewAnswer,
@@ -156,13 +157,8 @@ impl Writer {
 
     /// A decision about a managed server that came with its code; how it went is told later.
     pub(super) fn upstream_confirmed(&self, decision: UpstreamDecision, name: String, reply: TerminalReply) {
-        let told: Reply = Box::new(move |result| {
-            reply(result.and_then(|answer| match answer {
-                Answer::Upstream(answer) => Ok(TerminalReviewAnswer::Upstream(answer)),
-                _ => Err(Refusal::new(Code::Internal, "an answer that was not asked for")),
-            }));
-        });
-        self.upstreams.decide(decision, upstreams::By { name, way: "terminal" }, told);
+        let responder = Responder::new(reply).map(TerminalReviewAnswer::Upstream);
+        self.upstreams.decide(decision, upstreams::By { name, way: "terminal" }, responder);
     }
 
     fn ask_for_code(

@@ -16,7 +16,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{
     Board, BoardId, Code, Refusal,
-    messages::Answer,
+    request::Responder,
     terraform::{
         BoardTerraform, Finding, PlanChange, PlanState, PlanView, RunId, RunLine, RunOperation, RunState,
         RunView, TerraformAnswer, TerraformView, TrialView,
@@ -385,7 +385,7 @@ impl Site {
             (record.lines.served(Instant::now(), is_over), run)
         };
         for waiting in served {
-            (waiting.reply)(self.lines_now(record, waiting.from));
+            waiting.responder.send(self.lines_now(record, waiting.from));
         }
     }
 
@@ -407,7 +407,7 @@ impl Site {
         Some((record.log.clone(), record.view.clone()))
     }
 
-    pub(super) fn cancel(&self, run: RunId) -> Result<Answer, Refusal> {
+    pub(super) fn cancel(&self, run: RunId) -> Result<TerraformAnswer, Refusal> {
         let mut state = self.lock();
         let record = state.runs.get_mut(&run).ok_or_else(|| unknown(run))?;
         if !record.is_going_on() {
@@ -415,7 +415,7 @@ impl Site {
         }
         record.view.state = RunState::Cancelling;
         record.cancel.store(true, Ordering::Release);
-        Ok(Answer::Done)
+        Ok(TerraformAnswer::Cancelling)
     }
 
     pub(super) fn history(&self, board: BoardId) -> Vec<RunView> {
@@ -491,29 +491,29 @@ impl Site {
     // ---- lines ------------------------------------------------------------------------------------------------------
 
     /// Lines from a number on. Who has them all waits a moment while the run goes on.
-    pub(super) fn lines(&self, run: RunId, from: u64, reply: crate::host::Reply) {
+    pub(super) fn lines(&self, run: RunId, from: u64, responder: Responder<TerraformAnswer>) {
         let too_many = {
             let mut state = self.lock();
             match state.runs.get_mut(&run) {
                 Some(record) if record.is_going_on() && from >= record.lines.count() => {
-                    record.lines.wait(Waiting { from, until: Instant::now() + LINE_WAIT, reply })
+                    record.lines.wait(Waiting { from, until: Instant::now() + LINE_WAIT, responder })
                 }
-                _ => Some(Waiting { from, until: Instant::now(), reply }),
+                _ => Some(Waiting { from, until: Instant::now(), responder }),
             }
         };
         if let Some(waiting) = too_many {
-            (waiting.reply)(self.lines_now(run, waiting.from));
+            waiting.responder.send(self.lines_now(run, waiting.from));
         }
     }
 
-    fn lines_now(&self, run: RunId, from: u64) -> Result<Answer, Refusal> {
+    fn lines_now(&self, run: RunId, from: u64) -> Result<TerraformAnswer, Refusal> {
         let (view, log, lines) = {
             let state = self.lock();
             let record = state.runs.get(&run).ok_or_else(|| unknown(run))?;
             (record.view.clone(), record.log.clone(), record.lines.from(from))
         };
         let lines = lines.unwrap_or_else(|| read_log(&log, from));
-        Ok(Answer::Terraform(TerraformAnswer::Lines { run: view, lines }))
+        Ok(TerraformAnswer::Lines { run: view, lines })
     }
 
     // ---- what is shown ----------------------------------------------------------------------------------------------

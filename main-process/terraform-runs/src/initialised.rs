@@ -125,6 +125,7 @@ mod tests {
         let user = UserFolders {
             settings: root.path().join("settings.toml"),
             plans: root.path().join("state/plans"),
+            read_program: |_| Ok(None),
         };
         fs::create_dir_all(&board).unwrap();
         assert!(is_ours(None, &board), "nothing is initialised");

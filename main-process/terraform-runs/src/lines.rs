@@ -1,8 +1,10 @@
 //! What a run says, counted from the first line: the newest in memory, all of them in its log.
 
-use crate::host::Reply;
 use safe_fs::SafeFolder;
-use shared_protocol::terraform::{MAX_RUN_LINES, RunLine};
+use shared_protocol::{
+    request::Responder,
+    terraform::{MAX_RUN_LINES, RunLine, TerraformAnswer},
+};
 use std::{
     collections::VecDeque,
     io::{BufRead as _, BufReader, Read as _},
@@ -29,7 +31,7 @@ pub(super) struct Lines {
 pub(super) struct Waiting {
     pub(super) from: u64,
     pub(super) until: Instant,
-    pub(super) reply: Reply,
+    pub(super) responder: Responder<TerraformAnswer>,
 }
 
 impl Lines {

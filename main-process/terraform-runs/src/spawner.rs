@@ -15,13 +15,13 @@ use terraform::run::{Launch, Running, Spawner};
 const GRACE: Duration = Duration::from_secs(120);
 
 /// Starts each program under a warden of its own.
-pub(crate) struct Wardens {
+pub struct Wardens {
     command: WardenCommand,
 }
 
 impl Wardens {
     /// `exe` is the executable that plays the warden.
-    pub(crate) fn new(exe: impl Into<PathBuf>) -> Self {
+    pub fn new(exe: impl Into<PathBuf>) -> Self {
         Self { command: WardenCommand::new(exe) }
     }
 }

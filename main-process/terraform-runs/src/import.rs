@@ -28,7 +28,7 @@ enum Source {
     Terraform(Vec<(String, String)>),
 }
 
-pub(crate) fn import(
+pub fn import(
     files: &WorkspaceFiles,
     snapshot: &Snapshot,
     folder: &Path,

@@ -2,13 +2,12 @@
 //! nobody.
 
 use super::{
-    Accepted, Around, By, Link, Order, follow::Following, forms, guests, internal, sources, spawner::Wardens,
-    too_much, views, words,
+    Accepted, By, Link, ManagedServerContext, Order, follow::Following, forms, guests, internal, sources,
+    spawner::Wardens, too_much, views, words,
 };
-use crate::host::{Host, Job, Reply};
 use shared_protocol::{
     Code, Refusal,
-    messages::Answer,
+    request::Responder,
     review::AuditEvent,
     upstreams::{
         CallResult, ImportFrom, Policy, ServerId, ToolCall, UpstreamAnswer, UpstreamDecision,
@@ -22,7 +21,6 @@ use tokio::{
 };
 use upstreams::{McpConfig, McpService, Pace, Setup, ToolSettings, best_secret_store, inherited_environment};
 use uuid::Uuid;
-use workspace::now;
 
 /// Orders that are carried out at once.
 const AT_ONCE: usize = 64;
@@ -30,31 +28,36 @@ const AT_ONCE: usize = 64;
 const LOG_PATIENCE: Duration = Duration::from_millis(1_500);
 const LOG_EVERY: Duration = Duration::from_millis(150);
 
-pub(super) async fn run(link: Link, mut orders: mpsc::Receiver<Order>, around: Around, runtime: Handle) {
-    let around = Arc::new(around);
-    let (of_setup, own) = (Arc::clone(&around), runtime.clone());
+pub(super) async fn run(
+    link: Link,
+    mut orders: mpsc::Receiver<Order>,
+    context: ManagedServerContext,
+    runtime: Handle,
+) {
+    let context = Arc::new(context);
+    let (of_setup, own) = (Arc::clone(&context), runtime.clone());
     let opened = tokio::task::spawn_blocking(move || open(&of_setup, own)).await;
     let problem = match opened {
-        Ok(Ok(service)) => return serve(Arc::new(service), link, orders, around).await,
+        Ok(Ok(service)) => return serve(Arc::new(service), link, orders, context).await,
         Ok(Err(failure)) => failure.message,
         Err(error) => format!("managed servers cannot be looked after: {error}"),
     };
     tracing::error!(problem, "managed servers are not started");
     let view = UpstreamsView { problem: Some(problem.clone()), ..UpstreamsView::default() };
     link.shown.store(Arc::new(view.clone()));
-    let host = around.host.clone();
-    drop(tokio::task::spawn_blocking(move || host.send(Job::Upstreams(Box::new(view)))).await);
+    let events = Arc::clone(&context.events);
+    drop(tokio::task::spawn_blocking(move || events.publish_view(view)).await);
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Request { request: UpstreamRequest::List, reply, .. } => {
-                reply(Ok(Answer::Upstream(UpstreamAnswer::View(Box::new(link.view().as_ref().clone())))));
+            Order::Request { request: UpstreamRequest::List, responder, .. } => {
+                responder.send(Ok(UpstreamAnswer::View(Box::new(link.view().as_ref().clone()))));
             }
-            Order::Request { reply, .. } | Order::Decide { reply, .. } => {
-                reply(Err(Refusal::new(Code::ServiceUnavailable, problem.clone())));
+            Order::Request { responder, .. } | Order::Decide { responder, .. } => {
+                responder.send(Err(Refusal::new(Code::ServiceUnavailable, problem.clone())));
             }
             Order::Accepted(Accepted { proposal, .. }) => {
                 let refusal = Refusal::new(Code::ServiceUnavailable, problem.clone());
-                around.agents.doings.done(proposal, mcp_server::Done::refused(refusal));
+                context.action_runs.done(proposal, mcp_server::Done::refused(refusal));
             }
             Order::Stop(done) => {
                 // Gone: nobody waits for it.
@@ -66,36 +69,41 @@ pub(super) async fn run(link: Link, mut orders: mpsc::Receiver<Order>, around: A
 }
 
 /// Asks the keyring, reads files: may take a moment.
-fn open(around: &Around, runtime: Handle) -> Result<McpService, upstreams::Failure> {
-    let folders = &around.folders;
+fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::Failure> {
+    let folders = &context.folders;
     let setup = Setup {
         config_file: folders.config.join("upstreams.json"),
         data: folders.data.clone(),
         environment: inherited_environment(),
-        spawner: Arc::new(Wardens::new(&around.exe)),
+        spawner: Arc::new(Wardens::new(&context.exe)),
         secrets: best_secret_store(&folders.config),
-        internal: Arc::new(internal::Told(Arc::clone(&around.agents.published))),
+        internal: Arc::new(internal::InternalMethodTable(Arc::clone(&context.events))),
         pace: Pace::default(),
     };
     McpService::open(setup, runtime)
 }
 
-async fn serve(service: Arc<McpService>, link: Link, mut orders: mpsc::Receiver<Order>, around: Arc<Around>) {
+async fn serve(
+    service: Arc<McpService>,
+    link: Link,
+    mut orders: mpsc::Receiver<Order>,
+    context: Arc<ManagedServerContext>,
+) {
     let places = views::Places {
-        config_file: around.folders.config.join("upstreams.json").display().to_string(),
-        registry: around.folders.config.join("registry.json").display().to_string(),
+        config_file: context.folders.config.join("upstreams.json").display().to_string(),
+        registry: context.folders.config.join("registry.json").display().to_string(),
     };
     // Set once: there is one service for the process.
     let _ = link.service.set(Arc::clone(&service));
-    let following = Arc::new(Following::new(Arc::clone(&service), link, around, places));
+    let following = Arc::new(Following::new(Arc::clone(&service), link, context, places));
     service.launch_enabled();
     let followers =
         [tokio::spawn(Arc::clone(&following).follow()), tokio::spawn(Arc::clone(&following).follow_files())];
     let places = Arc::new(Semaphore::new(AT_ONCE));
     while let Some(order) = orders.recv().await {
-        let (work, reply) = match order {
-            Order::Request { request, by, reply } => (Work::Request(request, by), reply),
-            Order::Decide { decision, by, reply } => (Work::Decide(decision, by), reply),
+        let (work, responder) = match order {
+            Order::Request { request, by, responder } => (Work::Request(request, by), responder),
+            Order::Decide { decision, by, responder } => (Work::Decide(decision, by), responder),
             Order::Accepted(accepted) => {
                 let following = Arc::clone(&following);
                 tokio::spawn(async move { guests::accepted(&following, &accepted).await });
@@ -118,11 +126,11 @@ async fn serve(service: Arc<McpService>, link: Link, mut orders: mpsc::Receiver<
             Ok(place) => {
                 let desk = Desk { following: Arc::clone(&following) };
                 tokio::spawn(async move {
-                    desk.attend(work, reply).await;
+                    desk.attend(work, responder).await;
                     drop(place);
                 });
             }
-            Err(_) => reply(Err(too_much())),
+            Err(_) => responder.send(Err(too_much())),
         }
     }
 }
@@ -142,11 +150,7 @@ impl Desk {
         &self.following.service
     }
 
-    fn host(&self) -> &Host {
-        &self.following.around.host
-    }
-
-    async fn attend(&self, work: Work, reply: Reply) {
+    async fn attend(&self, work: Work, responder: Responder<UpstreamAnswer>) {
         let result = match work {
             Work::Request(request, by) => self.request(request, &by).await,
             Work::Decide(decision, by) => {
@@ -157,20 +161,11 @@ impl Desk {
                     Ok(_) => text,
                     Err(refusal) => format!("{text}: {}", refusal.message),
                 };
-                self.note(AuditEvent::Upstream, by, text).await;
+                self.following.audit(AuditEvent::Upstream, by, text).await;
                 result
             }
         };
-        reply(result.map(Answer::Upstream));
-    }
-
-    /// A line of the audit.
-    async fn note(&self, event: AuditEvent, by: By, reason: String) {
-        let host = self.host().clone();
-        let noted = tokio::task::spawn_blocking(move || host.send(Job::Note { event, by, reason })).await;
-        if let Ok(Err(refusal)) = noted {
-            tracing::error!(%refusal, "a decision about a managed server was not noted in the audit");
-        }
+        responder.send(result);
     }
 
     async fn request(&self, request: UpstreamRequest, by: &By) -> Result<UpstreamAnswer, Refusal> {
@@ -330,7 +325,7 @@ impl Desk {
     }
 
     async fn shown(&self, id: Uuid) -> Result<UpstreamAnswer, Refusal> {
-        let details = self.aside(move |service| views::details(service, id, now().time)).await?;
+        let details = self.aside(move |service| views::details(service, id)).await?;
         Ok(UpstreamAnswer::Server(Box::new(details)))
     }
 
@@ -408,7 +403,8 @@ impl Desk {
             Ok(_) => "it answered".to_owned(),
             Err(failure) => failure.message.clone(),
         };
-        self.note(AuditEvent::Call, by.clone(), format!("{}: {came}", words::cut(&call.tool))).await;
+        let reason = format!("{}: {came}", words::cut(&call.tool));
+        self.following.audit(AuditEvent::Call, by.clone(), reason).await;
         let answer = answered.map_err(views::refusal)?;
         Ok(UpstreamAnswer::Called(CallResult { json: answer.json, is_error: answer.is_error }))
     }
@@ -441,7 +437,7 @@ fn import(service: &McpService, source: &ImportFrom, names: &[String]) -> Result
         let (name, mut config) = (server.config.name.clone(), server.config);
         forms::tame(&mut config);
         match service.create_with_secrets(config, &server.secrets) {
-            Ok(created) => servers.push(views::brief(service, &created, now().time)),
+            Ok(created) => servers.push(views::brief(service, &created)),
             Err(failure) => refused.push((name, failure.message)),
         }
     }

@@ -1,6 +1,6 @@
 //! Where manifests are looked for, and noticing that something there has changed.
 
-use super::{Folders, views};
+use super::{ManagedServerFolders, views};
 use shared_protocol::upstreams::ManifestBrief;
 use std::{
     fs,
@@ -16,7 +16,7 @@ const MOST_ENTRIES: usize = 2_048;
 const DEEPEST: usize = 6;
 
 /// The user's own first: of two tools with one name the first stays.
-pub(super) fn folders(user: &Folders, workspace: Option<&Path>) -> Vec<ManifestFolder> {
+pub(super) fn folders(user: &ManagedServerFolders, workspace: Option<&Path>) -> Vec<ManifestFolder> {
     let own = ManifestFolder { origin: Origin::User, path: user.manifests() };
     let shared = workspace
         .map(|root| ManifestFolder { origin: Origin::Workspace, path: root.join("manifests") })
@@ -61,7 +61,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64, Option<Sy
 }
 
 /// Reads manifests as they would be read, and calls nothing. Each place is a folder or one file.
-pub(crate) fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
+pub fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
     let folders: Vec<ManifestFolder> =
         places.iter().map(|place| ManifestFolder { origin: Origin::User, path: place.to_owned() }).collect();
     let reports = upstreams::check_manifests(&folders).into_iter();

@@ -30,15 +30,14 @@ mod user;
 mod views;
 mod worker;
 
-pub(crate) use around::{Around, Told};
-pub(crate) use follower::{Follower, Outcome};
-pub(crate) use import::import;
-pub(crate) use request_plan::{PlanKey, SavedPlan};
-pub(crate) use spawner::Wardens;
-pub(crate) use trial::{About, TrialAsked};
-pub(crate) use user::UserFolders;
+pub use around::{Around, Told};
+pub use follower::{Follower, Outcome};
+pub use import::import;
+pub use request_plan::{PlanKey, SavedPlan};
+pub use spawner::Wardens;
+pub use trial::{About, TrialAsked};
+pub use user::UserFolders;
 
-use crate::host::Reply;
 use arc_swap::ArcSwapOption;
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
@@ -48,7 +47,9 @@ use request_plan::RequestPlans;
 use shared_protocol::{
     Actor, BoardId, BoardKind, Change, Code, NodeId, ProposalId, ProposalState, Refusal, Subject,
     proposal::ContentHash,
-    terraform::{CostView, Finding, RequestPlanView, RunOperation, TerraformRequest},
+    request::Responder,
+    review::ReviewAnswer,
+    terraform::{CostView, Finding, RequestPlanView, RunOperation, TerraformAnswer, TerraformRequest},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -69,28 +70,28 @@ type Files = BTreeMap<String, Arc<str>>;
 /// Requests that may wait.
 const MAX_ORDERS: usize = 256;
 
-pub(crate) enum Order {
+pub enum Order {
     Request {
         request: TerraformRequest,
         actor: Actor,
-        reply: Reply,
+        responder: Responder<TerraformAnswer>,
         /// Hears of the run that this starts.
         follower: Option<Arc<dyn Follower>>,
     },
     /// A plan of what is only proposed.
     Trial {
         asked: Box<TrialAsked>,
-        reply: Reply,
+        responder: Responder<ReviewAnswer>,
     },
     /// The saved plan of an agent's request to apply or destroy.
     PlanRequest {
         asked: Box<RequestAsked>,
-        reply: Option<Reply>,
+        responder: Option<Responder<ReviewAnswer>>,
     },
     /// A person said yes to a saved plan.
     ApplyRequest {
         apply: Box<ApplyRequest>,
-        reply: Reply,
+        responder: Responder<TerraformAnswer>,
     },
     /// Something is not as it was.
     Look,
@@ -98,31 +99,31 @@ pub(crate) enum Order {
 }
 
 /// A request to apply or destroy that is to be planned.
-pub(crate) struct RequestAsked {
-    pub(crate) key: PlanKey,
+pub struct RequestAsked {
+    pub key: PlanKey,
     /// [`RunOperation::Apply`] or [`RunOperation::Destroy`].
-    pub(crate) operation: RunOperation,
+    pub operation: RunOperation,
     /// As the client calls itself.
-    pub(crate) requested_by: String,
-    pub(crate) actor: Actor,
-    pub(crate) secrets: Vec<(String, String)>,
+    pub requested_by: String,
+    pub actor: Actor,
+    pub secrets: Vec<(String, String)>,
     /// A person pressed *Plan*: also what executes or sends while it is planned is then their own.
-    pub(crate) pressed: bool,
+    pub pressed: bool,
 }
 
 /// A saved plan that a person said yes to.
-pub(crate) struct ApplyRequest {
-    pub(crate) key: PlanKey,
-    pub(crate) saved: Arc<SavedPlan>,
-    pub(crate) requested_by: String,
+pub struct ApplyRequest {
+    pub key: PlanKey,
+    pub saved: Arc<SavedPlan>,
+    pub requested_by: String,
     /// Who approved it.
-    pub(crate) actor: Actor,
-    pub(crate) follower: Arc<dyn Follower>,
+    pub actor: Actor,
+    pub follower: Arc<dyn Follower>,
 }
 
 /// How the rest of the process reaches this part.
 #[derive(Clone)]
-pub(crate) struct Link {
+pub struct Link {
     orders: Sender<Order>,
     shown: Arc<Shown>,
 }
@@ -148,13 +149,13 @@ impl Shown {
 
 impl Link {
     /// Nobody is at the other end before [`start`].
-    pub(crate) fn new() -> (Self, Receiver<Order>) {
+    pub fn new() -> (Self, Receiver<Order>) {
         let (orders, waiting) = bounded(MAX_ORDERS);
         (Self { orders, shown: Arc::default() }, waiting)
     }
 
     /// Shows the workspace as it is now, if that is news.
-    pub(crate) fn show(&self, workspace: &Workspace) {
+    pub fn show(&self, workspace: &Workspace) {
         let ground = Ground { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
         if self.shown.ground.load().as_ref().is_none_or(|before| !before.is_same(&ground)) {
             self.shown.ground.store(Some(Arc::new(ground)));
@@ -170,44 +171,44 @@ impl Link {
     }
 
     /// Answers later, from another thread.
-    pub(crate) fn request(&self, request: TerraformRequest, actor: Actor, reply: Reply) {
-        self.order(Order::Request { request, actor, reply, follower: None });
+    pub fn request(&self, request: TerraformRequest, actor: Actor, responder: Responder<TerraformAnswer>) {
+        self.order(Order::Request { request, actor, responder, follower: None });
     }
 
     /// As [`Self::request`]; the run that this starts is followed to its end.
-    pub(crate) fn run_followed(
+    pub fn run_followed(
         &self,
         request: TerraformRequest,
         actor: Actor,
-        reply: Reply,
+        responder: Responder<TerraformAnswer>,
         follower: Arc<dyn Follower>,
     ) {
-        self.order(Order::Request { request, actor, reply, follower: Some(follower) });
+        self.order(Order::Request { request, actor, responder, follower: Some(follower) });
     }
 
     /// Plans what is only proposed, beside the board's own folder. Answers when it has begun.
-    pub(crate) fn trial(&self, asked: TrialAsked, reply: Reply) {
-        self.order(Order::Trial { asked: Box::new(asked), reply });
+    pub fn trial(&self, asked: TrialAsked, responder: Responder<ReviewAnswer>) {
+        self.order(Order::Trial { asked: Box::new(asked), responder });
     }
 
     /// Plans an agent's request and keeps the plan. Answers, where somebody waits, when it has begun.
-    pub(crate) fn plan_request(&self, asked: RequestAsked, reply: Option<Reply>) {
+    pub fn plan_request(&self, asked: RequestAsked, responder: Option<Responder<ReviewAnswer>>) {
         if self.shown.requests.begin(asked.key) {
-            return self.order(Order::PlanRequest { asked: Box::new(asked), reply });
+            return self.order(Order::PlanRequest { asked: Box::new(asked), responder });
         }
-        if let Some(reply) = reply {
+        if let Some(responder) = responder {
             let message = "The request is being planned already.";
-            reply(Err(Refusal::new(Code::Conflict, message).hint("Wait for the plan.")));
+            responder.send(Err(Refusal::new(Code::Conflict, message).hint("Wait for the plan.")));
         }
     }
 
     /// The plan of a request, as far as there is one.
-    pub(crate) fn request_plan(&self, proposal: ProposalId) -> Option<RequestPlanView> {
+    pub fn request_plan(&self, proposal: ProposalId) -> Option<RequestPlanView> {
         self.shown.requests.view(proposal)
     }
 
     /// Whether a yes names the plan that is there, and whether everything is as it was planned.
-    pub(crate) fn check_request(
+    pub fn check_request(
         &self,
         proposal: ProposalId,
         board: BoardId,
@@ -229,13 +230,13 @@ impl Link {
     }
 
     /// The plan that was said yes to; nobody else gets it any more.
-    pub(crate) fn take_request(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
+    pub fn take_request(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
         self.shown.requests.take(proposal)
     }
 
     /// Applies exactly the plan that was said yes to, or nothing.
-    pub(crate) fn apply_request(&self, apply: ApplyRequest, reply: Reply) {
-        self.order(Order::ApplyRequest { apply: Box::new(apply), reply });
+    pub fn apply_request(&self, apply: ApplyRequest, responder: Responder<TerraformAnswer>) {
+        self.order(Order::ApplyRequest { apply: Box::new(apply), responder });
     }
 
     fn order(&self, order: Order) {
@@ -251,14 +252,14 @@ impl Link {
             }
         };
         match refused {
-            (
-                Order::Request { reply, .. } | Order::Trial { reply, .. } | Order::ApplyRequest { reply, .. },
-                refusal,
-            ) => reply(Err(refusal)),
-            (Order::PlanRequest { asked, reply }, refusal) => {
+            (Order::Request { responder, .. } | Order::ApplyRequest { responder, .. }, refusal) => {
+                responder.send(Err(refusal));
+            }
+            (Order::Trial { responder, .. }, refusal) => responder.send(Err(refusal)),
+            (Order::PlanRequest { asked, responder }, refusal) => {
                 self.shown.requests.fail(asked.key, refusal.message.clone());
-                if let Some(reply) = reply {
-                    reply(Err(refusal));
+                if let Some(responder) = responder {
+                    responder.send(Err(refusal));
                 }
             }
             (Order::Look | Order::Stop, _) => {}
@@ -266,17 +267,13 @@ impl Link {
     }
 
     /// A board's files as they would be written and what is wrong with them, for a reader with a state of its own.
-    pub(crate) fn files(
-        &self,
-        snapshot: &Snapshot,
-        board: BoardId,
-    ) -> Result<(Files, Vec<Finding>), Refusal> {
+    pub fn files(&self, snapshot: &Snapshot, board: BoardId) -> Result<(Files, Vec<Finding>), Refusal> {
         let draft = self.shown.drafts.of(&self.ground_of(snapshot)?, board)?;
         Ok((draft.generated.files.clone(), views::findings(&draft)))
     }
 
     /// What a board costs, for a reader with a state of its own.
-    pub(crate) fn cost(&self, snapshot: &Snapshot, board: BoardId) -> Result<CostView, Refusal> {
+    pub fn cost(&self, snapshot: &Snapshot, board: BoardId) -> Result<CostView, Refusal> {
         let estimates = self.shown.estimates(&self.ground_of(snapshot)?, board)?;
         Ok(views::cost(&estimates, board, snapshot.revision()))
     }
@@ -329,7 +326,7 @@ impl Link {
     }
 
     /// Runs are asked to end, and given a moment for it.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         // Closed: it has ended already.
         let _ = self.orders.send(Order::Stop);
     }
@@ -361,7 +358,7 @@ impl Pricing for Link {
 }
 
 /// Starts the thread that answers.
-pub(crate) fn start(
+pub fn start(
     link: Link,
     orders: Receiver<Order>,
     around: Arc<dyn Around>,

@@ -8,7 +8,7 @@ use terraform::run::{Action, Event};
 const MOST_TOLD: usize = 1_000;
 
 /// Called on the run's own thread, in order; may wait a moment.
-pub(crate) trait Follower: Send + Sync {
+pub trait Follower: Send + Sync {
     /// Before anything is said.
     fn started(&self, run: RunId);
 
@@ -19,28 +19,28 @@ pub(crate) trait Follower: Send + Sync {
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Outcome {
-    pub(crate) operation: RunOperation,
-    pub(crate) state: RunState,
-    pub(crate) summary: Option<Counts>,
-    pub(crate) complaints: Vec<Complaint>,
-    pub(crate) changes: Vec<ResourceChange>,
+pub struct Outcome {
+    pub operation: RunOperation,
+    pub state: RunState,
+    pub summary: Option<Counts>,
+    pub complaints: Vec<Complaint>,
+    pub changes: Vec<ResourceChange>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Complaint {
-    pub(crate) is_error: bool,
-    pub(crate) summary: String,
-    pub(crate) detail: String,
+pub struct Complaint {
+    pub is_error: bool,
+    pub summary: String,
+    pub detail: String,
 }
 
 /// One resource that a plan would change, or that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ResourceChange {
-    pub(crate) address: String,
-    pub(crate) action: &'static str,
-    pub(crate) success: bool,
-    pub(crate) error: Option<String>,
+pub struct ResourceChange {
+    pub address: String,
+    pub action: &'static str,
+    pub success: bool,
+    pub error: Option<String>,
 }
 
 /// Gathers what a follower is told at the end.

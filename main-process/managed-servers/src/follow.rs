@@ -1,10 +1,12 @@
 //! Keeps everybody who looks up to date: the window, terminals that ask, and agents. What changes within a moment is told
 //! once.
 
-use super::{Around, Link, guests, manifests, views};
-use crate::host::Job;
+use super::{By, Link, ManagedServerContext, guests, manifests, views};
 use mcp_server::{Guest, Guests};
-use shared_protocol::upstreams::{ServerState, UpstreamsView};
+use shared_protocol::{
+    review::AuditEvent,
+    upstreams::{ServerState, UpstreamsView},
+};
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -13,7 +15,6 @@ use std::{
 };
 use tokio::sync::Notify;
 use upstreams::{ManifestFolder, McpService};
-use workspace::now;
 
 /// Changes within this time are one.
 const GATHER: Duration = Duration::from_millis(80);
@@ -24,7 +25,7 @@ const LINES_EVERY: Duration = Duration::from_millis(500);
 pub(super) struct Following {
     pub(super) service: Arc<McpService>,
     pub(super) link: Link,
-    pub(super) around: Arc<Around>,
+    pub(super) context: Arc<ManagedServerContext>,
     pub(super) places: views::Places,
     /// Credentials of manifests that are set; looked up when manifests are read.
     credentials: Mutex<views::CredentialsSet>,
@@ -38,11 +39,11 @@ impl Following {
     pub(super) fn new(
         service: Arc<McpService>,
         link: Link,
-        around: Arc<Around>,
+        context: Arc<ManagedServerContext>,
         places: views::Places,
     ) -> Self {
         let (credentials, folders, look) = (Mutex::default(), Mutex::default(), Notify::new());
-        Self { service, link, around, places, credentials, folders, look, offered: Mutex::default() }
+        Self { service, link, context, places, credentials, folders, look, offered: Mutex::default() }
     }
 
     pub(super) fn root(&self) -> Option<PathBuf> {
@@ -51,7 +52,7 @@ impl Following {
 
     /// Reads all manifests anew. Looks at files and at the secret store: not from a thread that others wait for.
     pub(super) fn read_manifests(&self) {
-        let folders = manifests::folders(&self.around.folders, self.root().as_deref());
+        let folders = manifests::folders(&self.context.folders, self.root().as_deref());
         let reports = self.service.load_manifests(&folders);
         let mut set = views::CredentialsSet::new();
         for report in &reports {
@@ -67,7 +68,7 @@ impl Following {
     pub(super) fn view(&self) -> UpstreamsView {
         let credentials = self.credentials.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        views::view(&self.service, &self.places, &folders, &credentials, now().time)
+        views::view(&self.service, &self.places, &folders, &credentials)
     }
 
     /// Until the process ends.
@@ -103,7 +104,7 @@ impl Following {
         let guests = guests::guests(self, before, known, Arc::clone(view));
         if !before.is_same(&guests) {
             *before = guests.clone();
-            self.around.agents.published.show_guests(guests);
+            self.context.events.publish_tools(guests);
         }
     }
 
@@ -116,12 +117,14 @@ impl Following {
         }
         self.link.shown.store(Arc::clone(&view));
         self.show_agents(&view);
-        let host = self.around.host.clone();
-        let told =
-            tokio::task::spawn_blocking(move || host.send(Job::Upstreams(Box::new(view.as_ref().clone()))));
-        if let Ok(Err(refusal)) = told.await {
-            tracing::debug!(%refusal, "the window was not told about managed servers");
-        }
+        let events = Arc::clone(&self.context.events);
+        drop(tokio::task::spawn_blocking(move || events.publish_view(view.as_ref().clone())).await);
+    }
+
+    /// Records a line of the audit.
+    pub(super) async fn audit(&self, event: AuditEvent, by: By, reason: String) {
+        let events = Arc::clone(&self.context.events);
+        drop(tokio::task::spawn_blocking(move || events.record_audit(event, by, reason)).await);
     }
 
     /// Looks at files: takes over what another Draftboard of the same user has changed, and reads manifests anew whenever their
@@ -130,7 +133,7 @@ impl Following {
         let mut roots = self.link.root.subscribe();
         let mut seen = None;
         loop {
-            let folders = manifests::folders(&self.around.folders, self.root().as_deref());
+            let folders = manifests::folders(&self.context.folders, self.root().as_deref());
             let service = Arc::clone(&self.service);
             let looks = tokio::task::spawn_blocking(move || {
                 let programs: Vec<PathBuf> =

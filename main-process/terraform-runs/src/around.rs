@@ -8,12 +8,12 @@ use shared_protocol::{
 use workspace::Mutation;
 
 /// What the window should hear of.
-pub(crate) enum Told {
+pub enum Told {
     View(Box<TerraformView>),
     Lines { run: RunId, first: u64, lines: Vec<RunLine> },
 }
 
-pub(crate) trait Around: Send + Sync {
+pub trait Around: Send + Sync {
     /// May wait a moment; is never called by the writer.
     fn tell(&self, told: Told);
 

@@ -181,7 +181,7 @@ pub(super) fn configuration(draft: &Draft) -> Result<Configuration, Refusal> {
 }
 
 /// A plan that can be accepted.
-pub(crate) struct SavedPlan {
+pub struct SavedPlan {
     file: Arc<PlanFile>,
     digest: Digest,
     binding: Binding,
@@ -265,10 +265,10 @@ struct RequestPlan {
 
 /// A version of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PlanKey {
-    pub(crate) proposal: ProposalId,
-    pub(crate) version: u32,
-    pub(crate) board: BoardId,
+pub struct PlanKey {
+    pub proposal: ProposalId,
+    pub version: u32,
+    pub board: BoardId,
 }
 
 /// The plans of all requests that wait.

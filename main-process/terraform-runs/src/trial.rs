@@ -9,13 +9,11 @@ use super::{
     site::{Site, refusal},
     views,
 };
-use crate::host::Reply;
 use authority::Snapshot;
 use shared_protocol::{
     Actor, BoardId, Code, ProposalId, Refusal, Revision,
-    messages::Answer,
     proposal::ContentHash,
-    review::ReviewAnswer,
+    request::Responder,
     terraform::{
         MAX_TRIAL_ATTRIBUTES, MAX_TRIAL_CHANGES, PlanChange, RunId, RunOperation, RunState, RunView,
     },
@@ -37,22 +35,22 @@ use workspace::now;
 pub(super) const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// What somebody wants planned.
-pub(crate) struct TrialAsked {
-    pub(crate) about: About,
-    pub(crate) board: BoardId,
+pub struct TrialAsked {
+    pub about: About,
+    pub board: BoardId,
     /// The workspace with the proposal in it.
-    pub(crate) state: Snapshot,
-    pub(crate) secrets: Vec<(String, String)>,
-    pub(crate) actor: Actor,
+    pub state: Snapshot,
+    pub secrets: Vec<(String, String)>,
+    pub actor: Actor,
 }
 
 /// The content that is planned.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct About {
-    pub(crate) proposal: ProposalId,
-    pub(crate) version: u32,
-    pub(crate) hash: ContentHash,
-    pub(crate) over: Revision,
+pub struct About {
+    pub proposal: ProposalId,
+    pub version: u32,
+    pub hash: ContentHash,
+    pub over: Revision,
 }
 
 /// The workspace's place for the one plan of this kind that may go on; given back when dropped.
@@ -64,16 +62,22 @@ impl Drop for Place {
     }
 }
 
-pub(super) fn start(about: About, starting: Starting, now: Option<Arc<Draft>>, place: Place, reply: Reply) {
+pub(super) fn start(
+    about: About,
+    starting: Starting,
+    now: Option<Arc<Draft>>,
+    place: Place,
+    responder: Responder<RunId>,
+) {
     let work = move || {
         let alive = starting.site.alive();
         let link = starting.link.clone();
         let trial = Trial { about, starting, now };
         match trial.prepare() {
-            Ok((program, scratch)) => trial.follow(&program, scratch, place, reply),
+            Ok((program, scratch)) => trial.follow(&program, scratch, place, responder),
             Err(refusal) => {
                 drop(place);
-                reply(Err(refusal));
+                responder.send(Err(refusal));
             }
         }
         link.look();
@@ -125,7 +129,7 @@ impl Trial {
         Ok((program, scratch))
     }
 
-    fn follow(&self, program: &Program, scratch: Scratch, place: Place, reply: Reply) {
+    fn follow(&self, program: &Program, scratch: Scratch, place: Place, responder: Responder<RunId>) {
         let Starting { site, draft, actor, link, .. } = &self.starting;
         let view = RunView {
             id: 0,
@@ -142,7 +146,7 @@ impl Trial {
             log: String::new(),
         };
         let (id, cancel) = site.trial_started(self.about, view);
-        reply(Ok(Answer::Review(ReviewAnswer::Planning { run: id })));
+        responder.send(Ok(id));
         link.look();
         let runs = Runs::new(Arc::clone(&self.starting.spawner), scratch.root());
         let ended = self.run(id, &cancel, &runs, program, &scratch);

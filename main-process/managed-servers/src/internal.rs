@@ -1,7 +1,7 @@
 //! What Draftboard tells manifests of the type `internal`. All of it is computed from the view that the writer publishes, so
 //! nothing waits for anybody, and nothing changes.
 
-use crate::mcp::Published;
+use super::ManagedServerEvents;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use upstreams::{Code, Failure, INTERNAL_METHODS, InternalMethods};
@@ -9,15 +9,15 @@ use upstreams::{Code, Failure, INTERNAL_METHODS, InternalMethods};
 /// Problems in one answer.
 const MOST_PROBLEMS: usize = 200;
 
-pub(super) struct Told(pub(super) Arc<Published>);
+pub(super) struct InternalMethodTable(pub(super) Arc<dyn ManagedServerEvents>);
 
-impl InternalMethods for Told {
+impl InternalMethods for InternalMethodTable {
     fn knows(&self, method: &str) -> bool {
         INTERNAL_METHODS.contains(&method)
     }
 
     fn call(&self, method: &str, _: &Value) -> Result<Value, Failure> {
-        let view = self.0.view();
+        let view = self.0.agents_view();
         if method == "server.status" {
             let version = env!("CARGO_PKG_VERSION");
             let workspace = view.workspace.as_ref().map(|workspace| &workspace.name);

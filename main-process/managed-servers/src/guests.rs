@@ -2,7 +2,6 @@
 //! each of them; its policy says whether each call asks a person again. Every call is in the audit.
 
 use super::{Accepted, By, follow::Following, forms, keeper, views, words};
-use crate::host::Job;
 use mcp_server::{Asking, Call, Code, Done, Failure, Guest, Guests, Passing, Said, Tool as Offered, wait_of};
 use serde_json::Value;
 use shared_protocol::{
@@ -224,15 +223,7 @@ impl Called {
 async fn note(following: &Arc<Following>, client: &str, tool: &str, what: &str) {
     let by = By { name: client.to_owned(), way: "agent" };
     let reason = format!("{}: {}", words::cut(tool), words::cut(what));
-    let host = following.around.host.clone();
-    let job = Job::Note { event: AuditEvent::Call, by, reason };
-    if let Err(job) = host.try_send(job) {
-        // The writer is busy: this one waits, and nobody else does.
-        let sent = tokio::task::spawn_blocking(move || host.send(*job)).await;
-        if let Ok(Err(refusal)) = sent {
-            tracing::error!(%refusal, "a call was not noted in the audit");
-        }
-    }
+    following.audit(AuditEvent::Call, by, reason).await;
 }
 
 fn outcome(answered: &Result<Answer, Refusal>) -> String {
@@ -305,7 +296,7 @@ fn still(service: &McpService, call: &ToolCall) -> Result<Found, Refusal> {
 /// Calls what a person has accepted; what it says and comes to goes to the call that waits, and stands with the proposal.
 pub(super) async fn accepted(following: &Arc<Following>, accepted: &Accepted) {
     let Accepted { proposal, number, proposer, call } = accepted;
-    let (proposal, doings) = (*proposal, &following.around.agents.doings);
+    let (proposal, doings) = (*proposal, &following.context.action_runs);
     doings.begin(proposal);
     let stop = CancellationToken::new();
     let stopping = stop.clone();
@@ -335,10 +326,7 @@ pub(super) async fn accepted(following: &Arc<Following>, accepted: &Accepted) {
         Ok(answer) => Done::well(words, answer.value()),
         Err(refusal) => Done::refused(refusal),
     };
-    let (host, outcome) = (following.around.host.clone(), done.words.clone());
-    let told = tokio::task::spawn_blocking(move || host.send(Job::CameOf { proposal, outcome })).await;
-    if let Ok(Err(refusal)) = told {
-        tracing::debug!(%refusal, "what came of a call was not noted");
-    }
+    let (events, outcome) = (Arc::clone(&following.context.events), done.words.clone());
+    drop(tokio::task::spawn_blocking(move || events.record_outcome(proposal, outcome)).await);
     doings.done(proposal, done);
 }

@@ -13,6 +13,7 @@ use shared_protocol::{
 use std::{
     collections::{BTreeMap, BTreeSet, hash_map::DefaultHasher},
     hash::{Hash as _, Hasher as _},
+    time::{SystemTime, UNIX_EPOCH},
 };
 use upstreams::{
     Approval, Difference, Failure, Import, ManifestFolder, ManifestReport, ManifestTool, McpConfig,
@@ -59,7 +60,6 @@ pub(super) fn view(
     places: &Places,
     folders: &[ManifestFolder],
     credentials: &CredentialsSet,
-    now: u64,
 ) -> UpstreamsView {
     let unreadable = service.unreadable().into_iter().map(|entry| UnreadableServer {
         name: entry.entry["name"].as_str().unwrap_or("without a name").to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn view(
     let policy = |tool: &ManifestTool| forms::policy(service.manifest_policy(tool));
     UpstreamsView {
         problem: None,
-        servers: service.list().iter().map(|config| brief(service, config, now)).collect(),
+        servers: service.list().iter().map(|config| brief(service, config)).collect(),
         unreadable: unreadable.collect(),
         manifests: service
             .manifests()
@@ -95,7 +95,7 @@ fn origin(origin: Origin) -> ManifestOrigin {
     }
 }
 
-pub(super) fn brief(service: &McpService, config: &McpConfig, now: u64) -> ServerBrief {
+pub(super) fn brief(service: &McpService, config: &McpConfig) -> ServerBrief {
     let id = config.id;
     let details = service.details(id);
     let status = details.as_ref().map_or(McpStatus::Stopped, |details| details.status.clone());
@@ -107,7 +107,7 @@ pub(super) fn brief(service: &McpService, config: &McpConfig, now: u64) -> Serve
         McpStatus::Backoff { message, .. } | McpStatus::Error { message } => Some(message.clone()),
         _ => details.as_ref().and_then(|details| Some(details.last_failure.as_ref()?.message.clone())),
     };
-    let state = state(&status, now);
+    let state = state(&status);
     let shows_lines =
         matches!(state, ServerState::Starting(_) | ServerState::Backoff { .. } | ServerState::Error);
     let lines = service.log(id).map(|(lines, _)| lines).filter(|_| shows_lines).unwrap_or_default();
@@ -147,7 +147,12 @@ fn stamp(service: &McpService, config: &McpConfig, brief: &ServerBrief) -> u64 {
     hasher.finish()
 }
 
-fn state(status: &McpStatus, now: u64) -> ServerState {
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+fn state(status: &McpStatus) -> ServerState {
     match status {
         McpStatus::Disabled => ServerState::Disabled,
         McpStatus::Stopped => ServerState::Stopped,
@@ -159,7 +164,7 @@ fn state(status: &McpStatus, now: u64) -> ServerState {
         }),
         McpStatus::Running { .. } => ServerState::Running,
         McpStatus::Backoff { attempt, retry_in_ms, .. } => {
-            ServerState::Backoff { attempt: *attempt, retry_at: now.saturating_add(*retry_in_ms) }
+            ServerState::Backoff { attempt: *attempt, retry_at: now().saturating_add(*retry_in_ms) }
         }
         McpStatus::NeedsApproval { .. } => ServerState::NeedsApproval,
         McpStatus::NeedsCredentials { missing } => ServerState::NeedsCredentials { missing: missing.clone() },
@@ -168,13 +173,13 @@ fn state(status: &McpStatus, now: u64) -> ServerState {
 }
 
 /// Asks the secret store; not from a thread that others wait for.
-pub(super) fn details(service: &McpService, id: Uuid, now: u64) -> Result<ServerDetails, Refusal> {
+pub(super) fn details(service: &McpService, id: Uuid) -> Result<ServerDetails, Refusal> {
     let config = service.get(id).ok_or_else(|| unknown(&id.to_string()))?;
     // A store that cannot be read is told when the server is started; here nothing is set.
     let set = service.secrets_set(&config).unwrap_or_default();
     let mut tools: Vec<ToolView> = service.tools(id).iter().map(|shown| tool(shown, &config)).collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(ServerDetails { brief: brief(service, &config, now), form: forms::form(&config, &set), tools })
+    Ok(ServerDetails { brief: brief(service, &config), form: forms::form(&config, &set), tools })
 }
 
 pub(super) fn unknown(named: &str) -> Refusal {

@@ -21,16 +21,15 @@ mod spawner;
 mod views;
 mod words;
 
-pub(crate) use manifests::check as check_manifests;
+pub use manifests::check as check_manifests;
 
-use crate::{
-    host::{Host, Reply},
-    mcp,
-};
 use arc_swap::ArcSwap;
+use mcp_server::{Doings, Guests, View};
 use shared_protocol::{
     Code, ProposalId, Refusal,
-    upstreams::{ToolCall, UpstreamDecision, UpstreamRequest, UpstreamsView},
+    request::Responder,
+    review::AuditEvent,
+    upstreams::{ToolCall, UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView},
 };
 use std::{
     path::{Path, PathBuf},
@@ -42,8 +41,6 @@ use tokio::{
     sync::{mpsc, watch},
 };
 use upstreams::McpService;
-use user_folders as paths;
-use workspace::now;
 
 /// Orders that may wait.
 const MAX_ORDERS: usize = 256;
@@ -52,31 +49,31 @@ const STOP_LIMIT: Duration = Duration::from_secs(8);
 
 /// Who decides, and which way the decision came.
 #[derive(Debug, Clone)]
-pub(crate) struct By {
-    pub(crate) name: String,
-    pub(crate) way: &'static str,
+pub struct By {
+    pub name: String,
+    pub way: &'static str,
 }
 
-pub(crate) enum Order {
-    Request { request: UpstreamRequest, by: By, reply: Reply },
-    Decide { decision: UpstreamDecision, by: By, reply: Reply },
+pub enum Order {
+    Request { request: UpstreamRequest, by: By, responder: Responder<UpstreamAnswer> },
+    Decide { decision: UpstreamDecision, by: By, responder: Responder<UpstreamAnswer> },
     Accepted(Accepted),
     Stop(crossbeam_channel::Sender<()>),
 }
 
 /// A call that an agent has asked for and a person has accepted.
-pub(crate) struct Accepted {
-    pub(crate) proposal: ProposalId,
+pub struct Accepted {
+    pub proposal: ProposalId,
     /// What people call the proposal.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Who asked.
-    pub(crate) proposer: String,
-    pub(crate) call: ToolCall,
+    pub proposer: String,
+    pub call: ToolCall,
 }
 
 /// How the rest of the process reaches this part.
 #[derive(Clone)]
-pub(crate) struct Link {
+pub struct Link {
     orders: mpsc::Sender<Order>,
     /// The open workspace.
     root: watch::Sender<Option<PathBuf>>,
@@ -87,14 +84,14 @@ pub(crate) struct Link {
 
 /// Where the user's things are.
 #[derive(Debug, Clone)]
-pub(crate) struct Folders {
-    pub(crate) config: PathBuf,
-    pub(crate) data: PathBuf,
+pub struct ManagedServerFolders {
+    pub config: PathBuf,
+    pub data: PathBuf,
 }
 
-impl Folders {
-    pub(crate) fn of_user() -> Self {
-        Self { config: paths::config_folder(), data: paths::upstreams_data() }
+impl ManagedServerFolders {
+    pub fn of_user() -> Self {
+        Self { config: user_folders::config_folder(), data: user_folders::upstreams_data() }
     }
 
     /// The user's own manifests.
@@ -103,25 +100,43 @@ impl Folders {
     }
 }
 
-/// What this part needs of the process.
-pub(crate) struct Around {
-    pub(crate) host: Host,
-    pub(crate) agents: mcp::Link,
+/// The rest of the process, as far as managed servers report to it. [`Self::publish_tools`] and [`Self::agents_view`] are
+/// called on the runtime and must not wait; the others may.
+pub trait ManagedServerEvents: Send + Sync {
+    /// Publishes the servers and manifests to the window.
+    fn publish_view(&self, view: UpstreamsView);
+
+    /// Publishes the tools that agents may call.
+    fn publish_tools(&self, tools: Guests);
+
+    fn record_audit(&self, event: AuditEvent, by: By, reason: String);
+
+    /// Records the outcome of an accepted call with its proposal.
+    fn record_outcome(&self, proposal: ProposalId, outcome: String);
+
+    /// The view that agents read.
+    fn agents_view(&self) -> Arc<View>;
+}
+
+pub struct ManagedServerContext {
+    pub events: Arc<dyn ManagedServerEvents>,
+    /// Calls of agents that wait for the outcome of an accepted call.
+    pub action_runs: Arc<Doings>,
     /// The executable that plays the warden.
-    pub(crate) exe: PathBuf,
-    pub(crate) folders: Folders,
+    pub exe: PathBuf,
+    pub folders: ManagedServerFolders,
 }
 
 impl Link {
     /// Nobody is at the other end before [`start`].
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Order>) {
+    pub fn new() -> (Self, mpsc::Receiver<Order>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
         let (root, shown) = (watch::Sender::new(None), Arc::default());
         (Self { orders, root, shown, service: Arc::default() }, waiting)
     }
 
     /// Says which workspace is open, if that is news.
-    pub(crate) fn show(&self, root: &Path) {
+    pub fn show(&self, root: &Path) {
         self.root.send_if_modified(|known| {
             let is_news = known.as_deref() != Some(root);
             if is_news {
@@ -132,41 +147,40 @@ impl Link {
     }
 
     /// What window and terminals were told last.
-    pub(crate) fn view(&self) -> Arc<UpstreamsView> {
+    pub fn view(&self) -> Arc<UpstreamsView> {
         self.shown.load_full()
     }
 
     /// A decision in words, for whoever is asked for it.
-    pub(crate) fn purpose(&self, decision: &UpstreamDecision) -> Result<String, Refusal> {
+    pub fn purpose(&self, decision: &UpstreamDecision) -> Result<String, Refusal> {
         let mut view = self.view().as_ref().clone();
         // What was added a moment ago may not have been shown yet.
         if let Some(service) = self.service.get() {
-            let now = now().time;
-            view.servers = service.list().iter().map(|config| views::brief(service, config, now)).collect();
+            view.servers = service.list().iter().map(|config| views::brief(service, config)).collect();
         }
         words::purpose(decision, &view)
     }
 
     /// Answers later, from another thread.
-    pub(crate) fn request(&self, request: UpstreamRequest, by: By, reply: Reply) {
-        self.order(Order::Request { request, by, reply });
+    pub fn request(&self, request: UpstreamRequest, by: By, responder: Responder<UpstreamAnswer>) {
+        self.order(Order::Request { request, by, responder });
     }
 
     /// Carries out what a person has decided. Whoever calls this has made sure of that.
-    pub(crate) fn decide(&self, decision: UpstreamDecision, by: By, reply: Reply) {
-        self.order(Order::Decide { decision, by, reply });
+    pub fn decide(&self, decision: UpstreamDecision, by: By, responder: Responder<UpstreamAnswer>) {
+        self.order(Order::Decide { decision, by, responder });
     }
 
     /// Calls what was accepted, once, and notes what came of it. A refusal means that nothing was called, and is told by whoever
     /// asked for this.
-    pub(crate) fn accepted(&self, accepted: Accepted) -> Result<(), Refusal> {
+    pub fn accepted(&self, accepted: Accepted) -> Result<(), Refusal> {
         self.leave(Order::Accepted(accepted)).map_err(|returned| returned.1)
     }
 
     fn order(&self, order: Order) {
         let Err(returned) = self.leave(order) else { return };
-        if let (Order::Request { reply, .. } | Order::Decide { reply, .. }, refusal) = *returned {
-            reply(Err(refusal));
+        if let (Order::Request { responder, .. } | Order::Decide { responder, .. }, refusal) = *returned {
+            responder.send(Err(refusal));
         }
     }
 
@@ -183,7 +197,7 @@ impl Link {
     }
 
     /// Ends all servers and waits until they are gone, or their time is over. Not from within the runtime.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         let (done, is_done) = crossbeam_channel::bounded(1);
         // Closed: it has ended already.
         if self.orders.blocking_send(Order::Stop(done)).is_ok() && is_done.recv_timeout(STOP_LIMIT).is_err() {
@@ -197,8 +211,8 @@ fn too_much() -> Refusal {
 }
 
 /// Starts this part on the agents' runtime, and does not wait: a keyring may take its time.
-pub(crate) fn start(link: Link, orders: mpsc::Receiver<Order>, around: Around, runtime: &Handle) {
-    runtime.spawn(keeper::run(link, orders, around, runtime.clone()));
+pub fn start(link: Link, orders: mpsc::Receiver<Order>, context: ManagedServerContext, runtime: &Handle) {
+    runtime.spawn(keeper::run(link, orders, context, runtime.clone()));
 }
 
 #[cfg(test)]

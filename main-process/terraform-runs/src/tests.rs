@@ -1,23 +1,26 @@
-//! Real runs through the writer, as window and terminals ask for them. Terraform's own `terraform_data` needs no cloud.
+//! Real runs, as window and terminals request them. Terraform's own `terraform_data` needs no cloud.
 
-use super::{UserFolders, ground::Ground, request_plan::PlanFile, site::Site};
-use crate::{host::Job, mcp, testing::Running};
-use crossbeam_channel::{Receiver, bounded};
+use super::{Around, Link, Told, UserFolders, ground::Ground, request_plan::PlanFile, site::Site, start};
+use authority::Snapshot;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use journal::Journal;
 use shared_protocol::{
-    BoardId, Code, Command, ElementId, NodeId, ProposalId, Refusal,
-    messages::{Answer, Request, ToRenderer},
+    Actor, ActorKind, BoardId, Code, Command, Document, ElementId, NodeId, ProposalId, Refusal,
+    messages::Applied,
+    request::Responder,
     terraform::{
         BoardTerraform, CostView, Counts, Deployment, HclView, PlanState, PlanView, PlannedAction, RunId,
         RunLine, RunOperation, RunState, RunView, TerraformAnswer, TerraformRequest, TerraformView,
     },
 };
 use std::{
-    sync::Arc,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    thread::JoinHandle,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 use terraform::run::OwnGroup;
-use workspace::now;
-use workspace::{Template, Workspace, create};
+use workspace::{Mutation, Template, Workspace, create, now};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -33,30 +36,91 @@ fn has_program() -> bool {
     found
 }
 
-/// A running Draftboard, and what its window hears.
+/// Stands in for the writer: it owns the workspace, and shows it after each change.
+struct WriterFixture {
+    workspace: Mutex<Workspace>,
+    handle: Link,
+    published: Sender<Told>,
+}
+
+impl Around for WriterFixture {
+    fn tell(&self, told: Told) {
+        // A test that has ended takes nothing any more.
+        let _ = self.published.send(told);
+    }
+
+    fn apply(&self, mutation: Mutation, actor: Actor) -> Result<Applied, Refusal> {
+        let mut workspace = self.workspace.lock().unwrap();
+        let (applied, _) = workspace.execute(&mutation, &actor, now())?;
+        self.handle.show(&workspace);
+        Ok(applied)
+    }
+}
+
+/// The Terraform of a workspace with one blank board, and the events that its window receives.
 struct Bench {
-    running: Running,
-    heard: Receiver<ToRenderer>,
+    writer: Arc<WriterFixture>,
+    worker: Option<JoinHandle<()>>,
+    root: PathBuf,
+    _folder: tempfile::TempDir,
+    published: Receiver<Told>,
     board: BoardId,
     view: TerraformView,
     lines: Vec<(RunId, u64, RunLine, Instant)>,
 }
 
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.writer.handle.stop();
+        drop(self.worker.take().map(JoinHandle::join));
+    }
+}
+
 impl Bench {
     fn new() -> Self {
-        let running = Running::with_terraform(mcp::Link::new().0);
-        let (queue, heard) = bounded(10_000);
-        running.host.send(Job::Attach(queue)).unwrap();
-        let board = running.document().boards[0].id;
-        Self { running, heard, board, view: TerraformView::default(), lines: Vec::new() }
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("workspace");
+        let board = BoardId::from_bits(7);
+        create(&root, Template::Blank, board).unwrap();
+        let workspace = Workspace::open(&root, now()).unwrap();
+        let (handle, orders) = Link::new();
+        handle.show(&workspace);
+        let (publish, published) = bounded(10_000);
+        let workspace = Mutex::new(workspace);
+        let writer = Arc::new(WriterFixture { workspace, handle: handle.clone(), published: publish });
+        let events: Arc<dyn Around> = Arc::<WriterFixture>::clone(&writer);
+        let worker = start(handle, orders, events, Arc::new(OwnGroup), user(folder.path())).unwrap();
+        let (view, lines) = (TerraformView::default(), Vec::new());
+        Self { writer, worker: Some(worker), root, _folder: folder, published, board, view, lines }
+    }
+
+    /// Ends the worker and proves that what it leaves is whole: it did not panic, the graph loads, the chain holds.
+    fn finish(mut self) {
+        let document = self.document();
+        self.writer.handle.stop();
+        self.worker.take().unwrap().join().expect("the worker did not panic");
+        Snapshot::from_document(document, Arc::default()).expect("the graph is whole");
+        Journal::open(&self.root.join(".draftboard")).unwrap().verify().expect("the chain holds");
+    }
+
+    fn mutate(&self, mutation: Mutation) -> Applied {
+        self.writer.apply(mutation, actor()).unwrap()
     }
 
     fn edit(&self, command: &str) -> Vec<ElementId> {
         let command: Command = serde_json::from_str(command).expect(command);
-        match self.running.ask(Request::Run(command)).unwrap() {
-            Answer::Applied(applied) => applied.created,
-            other => panic!("{other:?}"),
-        }
+        self.mutate(Mutation::Run(Box::new(command))).created
+    }
+
+    fn document(&self) -> Document {
+        self.writer.workspace.lock().unwrap().snapshot().to_document()
+    }
+
+    fn send(&self, request: TerraformRequest) -> Receiver<Result<TerraformAnswer, Refusal>> {
+        let (done, answered) = bounded(1);
+        let responder = Responder::new(move |result| drop(done.send(result)));
+        self.writer.handle.request(request, actor(), responder);
+        answered
     }
 
     fn add(&self, name: &str, props: &str) -> NodeId {
@@ -74,10 +138,7 @@ impl Bench {
     }
 
     fn ask(&self, request: TerraformRequest) -> Result<TerraformAnswer, Refusal> {
-        match self.running.ask(Request::Terraform(request))? {
-            Answer::Terraform(answer) => Ok(answer),
-            other => panic!("{other:?}"),
-        }
+        self.send(request).recv_timeout(PATIENCE).unwrap()
     }
 
     fn start(&self, operation: RunOperation) -> Result<RunId, Refusal> {
@@ -93,13 +154,12 @@ impl Bench {
         let start = Instant::now();
         while !is_so(self) {
             let left = PATIENCE.saturating_sub(start.elapsed());
-            match self.heard.recv_timeout(left) {
-                Ok(ToRenderer::Terraform(view)) => self.view = *view,
-                Ok(ToRenderer::RunLines { run, first, lines }) => {
+            match self.published.recv_timeout(left) {
+                Ok(Told::View(view)) => self.view = *view,
+                Ok(Told::Lines { run, first, lines }) => {
                     let now = Instant::now();
                     self.lines.extend((first..).zip(lines).map(|(number, line)| (run, number, line, now)));
                 }
-                Ok(_) => {}
                 Err(error) => panic!("{what}: {error}; {:#?}", self.view),
             }
         }
@@ -172,7 +232,7 @@ fn a_whole_life_as_the_window_sees_it() {
     bench.until("outdated", |bench| matches!(bench.seen().unwrap().plan, PlanState::Outdated(_)));
     assert!(bench.plan().unwrap().outdated);
     assert_eq!(bench.start(RunOperation::ApplyPlan).unwrap_err().code, Code::Stale);
-    bench.running.ask(Request::Undo).unwrap();
+    bench.mutate(Mutation::Undo);
     bench.until("fits again", |bench| matches!(bench.seen().unwrap().plan, PlanState::Ready(_)));
 
     let applied = bench.succeed(RunOperation::ApplyPlan);
@@ -233,9 +293,18 @@ fn a_whole_life_as_the_window_sees_it() {
         };
         let asked: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!((pushed.len() as u64, &pushed), (run.lines, &asked), "{:?}", run.operation);
-        assert!(bench.running.root.join(&run.log).is_file());
+        assert!(bench.root.join(&run.log).is_file());
     }
-    bench.running.finish();
+    bench.finish();
+}
+
+fn actor() -> Actor {
+    Actor::new(ActorKind::Terminal, "test")
+}
+
+fn user(folder: &Path) -> UserFolders {
+    let (settings, plans) = (folder.join("settings.toml"), folder.join("plans"));
+    UserFolders { settings, plans, read_program: |_| Ok(None) }
 }
 
 fn sorted<const N: usize>(mut all: [(NodeId, PlannedAction); N]) -> Vec<(NodeId, PlannedAction)> {
@@ -297,16 +366,13 @@ fn a_run_is_alone_on_its_board_and_can_be_cancelled() {
         bench.lines.iter().any(|(.., line, _)| line.text.contains("started") && !line.text.contains("sleep"))
     });
     bench.until("creating", |bench| bench.status(node) == Some(Deployment::Creating));
-    assert!(matches!(
-        bench.running.ask(Request::Terraform(TerraformRequest::Cancel { run })),
-        Ok(Answer::Done)
-    ));
+    assert!(matches!(bench.ask(TerraformRequest::Cancel { run }), Ok(TerraformAnswer::Cancelling)));
     bench.until("cancelled", |bench| {
         bench.last_run().is_some_and(|last| matches!(last.state, RunState::Cancelled { .. }))
     });
     assert!(!is_running(&marker.to_string()), "the program's own child is still there");
     assert_eq!(bench.status(node), Some(Deployment::Failed));
-    let refused = bench.running.ask(Request::Terraform(TerraformRequest::Cancel { run }));
+    let refused = bench.ask(TerraformRequest::Cancel { run });
     assert_eq!(refused.unwrap_err().code, Code::Conflict);
 }
 
@@ -330,7 +396,7 @@ fn a_renamed_board_does_not_lose_its_state() {
     bench.edit(r#"{"updateBoard":{"board":"infrastructure","name":"live"}}"#);
     let refused = bench.start(RunOperation::Plan).unwrap_err();
     assert!(refused.to_string().contains("terraform/infrastructure"), "{refused}");
-    let folder = bench.running.root.join("terraform");
+    let folder = bench.root.join("terraform");
     std::fs::rename(folder.join("infrastructure"), folder.join("live")).unwrap();
     let plan = bench.succeed(RunOperation::Plan);
     assert_eq!(plan.summary, Some(Counts::default()));
@@ -352,7 +418,7 @@ fn files_are_shown_with_their_differences_and_written() {
         panic!()
     };
     assert!(written.contains(&"terraform/infrastructure/main.tf".to_owned()), "{written:?}");
-    assert!(bench.running.root.join("terraform/.gitignore").is_file());
+    assert!(bench.root.join("terraform/.gitignore").is_file());
     assert!(bench.hcl().files.iter().all(|file| file.on_disk.is_none()));
     bench.set(node, "input", r#""two""#);
     let main = bench.hcl().files.into_iter().find(|file| file.path == "main.tf").unwrap();
@@ -390,8 +456,8 @@ fn prices_come_from_the_workspace_and_what_is_wrong_is_named() {
     };
     let view = cost(&bench).unwrap();
     assert_eq!((view.nodes.len(), view.currency), (1, None));
-    std::fs::create_dir(bench.running.root.join("prices")).unwrap();
-    let book = bench.running.root.join("prices/own.json");
+    std::fs::create_dir(bench.root.join("prices")).unwrap();
+    let book = bench.root.join("prices/own.json");
     std::fs::write(&book, r#"{"format":1,"currency":"EUR","prices":[]}"#).unwrap();
     assert_eq!(cost(&bench).unwrap().currency.as_deref(), Some("EUR"));
     std::fs::write(&book, r#"{"format":1,"currency":"euro"}"#).unwrap();
@@ -412,19 +478,19 @@ fn a_folder_becomes_a_board_in_one_operation() {
         bench.ask(TerraformRequest::Import { path: path.clone(), name: name.map(str::to_owned) })
     };
     let TerraformAnswer::Imported { board, .. } = import(None).unwrap() else { panic!() };
-    let document = bench.running.document();
+    let document = bench.document();
     assert_eq!(document.boards.iter().find(|known| known.id == board).unwrap().name.as_str(), "web-shop");
     assert_eq!(document.nodes.iter().filter(|node| node.board == board).count(), 1);
     assert_eq!(import(Some("web-shop")).unwrap_err().code, Code::Conflict);
     let TerraformAnswer::Imported { board: second, .. } = import(None).unwrap() else { panic!() };
-    let document = bench.running.document();
+    let document = bench.document();
     assert_eq!(document.boards.iter().find(|known| known.id == second).unwrap().name.as_str(), "web-shop-2");
-    bench.running.ask(Request::Undo).unwrap();
-    bench.running.ask(Request::Undo).unwrap();
-    assert_eq!(bench.running.document().boards.len(), 1);
+    bench.mutate(Mutation::Undo);
+    bench.mutate(Mutation::Undo);
+    assert_eq!(bench.document().boards.len(), 1);
     let missing = TerraformRequest::Import { path: "/nowhere".to_owned(), name: None };
     assert_eq!(bench.ask(missing).unwrap_err().code, Code::NotFound);
-    bench.running.finish();
+    bench.finish();
 }
 
 #[test]
@@ -434,7 +500,7 @@ fn settings_of_an_import_join_the_projects_own() {
     let text = "terraform {\n  required_version = \">= 1.6\"\n  backend \"local\" {\n    path = \"x.tfstate\"\n  }\n}\n\
                 resource \"terraform_data\" \"a\" {}\n";
     std::fs::write(folder.path().join("main.tf"), text).unwrap();
-    let config = bench.running.root.join("draftboard.toml");
+    let config = bench.root.join("draftboard.toml");
     let before = format!("{}# mine\n", std::fs::read_to_string(&config).unwrap());
     std::fs::write(&config, &before).unwrap();
     let request =
@@ -448,8 +514,7 @@ fn settings_of_an_import_join_the_projects_own() {
 
 #[test]
 fn projects_bring_their_settings_each_for_its_own_board() {
-    let fixtures =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("terraform/tests/fixtures/terrastudio");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../terraform/tests/fixtures/terrastudio");
     let bench = Bench::new();
     let folder = tempfile::tempdir().unwrap();
     let mut with_settings = 0;
@@ -468,7 +533,7 @@ fn projects_bring_their_settings_each_for_its_own_board() {
         assert!(matches!(hcl, TerraformAnswer::Hcl(view) if view.files.len() > 2));
     }
     assert!(with_settings > 3, "{with_settings}");
-    bench.running.finish();
+    bench.finish();
 }
 
 #[test]
@@ -483,21 +548,10 @@ fn drawing_goes_on_while_a_large_board_becomes_files() {
         })
         .collect();
     bench.edit(&serde_json::json!({ "batch": { "commands": commands } }).to_string());
-    let (answers, answered) = bounded(2);
-    for (word, request) in [
-        ("files", Request::Terraform(TerraformRequest::Hcl { board: bench.board })),
-        ("edit", Request::Run(crate::testing::add_note())),
-    ] {
-        let answers = answers.clone();
-        let reply = Box::new(move |result: Result<Answer, Refusal>| {
-            result.unwrap();
-            answers.send(word).unwrap();
-        });
-        let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Window, "test");
-        bench.running.host.send(Job::Request { request, actor, reply }).unwrap();
-    }
-    assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "edit", "the writer waited for the files");
-    assert_eq!(answered.recv_timeout(PATIENCE).unwrap(), "files");
+    let files = bench.send(TerraformRequest::Hcl { board: bench.board });
+    bench.add("one_more", "{}");
+    assert!(files.try_recv().is_err(), "the writer waited for the files");
+    files.recv_timeout(PATIENCE).unwrap().unwrap();
 }
 
 #[test]
@@ -510,8 +564,7 @@ fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again(
     std::fs::write(left.join("terraform.tfstate"), "secret").unwrap();
     let workspace = Workspace::open(&root, now()).unwrap();
     let ground = Ground { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
-    let user =
-        UserFolders { settings: folder.path().join("settings.toml"), plans: folder.path().join("plans") };
+    let user = user(folder.path());
     let file = PlanFile::make(&user.plans, workspace.root(), ProposalId::from_bits(3)).unwrap();
     let path = file.path().to_owned();
     // As a killed process does.

@@ -11,11 +11,10 @@ use super::{
     request_plan::{Binding, PlanFile, PlanKey, SavedPlan, configuration},
     site::{Reserved, Site, refusal},
 };
-use crate::host::Reply;
 use shared_protocol::{
     Actor, Board, Code, Refusal,
-    messages::Answer,
-    terraform::{Counts, RunId, RunOperation, RunState, RunView, TerraformAnswer},
+    request::Responder,
+    terraform::{Counts, RunId, RunOperation, RunState, RunView},
 };
 use std::{
     collections::BTreeMap,
@@ -69,16 +68,16 @@ pub(super) enum RequestStep {
     Apply(Arc<SavedPlan>),
 }
 
-pub(super) fn start(starting: Starting, reserved: Reserved, reply: Reply) {
+pub(super) fn start(starting: Starting, reserved: Reserved, responder: Responder<RunId>) {
     let work = move || {
         let alive = starting.site.alive();
         match starting.prepare() {
-            Ok(prepared) => starting.follow(reserved, prepared, reply),
+            Ok(prepared) => starting.follow(reserved, prepared, responder),
             Err(refusal) => {
                 drop(reserved);
                 starting.planning_failed(&refusal.message);
                 starting.link.look();
-                reply(Err(refusal));
+                responder.send(Err(refusal));
             }
         }
         drop(alive);
@@ -145,7 +144,7 @@ impl Starting {
         refuse_in_the_way(&written.in_the_way)
     }
 
-    fn follow(&self, reserved: Reserved, prepared: Prepared, reply: Reply) {
+    fn follow(&self, reserved: Reserved, prepared: Prepared, responder: Responder<RunId>) {
         let Prepared { program, run, binding, is_known } = prepared;
         let (site, draft) = (&self.site, &self.draft);
         let view = RunView {
@@ -170,7 +169,7 @@ impl Starting {
         if let Some(follower) = &self.follower {
             follower.started(id);
         }
-        reply(Ok(Answer::Terraform(TerraformAnswer::Started { run: id })));
+        responder.send(Ok(id));
         self.link.look();
         if draft.settings.names_program() {
             self.complain(id, IGNORED_PROGRAM);

@@ -12,12 +12,11 @@ use super::{
     trial::{self, TrialAsked},
     views,
 };
-use crate::host::Reply;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};
 use shared_protocol::{
     Actor, BoardId, Code, Refusal, Revision,
-    messages::Answer,
+    request::Responder,
     review::ReviewAnswer,
     terraform::{HclFile, HclView, RunOperation, TerraformAnswer, TerraformRequest, TerraformView},
 };
@@ -88,24 +87,24 @@ impl Worker {
             };
             let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
             match order {
-                Ok(Order::Request { request, actor, reply, follower }) => {
+                Ok(Order::Request { request, actor, responder, follower }) => {
                     self.follow();
-                    self.answer(request, actor, reply, follower);
+                    self.answer(request, actor, responder, follower);
                     self.is_news = true;
                 }
-                Ok(Order::Trial { asked, reply }) => {
+                Ok(Order::Trial { asked, responder }) => {
                     self.follow();
-                    self.trial(*asked, reply);
+                    self.trial(*asked, responder);
                     self.is_news = true;
                 }
-                Ok(Order::PlanRequest { asked, reply }) => {
+                Ok(Order::PlanRequest { asked, responder }) => {
                     self.follow();
-                    self.plan_request(*asked, reply);
+                    self.plan_request(*asked, responder);
                     self.is_news = true;
                 }
-                Ok(Order::ApplyRequest { apply, reply }) => {
+                Ok(Order::ApplyRequest { apply, responder }) => {
                     self.follow();
-                    self.apply_request(*apply, reply);
+                    self.apply_request(*apply, responder);
                     self.is_news = true;
                 }
                 Ok(Order::Look) => {
@@ -225,11 +224,11 @@ impl Worker {
         &self,
         request: TerraformRequest,
         actor: Actor,
-        reply: Reply,
+        responder: Responder<TerraformAnswer>,
         follower: Option<Arc<dyn Follower>>,
     ) {
         let Some((ground, site)) = &self.here else {
-            return reply(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
         };
         let answer = match request {
             TerraformRequest::Run { board, operation, confirmed, secrets } => {
@@ -238,38 +237,36 @@ impl Worker {
                     .and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting)))
                 {
                     Ok((reserved, starting)) => {
-                        running::start(Starting { follower, ..starting }, reserved, reply);
+                        let responder = responder.map(|run| TerraformAnswer::Started { run });
+                        running::start(Starting { follower, ..starting }, reserved, responder);
                     }
-                    Err(refusal) => reply(Err(refusal)),
+                    Err(refusal) => responder.send(Err(refusal)),
                 };
             }
-            TerraformRequest::Lines { run, from } => return site.lines(run, from, reply),
+            TerraformRequest::Lines { run, from } => return site.lines(run, from, responder),
             TerraformRequest::Hcl { board } => self.hcl(ground, site, board),
             TerraformRequest::Write { board } => self.write(ground, board),
             TerraformRequest::Cost { board } => self.link.shown.estimates(ground, board).map(|estimates| {
                 let view = views::cost(&estimates, board, ground.snapshot.revision());
-                Answer::Terraform(TerraformAnswer::Cost(Box::new(view)))
+                TerraformAnswer::Cost(Box::new(view))
             }),
             TerraformRequest::MissingPrices { board } => self
                 .link
                 .shown
                 .estimates(ground, board)
-                .map(|estimates| Answer::Text(cost::missing(&estimates))),
+                .map(|estimates| TerraformAnswer::MissingPrices(cost::missing(&estimates))),
             TerraformRequest::Cancel { run } => site.cancel(run),
-            TerraformRequest::History { board } => ground
-                .board(board)
-                .map(|board| Answer::Terraform(TerraformAnswer::History(site.history(board.id)))),
-            TerraformRequest::Plan { board } => {
-                ground.board(board).map(|board| Answer::Terraform(site.plan(board.id)))
+            TerraformRequest::History { board } => {
+                ground.board(board).map(|board| TerraformAnswer::History(site.history(board.id)))
             }
+            TerraformRequest::Plan { board } => ground.board(board).map(|board| site.plan(board.id)),
             TerraformRequest::Import { path, name } => {
                 let apply = |mutation| self.around.apply(mutation, actor);
                 let (files, snapshot) = (&ground.files, &ground.snapshot);
                 import(files, snapshot, Path::new(&path), name.as_deref(), now(), apply)
-                    .map(Answer::Terraform)
             }
         };
-        reply(answer);
+        responder.send(answer);
     }
 
     fn draft(&self, ground: &Ground, board: BoardId) -> Result<Arc<Draft>, Refusal> {
@@ -312,60 +309,57 @@ impl Worker {
     }
 
     /// Plans what is only proposed, unless a person has to say more first.
-    fn trial(&self, asked: TrialAsked, reply: Reply) {
+    fn trial(&self, asked: TrialAsked, responder: Responder<ReviewAnswer>) {
         let TrialAsked { about, board, state, secrets, actor } = asked;
         let Some((ground, site)) = &self.here else {
-            return reply(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
         };
         let proposed = Ground { files: Arc::clone(&ground.files), snapshot: state };
         let operation = RunOperation::Plan;
         let starting = match self.starting(&proposed, site, board, operation, false, secrets, actor) {
             Ok(starting) => Starting { until: Some(Instant::now() + trial::LIMIT), ..starting },
-            Err(refusal) => return reply(Err(refusal)),
+            Err(refusal) => return responder.send(Err(refusal)),
         };
         let secrets = missing_secrets(site, &starting.draft);
         if !secrets.is_empty() {
-            let needs = ReviewAnswer::PlanNeeds { proposal: about.proposal, board, secrets };
-            return reply(Ok(Answer::Review(needs)));
+            return responder.send(Ok(ReviewAnswer::PlanNeeds { proposal: about.proposal, board, secrets }));
         }
         match site.take_place(board) {
             Ok(place) => {
                 // A board that the proposal brings is not there yet.
                 let now = self.draft(ground, board).ok();
-                trial::start(about, starting, now, place, reply);
+                trial::start(
+                    about,
+                    starting,
+                    now,
+                    place,
+                    responder.map(|run| ReviewAnswer::Planning { run }),
+                );
             }
-            Err(refusal) => reply(Err(refusal)),
+            Err(refusal) => responder.send(Err(refusal)),
         }
     }
 
     /// Plans an agent's request, unless a person has to say more first.
-    fn plan_request(&self, asked: RequestAsked, reply: Option<Reply>) {
+    fn plan_request(&self, asked: RequestAsked, responder: Option<Responder<ReviewAnswer>>) {
         let PlanKey { proposal, board, .. } = asked.key;
-        let (key, reply) = (asked.key, reply.unwrap_or_else(|| Box::new(drop)));
+        let (key, responder) = (asked.key, responder.unwrap_or_else(|| Responder::new(drop)));
         let requests = &self.link.shown.requests;
         match self.begin_request_plan(asked) {
             Ok(RequestPlanning::Starts(reserved, starting)) => {
-                let reply = Box::new(move |result: Result<Answer, Refusal>| {
-                    reply(result.map(|answer| match answer {
-                        Answer::Terraform(TerraformAnswer::Started { run }) => {
-                            Answer::Review(ReviewAnswer::Planning { run })
-                        }
-                        other => other,
-                    }));
-                });
-                running::start(*starting, reserved, reply);
+                running::start(*starting, reserved, responder.map(|run| ReviewAnswer::Planning { run }));
             }
             Ok(RequestPlanning::NeedsValues(secrets)) => {
                 requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
-                reply(Ok(Answer::Review(ReviewAnswer::PlanNeeds { proposal, board, secrets })));
+                responder.send(Ok(ReviewAnswer::PlanNeeds { proposal, board, secrets }));
             }
             Ok(RequestPlanning::NeedsPress(reason)) => {
                 requests.need(key, reason.clone());
-                reply(Err(Refusal::new(Code::ConfirmationRequired, reason)));
+                responder.send(Err(Refusal::new(Code::ConfirmationRequired, reason)));
             }
             Err(refusal) => {
                 requests.fail(key, refusal.message.clone());
-                reply(Err(refusal));
+                responder.send(Err(refusal));
             }
         }
     }
@@ -398,10 +392,10 @@ impl Worker {
     }
 
     /// Applies a saved plan; whether everything is as it was planned is looked at once more when the run starts.
-    fn apply_request(&self, apply: ApplyRequest, reply: Reply) {
+    fn apply_request(&self, apply: ApplyRequest, responder: Responder<TerraformAnswer>) {
         let ApplyRequest { key, saved, requested_by, actor, follower } = apply;
         let Some((ground, site)) = &self.here else {
-            return reply(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
         };
         let operation = RunOperation::ApplyPlan;
         let starting = self.starting(ground, site, key.board, operation, true, Vec::new(), actor);
@@ -409,13 +403,13 @@ impl Worker {
             Ok((reserved, starting)) => {
                 let request = Some(RequestRun { key, requested_by, step: RequestStep::Apply(saved) });
                 let starting = Starting { request, follower: Some(follower), ..starting };
-                running::start(starting, reserved, reply);
+                running::start(starting, reserved, responder.map(|run| TerraformAnswer::Started { run }));
             }
-            Err(refusal) => reply(Err(refusal)),
+            Err(refusal) => responder.send(Err(refusal)),
         }
     }
 
-    fn hcl(&self, ground: &Ground, site: &Arc<Site>, board: BoardId) -> Result<Answer, Refusal> {
+    fn hcl(&self, ground: &Ground, site: &Arc<Site>, board: BoardId) -> Result<TerraformAnswer, Refusal> {
         let draft = self.draft(ground, board)?;
         self.look_for_program(site);
         site.look_at_state(&draft);
@@ -441,15 +435,15 @@ impl Worker {
             in_the_way: difference.in_the_way,
             removed: difference.removed,
         };
-        Ok(Answer::Terraform(TerraformAnswer::Hcl(Box::new(view))))
+        Ok(TerraformAnswer::Hcl(Box::new(view)))
     }
 
-    fn write(&self, ground: &Ground, board: BoardId) -> Result<Answer, Refusal> {
+    fn write(&self, ground: &Ground, board: BoardId) -> Result<TerraformAnswer, Refusal> {
         let draft = self.draft(ground, board)?;
         let done = write::write(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
         let write::Difference { written, removed, in_the_way } = done;
-        Ok(Answer::Terraform(TerraformAnswer::Written { written, removed, in_the_way }))
+        Ok(TerraformAnswer::Written { written, removed, in_the_way })
     }
 
     /// Which program there is, for the window to show. It is the user's own: looking at a workspace starts nothing that
