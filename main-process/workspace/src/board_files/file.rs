@@ -1,23 +1,22 @@
 //! The file of a board as it is on the disk now.
 
-use super::Workspace;
 use authority::{ApplyError, Registry, Snapshot};
 use journal::{Digest, FileError, WorkspaceFiles, WorkspacePath, read_board};
 use shared_protocol::{BoardId, BoardName, Document};
 use std::sync::Arc;
 
-/// A file that can be read and holds one whole board.
-pub(super) struct BoardFile {
-    pub(super) name: BoardName,
-    pub(super) board: BoardId,
-    pub(super) text: String,
-    pub(super) digest: Digest,
+/// A readable file that holds one whole board.
+pub(in super::super) struct BoardFile {
+    pub(in super::super) name: BoardName,
+    pub(in super::super) board: BoardId,
+    pub(in super::super) text: String,
+    pub(in super::super) digest: Digest,
     /// The board alone, named as the file is.
-    pub(super) content: Snapshot,
+    pub(in super::super) content: Snapshot,
 }
 
 impl BoardFile {
-    pub(super) fn read(
+    pub(in super::super) fn read(
         files: &WorkspaceFiles,
         name: &BoardName,
         types: &Arc<Registry>,
@@ -25,7 +24,11 @@ impl BoardFile {
         Self::parse(name, files.read_text(&WorkspacePath::board(name))?, types)
     }
 
-    pub(super) fn parse(name: &BoardName, text: String, types: &Arc<Registry>) -> Result<Self, FileError> {
+    pub(in super::super) fn parse(
+        name: &BoardName,
+        text: String,
+        types: &Arc<Registry>,
+    ) -> Result<Self, FileError> {
         let document = read_board(&text, name)?;
         let malformed = |problem: String| FileError::Malformed {
             path: WorkspacePath::board(name).to_string(),
@@ -38,21 +41,21 @@ impl BoardFile {
         Ok(Self { name: name.clone(), board, digest: Digest::of(text.as_bytes()), text, content })
     }
 
-    pub(super) fn path(&self) -> WorkspacePath {
+    pub(in super::super) fn path(&self) -> WorkspacePath {
         WorkspacePath::board(&self.name)
     }
 
-    pub(super) fn document(&self) -> Document {
+    pub(in super::super) fn document(&self) -> Document {
         self.content.board_document(self.board)
     }
 
-    /// Every node has a place.
-    pub(super) fn is_placed(&self) -> bool {
+    /// Every node has a position.
+    pub(in super::super) fn is_placed(&self) -> bool {
         self.content.nodes().all(|node| self.content.placement(node.id).is_some())
     }
 
-    /// What of the file is on another board already: a file that was copied, or an element that moved.
-    pub(super) fn clash(&self, state: &Snapshot) -> Option<String> {
+    /// An element of the file that is on another board already: the file was copied, or the element moved.
+    pub(in super::super) fn clash(&self, state: &Snapshot) -> Option<String> {
         let node_elsewhere = self
             .content
             .nodes()
@@ -63,12 +66,6 @@ impl BoardFile {
             .find(|edge| state.edge(edge.id).is_some_and(|other| other.board != self.board));
         let element = node_elsewhere.map(|node| node.id.to_string());
         element.or_else(|| edge_elsewhere.map(|edge| edge.id.to_string()))
-    }
-}
-
-impl Workspace {
-    pub(super) fn read_board_file(&self, name: &BoardName) -> Result<BoardFile, FileError> {
-        BoardFile::read(&self.files, name, self.snapshot.registry())
     }
 }
 

@@ -6,12 +6,12 @@ use jsonc_parser::{
 };
 
 /// A component's file in which something is to be changed and everything else is to stay, comments included.
-pub(super) struct Edited<'a> {
+pub(super) struct ComponentFileEdit<'a> {
     file: &'a str,
     text: &'a str,
 }
 
-impl<'a> Edited<'a> {
+impl<'a> ComponentFileEdit<'a> {
     pub(super) fn new(file: &'a str, text: &'a str) -> Self {
         Self { file, text }
     }
@@ -74,7 +74,7 @@ mod tests {
     fn only_what_is_named_is_touched() {
         let yaml = "# mine\nformat: 1\nid: x.y\ntitle: Y\nprops:\n  label: { control: string, default: Old } # here\n  \
             size: { control: number }\nview: { type: text, text: =props.label }\n";
-        let edited = Edited::new("components/y.component.yaml", yaml);
+        let edited = ComponentFileEdit::new("components/y.component.yaml", yaml);
         let text = edited.with(&["props", "label", "default"], &json!("New")).unwrap();
         assert_eq!(text, yaml.replace("Old", "New"));
         let text = edited.with(&["props", "size", "default"], &json!(4)).unwrap();
@@ -86,7 +86,7 @@ mod tests {
 
         let json = "{\n  \"format\": 1, \"id\": \"x.y\", \"title\": \"Y\",\n  \"props\": { \"label\": { \"control\": \"string\" } },\n  \
             \"view\": { \"type\": \"text\", \"text\": \"=props.label\" }\n}\n";
-        let edited = Edited::new("components/y.component.json", json);
+        let edited = ComponentFileEdit::new("components/y.component.json", json);
         let text = edited.with(&["props", "label", "default"], &json!("New")).unwrap();
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["props"]["label"]["default"], "New");
@@ -97,7 +97,8 @@ mod tests {
         let yaml = "format: 1\nid: x.y\ntitle: Y\nview: # all of it\n  type: row\n  children:\n    \
             - { type: text, text: One }\n    - { type: component, component: ui.badge } # the badge\n";
         let way = ["view", "children", "1", "props"];
-        let text = Edited::new("y.component.yaml", yaml).with(&way, &json!({ "text": "Hot" })).unwrap();
+        let text =
+            ComponentFileEdit::new("y.component.yaml", yaml).with(&way, &json!({ "text": "Hot" })).unwrap();
         assert!(
             text.contains("# all of it") && text.contains("# the badge") && text.contains("Hot"),
             "{text}"
@@ -105,10 +106,12 @@ mod tests {
         let json = r#"{ "format": 1, "id": "x.y", "title": "Y", "view": { "type": "row", "children": [
             { "type": "component", "component": "ui.badge", "props": { "text": "Old" } } ] } }"#;
         let way = ["view", "children", "0", "props", "text"];
-        let text = Edited::new("y.component.json", json).with(&way, &json!("Hot")).unwrap();
+        let text = ComponentFileEdit::new("y.component.json", json).with(&way, &json!("Hot")).unwrap();
         assert_eq!(text, json.replace("Old", "Hot"));
         assert!(
-            Edited::new("y.component.json", json).with(&["view", "children", "4", "x"], &json!(1)).is_err()
+            ComponentFileEdit::new("y.component.json", json)
+                .with(&["view", "children", "4", "x"], &json!(1))
+                .is_err()
         );
     }
 }

@@ -1,13 +1,15 @@
-//! The first time that a folder is opened: what its files say is the start, not an edit that could be undone.
+//! The state of a folder that is opened for the first time: its files are the start, not an edit that could be undone.
 
-use super::{OpenError, board_file::BoardFile, overrides::first_overrides, saved, sources::first_sources};
+use super::{
+    OpenError, board_files::BoardFile, overrides::first_overrides, sources::first_sources, storage::remember,
+};
 use authority::{Registry, Snapshot, diff, place_missing};
 use journal::{Digest, FileError, Journal, ProjectConfig, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{Change, Revision, SourcePath, limits::MAX_HISTORY, overrides::OverrideMap};
 use std::sync::Arc;
 
-/// Reads all boards and makes them the journal's beginning; gives the files that it took. One that cannot be read is left
-/// alone, and found again when the files are looked at.
+/// Reads all boards and makes them the beginning of the journal. Returns the files that it took. A file that cannot be read is
+/// left alone, and gets its notice when the files are examined.
 pub(super) fn first_state(
     files: &WorkspaceFiles,
     config: &ProjectConfig,
@@ -22,16 +24,16 @@ pub(super) fn first_state(
             Err(_) => {}
         }
     }
-    // The largest is taken as it is, and the others are put beside it.
+    // The largest is taken as it is, and the others are added to it.
     found.sort_by_key(|file| std::cmp::Reverse(file.text.len()));
-    let mut start = Start { state: Snapshot::new(registry), placed: false };
+    let mut start = FirstState { state: Snapshot::new(registry), placed: false };
     found.retain(|file| start.add(file));
     for file in &found {
-        saved::remember(journal, &file.path(), &file.text);
+        remember(journal, &file.path(), &file.text);
     }
     let mut taken: Vec<(WorkspacePath, Digest)> =
         found.iter().map(|file| (file.path(), file.digest)).collect();
-    // One that cannot be read is named when the files are looked at, and left as it is.
+    // A file that cannot be read gets its notice when the files are examined, and stays as it is.
     if let Ok(Some((path, digest, overrides))) = first_overrides(files) {
         taken.push((path, digest));
         start.add_overrides(overrides);
@@ -40,22 +42,22 @@ pub(super) fn first_state(
         taken.push(((&path).into(), Digest::of(text.as_bytes())));
         start.add_source(path, text);
     }
-    // Places that we found are ahead of the files by one revision.
+    // Positions that we chose are ahead of the files by one revision.
     let revision = if start.placed { Revision::START.next() } else { Revision::START };
     let state = start.state.as_start(revision);
-    // The checkpoint comes last: without it, it is the first time again.
+    // The checkpoint comes last: without it, the next start is the first one again.
     journal.record(&taken)?;
     journal.checkpoint(&state.to_document(), MAX_HISTORY)?;
     Ok((state, found))
 }
 
-struct Start {
+struct FirstState {
     state: Snapshot,
-    /// Some nodes had no place in their file.
+    /// Some nodes had no position in their file.
     placed: bool,
 }
 
-impl Start {
+impl FirstState {
     fn add_source(&mut self, path: SourcePath, text: Arc<str>) {
         let change = Change::Source { path, before: None, after: Some(text) };
         if let Err(error) = self.state.apply(self.state.revision().next(), &[change]) {
@@ -72,7 +74,7 @@ impl Start {
         }
     }
 
-    /// Whether the board fits beside the others.
+    /// Adds a board. Returns whether it fits with the others.
     fn add(&mut self, file: &BoardFile) -> bool {
         if self.state.boards().next().is_none() && file.is_placed() {
             self.state = file.content.clone();
