@@ -23,9 +23,9 @@ mod responses;
 mod router;
 mod standalone;
 mod terminal;
-mod terraform_worker;
 #[cfg(test)]
 mod testing;
-mod upstreams;
 
+pub(crate) use managed_servers as upstreams;
 pub(crate) use preview_sessions as preview;
+pub(crate) use terraform_runs as terraform_worker;

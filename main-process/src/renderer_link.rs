@@ -2,7 +2,7 @@
 //! message ends the connection with a logged reason; the supervisor starts another renderer.
 
 use crate::{
-    host::{MAX_QUEUED, WriterMsg, reply},
+    host::{MAX_QUEUED, WriterMsg},
     local_user::user_name,
     preview::{self, ToWindow},
     router::Router,
@@ -184,7 +184,7 @@ fn take(
         FromRenderer::Review { id, request } => router.writer.review(request, user_name(), responder(id)?),
         FromRenderer::Upstream { id, decision } => {
             let by = upstreams::By { name: user_name(), way: "window" };
-            router.services.upstreams.decide(decision, by, reply(responder(id)?));
+            router.services.upstreams.decide(decision, by, responder(id)?.map(Answer::Upstream));
         }
         FromRenderer::Presence(presence) => send(router, WriterMsg::Presence(presence))?,
         FromRenderer::Resync => send(router, WriterMsg::Resync)?,

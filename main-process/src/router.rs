@@ -14,7 +14,7 @@
 
 use crate::{
     background,
-    host::{ProcessHandle, Services, WriterHandle, reply},
+    host::{ProcessHandle, Services, WriterHandle, terraform_answer},
     responses::ResponseChannel,
     upstreams,
 };
@@ -105,13 +105,15 @@ impl Router {
             Request::Raise => writer.raise_window(channel.typed(|()| Answer::Done)),
             Request::Mcp(request) => services.agents.request(request, channel.typed(answer)),
             Request::Terraform(request) => {
-                services.terraform.request(request, actor, reply(channel.typed(answer)));
+                services.terraform.request(request, actor, channel.typed(answer).map(terraform_answer));
             }
-            Request::Preview(request) => services.previews.request(request, channel.typed(preview_answer)),
+            Request::Preview(request) => {
+                services.previews.request(request, channel.typed(answer).map(preview_answer))
+            }
             Request::Upstream(request) => {
                 let way = if is_window { "window" } else { "terminal" };
                 let by = upstreams::By { name: actor.name, way };
-                services.upstreams.request(request, by, reply(channel.typed(answer)));
+                services.upstreams.request(request, by, channel.typed(answer).map(Answer::Upstream));
             }
             Request::Recents => process.list_recents(channel.typed(Answer::Recents)),
             Request::ForgetRecent(path) => {

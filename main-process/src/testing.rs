@@ -4,6 +4,7 @@
 use crate::{
     host::{
         InHost, InPreviews, Launch, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
+        terraform_user,
     },
     mcp::AgentsHandle,
     preview,
@@ -102,7 +103,7 @@ impl Running {
     /// The user's own folders of this test.
     pub(crate) fn user(&self) -> terraform_worker::UserFolders {
         let folder = self._folder.path();
-        terraform_worker::UserFolders { settings: folder.join("settings.toml"), plans: folder.join("plans") }
+        terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {

@@ -143,6 +143,10 @@ pub enum TerraformAnswer {
         revision: Revision,
         notes: Vec<Finding>,
     },
+    /// A price file with an entry for each part that has no price.
+    MissingPrices(String),
+    /// The run is asked to end. Its end follows in the view.
+    Cancelling,
 }
 
 /// The generated files of a board.

@@ -1,8 +1,9 @@
 //! Terraform for a command that has the workspace to itself, because no Draftboard is running.
 
 use crate::{
+    host::{terraform_answer, terraform_user},
     responses::wait_for,
-    terraform_worker::{self, Around, Link, Told, UserFolders},
+    terraform_worker::{self, Around, Link, Told},
 };
 use processes::WardenCommand;
 use shared_protocol::{
@@ -11,6 +12,7 @@ use shared_protocol::{
     terraform::TerraformRequest,
 };
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
+use user_folders as paths;
 use workspace::now;
 use workspace::{Mutation, Workspace};
 
@@ -30,7 +32,8 @@ impl StandaloneTerraform {
         let failed = |error: std::io::Error| Refusal::new(Code::Internal, error.to_string());
         let exe = std::env::current_exe().map_err(failed)?;
         let (link, questions) = Link::new();
-        let (spawner, user) = (Arc::new(WardenCommand::new(exe)), UserFolders::of_user());
+        let (spawner, user) =
+            (Arc::new(WardenCommand::new(exe)), terraform_user(paths::settings(), paths::plans()));
         let worker = terraform_worker::start(link.clone(), questions, Arc::new(NoListener), spawner, user);
         self.started = Some((link.clone(), worker.map_err(failed)?));
         Ok(link)
@@ -52,7 +55,7 @@ impl StandaloneTerraform {
         let link = self.link()?;
         link.show(workspace);
         wait_for(RESPONSE_LIMIT, |responder| {
-            link.request(request, actor.clone(), crate::host::reply(responder));
+            link.request(request, actor.clone(), responder.map(terraform_answer));
         })
     }
 }

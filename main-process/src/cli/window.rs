@@ -3,13 +3,14 @@
 use super::{Roles, format};
 use crate::{
     host::{
-        InAgents, InHost, InPreviews, Launch, ProcessHandle, ProcessSignal, Services, WriterHandle, WriterMsg,
+        InAgents, InHost, InPreviews, Launch, ProcessHandle, ProcessSignal, Services, WriterHandle,
+        WriterMsg, terraform_user,
     },
     mcp, preview, renderer_link,
     router::Router,
     terminal::TerminalServer,
     terraform_worker,
-    upstreams::{self, Folders},
+    upstreams::{self, ManagedServerContext, ManagedServerFolders},
 };
 use crash_reports::{self, CrashRole, RunningMarker};
 use crossbeam_channel::{Receiver, select};
@@ -22,6 +23,7 @@ use signal_hook::{
     iterator::Signals,
 };
 use std::{process::ExitCode, sync::Arc, thread::JoinHandle, time::Duration};
+use user_folders as paths;
 
 /// Crashes of the window in a row before it is not started again.
 const MAX_CRASHES: u32 = 3;
@@ -62,7 +64,7 @@ pub(super) fn run(
         questions,
         around,
         spawner,
-        terraform_worker::UserFolders::of_user(),
+        terraform_user(paths::settings(), paths::plans()),
     )?;
     let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
     let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
@@ -75,13 +77,13 @@ pub(super) fn run(
     let started = mcp::start(agents.clone(), agents_messages, deps, overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     if let Ok(started) = &started {
-        let around = upstreams::Around {
-            host: host.clone(),
-            agents: agents.clone(),
+        let context = ManagedServerContext {
+            events: Arc::new(InHost { host: host.clone(), agents: agents.clone() }),
+            action_runs: Arc::clone(&agents.doings),
             exe: roles.exe.clone(),
-            folders: Folders::of_user(),
+            folders: ManagedServerFolders::of_user(),
         };
-        upstreams::start(upstreams.clone(), wanted, around, &started.runtime);
+        upstreams::start(upstreams.clone(), wanted, context, &started.runtime);
     }
     ready(started.as_ref().ok().and_then(|started| started.url.as_deref()));
     if window {

@@ -1,15 +1,14 @@
 //! A run that an agent requested and a person accepted: its lines and its outcome go to the call that waits, and the proposal
 //! keeps the outcome.
 
-use super::{Reply, WriterHandle, WriterMsg, reply};
+use super::{WriterHandle, WriterMsg};
 use crate::terraform_worker::{self, ApplyRequest, Follower, Outcome, PlanKey, SavedPlan};
 use mcp_server::{Doings, Done, Said};
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, ProposalId, Refusal,
-    messages::Answer,
     request::Responder,
-    terraform::{RunId, RunLine, RunState, TerraformRequest},
+    terraform::{RunId, RunLine, RunState, TerraformAnswer, TerraformRequest},
 };
 use std::sync::{
     Arc,
@@ -32,34 +31,35 @@ pub(super) struct AgentRun {
 impl AgentRun {
     /// Starts the run, which sends its outcome from another thread.
     pub(super) fn start(self, request: TerraformRequest) {
-        let (run, reply) = self.begin();
-        run.terraform.clone().run_followed(request, run.actor(), reply, run);
+        let run = self.begin();
+        run.terraform.clone().run_followed(request, run.actor(), run.responder(), run);
     }
 
     /// Applies the accepted plan.
     pub(super) fn apply(self, key: PlanKey, saved: Arc<SavedPlan>, requested_by: String) {
-        let (run, reply) = self.begin();
-        let (terraform, actor) = (run.terraform.clone(), run.actor());
-        terraform.apply_request(ApplyRequest { key, saved, requested_by, actor, follower: run }, reply);
+        let run = self.begin();
+        let (terraform, actor, responder) = (run.terraform.clone(), run.actor(), run.responder());
+        terraform.apply_request(ApplyRequest { key, saved, requested_by, actor, follower: run }, responder);
     }
 
     /// Ends a run that cannot start.
     pub(super) fn refuse(self, refusal: Refusal) {
-        self.doings.begin(self.proposal);
-        self.finish(Done::refused(refusal));
+        self.begin().finish(Done::refused(refusal));
     }
 
-    fn begin(self) -> (Arc<Self>, Reply) {
-        let run = Arc::new(self);
-        let refused = Arc::clone(&run);
-        let responder = Responder::new(move |result: Result<Answer, Refusal>| {
-            // The run itself reports its start.
+    fn begin(self) -> Arc<Self> {
+        self.doings.begin(self.proposal);
+        Arc::new(self)
+    }
+
+    /// Ends with the refusal of a run that does not start. The run itself reports its start.
+    fn responder(self: &Arc<Self>) -> Responder<TerraformAnswer> {
+        let run = Arc::clone(self);
+        Responder::new(move |result| {
             if let Err(refusal) = result {
-                refused.finish(Done::refused(refusal));
+                run.finish(Done::refused(refusal));
             }
-        });
-        run.doings.begin(run.proposal);
-        (run, reply(responder))
+        })
     }
 
     fn actor(&self) -> Actor {
@@ -84,12 +84,12 @@ impl Follower for AgentRun {
         self.record_outcome(format!("run {run} began"));
         let (terraform, actor) = (self.terraform.clone(), self.actor());
         self.doings.stops_with(self.proposal, move || {
-            let reply = Box::new(move |result: Result<Answer, Refusal>| {
+            let responder = Responder::new(move |result| {
                 if let Err(refusal) = result {
                     tracing::debug!(%refusal, run, "a cancelled run goes on");
                 }
             });
-            terraform.request(TerraformRequest::Cancel { run }, actor, reply);
+            terraform.request(TerraformRequest::Cancel { run }, actor, responder);
         });
     }
 

@@ -6,18 +6,22 @@ use crate::{
     mcp::{self, Address},
     preview,
     responses::wait_for,
-    terraform_worker::{Around, Told},
+    terraform_worker::{self, Around, Told},
+    upstreams::{By, ManagedServerEvents},
 };
 use authority::proposals::{AgentAsk, Client};
 use mcp_server::AskReply;
 use shared_protocol::{
-    Actor, ActorKind, NodeId, Refusal, Revision,
+    Actor, ActorKind, Code, NodeId, ProposalId, Refusal, Revision,
     mcp::McpView,
-    messages::{Applied, Patch},
+    messages::{Answer, Applied, Patch},
     previews::PreviewsView,
     requests::ReadPatches,
+    review::AuditEvent,
+    terraform::TerraformAnswer,
+    upstreams::UpstreamsView,
 };
-use std::time::Duration;
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use workspace::Mutation;
 
 const APPLY_LIMIT: Duration = Duration::from_secs(60);
@@ -89,5 +93,50 @@ impl Around for InHost {
 
     fn apply(&self, mutation: Mutation, actor: Actor) -> Result<Applied, Refusal> {
         wait_for(APPLY_LIMIT, |responder| self.host.mutate(mutation, actor, responder))
+    }
+}
+
+impl ManagedServerEvents for InHost {
+    fn publish_view(&self, view: UpstreamsView) {
+        if let Err(refusal) = self.host.send(WriterMsg::Upstreams(Box::new(view))) {
+            tracing::debug!(%refusal, "the window did not receive the view of managed servers");
+        }
+    }
+
+    fn publish_tools(&self, tools: mcp_server::Guests) {
+        self.agents.published.show_guests(tools);
+    }
+
+    fn record_audit(&self, event: AuditEvent, by: By, reason: String) {
+        if let Err(refusal) = self.host.send(WriterMsg::Note { event, by, reason }) {
+            tracing::error!(%refusal, "an event of a managed server is missing in the audit");
+        }
+    }
+
+    fn record_outcome(&self, proposal: ProposalId, outcome: String) {
+        if let Err(refusal) = self.host.send(WriterMsg::CameOf { proposal, outcome }) {
+            tracing::debug!(%refusal, "the outcome of a call was not recorded");
+        }
+    }
+
+    fn agents_view(&self) -> Arc<mcp_server::View> {
+        self.agents.published.view()
+    }
+}
+
+/// The user's choices for Terraform, read from this settings file.
+pub(crate) fn terraform_user(settings: PathBuf, plans: PathBuf) -> terraform_worker::UserFolders {
+    let read_program = |settings: &std::path::Path| {
+        mcp::terraform_program(settings).map_err(|error| Refusal::new(Code::StorageError, error.to_string()))
+    };
+    terraform_worker::UserFolders { settings, plans, read_program }
+}
+
+/// The answer of the Terraform service in the shape of the window's protocol.
+pub(crate) fn terraform_answer(answer: TerraformAnswer) -> Answer {
+    match answer {
+        TerraformAnswer::MissingPrices(text) => Answer::Text(text),
+        TerraformAnswer::Cancelling => Answer::Done,
+        answer => Answer::Terraform(answer),
     }
 }

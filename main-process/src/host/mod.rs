@@ -18,13 +18,12 @@ mod session;
 mod subscriber;
 mod writer;
 
-pub(crate) use around::{InAgents, InHost, InPreviews};
+pub(crate) use around::{InAgents, InHost, InPreviews, terraform_answer, terraform_user};
 pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
 pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
 pub(crate) use session::{ServeTerminals, Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
-pub(crate) use {WriterHandle as Host, WriterMsg as Job};
 
 use crate::{
     background,
@@ -40,7 +39,7 @@ use mcp_server::AskReply;
 use shared_protocol::{
     Actor, Code, NodeId, ProposalId, Refusal,
     mcp::McpView,
-    messages::{Answer, Applied, InstanceView, Presence, ToRenderer},
+    messages::{Applied, InstanceView, Presence, ToRenderer},
     request::Responder,
     requests::{ExportBoard, ExportedFile},
     review::AuditEvent,
@@ -54,14 +53,6 @@ use writer::Writer;
 /// Messages that may wait; a sender of more is refused.
 const MAX_WAITING: usize = 1_024;
 const SEND_LIMIT: Duration = Duration::from_secs(10);
-
-/// The callback of Terraform, previews and managed servers until they take a [`Responder`].
-pub(crate) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
-
-/// The seam to those services. Dropping the callback drops the responder, which sends a refusal.
-pub(crate) fn reply(responder: Responder<Answer>) -> Reply {
-    Box::new(move |result| responder.send(result))
-}
 
 /// One message to the writer.
 pub(crate) enum WriterMsg {
@@ -191,11 +182,6 @@ impl WriterHandle {
         if self.messages.try_send(message).is_err() {
             tracing::debug!("a message to the writer was dropped");
         }
-    }
-
-    /// Sends a message, or returns it when the channel is full.
-    pub(crate) fn try_send(&self, message: WriterMsg) -> Result<(), Box<WriterMsg>> {
-        self.messages.try_send(message).map_err(|error| Box::new(error.into_inner()))
     }
 
     /// Submits an agent's request to the review queue without waiting; a full channel refuses it.

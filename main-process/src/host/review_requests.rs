@@ -2,7 +2,7 @@
 //! a terminal's connection call these; a terminal decides with a code.
 
 use super::{
-    WriterHandle, reply,
+    WriterHandle,
     writer::{OverlayInput, ProposalOverlay, request_asked},
 };
 use crate::{
@@ -102,13 +102,14 @@ impl WriterHandle {
                             // The person pressed the button.
                             Some(asked) if overlay.is_waiting() => {
                                 let asked = RequestAsked { secrets, pressed: true, ..asked };
-                                terraform.plan_request(asked, Some(reply(responder)));
+                                terraform.plan_request(asked, Some(responder.map(Answer::Review)));
                             }
                             Some(_) => {
                                 let message = "The proposal is no longer open.";
                                 responder.send(Err(Refusal::new(Code::Conflict, message)));
                             }
-                            None => terraform.trial(overlay.trial(board, secrets, actor), reply(responder)),
+                            None => terraform
+                                .trial(overlay.trial(board, secrets, actor), responder.map(Answer::Review)),
                         }
                     });
                 });

@@ -14,7 +14,6 @@ pub(crate) mod specs;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use AgentsHandle as Link;
 pub(crate) use controller::{AgentsDeps, start};
 pub(crate) use offline::offline_surface;
 pub(crate) use published::Published;

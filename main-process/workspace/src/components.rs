@@ -1,10 +1,13 @@
-//! The components of a workspace: read from their files, which are part of the state, and following every operation that
-//! changes one of them. Only what an operation touches is read again.
+//! The components of a workspace: read from their files, which are part of the state, and read again when an operation
+//! changes one of them. Only the files that an operation touches are read again.
 //!
-//! What a component declares becomes a type of interface boards: its props, and whether it holds others. Where a built-in
-//! type has the same id, its place on boards, its ports and its references stay.
+//! A component becomes a type of interface boards: its props, and whether it is a container. Where a built-in type has the
+//! same id, its place on boards, its ports and its references stay.
 
-use super::{About, Workspace, kit};
+use super::{
+    kit,
+    notices::{NoticeTopic, WorkspaceNotices},
+};
 use authority::{Module, Registry, Snapshot};
 use components::{Bound, Component, Library, Prop, Use, Variant, is_built_in, is_component_file};
 use serde_json::json;
@@ -19,46 +22,49 @@ use std::{
     sync::Arc,
 };
 
-/// Where component files are.
+/// The folder of the component files.
 pub(super) const FOLDER: &str = "components";
-/// Mistakes that are told at once.
-const MOST_TOLD: usize = 50;
-/// Says in which slot of the component around it an instance stands.
+/// Mistakes in component files that are shown at once.
+const MAX_PROBLEM_NOTICES: usize = 50;
+/// The prop that names the slot of the surrounding component that an instance is in.
 pub const SLOT: &str = "slot";
-/// The slot of what names none.
+/// The slot of instances that name none.
 const CHILDREN: &str = "children";
 
-/// What is known of the components now.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
+pub(super) struct ComponentShelf {
     library: Library,
-    /// For whoever starts a preview; made anew when something changed.
+    /// For previews; replaced when a component changes.
     view: Arc<Vec<ComponentView>>,
 }
 
-/// The folder of the components, if this is one of their files.
+/// Whether this is the path of a component file.
 pub(super) fn is_component(path: &SourcePath) -> bool {
     path.as_str().rsplit_once('/').is_some_and(|(folder, name)| folder == FOLDER && is_component_file(name))
 }
 
-impl Workspace {
-    pub fn components(&self) -> &Arc<Vec<ComponentView>> {
-        &self.shelf.view
+impl ComponentShelf {
+    pub(super) fn view(&self) -> &Arc<Vec<ComponentView>> {
+        &self.view
     }
 
-    /// The component with this id.
-    pub fn component(&self, id: &str) -> Option<&Arc<Component>> {
-        self.shelf.library.get(id)
+    pub(super) fn library(&self) -> &Library {
+        &self.library
     }
 
-    /// Reads all of them.
-    pub(super) fn read_components(&mut self) {
-        self.shelf.library = library_of(&self.snapshot);
-        self.settle_components();
+    /// Reads all components of a state.
+    pub(super) fn read(&mut self, snapshot: &Snapshot, notices: &mut WorkspaceNotices) {
+        self.library = library_of(snapshot);
+        self.settle(notices);
     }
 
-    /// Reads again what operations touched.
-    pub(super) fn components_follow(&mut self, operations: &[Operation]) {
+    /// Reads the components again that operations touched. Returns whether there were any.
+    pub(super) fn follow(
+        &mut self,
+        operations: &[Operation],
+        snapshot: &Snapshot,
+        notices: &mut WorkspaceNotices,
+    ) -> bool {
         let changes = operations.iter().flat_map(|operation| &operation.changes);
         let touched: BTreeSet<&SourcePath> = changes
             .filter_map(|change| match change {
@@ -66,42 +72,31 @@ impl Workspace {
                 _ => None,
             })
             .collect();
-        if touched.is_empty() {
-            return;
-        }
-        for path in touched {
-            match self.snapshot.source(path) {
-                Some(text) => self.shelf.library.put(path.as_str(), text),
-                None => self.shelf.library.remove(path.as_str()),
+        for path in &touched {
+            match snapshot.source(path) {
+                Some(text) => self.library.put(path.as_str(), text),
+                None => self.library.remove(path.as_str()),
             }
         }
-        self.settle_components();
+        if !touched.is_empty() {
+            self.settle(notices);
+        }
+        !touched.is_empty()
     }
 
-    fn settle_components(&mut self) {
-        self.shelf.library.settle();
-        self.shelf.view = Arc::new(self.shelf.library.components().map(view).collect());
-        self.notices.retain(|about, _| !matches!(about, About::Component(..)));
-        let problems: Vec<_> = self.shelf.library.problems().take(MOST_TOLD).cloned().collect();
-        for problem in problems {
-            let about = About::Component(problem.file.clone(), problem.place.line, problem.place.column);
-            self.notice(about, problem.to_string());
+    fn settle(&mut self, notices: &mut WorkspaceNotices) {
+        self.library.settle();
+        self.view = Arc::new(self.library.components().map(view).collect());
+        notices.clear_all(|topic| matches!(topic, NoticeTopic::Component(..)));
+        for problem in self.library.problems().take(MAX_PROBLEM_NOTICES) {
+            let topic =
+                NoticeTopic::Component(problem.file.clone(), problem.place.line, problem.place.column);
+            notices.set(topic, problem.to_string());
         }
-        self.compose();
-    }
-
-    /// Composes the types anew: what is built in, the workspace's modules, its components.
-    pub(super) fn compose(&mut self) {
-        let (registry, unreadable) = super::compose_registry(&self.files, &self.config, &self.shelf.library);
-        self.notices.retain(|about, _| !matches!(about, About::Module(_)));
-        for (origin, problem) in unreadable {
-            self.notice(About::Module(origin), problem);
-        }
-        self.snapshot = self.snapshot.clone().with_registry(registry);
     }
 }
 
-/// What is built in, and over it the files of a state.
+/// The built-in components, and over them the files of a state.
 fn library_of(snapshot: &Snapshot) -> Library {
     let mut library = Library::default();
     kit().iter().for_each(|(file, text)| library.put(file, text));
@@ -133,27 +128,27 @@ pub fn component_texts(snapshot: &Snapshot) -> impl Iterator<Item = (&SourcePath
     folder.into_iter().flat_map(|folder| snapshot.sources_in(&folder)).filter(|(path, _)| is_component(path))
 }
 
-/// The types that components bring, over those that are there.
+/// The types that components define, over those of `base`.
 pub(super) fn modules(library: &Library, base: &Registry) -> Vec<Module> {
     let slots = slot_names(library);
     let mut types: BTreeMap<TypeId, (String, TypeDef)> = BTreeMap::new();
-    // What is built in shows the catalogue's types as they are.
+    // Built-in components show the catalogue's types as they are.
     for component in library.components().filter(|component| !is_built_in(&component.file)) {
         let Ok(id) = TypeId::parse(component.id.as_str()) else { continue };
         if let Some(def) = type_of(component, base.get(&id), &slots) {
             types.insert(id, (component.file.clone(), def));
         }
     }
-    let is_holder = |def: &TypeDef| def.container && def.may_stand_on(BoardKind::Interface) && is_ui(def);
-    let known = base.types().filter(|def| is_holder(def) && !types.contains_key(&def.id));
-    let brought = types.values().map(|(_, def)| def).filter(|def| is_holder(def));
+    let is_container = |def: &TypeDef| def.container && def.may_stand_on(BoardKind::Interface) && is_ui(def);
+    let known = base.types().filter(|def| is_container(def) && !types.contains_key(&def.id));
+    let brought = types.values().map(|(_, def)| def).filter(|def| is_container(def));
     let holders: BTreeSet<TypeId> =
         known.map(|def| def.id.clone()).chain(brought.map(|def| def.id.clone())).collect();
-    // A page stands on its own, whoever says how it looks.
+    // A page stands on its own, also when a component defines its look.
     for (_, def) in types.values_mut().filter(|(_, def)| !def.may_be_root()) {
         stand_in(def, &holders);
     }
-    // What is built in may stand in what is brought, too.
+    // Built-in types may stand in containers of the workspace, too.
     let others = base.types().filter(|def| is_ui(def) && !def.parents.is_empty() && !def.may_be_root());
     for def in others {
         if types.contains_key(&def.id) {
@@ -175,7 +170,7 @@ fn module(origin: String, def: &TypeDef) -> Module {
     Module { origin, text: Arc::from(module.to_string()) }
 }
 
-/// Stands on interface boards, and is no page or frame.
+/// A type of interface boards that is no page or frame.
 fn is_ui(def: &TypeDef) -> bool {
     def.boards == [BoardKind::Interface]
 }
@@ -190,7 +185,7 @@ fn stand_in(def: &mut TypeDef, holders: &BTreeSet<TypeId>) {
     }
 }
 
-/// None for what cannot be a type, which nothing that was read is.
+/// Returns `None` for a component that cannot be a type; no component that was read is one.
 fn type_of(component: &Component, base: Option<&TypeDef>, slots: &[String]) -> Option<TypeDef> {
     let mut props: Vec<&Prop> = component.props.iter().collect();
     props.sort_by(|a, b| {
@@ -202,7 +197,7 @@ fn type_of(component: &Component, base: Option<&TypeDef>, slots: &[String]) -> O
         .filter_map(|prop| {
             let known = base.and_then(|base| base.prop(&prop.name));
             match known {
-                // Pointing at another node is something that a file of its own cannot say.
+                // A component file cannot declare a reference to another node.
                 Some(known) if known.kind == PropKind::Reference => Some(known.clone()),
                 _ => prop_of(prop),
             }
@@ -241,7 +236,7 @@ fn variants_of(component: &Component) -> Vec<VariantDef> {
     component.variants.iter().map(variant).collect()
 }
 
-/// What it shows of other components, so that what is laid over those finds them without a preview.
+/// The components within a component, so that overrides find them without a preview.
 fn parts_of(component: &Component) -> Vec<PartDef> {
     let part = |used: Use<'_>| {
         let (mut fixed, mut computed) = (serde_json::Map::new(), Vec::new());
@@ -309,7 +304,7 @@ fn prop_of(prop: &Prop) -> Option<PropDef> {
         PropExposure::InspectOnly { .. } => def.exposure = Exposure::ReadOnly,
         PropExposure::Opaque { reason } => {
             def.exposure = Exposure::Opaque;
-            def.reason = reason.clone().unwrap_or_else(|| "the component keeps it to itself".to_owned());
+            def.reason = reason.clone().unwrap_or_else(|| "the component does not expose it".to_owned());
         }
     }
     def.default = default.filter(|_| def.kind != PropKind::Slot);
@@ -324,7 +319,7 @@ fn kind_of(control: &ControlDefinition, default: Option<&Value>) -> PropKind {
         ControlDefinition::Boolean => PropKind::Boolean,
         ControlDefinition::Select { options } if options.is_empty() => PropKind::Text,
         ControlDefinition::Select { .. } => PropKind::Select,
-        // A token such as `primary` is a colour in a component, and is no number that a colour picker knows.
+        // A token such as `primary` is a colour of a component that a colour picker cannot show.
         ControlDefinition::Color { .. } => match default.and_then(Value::as_text) {
             Some(text) if !text.starts_with('#') => PropKind::Text,
             _ => PropKind::Colour,
@@ -343,7 +338,7 @@ fn slot_of(prop: &Prop) -> Option<&str> {
     }
 }
 
-/// Every slot that a component has, the usual one first.
+/// The names of all slots, the default one first.
 fn slot_names(library: &Library) -> Vec<String> {
     let own = library.components().filter(|component| !is_built_in(&component.file));
     let named = own.flat_map(|component| &component.props).filter_map(slot_of);
@@ -353,7 +348,7 @@ fn slot_names(library: &Library) -> Vec<String> {
 
 fn slot_prop(slots: &[String]) -> Option<PropDef> {
     let mut def = blank(SLOT, "Slot".to_owned(), PropKind::Select)?;
-    def.description = "Where in the component around it this stands.".to_owned();
+    def.description = "The slot of the surrounding component.".to_owned();
     def.group = "Layout".to_owned();
     let choice = |slot: &String| Choice {
         value: Arc::from(slot.as_str()),
@@ -364,7 +359,7 @@ fn slot_prop(slots: &[String]) -> Option<PropDef> {
     Some(def)
 }
 
-/// `fullWidth` is read as "Full width".
+/// `fullWidth` becomes "Full width".
 fn heading(name: &str) -> String {
     let mut words = String::new();
     for (index, c) in name.chars().enumerate() {

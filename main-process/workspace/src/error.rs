@@ -1,6 +1,6 @@
 //! Why a workspace cannot be opened.
 
-use super::new::{beside, has_terraform};
+use super::create::{beside, has_terraform};
 use journal::{FileError, JournalError};
 use shared_protocol::{Code, Refusal};
 use std::path::{Path, PathBuf};

@@ -1,17 +1,20 @@
 //! A group of mutations: decided one on the other, made durable together, then acknowledged. Under load many commands share
 //! one write to the disk; a failed write refuses all of them and changes nothing.
 
-use super::{About, Desk, SpecBundles, Workspace, error::storage, review::Unwritten};
+use super::{
+    ReviewState, SpecBundles, Workspace, error::storage, history::without_prefix, links::LinkEndSources,
+    notices::NoticeTopic, review::PendingReviewRows, storage::FileContext,
+};
 use authority::{History, Rebased, Snapshot, boards_touched, decide, rebase};
 use shared_protocol::{
-    Actor, BoardId, Change, Code, Command, ElementId, Operation, OperationKind, Refusal, Revision,
+    Actor, Change, Code, Command, ElementId, Operation, OperationKind, Refusal, Revision,
     change::inverse,
     limits::MAX_HISTORY,
     messages::{Applied, Patch},
 };
 use std::collections::BTreeSet;
 
-/// What changes the graph.
+/// A change of the graph.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mutation {
     Run(Box<Command>),
@@ -21,7 +24,7 @@ pub enum Mutation {
         revision: Revision,
         partial: bool,
     },
-    /// Several operations at once, as one: what came of a proposal that was accepted in parts.
+    /// Several operations at once, as one: a proposal that was accepted in parts.
     RevertAll {
         summary: String,
         revisions: Vec<Revision>,
@@ -32,19 +35,19 @@ pub enum Mutation {
         summary: String,
         changes: Vec<Change>,
     },
-    /// Something that was made elsewhere for the state as it was then.
+    /// Changes that were made elsewhere for an earlier state.
     Import {
         summary: String,
         changes: Vec<Change>,
     },
-    /// Somebody else's edit of a file, already fitted to the present state.
+    /// An edit of a file by another program, already rebased onto the present state.
     External {
         summary: String,
         changes: Vec<Change>,
     },
 }
 
-/// Where ids and times come from: the outside.
+/// The time and the seed of ids, which come from the outside so that tests are exact.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     /// Milliseconds since 1970, UTC.
@@ -58,15 +61,21 @@ pub struct Group<'w> {
     bundles: SpecBundles,
     history: History,
     operations: Vec<Operation>,
-    pub(super) desk: Desk,
-    pub(super) unwritten: Unwritten,
+    pub(super) review: ReviewState,
+    pub(super) pending: PendingReviewRows,
 }
 
 impl Workspace {
     pub fn begin(&mut self) -> Group<'_> {
-        let (state, bundles, history) = (self.snapshot.clone(), self.bundles.clone(), self.history.clone());
-        let (desk, unwritten) = (self.desk.clone(), Unwritten::default());
-        Group { workspace: self, state, bundles, history, operations: Vec::new(), desk, unwritten }
+        Group {
+            state: self.snapshot.clone(),
+            bundles: self.bundles.clone(),
+            history: self.history.order.clone(),
+            operations: Vec::new(),
+            review: self.review.state.clone(),
+            pending: PendingReviewRows::default(),
+            workspace: self,
+        }
     }
 
     /// One mutation, durable when it returns.
@@ -82,24 +91,31 @@ impl Workspace {
         Ok((applied, patches))
     }
 
-    /// Taking something back may lead to what the files hold, and is rare enough to compare.
-    fn mark_unsaved(&mut self, touched: BTreeSet<BoardId>, taken_back: bool) {
-        for board in touched {
-            if taken_back && self.is_as_saved(board) {
-                self.unsaved.remove(&board);
-            } else {
-                self.unsaved.insert(board);
-            }
+    /// Brings the parts that are derived from the snapshot in step with it.
+    fn follow(&mut self, operations: &[Operation], bundles: SpecBundles) {
+        let Self { storage, snapshot, notices, sources, overrides, components, .. } = self;
+        let mut context = FileContext { storage, snapshot, notices };
+        sources.write_touched(operations, &mut context);
+        overrides.write_touched(operations, &mut context);
+        if components.follow(operations, snapshot, notices) {
+            self.compose_registry();
         }
-        self.drop_what_is_gone();
+        if self.bundles != bundles {
+            self.bundles = bundles;
+            self.bundles.update_notices(&mut self.notices);
+        }
+        let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
+        self.links.follow(operations, ends, &mut self.notices);
     }
 
     fn compact(&mut self) {
-        if self.journal.should_compact() {
-            match self.journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY) {
-                Ok(()) => self.in_order(&About::Compaction),
+        let journal = &mut self.storage.journal;
+        if journal.should_compact() {
+            match journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY) {
+                Ok(()) => self.notices.clear(&NoticeTopic::Compaction),
                 Err(error) => {
-                    self.notice(About::Compaction, format!("the journal was not compacted: {error}"))
+                    let text = format!("the journal was not compacted: {error}");
+                    self.notices.set(NoticeTopic::Compaction, text);
                 }
             }
         }
@@ -121,13 +137,23 @@ impl Group<'_> {
                 let of = self.history.to_undo().ok_or_else(|| nothing("undo"))?;
                 let undone = self.operation(of)?;
                 let changes = self.fit(&inverse(&undone.changes)).all(&self.state, "undoing this")?;
-                (OperationKind::Undo(of), format!("Undo: {}", plain(&undone.summary)), changes, Vec::new())
+                (
+                    OperationKind::Undo(of),
+                    format!("Undo: {}", without_prefix(&undone.summary)),
+                    changes,
+                    Vec::new(),
+                )
             }
             Mutation::Redo => {
                 let of = self.history.to_redo().ok_or_else(|| nothing("redo"))?;
                 let undone = self.operation(of)?;
                 let changes = self.fit(&inverse(&undone.changes)).all(&self.state, "redoing this")?;
-                (OperationKind::Redo(of), format!("Redo: {}", plain(&undone.summary)), changes, Vec::new())
+                (
+                    OperationKind::Redo(of),
+                    format!("Redo: {}", without_prefix(&undone.summary)),
+                    changes,
+                    Vec::new(),
+                )
             }
             Mutation::Revert { revision, partial } => {
                 let reverted = self.operation(*revision)?;
@@ -165,11 +191,11 @@ impl Group<'_> {
             return Ok(Applied { revision: self.state.revision(), summary, created });
         }
         if !matches!(mutation, Mutation::External { .. }) {
-            self.refuse_held(&changes)?;
+            self.workspace.boards.refuse_held(&self.state, &changes)?;
         }
         let applied = self.push(kind, summary, changes, created, (actor, moment))?;
         if let Some(newest) = self.operations.pop() {
-            self.went_on(&newest.changes, actor, moment.time);
+            self.rebase_proposals(&newest.changes, actor, moment.time);
             self.operations.push(newest);
         }
         Ok(applied)
@@ -194,7 +220,7 @@ impl Group<'_> {
         let mut state = self.state.clone();
         state.apply(revision, &changes).map_err(unapplied)?;
         if let Some(bundles) = self.bundles.after(&self.workspace.config.bundles, &state, &changes) {
-            let is_held = |board| self.workspace.held.contains_key(&board);
+            let is_held = |board| self.workspace.boards.is_held(board);
             let maps = self.bundles.maps_in_step(&bundles, &state, &changes, is_held, moment.seed);
             if !maps.is_empty() {
                 changes.extend(maps);
@@ -217,18 +243,18 @@ impl Group<'_> {
         Ok(applied)
     }
 
-    /// Does all of something, or nothing.
-    pub(super) fn whole<T>(
+    /// Runs all of `run`, or undoes it after an error.
+    pub(super) fn atomically<T>(
         &mut self,
         run: impl FnOnce(&mut Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let before = (self.state.clone(), self.bundles.clone(), self.history.clone());
-        let review = (self.desk.clone(), self.unwritten.clone());
+        let review = (self.review.clone(), self.pending.clone());
         let operations = self.operations.len();
         let done = run(self);
         if done.is_err() {
             (self.state, self.bundles, self.history) = before;
-            (self.desk, self.unwritten) = review;
+            (self.review, self.pending) = review;
             self.operations.truncate(operations);
         }
         done
@@ -242,81 +268,55 @@ impl Group<'_> {
         if let Some(own) = self.operations.iter().find(|operation| operation.revision == revision) {
             return Ok(own.clone());
         }
-        self.workspace.journal.operation(revision).map_err(|error| storage(&error))?.ok_or_else(|| {
-            let message = format!("operation {revision} is not in the journal");
-            Refusal::new(Code::NotFound, message).hint("`draftboard log` shows the operations that are kept.")
-        })
-    }
-
-    /// A board whose file is damaged or in conflict is not changed until a person has decided.
-    pub(super) fn refuse_held(&self, changes: &[Change]) -> Result<(), Refusal> {
-        if self.workspace.held.is_empty() {
-            return Ok(());
-        }
-        let touched = boards_touched(&self.state, changes);
-        match touched.iter().find_map(|board| Some((board, self.workspace.held.get(board)?))) {
-            Some((board, held)) => {
-                let name = self
-                    .state
-                    .board(*board)
-                    .map_or_else(|| board.to_string(), |board| board.name.to_string());
-                let refusal =
-                    Refusal::new(Code::ReadOnly, format!("board {name} is read-only: {}", held.message));
-                Err(refusal.hint(
-                    "Choose in the banner of the window or with `draftboard resolve`, or correct the file.",
-                ))
-            }
-            None => Ok(()),
-        }
+        self.workspace.storage.journal.operation(revision).map_err(|error| storage(&error))?.ok_or_else(
+            || {
+                let message = format!("operation {revision} is not in the journal");
+                Refusal::new(Code::NotFound, message)
+                    .hint("`draftboard log` shows the operations that are kept.")
+            },
+        )
     }
 
     /// Makes the group durable, then visible. On an error nothing of it happened.
+    ///
+    /// The order matters. The journal comes before every file, because it is the write-ahead log of the sources and the
+    /// overrides. Bundles come before links, which have their ends in them.
     pub fn commit(self) -> Result<Vec<Patch>, Refusal> {
-        let Self { workspace, state, bundles, history, operations, desk, unwritten } = self;
-        if unwritten.revoked {
-            workspace.revoke_approvals(&desk.approvals)?;
+        let Self { workspace, state, bundles, history, operations, review, pending } = self;
+        if pending.revoked {
+            workspace.review.revoke_approvals(&review.approvals)?;
         }
-        let review = unwritten.rows(&workspace.desk, &desk);
-        if operations.is_empty() && review.is_empty() {
+        let rows = pending.rows(&workspace.review.state, &review);
+        if operations.is_empty() && rows.is_empty() {
             return Ok(Vec::new());
         }
-        workspace.refuse_read_only(&operations, &review)?;
-        let before = workspace.history.clone();
+        workspace.storage.refuse_read_only(&operations, &rows)?;
+        let before = workspace.history.order.clone();
         workspace.ensure_storage()?;
         workspace.keep_saved_revision();
-        workspace.append(&operations, &review)?;
-        drop(review);
-        // What the journal lost when it was made anew cannot be undone.
-        let history = match workspace.history == before {
+        let (storage, mut content) = workspace.storage_and_content();
+        storage.append(&operations, &rows, &mut content)?;
+        drop(rows);
+        // Operations that the journal lost when it was made anew cannot be undone.
+        let history = match workspace.history.order == before {
             true => history,
             false => History::of(operations.iter().map(|operation| (operation.revision, operation.kind))),
         };
-        workspace.desk = desk;
-        if unwritten.approvals {
-            workspace.keep_approvals();
+        workspace.review.state = review;
+        if pending.approvals {
+            workspace.review.keep_approvals(&mut workspace.notices);
         }
         let mut touched = BTreeSet::new();
         for operation in &operations {
             // Judged before and after: an added board is known only then, a removed one only before.
             touched.append(&mut boards_touched(&workspace.snapshot, &operation.changes));
             touched.append(&mut boards_touched(&state, &operation.changes));
-            workspace.summaries.insert(operation.revision, operation.summary.clone());
-        }
-        while workspace.summaries.len() > MAX_HISTORY {
-            workspace.summaries.pop_first();
         }
         workspace.snapshot = state;
-        workspace.history = history;
-        workspace.write_sources_of(&operations);
-        workspace.write_overrides_of(&operations);
-        workspace.components_follow(&operations);
-        if workspace.bundles != bundles {
-            workspace.bundles = bundles;
-            workspace.notice_bundles();
-        }
-        workspace.links_follow(&operations);
-        workspace
-            .mark_unsaved(touched, operations.iter().any(|operation| operation.kind != OperationKind::Edit));
+        workspace.history.record(&operations, history);
+        workspace.follow(&operations, bundles);
+        let is_taken_back = operations.iter().any(|operation| operation.kind != OperationKind::Edit);
+        workspace.boards.mark_unsaved(touched, is_taken_back, &workspace.snapshot);
         workspace.compact();
         Ok(operations.into_iter().map(patch).collect())
     }
@@ -325,11 +325,6 @@ impl Group<'_> {
 pub(super) fn patch(operation: Operation) -> Patch {
     let Operation { revision, actor, summary, changes, .. } = operation;
     Patch { revision, actor, summary, changes }
-}
-
-/// What was done, without how often it was taken back and done again.
-pub(super) fn plain(summary: &str) -> &str {
-    summary.strip_prefix("Undo: ").or_else(|| summary.strip_prefix("Redo: ")).unwrap_or(summary)
 }
 
 fn nothing(what: &str) -> Refusal {

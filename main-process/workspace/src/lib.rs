@@ -2,123 +2,132 @@
 //!
 //! There is one way to change it: a [`Group`] of mutations is decided, written to the journal in one transaction, and only
 //! then becomes the state that readers see.
+//!
+//! Owns: the parts below, each with its own fields, and the order in which they follow a change. Must not know: processes,
+//! messages, threads.
+//!
+//! ```text
+//! Workspace ── snapshot, config, presence
+//!   ├─ storage     folder, lock, journal                 storage.rs, journal_queries.rs
+//!   ├─ boards      board files, saving, held boards      board_files/
+//!   ├─ sources     texts of bundles, components, links   sources.rs
+//!   ├─ overrides   the file of the overrides             overrides.rs
+//!   ├─ bundles     spec bundles and their maps           bundles/
+//!   ├─ links       trace links and their standing        links.rs
+//!   ├─ components  the component library                 components.rs
+//!   ├─ history     undo, redo, summaries                 history.rs
+//!   ├─ review      queue, approvals, costs               review/
+//!   └─ notices     problems shown to a person            notices.rs
+//! ```
+//!
+//! A part never calls another one: it takes the snapshot, the storage and the notices as arguments. [`Group::commit`] and
+//! `file_changes.rs` are the two places that decide which parts follow a change, and in which order.
 
-mod board_file;
+mod board_files;
 mod bundles;
 mod clock;
+mod component_edit;
 mod components;
 pub mod config_check;
-mod edited;
+mod create;
 mod error;
-mod external;
-mod first;
+mod file_changes;
+mod first_state;
 mod group;
+mod history;
+mod journal_queries;
 mod kit;
 mod links;
-mod new;
 mod notices;
 mod open;
 mod overrides;
 mod promote;
-mod queries;
-mod resolve;
+mod registry;
 mod review;
-mod save;
-mod saved;
 mod sources;
 mod storage;
-mod take_in;
+mod validate;
 
 pub use bundles::SpecBundles;
 pub use clock::now;
 pub use components::{SLOT, component_texts, components_of};
+pub use create::{NewError, beside, create, create_empty, has_terraform, template_boards, unpack_example};
 pub use error::OpenError;
-pub use external::Noticed;
+pub use file_changes::Noticed;
 pub use group::{Group, Moment, Mutation};
 pub use kit::kit;
-pub use new::{NewError, beside, create, create_empty, has_terraform, template_boards, unpack_example};
-pub use review::{Decision, Desk, Pricing, Reviewer, area_of};
+pub use review::{Decision, Pricing, ReviewState, Reviewer, area_of};
 pub use review::{guarded_settings, names_program};
 pub use shared_protocol::messages::Template;
 pub use sources::SourceEdits;
 pub use storage::Ownership;
 
-use notices::About;
-use saved::Saved;
-
-use authority::{History, Module, Registry, Snapshot};
-use journal::{Journal, ProjectConfig, SourceList, WorkspaceFiles, WorkspacePath};
+use ::bundles::Plan;
+use ::components::Component;
+use authority::Snapshot;
+use board_files::{BoardFiles, BoardSave};
+use components::ComponentShelf;
+use history::OperationHistory;
+use journal::{ProjectConfig, WorkspaceFiles, WorkspacePath};
+use links::{LinkEndSources, TraceLinkBook};
+use notices::{NoticeTopic, WorkspaceNotices};
+use overrides::OverrideFile;
+use review::{ProposalCosts, WorkspaceReview};
 use shared_protocol::{
-    BoardId, BoardName, Document, Revision, SourcePath,
-    messages::{HeldBoard, HeldReason, Presence, RegistryView, Status, WorkspaceView},
+    Actor, Document, Proposal, ProposalId, Refusal, Revision, SourcePath,
+    bundle::{BundleAnswer, BundleRequest},
+    limits::MAX_HISTORY,
+    link::{LinkRequest, LinksView},
+    messages::{
+        Answer, Applied, HeldBoard, LogEntry, Patch, Presence, Problem, RegistryView, Status,
+        ValidationProblem, WorkspaceView,
+    },
+    previews::ComponentView,
+    review::{AuditLine, OpenedProposal, Origin, ProposalBrief},
 };
+use sources::SourceFiles;
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
+    collections::BTreeSet,
+    path::{Path, PathBuf},
     sync::Arc,
 };
+use storage::{FileContext, JournalContent, WorkspaceStorage};
 
 const PRESENCE: &str = "presence";
 
 pub struct Workspace {
-    files: Arc<WorkspaceFiles>,
-    journal: Journal,
+    storage: WorkspaceStorage,
     config: ProjectConfig,
     snapshot: Snapshot,
-    history: History,
-    /// What undo and redo may have to name.
-    summaries: BTreeMap<Revision, String>,
-    /// What the boards' files held when they were last ours.
-    saved: BTreeMap<BoardId, Saved>,
-    /// Boards that differ from that, those that were removed among them.
-    unsaved: BTreeSet<BoardId>,
-    /// The newest revision without unsaved boards, as of the first change after it.
-    saved_revision: Revision,
-    held: BTreeMap<BoardId, Held>,
-    /// The files of the bundles as they were listed last.
-    source_list: SourceList,
-    /// Those of them that could not be written.
-    unwritten: BTreeSet<SourcePath>,
-    overrides: overrides::OverrideFile,
-    links: links::LinkBook,
-    shelf: components::Shelf,
+    history: OperationHistory,
+    boards: BoardFiles,
+    sources: SourceFiles,
+    overrides: OverrideFile,
+    links: TraceLinkBook,
+    components: ComponentShelf,
     bundles: SpecBundles,
-    notices: BTreeMap<About, String>,
-    desk: Desk,
-    /// What is known of the costs of proposals.
-    costs: review::Costs,
-    /// Where standing approvals are kept; in memory alone when absent.
-    approval_file: Option<review::ApprovalFile>,
+    review: WorkspaceReview,
+    notices: WorkspaceNotices,
     presence: Presence,
-    /// The lock that has to be held while anything is acknowledged.
-    ownership: Option<Box<dyn Ownership>>,
-}
-
-/// A board that waits for a person.
-struct Held {
-    reason: HeldReason,
-    /// The file that stands in the way.
-    file: BoardName,
-    message: String,
 }
 
 impl Workspace {
     pub fn root(&self) -> &Path {
-        self.files.root()
+        self.storage.files.root()
     }
 
-    /// The folder, for others of this process that read or write in it.
+    /// The folder, for other parts of the process that read or write in it.
     pub fn files(&self) -> &Arc<WorkspaceFiles> {
-        &self.files
+        &self.storage.files
     }
 
     pub fn name(&self) -> &str {
         &self.config.name
     }
 
-    /// The project's file as JSON, tables of other versions included.
+    /// `draftboard.toml` as JSON, tables of other versions included.
     pub fn config_json(&self) -> serde_json::Value {
-        let text = self.files.read_text(&WorkspacePath::config()).unwrap_or_default();
+        let text = self.storage.files.read_text(&WorkspacePath::config()).unwrap_or_default();
         let table: toml::Table = text.parse().unwrap_or_default();
         serde_json::to_value(table).unwrap_or_default()
     }
@@ -127,60 +136,32 @@ impl Workspace {
         &self.snapshot
     }
 
-    /// The spec bundles, as the state's files have them.
-    pub fn bundles(&self) -> &SpecBundles {
-        &self.bundles
-    }
-
     pub fn presence(&self) -> &Presence {
         &self.presence
     }
 
-    /// Keeps what the designer sees; a crash may lose the last moments of it and nothing else.
+    /// Stores the selection and the viewport; a crash may lose the last moments of it and nothing else.
     pub fn set_presence(&mut self, presence: Presence) {
         if self.presence != presence {
             self.presence = presence;
-            if let Err(error) = self.journal.set_state(PRESENCE, &self.presence) {
+            if let Err(error) = self.storage.journal.set_state(PRESENCE, &self.presence) {
                 tracing::warn!(%error, "selection and viewport were not stored");
             }
         }
     }
 
     pub fn status(&self) -> Status {
-        let summary = |revision: Option<Revision>| {
-            self.summaries.get(&revision?).map(|summary| group::plain(summary).to_owned())
-        };
         Status {
             saved: self.saved_revision(),
-            undo: summary(self.history.to_undo()),
-            redo: summary(self.history.to_redo()),
+            undo: self.history.undo_summary(),
+            redo: self.history.redo_summary(),
             held: self.held_boards(),
-            notices: self.notices.iter().map(|(about, text)| about.tell(text)).collect(),
+            notices: self.notices.views(),
         }
-    }
-
-    pub fn held_boards(&self) -> Vec<HeldBoard> {
-        let name = |board: BoardId| {
-            self.snapshot.board(board).map_or_else(|| board.to_string(), |b| b.name.to_string())
-        };
-        self.held
-            .iter()
-            .map(|(board, held)| HeldBoard {
-                board: *board,
-                name: name(*board),
-                why: held.reason,
-                message: held.message.clone(),
-            })
-            .collect()
     }
 
     pub fn registry_view(&self) -> RegistryView {
-        let registry = self.snapshot.registry();
-        RegistryView {
-            types: registry.types().map(|def| def.as_ref().clone()).collect(),
-            rules: registry.rules().to_vec(),
-            problems: registry.problems().to_vec(),
-        }
+        registry::view(self.snapshot.registry())
     }
 
     pub fn view(&self) -> WorkspaceView {
@@ -194,38 +175,232 @@ impl Workspace {
         }
     }
 
-    /// Ends well: the next start finds a short journal.
+    pub fn validate(&self) -> Vec<ValidationProblem> {
+        validate::problems_of(self)
+    }
+
+    pub fn problems(&self) -> Vec<Problem> {
+        validate::graph_problems(&self.snapshot)
+    }
+
+    // ---- storage and saving -------------------------------------------------------------------------------------------
+
+    /// Checks this lock before anything is acknowledged. Without one the caller looks after the lock.
+    pub fn owned_by(&mut self, ownership: Box<dyn Ownership>) {
+        self.storage.ownership = Some(ownership);
+    }
+
+    fn storage_and_content(&mut self) -> (&mut WorkspaceStorage, JournalContent<'_>) {
+        let Self { storage, snapshot, boards, review, history, notices, .. } = self;
+        (storage, JournalContent { snapshot, boards, review: &review.state, history, notices })
+    }
+
+    /// Repairs what was deleted or replaced underneath, or refuses. Cheap when all is in order.
+    pub fn ensure_storage(&mut self) -> Result<(), Refusal> {
+        let (storage, mut content) = self.storage_and_content();
+        storage.ensure(&mut content)
+    }
+
+    /// Checks the storage while nothing is being changed; a failure is a notice until it is over.
+    pub fn look_after_storage(&mut self) {
+        match self.ensure_storage() {
+            Ok(()) => self.notices.clear(&NoticeTopic::Storage),
+            Err(refusal) => self.notices.set(NoticeTopic::Storage, refusal.message),
+        }
+    }
+
+    /// The newest revision whose content the files hold.
+    pub fn saved_revision(&self) -> Revision {
+        if self.is_saved() { self.snapshot.revision() } else { self.boards.last_saved_revision }
+    }
+
+    fn is_saved(&self) -> bool {
+        self.boards.unsaved.is_empty() && self.sources.is_all_written()
+    }
+
+    /// Stores the saved revision before a change: from here on the files may be behind.
+    fn keep_saved_revision(&mut self) {
+        let revision = self.snapshot.revision();
+        if self.is_saved() && self.boards.last_saved_revision != revision {
+            self.boards.last_saved_revision = revision;
+            self.storage.store_saved_revision(revision);
+        }
+    }
+
+    /// Writes unsaved boards, and removes the files of boards that are gone. Returns the revision that the files hold and the
+    /// paths it touched. A board whose file another program changed is held, and the refusal names the first of them; the
+    /// others are saved all the same.
+    pub fn save(&mut self) -> Result<(Revision, Vec<String>), Refusal> {
+        self.storage.ensure_writable()?;
+        self.ensure_storage()?;
+        let Self { storage, snapshot, notices, boards, sources, overrides, .. } = self;
+        let mut context = FileContext { storage, snapshot, notices };
+        let sources = sources.retry(&mut context);
+        overrides.retry(&mut context);
+        let (touched, refused) = BoardSave { boards, storage, snapshot, notices }.run()?;
+        match refused {
+            Some(refusal) => Err(refusal),
+            None => sources.map(|()| (self.saved_revision(), touched)),
+        }
+    }
+
+    pub fn held_boards(&self) -> Vec<HeldBoard> {
+        self.boards.held_boards(&self.snapshot)
+    }
+
+    /// Closes the workspace and compacts its journal, so that the next start finds a short one.
     pub fn close(mut self) {
         // A journal that was deleted a moment ago would be gone with this process.
         if let Err(refusal) = self.ensure_storage() {
             tracing::error!(%refusal, "the workspace was closed without its journal in order");
         }
-        if self.journal.revision() > Revision::START
-            && let Err(error) =
-                self.journal.checkpoint(&self.snapshot.to_document(), shared_protocol::limits::MAX_HISTORY)
+        let journal = &mut self.storage.journal;
+        if journal.revision() > Revision::START
+            && let Err(error) = journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY)
         {
             tracing::warn!(%error, "the journal was not compacted; nothing is lost");
         }
     }
-}
 
-/// The effective types of a workspace.
-fn compose_registry(
-    files: &WorkspaceFiles,
-    config: &ProjectConfig,
-    library: &::components::Library,
-) -> (Arc<Registry>, Vec<(String, String)>) {
-    let mut modules = catalogue::built_in();
-    let mut unreadable = Vec::new();
-    for (origin, text) in files.read_modules(&config.modules) {
-        match text {
-            Ok(text) => modules.push(Module { origin, text: Arc::from(text) }),
-            Err(error) => unreadable.push((origin, error.to_string())),
+    // ---- the journal --------------------------------------------------------------------------------------------------
+
+    pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, Refusal> {
+        self.storage.log(limit)
+    }
+
+    pub fn operations(&self, revisions: &[Revision]) -> Result<Vec<LogEntry>, Refusal> {
+        self.storage.operations(revisions)
+    }
+
+    pub fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
+        self.storage.changes_since(revision)
+    }
+
+    pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<Origin>, Refusal> {
+        self.storage.origins(revisions)
+    }
+
+    pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, Refusal> {
+        self.storage.audit(after, limit)
+    }
+
+    // ---- sources, bundles, links, components --------------------------------------------------------------------------
+
+    /// The folders to watch for sources.
+    pub fn source_folders(&self) -> BTreeSet<SourcePath> {
+        self.sources.folders(&self.config.bundles)
+    }
+
+    /// Changes files in one operation, which is on the disk when this returns. Refused when one of them is no longer as it
+    /// was read.
+    pub fn edit_sources(
+        &mut self,
+        summary: String,
+        edits: SourceEdits,
+        actor: &Actor,
+        moment: Moment,
+    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        sources::refuse_foreign(&edits, &self.storage, &self.snapshot)?;
+        let changes = sources::changes_of(&self.snapshot, edits);
+        self.execute(&Mutation::Decided { summary, changes }, actor, moment)
+    }
+
+    pub fn bundles(&self) -> &SpecBundles {
+        &self.bundles
+    }
+
+    pub fn ask_bundles(
+        &mut self,
+        request: &BundleRequest,
+        actor: &Actor,
+        moment: Moment,
+    ) -> Result<(Answer, Vec<Patch>), Refusal> {
+        match request {
+            BundleRequest::Change { bundle, changes, dry_run } => {
+                let plan = self.bundles.plan_changes(bundle, changes, *dry_run)?;
+                if *dry_run {
+                    return Ok((Answer::Bundle(bundles::checked(bundle, &plan)), Vec::new()));
+                }
+                let (applied, patches) = self.apply(&plan, actor, moment)?;
+                Ok((Answer::Applied(applied), patches))
+            }
+            BundleRequest::DrawMap { bundle, around, depth } => {
+                let seed = moment.seed;
+                let drawn = self.bundles.draw_map(bundle, around.as_ref(), *depth, &self.snapshot, seed)?;
+                let bundles::DrawnMap { board, summary, changes } = drawn;
+                let (applied, patches) =
+                    self.execute(&Mutation::Decided { summary, changes }, actor, moment)?;
+                Ok((Answer::Bundle(BundleAnswer::Map { board, revision: applied.revision }), patches))
+            }
+            reading => Ok((self.bundles.answer(reading, self.snapshot.revision())?, Vec::new())),
         }
     }
-    if library.components().any(|component| !::components::is_built_in(&component.file)) {
-        let base = Registry::compose(&modules, &BTreeMap::new());
-        modules.extend(components::modules(library, &base));
+
+    /// Carries out a plan of changes, as one operation that is on the disk when this returns.
+    pub fn apply(
+        &mut self,
+        plan: &Plan,
+        actor: &Actor,
+        moment: Moment,
+    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        let edits = self.bundles.edits_of(plan, &self.snapshot)?;
+        self.edit_sources(plan.summary(), edits, actor, moment)
     }
-    (Arc::new(Registry::compose(&modules, &config.types)), unreadable)
+
+    pub fn links(&self) -> &Arc<LinksView> {
+        self.links.view()
+    }
+
+    /// Changes trace links, as one operation that is on the disk when this returns.
+    pub fn change_links(
+        &mut self,
+        request: &LinkRequest,
+        actor: &Actor,
+        moment: Moment,
+    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
+        let (summary, edits) = self.links.edit(request, moment.seed, ends)?;
+        self.edit_sources(summary, edits, actor, moment)
+    }
+
+    pub fn components(&self) -> &Arc<Vec<ComponentView>> {
+        self.components.view()
+    }
+
+    pub fn component(&self, id: &str) -> Option<&Arc<Component>> {
+        self.components.library().get(id)
+    }
+
+    // ---- review -------------------------------------------------------------------------------------------------------
+
+    pub fn desk(&self) -> &ReviewState {
+        &self.review.state
+    }
+
+    /// A proposal by id or number.
+    pub fn proposal(&self, named: &str) -> Result<&Arc<Proposal>, Refusal> {
+        self.review.state.proposal(named)
+    }
+
+    pub fn brief(&self, proposal: &Proposal) -> ProposalBrief {
+        self.review.brief(proposal, &self.snapshot)
+    }
+
+    pub fn opened(&self, id: ProposalId) -> Result<OpenedProposal, Refusal> {
+        self.review.opened(id, &self.snapshot, &self.bundles, &self.storage)
+    }
+
+    pub fn next_expiry(&self) -> Option<u64> {
+        self.review.state.next_expiry()
+    }
+
+    /// Keeps standing approvals in this file from now on, and reads the entries of this workspace.
+    pub fn keep_approvals_in(&mut self, path: PathBuf) {
+        self.review.keep_approvals_in(path, self.storage.files.root(), &mut self.notices);
+    }
+
+    /// Labels proposals that would cost more from now on.
+    pub fn price_with(&mut self, pricing: Arc<dyn Pricing>) {
+        self.review.costs = ProposalCosts::new(pricing);
+    }
 }

@@ -1,18 +1,18 @@
-//! What a person should know, for as long as it is so.
+//! Notices: problems of the workspace that are shown to a person until they are over.
 
-use super::Workspace;
 use journal::WorkspacePath;
 use shared_protocol::{
     BoardName, SourcePath,
-    messages::{Notice, Severity},
+    messages::{Notice, Severity, ValidationProblem},
 };
+use std::collections::BTreeMap;
 
-/// What a notice is about. There is one notice about each thing, and it goes when that is in order.
+/// The subject of a notice. Each topic has one notice at most, which is cleared when the topic is in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum About {
-    /// The journal was damaged when the workspace was opened, or made anew since; known until it is closed.
+pub(super) enum NoticeTopic {
+    /// The journal was damaged when the workspace was opened, or was made anew since. Shown until the workspace closes.
     Journal,
-    /// The folder, the lock or the journal was lost while the workspace was open, and nothing can be changed meanwhile.
+    /// The folder, the lock or the journal is lost, so nothing can be changed.
     Storage,
     /// The folder may not be written to.
     ReadOnly,
@@ -26,12 +26,12 @@ pub(super) enum About {
     /// Standing approvals that came with the workspace.
     StoredApprovals,
     Config,
-    /// The project's file names a program, which is ignored.
+    /// `draftboard.toml` names a program, which is ignored.
     Program,
     Module(String),
     /// The folder of the boards.
     Boards,
-    /// Something in that folder that is no board.
+    /// A file in that folder that is no board.
     Stray(String),
     /// The file of a board.
     File(String),
@@ -42,20 +42,20 @@ pub(super) enum About {
     Bundle(String),
     /// A file of a bundle.
     Source(String),
-    /// A mistake in a component's file: the file, line and column.
+    /// A mistake in a component file: the file, line and column.
     Component(String, u32, u32),
     /// The file of the overrides.
     Overrides,
-    /// Something in those folders that is not taken in.
+    /// A file in those folders that is not read.
     SourceLeftOut(String),
 }
 
-impl About {
-    /// An error when something of the workspace was not read, and so is not here.
-    pub(super) fn severity(&self) -> Severity {
+impl NoticeTopic {
+    /// An error where a part of the workspace was not read and is missing.
+    fn severity(&self) -> Severity {
         match self {
             Self::Approvals | Self::StoredApprovals | Self::Program => Severity::Warning,
-            // A board under a name that is none, or behind a link.
+            // A board with an invalid name, or behind a link.
             Self::Stray(file) if file.ends_with(".json") => Severity::Error,
             Self::Journal | Self::Storage | Self::ReadOnly | Self::Compaction | Self::Stray(_) => {
                 Severity::Warning
@@ -76,11 +76,11 @@ impl About {
         }
     }
 
-    pub(super) fn tell(&self, text: &str) -> Notice {
+    fn view(&self, text: &str) -> Notice {
         let file = match self {
             Self::Config | Self::Program => Some(WorkspacePath::config().to_string()),
             Self::Links => Some(SourcePath::links().to_string()),
-            Self::Overrides => super::overrides::file().map(|path| path.to_string()),
+            Self::Overrides => super::overrides::own_path().map(|path| path.to_string()),
             Self::Module(path) | Self::Source(path) | Self::Bundle(path) | Self::Component(path, ..) => {
                 Some(path.clone())
             }
@@ -104,16 +104,46 @@ impl About {
     }
 }
 
-impl Workspace {
-    pub(super) fn notice(&mut self, about: About, text: impl Into<String>) {
+#[derive(Debug, Default)]
+pub(super) struct WorkspaceNotices(BTreeMap<NoticeTopic, String>);
+
+impl WorkspaceNotices {
+    pub(super) fn set(&mut self, topic: NoticeTopic, text: impl Into<String>) {
         let text = text.into();
-        if self.notices.get(&about) != Some(&text) {
-            tracing::warn!(?about, "{text}");
-            self.notices.insert(about, text);
+        if self.0.get(&topic) != Some(&text) {
+            tracing::warn!(?topic, "{text}");
+            self.0.insert(topic, text);
         }
     }
 
-    pub(super) fn in_order(&mut self, about: &About) {
-        self.notices.remove(about);
+    pub(super) fn clear(&mut self, topic: &NoticeTopic) {
+        self.0.remove(topic);
+    }
+
+    pub(super) fn clear_all(&mut self, is_cleared: impl Fn(&NoticeTopic) -> bool) {
+        self.0.retain(|topic, _| !is_cleared(topic));
+    }
+
+    pub(super) fn get(&self, topic: &NoticeTopic) -> Option<&String> {
+        self.0.get(topic)
+    }
+
+    /// Boards whose file has a notice.
+    pub(super) fn board_files(&self) -> impl Iterator<Item = BoardName> {
+        self.0.keys().filter_map(|topic| match topic {
+            NoticeTopic::File(name) => BoardName::parse(name.as_str()).ok(),
+            _ => None,
+        })
+    }
+
+    pub(super) fn views(&self) -> Vec<Notice> {
+        self.0.iter().map(|(topic, text)| topic.view(text)).collect()
+    }
+
+    pub(super) fn problems(&self) -> impl Iterator<Item = ValidationProblem> {
+        self.0.iter().map(|(topic, text)| {
+            let notice = topic.view(text);
+            ValidationProblem::of_file(topic.severity(), notice.file, notice.message)
+        })
     }
 }

@@ -1,122 +1,99 @@
-//! Opening a workspace: the journal's state first, then what the files say. A damaged part is set aside and named; the rest
+//! Opening a workspace: the journal's state first, then the files. A damaged part is set aside and named in a notice; the rest
 //! opens.
 
 use super::{
-    About, Desk, Moment, OpenError, PRESENCE, Saved, SpecBundles, Workspace, components::Shelf,
-    compose_registry, first::first_state, links::LinkBook, overrides::OverrideFile,
+    Moment, OpenError, PRESENCE, SpecBundles, Workspace,
+    board_files::{self, BoardFiles},
+    components::ComponentShelf,
+    first_state::first_state,
+    history::OperationHistory,
+    links::{LinkEndSources, TraceLinkBook},
+    notices::{NoticeTopic, WorkspaceNotices},
+    overrides::OverrideFile,
+    registry,
+    review::{ReviewState, WorkspaceReview},
+    sources::SourceFiles,
+    storage::WorkspaceStorage,
 };
-use authority::{History, Registry, Snapshot};
+use authority::{Registry, Snapshot};
 use components::Library;
 use journal::{
-    Digest, FileError, Journal, JournalError, ProjectConfig, Recovered, SourceList, WorkspaceFiles,
-    WorkspacePath, read_config,
+    FileError, Journal, JournalError, ProjectConfig, Recovered, WorkspaceFiles, WorkspacePath, read_config,
 };
 use shared_protocol::{
-    BoardName, Revision,
     limits::MAX_HISTORY,
     messages::{Doing, Presence},
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 use terraform::settings::IGNORED_PROGRAM;
 
-type Notices = BTreeMap<About, String>;
-
 impl Workspace {
-    /// Opens a folder. The caller holds the workspace's lock. What others changed in the files enters as of `moment`.
+    /// Opens a folder. The caller holds the workspace's lock. Edits of the files by other programs enter as of `moment`.
     pub fn open(root: &Path, moment: Moment) -> Result<Self, OpenError> {
         if !root.join(WorkspacePath::config().as_str()).exists() {
             return Err(OpenError::no_workspace(root));
         }
-        let mut notices = Notices::new();
+        let mut notices = WorkspaceNotices::default();
         let files = WorkspaceFiles::open(root)?;
         let config = open_config(&files, &mut notices)?;
-        let (registry, unreadable) = compose_registry(&files, &config, &Library::default());
-        notices.extend(unreadable.into_iter().map(|(origin, problem)| (About::Module(origin), problem)));
+        let (registry, unreadable) = registry::compose(&files, &config, &Library::default());
+        for (origin, problem) in unreadable {
+            notices.set(NoticeTopic::Module(origin), problem);
+        }
         let (mut journal, recovered) = match files.is_read_only() {
             false => open_journal(&files, &mut notices)?,
             true => {
-                notices.insert(About::ReadOnly, read_only_words(&files));
+                notices.set(NoticeTopic::ReadOnly, read_only_notice(&files));
                 (Journal::in_memory()?, None)
             }
         };
-        let (snapshot, taken) = match recovered {
+        let (snapshot, first_files) = match recovered {
             Some(recovered) => (replay(recovered, registry)?, Vec::new()),
             None => first_state(&files, &config, &mut journal, registry)?,
         };
-        let log = journal.log(MAX_HISTORY).unwrap_or_else(|error| {
-            notices.insert(About::History, format!("what was done before cannot be undone: {error}"));
-            Vec::new()
-        });
-        let history = History::of(log.iter().rev().map(|entry| (entry.revision, entry.kind)));
-        let summaries = log.into_iter().map(|entry| (entry.revision, entry.summary)).collect();
+        let history = OperationHistory::recall(&journal, &mut notices);
         let presence = journal.get_state::<Presence>(PRESENCE).ok().flatten().filter(Presence::is_sound);
-        // What was on the screen of another run is not on this one's.
+        // The screen of an earlier run is not this one's.
         let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
-        let desk = Desk::recall(&mut journal, snapshot.revision(), &mut notices);
-        for (about, text) in &notices {
-            tracing::warn!(?about, "{text}");
-        }
+        let state = ReviewState::recall(&mut journal, snapshot.revision(), &mut notices);
         let mut workspace = Self {
-            files: Arc::new(files),
-            journal,
+            boards: BoardFiles::new(first_files),
+            storage: WorkspaceStorage { files: Arc::new(files), journal, ownership: None },
             config,
             snapshot,
             history,
-            summaries,
-            saved: BTreeMap::new(),
-            unsaved: BTreeSet::new(),
-            saved_revision: Revision::START,
-            held: BTreeMap::new(),
-            source_list: SourceList::default(),
-            unwritten: BTreeSet::new(),
+            sources: SourceFiles::default(),
             overrides: OverrideFile::default(),
-            links: LinkBook::default(),
-            shelf: Shelf::default(),
+            links: TraceLinkBook::default(),
+            components: ComponentShelf::default(),
             bundles,
             notices,
-            desk,
-            costs: super::review::Costs::default(),
-            approval_file: None,
+            review: WorkspaceReview { state, ..WorkspaceReview::default() },
             presence: presence.unwrap_or_default(),
-            ownership: None,
         };
-        for file in taken {
-            workspace.saved.insert(file.board, Saved { file: file.name, content: file.content });
-        }
-        workspace.recall_saved_revision();
-        workspace.recall_saved()?;
-        let names = workspace.board_files();
-        workspace.refuse_newer(&names)?;
-        workspace.look_at_all(&names, moment);
-        workspace.look_at_sources(moment);
-        workspace.read_components();
-        workspace.look_at_overrides(moment);
-        workspace.read_links();
-        workspace.notice_bundles();
+        workspace.read_files(moment)?;
         Ok(workspace)
     }
 
-    /// A board of a newer version means a workspace of a newer version.
-    fn refuse_newer(&self, names: &[BoardName]) -> Result<(), OpenError> {
-        for name in names {
-            let path = WorkspacePath::board(name);
-            let known = self.journal.known(&path)?;
-            let is_foreign = self.files.read(&path).is_ok_and(|bytes| !known.is_ours(Digest::of(&bytes)));
-            if is_foreign && let Err(error @ FileError::Newer { .. }) = self.read_board_file(name) {
-                return Err(error.into());
-            }
-        }
+    fn read_files(&mut self, moment: Moment) -> Result<(), OpenError> {
+        let Self { boards, storage, snapshot, notices, .. } = self;
+        boards.recall(storage, snapshot)?;
+        let names = boards.names(storage, snapshot, notices);
+        board_files::refuse_newer(&names, storage, snapshot)?;
+        self.ingest_boards(&names, moment);
+        self.ingest_sources(moment);
+        self.components.read(&self.snapshot, &mut self.notices);
+        self.compose_registry();
+        self.ingest_overrides(moment);
+        let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
+        self.links.read(ends, &mut self.notices);
+        self.bundles.update_notices(&mut self.notices);
         Ok(())
     }
 }
 
-/// What a person should know about a workspace that opens for reading only.
-fn read_only_words(files: &WorkspaceFiles) -> String {
+fn read_only_notice(files: &WorkspaceFiles) -> String {
     let journal = WorkspacePath::parse(".draftboard/journal.db");
     let unsaved = match journal.is_ok_and(|journal| files.is_there(&journal)) {
         _ if files.is_state_denied() => {
@@ -132,17 +109,16 @@ fn read_only_words(files: &WorkspaceFiles) -> String {
     )
 }
 
-fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectConfig, OpenError> {
+fn open_config(files: &WorkspaceFiles, notices: &mut WorkspaceNotices) -> Result<ProjectConfig, OpenError> {
     let text = files.read_text(&WorkspacePath::config());
     if text.as_ref().is_ok_and(|text| names_program(text)) {
-        tracing::warn!("{IGNORED_PROGRAM}");
-        notices.insert(About::Program, IGNORED_PROGRAM.to_owned());
+        notices.set(NoticeTopic::Program, IGNORED_PROGRAM);
     }
     match text.and_then(|text| read_config(&text)) {
         Ok(config) => Ok(config),
         Err(error @ FileError::Newer { .. }) => Err(error.into()),
         Err(error) => {
-            notices.insert(About::Config, format!("{error}; defaults are used until it is mended"));
+            notices.set(NoticeTopic::Config, format!("{error}; defaults are used until it is mended"));
             let name =
                 files.root().file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             Ok(ProjectConfig::fallback(name))
@@ -150,16 +126,16 @@ fn open_config(files: &WorkspaceFiles, notices: &mut Notices) -> Result<ProjectC
     }
 }
 
-/// Whether the text of the project's file names a program to run.
+/// Whether the text of `draftboard.toml` names a program to run.
 pub(super) fn names_program(text: &str) -> bool {
     terraform::Settings::read(text).is_ok_and(|settings| settings.names_program())
 }
 
-/// The journal and what it holds; nothing when it is new. A damaged one is set aside, and a new one goes on from what could
-/// be read. That one knows no files, so that none is taken for older than what is here.
+/// The journal and its content; `None` when it is new. A damaged one is set aside, and a new one continues from the readable
+/// part. The new one has no records of files, so that no file is taken for older than the state.
 fn open_journal(
     files: &WorkspaceFiles,
-    notices: &mut Notices,
+    notices: &mut WorkspaceNotices,
 ) -> Result<(Journal, Option<Recovered>), OpenError> {
     let folder = files.state_folder();
     let opened =
@@ -185,7 +161,7 @@ fn open_journal(
     }
     let kept = aside.map(|aside| format!("it is kept as {}, and ", aside.display())).unwrap_or_default();
     let notice = format!("{error}; {kept}all that could be read is here");
-    notices.insert(About::Journal, notice);
+    notices.set(NoticeTopic::Journal, notice);
     Ok((journal, recovered))
 }
 

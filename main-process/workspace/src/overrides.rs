@@ -1,36 +1,42 @@
-//! The file of the overrides, in the workbench's own form. The overrides themselves are part of the state; the file follows
-//! it as soon as an operation changed one, and what somebody else writes into it becomes an operation. A file of an older
-//! workbench is read once, where there is none of ours.
+//! The file of the overrides, in the workbench's own form. The overrides themselves are part of the state; the file is written
+//! as soon as an operation changes one, and an edit by another program becomes an operation. A file of an older workbench is
+//! read once, where there is none of ours.
 
-use super::{About, Moment, Mutation, Workspace};
+use super::{
+    notices::NoticeTopic,
+    storage::{FileContext, WorkspaceStorage},
+};
 use authority::{Snapshot, rebase};
 use journal::{Digest, FileError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::{
-    Actor, ActorKind, Change, Operation, Override, OverrideKey,
-    messages::Patch,
+    Change, Operation, Override, OverrideKey,
     overrides::{OverrideMap, from_file, to_file},
     v0::PersistedOverridesFile,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Ours first, then those of the workbenches before.
+/// Ours first, then those of older workbenches.
 const FILES: [&str; 3] =
     [".draftboard/overrides.v0.json", ".scaffa/overrides.v0.json", ".skaffa/overrides.v0.json"];
 
-pub(super) fn file() -> Option<WorkspacePath> {
+pub(super) fn own_path() -> Option<WorkspacePath> {
     WorkspacePath::parse(FILES[0]).ok()
 }
 
-/// What the file held when it was last ours.
+pub(super) fn is_override_file(path: &WorkspacePath) -> bool {
+    path.as_str() == FILES[0]
+}
+
 #[derive(Debug, Default)]
 pub(super) struct OverrideFile {
+    /// The content of the file when it was last ours.
     held: Option<OverrideMap>,
-    /// It could not be written.
+    /// The file could not be written.
     behind: bool,
 }
 
-/// The overrides of a folder that is opened for the first time. A file that cannot be read is an error, told when the
-/// files are looked at.
+/// The overrides of a folder that is opened for the first time. A file that cannot be read is an error, and gets its notice
+/// when the files are examined.
 pub(super) fn first_overrides(
     files: &WorkspaceFiles,
 ) -> Result<Option<(WorkspacePath, Digest, OverrideMap)>, FileError> {
@@ -47,148 +53,83 @@ pub(super) fn first_overrides(
     Ok(None)
 }
 
-impl Workspace {
-    pub(super) fn is_override_file(&self, path: &WorkspacePath) -> bool {
-        path.as_str() == FILES[0]
-    }
-
-    /// Looks at the file and takes in what is new there.
-    pub(super) fn look_at_overrides(&mut self, moment: Moment) -> Vec<Patch> {
-        match self.read_overrides() {
-            Ok(Found::Ours) => {
-                if self.overrides.behind || !self.is_written() {
-                    self.write_overrides(moment.time);
+impl OverrideFile {
+    /// Returns the overrides that another program put into the file. Writes the file where it is ours and behind.
+    pub(super) fn examine(&mut self, context: &mut FileContext<'_>, time: u64) -> Option<OverrideMap> {
+        match read(context.storage, context.snapshot) {
+            Ok(None) => {
+                if self.behind || !self.is_written(context) {
+                    self.write(context, time);
                 } else {
-                    self.in_order(&About::Overrides);
+                    context.notices.clear(&NoticeTopic::Overrides);
                 }
-                Vec::new()
+                None
             }
-            Ok(Found::Theirs(found)) => self.take_in_overrides(found, moment),
+            Ok(Some(found)) => Some(found),
             Err(error) => {
-                // The state goes on; the file is set aside before anything is written over it.
-                self.notice(
-                    About::Overrides,
-                    format!("{error}; the overrides before are used until it is mended"),
-                );
-                Vec::new()
+                // The state stays; the file is set aside before anything is written over it.
+                let text = format!("{error}; the overrides before are used until it is mended");
+                context.notices.set(NoticeTopic::Overrides, text);
+                None
             }
         }
     }
 
-    fn read_overrides(&self) -> Result<Found, FileError> {
-        let Some(own) = file() else { return Ok(Found::Ours) };
-        let recorded = self.recorded(&own)?;
-        match self.files.read(&own) {
-            Ok(bytes) if recorded == Some(Digest::of(&bytes)) => Ok(Found::Ours),
-            Ok(bytes) => parse(&own, &bytes).map(Found::Theirs),
-            Err(FileError::Missing { .. }) if recorded.is_some() => Ok(Found::Theirs(OverrideMap::new())),
-            // There never was one of ours: perhaps one of a workbench before.
-            Err(FileError::Missing { .. }) if self.snapshot.overrides().next().is_none() => {
-                Ok(first_overrides(&self.files)?.map_or(Found::Ours, |(_, _, found)| Found::Theirs(found)))
-            }
-            Err(FileError::Missing { .. }) => Ok(Found::Ours),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn recorded(&self, path: &WorkspacePath) -> Result<Option<Digest>, FileError> {
-        let known = self.journal.known(path);
-        let failed = |error: journal::JournalError| FileError::Failed {
-            path: path.to_string(),
-            problem: error.to_string(),
-        };
-        known.map(|known| known.recorded).map_err(failed)
-    }
-
-    /// What they changed since the file was last ours goes onto what is here now. Where both changed the same, what is here
-    /// stays, and their file is kept aside.
-    fn take_in_overrides(&mut self, found: OverrideMap, moment: Moment) -> Vec<Patch> {
-        let base = self.overrides.held.clone().unwrap_or_else(|| held_by(&self.snapshot));
-        let changes = rebase(&self.snapshot, &differences(&base, &found)).fitting;
-        self.overrides.held = Some(found);
+    /// The changes that another program made since the file was last ours, rebased onto the present state. Where both changed
+    /// the same override the present one stays, and the file is set aside when it is written.
+    pub(super) fn changes_of(&mut self, found: OverrideMap, snapshot: &Snapshot) -> (String, Vec<Change>) {
+        let base = self.held.clone().unwrap_or_else(|| held_by(snapshot));
+        let changes = rebase(snapshot, &differences(&base, &found)).fitting;
+        self.held = Some(found);
         let summary = match changes.len() {
             1 => "Edit of an override".to_owned(),
             count => format!("Edit of {count} overrides"),
         };
-        let actor = Actor::new(ActorKind::External, "another program");
-        let taken = self.execute(&Mutation::External { summary, changes }, &actor, moment);
-        match taken {
-            Ok((_, patches)) => {
-                // Also when nothing was new: from now on the file is ours again.
-                self.write_overrides(moment.time);
-                patches
-            }
-            Err(refusal) => {
-                self.notice(About::Overrides, refusal.to_string());
-                Vec::new()
-            }
-        }
+        (summary, changes)
     }
 
-    /// Brings the file up to the state if operations touched an override.
-    pub(super) fn write_overrides_of(&mut self, operations: &[Operation]) {
+    /// Writes the file if operations touched an override.
+    pub(super) fn write_touched(&mut self, operations: &[Operation], context: &mut FileContext<'_>) {
         let touched = operations.iter().rev().find(|operation| {
             operation.changes.iter().any(|change| matches!(change, Change::Override { .. }))
         });
         if let Some(time) = touched.map(|operation| operation.time) {
-            self.write_overrides(time);
+            self.write(context, time);
         }
     }
 
-    /// Tries again what could not be written.
-    pub(super) fn save_overrides(&mut self) {
-        if self.overrides.behind {
-            let newest = self.journal.log(1).ok().and_then(|log| log.into_iter().next());
-            self.write_overrides(newest.map_or(0, |entry| entry.time));
+    /// Tries again to write the file if it could not be written.
+    pub(super) fn retry(&mut self, context: &mut FileContext<'_>) {
+        if self.behind {
+            let newest = context.storage.journal.log(1).ok().and_then(|log| log.into_iter().next());
+            self.write(context, newest.map_or(0, |entry| entry.time));
         }
     }
 
-    fn write_overrides(&mut self, time: u64) {
-        let Some(path) = file().filter(|_| !self.files.is_read_only()) else { return };
-        match self.try_write_overrides(&path, time) {
+    pub(super) fn write(&mut self, context: &mut FileContext<'_>, time: u64) {
+        let FileContext { storage, snapshot, notices } = context;
+        let Some(path) = own_path().filter(|_| !storage.files.is_read_only()) else { return };
+        match try_write(&path, storage, snapshot, time) {
             Ok(Some(content)) => {
-                self.overrides = OverrideFile { held: Some(held_by(&self.snapshot)), behind: false };
-                self.in_order(&About::Overrides);
-                if let Err(error) = self.journal.record(&[(path, content)]) {
-                    tracing::warn!(%error, "what was written is not on record");
+                *self = Self { held: Some(held_by(snapshot)), behind: false };
+                notices.clear(&NoticeTopic::Overrides);
+                if let Err(error) = storage.journal.record(&[(path, content)]) {
+                    tracing::warn!(%error, "written overrides are not on record");
                 }
             }
             Ok(None) => {}
             Err(error) => {
-                self.overrides.behind = true;
-                self.notice(About::Overrides, error.to_string());
+                self.behind = true;
+                notices.set(NoticeTopic::Overrides, error.to_string());
             }
         }
     }
 
-    fn try_write_overrides(&mut self, path: &WorkspacePath, time: u64) -> Result<Option<Digest>, FileError> {
-        let recorded = self.recorded(path)?;
-        match self.files.read(path) {
-            Err(FileError::Missing { .. }) if self.snapshot.overrides().next().is_none() => return Ok(None),
-            Err(FileError::Missing { .. }) => {}
-            Ok(bytes) if recorded == Some(Digest::of(&bytes)) => {}
-            Ok(bytes) => {
-                if parse(path, &bytes).is_ok_and(|found| found == held_by(&self.snapshot)) {
-                    return Ok(Some(Digest::of(&bytes)));
-                }
-                // Not as we left it: whatever it is, it is kept.
-                self.files.set_aside(path, "replaced")?;
-            }
-            Err(error) => return Err(error),
-        }
-        let file = to_file(self.snapshot.overrides().map(|(key, over)| (key, over.as_ref())), time);
-        let mut text = serde_json::to_string_pretty(&file)
-            .map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
-        text.push('\n');
-        self.files.write_atomic(path, text.as_bytes())?;
-        Ok(Some(Digest::of(text.as_bytes())))
-    }
-
-    fn is_written(&self) -> bool {
-        let held = held_by(&self.snapshot);
-        match (&self.overrides.held, file()) {
+    fn is_written(&self, context: &FileContext<'_>) -> bool {
+        let held = held_by(context.snapshot);
+        match (&self.held, own_path()) {
             (Some(written), _) => *written == held,
-            (None, Some(path)) => match self.files.read(&path).ok() {
+            (None, Some(path)) => match context.storage.files.read(&path).ok() {
                 Some(bytes) => parse(&path, &bytes).is_ok_and(|found| found == held),
                 None => held.is_empty(),
             },
@@ -197,10 +138,57 @@ impl Workspace {
     }
 }
 
-enum Found {
-    /// As it was left, or not there.
-    Ours,
-    Theirs(OverrideMap),
+/// The overrides in a file that is not as we left it; `None` for a file that is ours or missing.
+fn read(storage: &WorkspaceStorage, snapshot: &Snapshot) -> Result<Option<OverrideMap>, FileError> {
+    let Some(own) = own_path() else { return Ok(None) };
+    let recorded = recorded(&own, storage)?;
+    match storage.files.read(&own) {
+        Ok(bytes) if recorded == Some(Digest::of(&bytes)) => Ok(None),
+        Ok(bytes) => parse(&own, &bytes).map(Some),
+        Err(FileError::Missing { .. }) if recorded.is_some() => Ok(Some(OverrideMap::new())),
+        // There never was one of ours: perhaps one of an older workbench.
+        Err(FileError::Missing { .. }) if snapshot.overrides().next().is_none() => {
+            Ok(first_overrides(&storage.files)?.map(|(_, _, found)| found))
+        }
+        Err(FileError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn recorded(path: &WorkspacePath, storage: &WorkspaceStorage) -> Result<Option<Digest>, FileError> {
+    let failed = |error: journal::JournalError| FileError::Failed {
+        path: path.to_string(),
+        problem: error.to_string(),
+    };
+    storage.journal.known(path).map(|known| known.recorded).map_err(failed)
+}
+
+fn try_write(
+    path: &WorkspacePath,
+    storage: &WorkspaceStorage,
+    snapshot: &Snapshot,
+    time: u64,
+) -> Result<Option<Digest>, FileError> {
+    let recorded = recorded(path, storage)?;
+    match storage.files.read(path) {
+        Err(FileError::Missing { .. }) if snapshot.overrides().next().is_none() => return Ok(None),
+        Err(FileError::Missing { .. }) => {}
+        Ok(bytes) if recorded == Some(Digest::of(&bytes)) => {}
+        Ok(bytes) => {
+            if parse(path, &bytes).is_ok_and(|found| found == held_by(snapshot)) {
+                return Ok(Some(Digest::of(&bytes)));
+            }
+            // Not as we left it, so it is kept.
+            storage.files.set_aside(path, "replaced")?;
+        }
+        Err(error) => return Err(error),
+    }
+    let file = to_file(snapshot.overrides().map(|(key, over)| (key, over.as_ref())), time);
+    let mut text = serde_json::to_string_pretty(&file)
+        .map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
+    text.push('\n');
+    storage.files.write_atomic(path, text.as_bytes())?;
+    Ok(Some(Digest::of(text.as_bytes())))
 }
 
 fn parse(path: &WorkspacePath, bytes: &[u8]) -> Result<OverrideMap, FileError> {

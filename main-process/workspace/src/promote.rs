@@ -2,7 +2,7 @@
 //! defaults, or props of the variant, in the component's file; those of parts become props where the component around them
 //! shows them. Everything else in a file stays as it was. All of them or none, one operation.
 
-use super::{Group, Moment, edited::Edited};
+use super::{Group, Moment, component_edit::ComponentFileEdit};
 use authority::{Decision, decide, overrides::lay_over};
 use components::{Bound, Component, Prop, Use};
 use shared_protocol::{
@@ -121,7 +121,7 @@ impl Group<'_> {
                 json
             }
         };
-        let edited = Edited::new(path.as_str(), before).with(&way, &json).map_err(unfit)?;
+        let edited = ComponentFileEdit::new(path.as_str(), before).with(&way, &json).map_err(unfit)?;
         texts.insert(path, Arc::from(edited));
         Ok(())
     }

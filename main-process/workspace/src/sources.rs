@@ -1,148 +1,119 @@
-//! The text files that are part of the state: those of the spec bundles, the components, and the links. They are written as soon as an operation changes
-//! them. The journal comes first, so after a crash the next start writes what is missing: of an operation, the files have
-//! all or, until then, a part that is made whole. An edit by somebody else becomes an operation of its own.
+//! The text files that are part of the state: those of the spec bundles, the components, and the links. They are written as
+//! soon as an operation changes them. The journal comes first, so it is their write-ahead log: after a crash the next start
+//! writes what is missing. An edit by another program becomes an operation of its own.
 
-use super::{About, Moment, Mutation, Workspace, components::is_component, error::storage_file};
+use super::{
+    components::is_component,
+    error::storage_file,
+    notices::{NoticeTopic, WorkspaceNotices},
+    storage::{FileContext, WorkspaceStorage},
+};
 use authority::Snapshot;
 use journal::{Digest, FileError, SourceList, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{
-    Actor, ActorKind, Change, Code, Operation, Refusal, SourcePath,
-    messages::{Applied, Patch},
-};
+use shared_protocol::{Change, Code, Operation, Refusal, SourcePath};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
-/// New texts of files; nothing where a file goes.
+/// New texts of files; `None` where a file goes.
 pub type SourceEdits = BTreeMap<SourcePath, Option<Arc<str>>>;
 
-/// What the disk says about a file, seen from what is on record.
-enum OnDisk {
+/// A file on the disk, compared with the state and with the journal's record of it.
+enum SourceDiskState {
     /// As the state has it.
     Same,
     /// Ours, and older than the state: it is still to be written.
     Behind,
-    /// Somebody else's.
+    /// Edited by another program.
     Foreign(Option<Arc<str>>),
 }
 
-impl Workspace {
-    /// The folders in which something may change: those of the bundles, all within them, and those that further bundles
-    /// would come to stand in.
-    pub fn source_folders(&self) -> BTreeSet<SourcePath> {
-        let parents = self.config.bundles.iter().filter_map(|pattern| pattern.rsplit_once('/'));
+#[derive(Default)]
+pub(super) struct SourceFiles {
+    /// The files as they were listed last.
+    list: SourceList,
+    /// Files that could not be written.
+    unwritten: BTreeSet<SourcePath>,
+}
+
+impl SourceFiles {
+    pub(super) fn is_all_written(&self) -> bool {
+        self.unwritten.is_empty()
+    }
+
+    /// The folders to watch: those of the bundles with all within them, and those in which further bundles may appear.
+    pub(super) fn folders(&self, bundles: &[String]) -> BTreeSet<SourcePath> {
+        let parents = bundles.iter().filter_map(|pattern| pattern.rsplit_once('/'));
         let parents = parents.filter_map(|(parent, _)| SourcePath::parse(parent).ok());
-        self.source_list.folders.iter().cloned().chain(parents).collect()
+        self.list.folders.iter().cloned().chain(parents).collect()
     }
 
-    /// Changes files in one operation, which is on the disk when this returns. Refused when one of them is no longer as it
-    /// was read.
-    pub fn edit_sources(
-        &mut self,
-        summary: String,
-        edits: SourceEdits,
-        actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Applied, Vec<Patch>), Refusal> {
-        for path in edits.keys() {
-            if !matches!(self.look(path).map_err(|error| storage_file(&error))?, OnDisk::Same) {
-                let message = format!("{path} was changed by another program and is not overwritten");
-                return Err(Refusal::new(Code::Conflict, message).hint("Read it again, then try again."));
-            }
-        }
-        let changes = changes(&self.snapshot, edits);
-        self.execute(&Mutation::Decided { summary, changes }, actor, moment)
-    }
-
-    /// Looks at every file and takes in what is new there.
-    pub(super) fn look_at_sources(&mut self, moment: Moment) -> Vec<Patch> {
-        self.list_sources();
-        let mut paths: BTreeSet<SourcePath> = self.source_list.files.iter().cloned().collect();
-        paths.extend(self.snapshot.sources().map(|(path, _)| path.clone()));
-        self.take_in_sources(&paths, moment)
-    }
-
-    /// Something changed within the bundles' folders.
-    pub(super) fn look_at_source(&mut self, path: &SourcePath, moment: Moment) -> Vec<Patch> {
-        let is_known = self.snapshot.source(path).is_some() || self.source_list.files.contains(path);
-        if is_known && self.files.read_source(path).is_ok() {
-            return self.take_in_sources(&BTreeSet::from([path.clone()]), moment);
-        }
-        self.look_at_sources(moment)
-    }
-
-    pub(super) fn is_within_sources(&self, path: &WorkspacePath) -> Option<SourcePath> {
+    /// The path as a source, if a change there concerns the sources.
+    pub(super) fn source_at(&self, path: &WorkspacePath, bundles: &[String]) -> Option<SourcePath> {
         let path = SourcePath::parse(path.as_str()).ok()?;
         let parent = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
-        let mut folders = self.source_folders().into_iter();
+        let mut folders = self.folders(bundles).into_iter();
         let is_within = folders.any(|folder| folder == path || folder.as_str() == parent);
         (is_within || path == SourcePath::links() || is_component(&path)).then_some(path)
     }
 
-    fn list_sources(&mut self) {
-        self.notices.retain(|about, _| !matches!(about, About::Bundles | About::SourceLeftOut(_)));
-        match list(&self.files, &self.config.bundles) {
+    /// Whether a change of this file alone can be examined without listing the folders again.
+    pub(super) fn is_known(
+        &self,
+        path: &SourcePath,
+        storage: &WorkspaceStorage,
+        snapshot: &Snapshot,
+    ) -> bool {
+        let is_known = snapshot.source(path).is_some() || self.list.files.contains(path);
+        is_known && storage.files.read_source(path).is_ok()
+    }
+
+    /// Lists the folders again. Returns every file that is there or in the state.
+    pub(super) fn refresh(
+        &mut self,
+        bundles: &[String],
+        storage: &WorkspaceStorage,
+        snapshot: &Snapshot,
+        notices: &mut WorkspaceNotices,
+    ) -> BTreeSet<SourcePath> {
+        notices.clear_all(|topic| matches!(topic, NoticeTopic::Bundles | NoticeTopic::SourceLeftOut(_)));
+        match list(&storage.files, bundles) {
             Ok(list) => {
                 for error in &list.left_out {
-                    self.notice(About::SourceLeftOut(error.to_string()), error.to_string());
+                    notices.set(NoticeTopic::SourceLeftOut(error.to_string()), error.to_string());
                 }
-                self.source_list = list;
+                self.list = list;
             }
-            Err(error) => self.notice(About::Bundles, error.to_string()),
+            Err(error) => notices.set(NoticeTopic::Bundles, error.to_string()),
         }
+        let known = snapshot.sources().map(|(path, _)| path);
+        self.list.files.iter().chain(known).cloned().collect()
     }
 
-    /// One operation for all that others changed; what is ours and behind is written.
-    fn take_in_sources(&mut self, paths: &BTreeSet<SourcePath>, moment: Moment) -> Vec<Patch> {
+    /// Returns the edits that other programs made, and writes files of ours that are behind.
+    pub(super) fn examine(
+        &mut self,
+        paths: &BTreeSet<SourcePath>,
+        context: &mut FileContext<'_>,
+    ) -> SourceEdits {
         let (mut edits, mut behind) = (SourceEdits::new(), BTreeSet::new());
         for path in paths {
-            match self.look(path) {
-                Ok(OnDisk::Same) => self.in_order(&About::Source(path.to_string())),
-                Ok(OnDisk::Behind) => drop(behind.insert(path.clone())),
-                Ok(OnDisk::Foreign(text)) => drop(edits.insert(path.clone(), text)),
+            match compare(path, context.storage, context.snapshot) {
+                Ok(SourceDiskState::Same) => context.notices.clear(&NoticeTopic::Source(path.to_string())),
+                Ok(SourceDiskState::Behind) => drop(behind.insert(path.clone())),
+                Ok(SourceDiskState::Foreign(text)) => drop(edits.insert(path.clone(), text)),
                 // The last text that could be read stays.
-                Err(error) => self.notice(About::Source(path.to_string()), error.to_string()),
+                Err(error) => context.notices.set(NoticeTopic::Source(path.to_string()), error.to_string()),
             }
         }
-        self.write_sources(&behind);
-        if edits.is_empty() {
-            return Vec::new();
-        }
-        let summary = match edits.first_key_value() {
-            Some((path, _)) if edits.len() == 1 => format!("Edit of {path}"),
-            _ => format!("Edit of {} files", edits.len()),
-        };
-        let changes = changes(&self.snapshot, edits);
-        let actor = Actor::new(ActorKind::External, "another program");
-        match self.execute(&Mutation::External { summary, changes }, &actor, moment) {
-            Ok((_, patches)) => patches,
-            Err(refusal) => {
-                self.notice(About::Bundles, refusal.to_string());
-                Vec::new()
-            }
-        }
+        self.write(&behind, context);
+        edits
     }
 
-    fn look(&self, path: &SourcePath) -> Result<OnDisk, FileError> {
-        let there = match self.files.read_source(path) {
-            Ok(text) => Some(text),
-            Err(FileError::Missing { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        if there.as_deref() == self.snapshot.source(path).map(AsRef::as_ref) {
-            return Ok(OnDisk::Same);
-        }
-        let recorded = self.journal.known(&path.into()).map(|known| known.recorded);
-        let recorded = recorded
-            .map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
-        let is_ours = recorded == there.as_ref().map(|text| Digest::of(text.as_bytes()));
-        Ok(if is_ours { OnDisk::Behind } else { OnDisk::Foreign(there.map(Arc::from)) })
-    }
-
-    /// Brings the files that operations touched up to the state. What cannot be written is named, and tried again at the
-    /// next save and the next start.
-    pub(super) fn write_sources_of(&mut self, operations: &[Operation]) {
+    /// Writes the files that operations touched. A file that cannot be written gets a notice, and is tried again at the next
+    /// save and the next start.
+    pub(super) fn write_touched(&mut self, operations: &[Operation], context: &mut FileContext<'_>) {
         let paths: BTreeSet<SourcePath> = operations
             .iter()
             .flat_map(|operation| &operation.changes)
@@ -151,68 +122,48 @@ impl Workspace {
                 _ => None,
             })
             .collect();
-        self.write_sources(&paths);
+        self.write(&paths, context);
     }
 
-    pub(super) fn write_sources(&mut self, paths: &BTreeSet<SourcePath>) {
-        if self.files.is_read_only() {
+    fn write(&mut self, paths: &BTreeSet<SourcePath>, context: &mut FileContext<'_>) {
+        let FileContext { storage, snapshot, notices } = context;
+        if storage.files.is_read_only() {
             return;
         }
-        let mut written = Vec::new();
+        let (mut there, mut gone) = (Vec::new(), Vec::new());
         for path in paths {
-            match self.write_source(path) {
+            let topic = NoticeTopic::Source(path.to_string());
+            match write_source(path, storage, snapshot) {
                 Ok(content) => {
                     self.unwritten.remove(path);
-                    self.in_order(&About::Source(path.to_string()));
-                    written.push((WorkspacePath::from(path), content));
+                    notices.clear(&topic);
+                    match content {
+                        Some(content) => there.push((WorkspacePath::from(path), content)),
+                        None => gone.push(WorkspacePath::from(path)),
+                    }
                 }
                 Err(error) => {
                     self.unwritten.insert(path.clone());
-                    self.notice(About::Source(path.to_string()), error.to_string());
+                    notices.set(topic, error.to_string());
                 }
             }
         }
-        let there: Vec<(WorkspacePath, Digest)> =
-            written.iter().filter_map(|(path, content)| Some((path.clone(), (*content)?))).collect();
-        let gone = written.iter().filter(|(_, content)| content.is_none());
-        let recorded = self.journal.record(&there).and_then(|()| {
-            gone.map(|(path, _)| path.clone())
-                .collect::<Vec<_>>()
-                .iter()
-                .try_for_each(|path| self.journal.forget(path))
-        });
+        let journal = &mut storage.journal;
+        let recorded =
+            journal.record(&there).and_then(|()| gone.iter().try_for_each(|path| journal.forget(path)));
         if let Err(error) = recorded {
             // The files are right all the same; the next start compares them with the state.
-            tracing::warn!(%error, "what was written is not on record");
+            tracing::warn!(%error, "written files are not on record");
         }
     }
 
-    /// The content that is on the disk now, if the file is there.
-    fn write_source(&mut self, path: &SourcePath) -> Result<Option<Digest>, FileError> {
-        let file = WorkspacePath::from(path);
-        let wanted = self.snapshot.source(path).cloned();
-        match (self.look(path)?, &wanted) {
-            (OnDisk::Same, _) => {}
-            (OnDisk::Foreign(_), _) => {
-                let problem = "it was changed by another program and is not overwritten".to_owned();
-                return Err(FileError::Failed { path: path.to_string(), problem });
-            }
-            (OnDisk::Behind, Some(text)) => self.files.write_atomic(&file, text.as_bytes())?,
-            (OnDisk::Behind, None) => {
-                self.files.set_aside(&file, "removed")?;
-                self.files.remove(&file)?;
-            }
-        }
-        Ok(wanted.map(|text| Digest::of(text.as_bytes())))
-    }
-
-    /// Tries again what could not be written.
-    pub(super) fn save_sources(&mut self) -> Result<(), Refusal> {
+    /// Tries again to write the files that could not be written.
+    pub(super) fn retry(&mut self, context: &mut FileContext<'_>) -> Result<(), Refusal> {
         let unwritten = self.unwritten.clone();
-        self.write_sources(&unwritten);
+        self.write(&unwritten, context);
         match self.unwritten.first() {
             Some(path) => {
-                let notice = self.notices.get(&About::Source(path.to_string()));
+                let notice = context.notices.get(&NoticeTopic::Source(path.to_string()));
                 Err(Refusal::new(Code::StorageError, notice.cloned().unwrap_or_else(|| path.to_string())))
             }
             None => Ok(()),
@@ -220,8 +171,67 @@ impl Workspace {
     }
 }
 
-/// The texts of all source files, the first time that a folder is opened; what cannot be read is found again when the files
-/// are looked at.
+/// Refuses edits of files that are no longer as they were read.
+pub(super) fn refuse_foreign(
+    edits: &SourceEdits,
+    storage: &WorkspaceStorage,
+    snapshot: &Snapshot,
+) -> Result<(), Refusal> {
+    for path in edits.keys() {
+        let state = compare(path, storage, snapshot).map_err(|error| storage_file(&error))?;
+        if !matches!(state, SourceDiskState::Same) {
+            let message = format!("{path} was changed by another program and is not overwritten");
+            return Err(Refusal::new(Code::Conflict, message).hint("Read it again, then try again."));
+        }
+    }
+    Ok(())
+}
+
+fn compare(
+    path: &SourcePath,
+    storage: &WorkspaceStorage,
+    snapshot: &Snapshot,
+) -> Result<SourceDiskState, FileError> {
+    let there = match storage.files.read_source(path) {
+        Ok(text) => Some(text),
+        Err(FileError::Missing { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    if there.as_deref() == snapshot.source(path).map(AsRef::as_ref) {
+        return Ok(SourceDiskState::Same);
+    }
+    let recorded = storage.journal.known(&path.into()).map(|known| known.recorded);
+    let recorded =
+        recorded.map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
+    let is_ours = recorded == there.as_ref().map(|text| Digest::of(text.as_bytes()));
+    Ok(if is_ours { SourceDiskState::Behind } else { SourceDiskState::Foreign(there.map(Arc::from)) })
+}
+
+/// Returns the content that is on the disk now, if the file is there.
+fn write_source(
+    path: &SourcePath,
+    storage: &WorkspaceStorage,
+    snapshot: &Snapshot,
+) -> Result<Option<Digest>, FileError> {
+    let file = WorkspacePath::from(path);
+    let wanted = snapshot.source(path);
+    match (compare(path, storage, snapshot)?, wanted) {
+        (SourceDiskState::Same, _) => {}
+        (SourceDiskState::Foreign(_), _) => {
+            let problem = "it was changed by another program and is not overwritten".to_owned();
+            return Err(FileError::Failed { path: path.to_string(), problem });
+        }
+        (SourceDiskState::Behind, Some(text)) => storage.files.write_atomic(&file, text.as_bytes())?,
+        (SourceDiskState::Behind, None) => {
+            storage.files.set_aside(&file, "removed")?;
+            storage.files.remove(&file)?;
+        }
+    }
+    Ok(wanted.map(|text| Digest::of(text.as_bytes())))
+}
+
+/// The texts of all source files of a folder that is opened for the first time. A file that cannot be read is left out here
+/// and gets its notice when the files are examined.
 pub(super) fn first_sources(files: &WorkspaceFiles, bundles: &[String]) -> Vec<(SourcePath, Arc<str>)> {
     let list = list(files, bundles).unwrap_or_default();
     list.files
@@ -242,7 +252,7 @@ fn list(files: &WorkspaceFiles, bundles: &[String]) -> Result<SourceList, FileEr
     Ok(list)
 }
 
-/// Those in their folder; what else is there is somebody else's.
+/// Adds the component files of their folder. Other files there are ignored.
 fn list_components(files: &WorkspaceFiles, list: &mut SourceList) {
     let Ok(folder) = SourcePath::parse(super::components::FOLDER) else { return };
     let found = files.list_sources(&[folder]);
@@ -253,7 +263,7 @@ fn list_components(files: &WorkspaceFiles, list: &mut SourceList) {
     list.files.dedup();
 }
 
-fn changes(snapshot: &Snapshot, edits: SourceEdits) -> Vec<Change> {
+pub(super) fn changes_of(snapshot: &Snapshot, edits: SourceEdits) -> Vec<Change> {
     let change = |(path, after): (SourcePath, Option<Arc<str>>)| {
         let before = snapshot.source(&path).cloned();
         (before != after).then_some(Change::Source { path, before, after })

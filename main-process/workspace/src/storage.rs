@@ -1,61 +1,84 @@
-//! What an open workspace stands on: its folder, its lock and its journal. All three can be deleted or replaced under a
-//! running Draftboard, by `git clean -fdx` for example; nothing is acknowledged before they are in order again.
+//! The storage of an open workspace: its folder, its lock and its journal. All three can be deleted or replaced under a
+//! running Draftboard, by `git clean -fdx` for example. Nothing is acknowledged before they are in order again.
 
-use super::{About, Workspace, error::storage, saved::remember};
-use authority::History;
-use journal::{
-    Digest, JournalError, RenewedJournal, ReviewWrite, WorkspacePath, WrittenProposal, write_board,
+use super::{
+    board_files::BoardFiles,
+    error::{storage, storage_file},
+    history::OperationHistory,
+    notices::{NoticeTopic, WorkspaceNotices},
+    review::ReviewState,
 };
-use shared_protocol::{ActorKind, Code, Operation, Refusal};
+use authority::Snapshot;
+use journal::{
+    Digest, Journal, JournalError, Known, RenewedJournal, ReviewWrite, WorkspaceFiles, WorkspacePath,
+    WrittenProposal, write_board,
+};
+use shared_protocol::{ActorKind, Code, Operation, Refusal, Revision};
+use std::sync::Arc;
+
+const SAVED_REVISION: &str = "saved-revision";
+/// A journal that is replaced while it is being made anew is made anew once more.
+const MAX_ATTEMPTS: u32 = 3;
 
 /// The right to be the only Draftboard of a workspace.
 pub trait Ownership: Send {
-    /// Takes the lock again if its file is not the one that was locked. The error says who has it now.
+    /// Takes the lock again if its file is not the one that was locked. The error names the present owner.
     fn hold(&self) -> Result<(), String>;
 }
 
-impl Workspace {
-    /// Whose lock is looked after; without it the caller looks after it.
-    pub fn owned_by(&mut self, ownership: Box<dyn Ownership>) {
-        self.ownership = Some(ownership);
+pub(super) struct WorkspaceStorage {
+    pub(super) files: Arc<WorkspaceFiles>,
+    pub(super) journal: Journal,
+    /// The lock that must be held while anything is acknowledged. Without it the caller looks after the lock.
+    pub(super) ownership: Option<Box<dyn Ownership>>,
+}
+
+/// The state that a file is compared with, and the storage that it is written through.
+pub(super) struct FileContext<'a> {
+    pub(super) storage: &'a mut WorkspaceStorage,
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) notices: &'a mut WorkspaceNotices,
+}
+
+/// The parts of a workspace that a new journal is filled from.
+pub(super) struct JournalContent<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) boards: &'a BoardFiles,
+    pub(super) review: &'a ReviewState,
+    /// Cleared when the operations before cannot be kept.
+    pub(super) history: &'a mut OperationHistory,
+    pub(super) notices: &'a mut WorkspaceNotices,
+}
+
+impl WorkspaceStorage {
+    /// Repairs what was deleted or replaced, or refuses. Cheap when all is in order.
+    pub(super) fn ensure(&mut self, content: &mut JournalContent<'_>) -> Result<(), Refusal> {
+        self.repair(content).map_err(|refusal| self.without_root(refusal))
     }
 
-    /// Puts in order what was deleted or replaced underneath, or says why nothing can be changed. Cheap when all is well.
-    pub fn ensure_storage(&mut self) -> Result<(), Refusal> {
-        self.put_in_order().map_err(|refusal| self.without_root(refusal))
-    }
-
-    fn put_in_order(&mut self) -> Result<(), Refusal> {
+    fn repair(&mut self, content: &mut JournalContent<'_>) -> Result<(), Refusal> {
         self.ensure_owned()?;
-        self.take_back_unacknowledged();
+        self.take_back_unacknowledged(content.review);
         match self.journal.check() {
             Ok(()) => Ok(()),
-            Err(error @ JournalError::Displaced { .. }) => self.renew_journal(&error),
+            Err(error @ JournalError::Displaced { .. }) => self.renew_journal(&error, content),
             Err(error) => Err(storage(&error)),
         }
     }
 
-    /// Agents are told these refusals, and where the workspace is on this computer is not theirs to know.
+    /// Agents receive these refusals, and the path of the workspace on this computer is private.
     fn without_root(&self, refusal: Refusal) -> Refusal {
-        let root = self.root().display().to_string();
+        let root = self.files.root().display().to_string();
         tracing::debug!(root, %refusal, "the storage of the workspace is not in order");
-        let tell = |text: &str| text.replace(&format!("{root}/"), "").replace(&root, "the workspace");
+        let relative = |text: &str| text.replace(&format!("{root}/"), "").replace(&root, "the workspace");
         Refusal {
-            message: tell(&refusal.message),
-            hints: refusal.hints.iter().map(|hint| tell(hint)).collect(),
+            message: relative(&refusal.message),
+            hints: refusal.hints.iter().map(|hint| relative(hint)).collect(),
             ..refusal
         }
     }
 
-    /// Looks at the storage while nothing is being changed; a failure is a notice until it is over.
-    pub fn look_after_storage(&mut self) {
-        match self.ensure_storage() {
-            Ok(()) => self.in_order(&About::Storage),
-            Err(refusal) => self.notice(About::Storage, refusal.message),
-        }
-    }
-
-    /// Of a workspace that may only be read, only what others changed in its files enters, and lines of the audit for as long
+    /// A read-only workspace accepts edits that other programs made to its files, and lines of the audit, which last as long
     /// as it is open.
     pub(super) fn refuse_read_only(
         &self,
@@ -63,19 +86,21 @@ impl Workspace {
         review: &ReviewWrite<'_>,
     ) -> Result<(), Refusal> {
         let is_external = |operation: &Operation| operation.actor.kind == ActorKind::External;
-        let decides = !review.proposals.is_empty();
-        if !self.files.is_read_only() || (operations.iter().all(is_external) && !decides) {
+        match operations.iter().all(is_external) && review.proposals.is_empty() {
+            true => Ok(()),
+            false => self.ensure_writable(),
+        }
+    }
+
+    pub(super) fn ensure_writable(&self) -> Result<(), Refusal> {
+        if !self.files.is_read_only() {
             return Ok(());
         }
-        Err(self.read_only())
-    }
-
-    pub(super) fn read_only(&self) -> Refusal {
         let message = "The workspace is read-only: you may not write to its folder, and nothing was changed";
-        Refusal::new(Code::ReadOnly, message).hint("Make the folder writable, or open a copy of it.")
+        Err(Refusal::new(Code::ReadOnly, message).hint("Make the folder writable, or open a copy of it."))
     }
 
-    fn ensure_owned(&mut self) -> Result<(), Refusal> {
+    fn ensure_owned(&self) -> Result<(), Refusal> {
         if let Err(error) = self.files.check_root() {
             return Err(Refusal::new(Code::StorageError, error.to_string()));
         }
@@ -88,27 +113,33 @@ impl Workspace {
 
     /// Appends a group. When it returns, the group is in the file that is at the journal's path; after an error it is nowhere.
     ///
-    /// The lock is looked at before and not after: whoever takes it in between cannot open the journal, which SQLite holds
-    /// for us alone, unless its file was replaced, and then the append fails.
+    /// The lock is checked before and not after: another process that takes it in between cannot open the journal, which
+    /// SQLite holds for this one alone, unless its file was replaced, and then the append fails.
     pub(super) fn append(
         &mut self,
         operations: &[Operation],
         review: &ReviewWrite<'_>,
+        content: &mut JournalContent<'_>,
     ) -> Result<(), Refusal> {
-        self.append_in_order(operations, review).map_err(|refusal| self.without_root(refusal))
+        self.append_in_order(operations, review, content).map_err(|refusal| self.without_root(refusal))
     }
 
-    fn append_in_order(&mut self, operations: &[Operation], review: &ReviewWrite<'_>) -> Result<(), Refusal> {
+    fn append_in_order(
+        &mut self,
+        operations: &[Operation],
+        review: &ReviewWrite<'_>,
+        content: &mut JournalContent<'_>,
+    ) -> Result<(), Refusal> {
         for _ in 0..MAX_ATTEMPTS {
             self.ensure_owned()?;
             let Err(error) = self.journal.append_with(operations, review) else { return Ok(()) };
-            self.take_back_unacknowledged();
+            self.take_back_unacknowledged(content.review);
             if !matches!(error, JournalError::Displaced { .. }) {
                 return Err(storage(&error));
             }
-            // Whoever has the lock now may have put the file there.
+            // The process that has the lock now may have put the file there.
             self.ensure_owned()?;
-            self.renew_journal(&error)?;
+            self.renew_journal(&error, content)?;
         }
         let problem = "its files are replaced again and again".to_owned();
         Err(storage(&JournalError::Displaced { problem }))
@@ -116,69 +147,121 @@ impl Workspace {
 
     /// Removes from the journal what reached it and was refused. Where that fails, the journal is made anew before the next
     /// change.
-    fn take_back_unacknowledged(&mut self) {
+    fn take_back_unacknowledged(&mut self, review: &ReviewState) {
         if !self.journal.is_in_step()
-            && let Err(error) = self.take_back()
+            && let Err(error) = self.take_back(review)
         {
             tracing::warn!(%error, "the journal holds something that was not acknowledged");
         }
     }
 
-    fn take_back(&mut self) -> Result<(), JournalError> {
-        let desk = &self.desk;
-        let proposals = desk.queue.iter().map(|proposal| WrittenProposal {
+    fn take_back(&mut self, review: &ReviewState) -> Result<(), JournalError> {
+        let proposals = review.queue.iter().map(|proposal| WrittenProposal {
             proposal,
-            stamp: desk.stamp_of(proposal.id),
+            stamp: review.stamp_of(proposal.id),
             over: None,
             kept: None,
         });
         self.journal.take_back(&ReviewWrite {
-            stamp: desk.stamp(),
+            stamp: review.stamp(),
             proposals: proposals.collect(),
             ..ReviewWrite::default()
         })
     }
 
-    /// Makes the journal anew from what is open, or from memory, and says so.
-    fn renew_journal(&mut self, error: &JournalError) -> Result<(), Refusal> {
-        self.files.prepare_state_folder().map_err(|error| super::error::storage_file(&error))?;
-        let folder = self.files.state_folder();
+    /// Makes the journal anew from the open file, or from memory, and sets a notice.
+    fn renew_journal(
+        &mut self,
+        error: &JournalError,
+        content: &mut JournalContent<'_>,
+    ) -> Result<(), Refusal> {
+        self.files.prepare_state_folder().map_err(|error| storage_file(&error))?;
+        let document = content.snapshot.to_document();
         let renewed =
-            self.journal.renew(&folder, &self.snapshot.to_document()).map_err(|error| storage(&error))?;
+            self.journal.renew(&self.files.state_folder(), &document).map_err(|error| storage(&error))?;
         if !renewed.is_complete {
-            self.refill_journal().map_err(|error| storage(&error))?;
+            self.refill_journal(content).map_err(|error| storage(&error))?;
         }
-        self.notice(About::Journal, words(error, &renewed));
+        content.notices.set(NoticeTopic::Journal, renewal_notice(error, &renewed));
         Ok(())
     }
 
-    /// Puts into a new journal what memory holds beside the graph: the review queue and what is known of files.
-    fn refill_journal(&mut self) -> Result<(), JournalError> {
-        for (board, saved) in &self.saved {
+    /// Puts into a new journal what memory holds beside the graph: the review queue and the records of files.
+    fn refill_journal(&mut self, content: &mut JournalContent<'_>) -> Result<(), JournalError> {
+        for (board, saved) in &content.boards.saved {
             let Ok(text) = write_board(&saved.content.board_document(*board)) else { continue };
             let path = WorkspacePath::board(&saved.file);
             self.journal.record(&[(path.clone(), Digest::of(text.as_bytes()))])?;
-            remember(&mut self.journal, &path, &text);
+            self.remember(&path, &text);
         }
-        let sources: Vec<(WorkspacePath, Digest)> = self
+        let sources: Vec<(WorkspacePath, Digest)> = content
             .snapshot
             .sources()
             .map(|(path, text)| (WorkspacePath::from(path), Digest::of(text.as_bytes())))
             .collect();
         self.journal.record(&sources)?;
-        self.take_back()?;
-        self.keep_saved_revision();
-        // What came before cannot be undone any more.
-        self.history = History::default();
-        self.summaries.clear();
+        self.take_back(content.review)?;
+        self.store_saved_revision(content.boards.last_saved_revision);
+        *content.history = OperationHistory::default();
         Ok(())
+    }
+
+    pub(super) fn store_saved_revision(&mut self, revision: Revision) {
+        if let Err(error) = self.journal.set_state(SAVED_REVISION, &revision) {
+            tracing::warn!(%error, "the saved revision was not stored");
+        }
+    }
+
+    pub(super) fn stored_saved_revision(&self) -> Revision {
+        self.journal.get_state(SAVED_REVISION).ok().flatten().unwrap_or(Revision::START)
+    }
+
+    // ---- records of files ---------------------------------------------------------------------------------------------
+
+    /// Stores the text of a file that is now ours. Without it a later edit may be held as a conflict, and no more.
+    pub(super) fn remember(&mut self, path: &WorkspacePath, text: &str) {
+        remember(&mut self.journal, path, text);
+    }
+
+    /// The text of a file when it was last ours.
+    pub(super) fn remembered(&self, path: &WorkspacePath) -> Option<String> {
+        self.journal.get_state::<String>(&text_key(path)).ok().flatten()
+    }
+
+    /// Records that the file is no longer ours.
+    pub(super) fn forget(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
+        self.journal.forget(path)?;
+        self.remember(path, "");
+        Ok(())
+    }
+
+    /// Records the content that an interrupted or failed save left in the file.
+    pub(super) fn settle_pending(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
+        let Known { recorded, pending: Some(pending) } = self.journal.known(path)? else { return Ok(()) };
+        let there = self.files.read(path).ok();
+        match (there, recorded) {
+            (Some(bytes), _) if Digest::of(&bytes) == pending => {
+                self.journal.confirm(std::slice::from_ref(path))?;
+                self.remember(path, &String::from_utf8_lossy(&bytes));
+                Ok(())
+            }
+            (_, Some(recorded)) => self.journal.record(&[(path.clone(), recorded)]),
+            (_, None) => self.forget(path),
+        }
     }
 }
 
-/// A journal that is replaced while it is being made anew is made anew once more.
-const MAX_ATTEMPTS: u32 = 3;
+pub(super) fn remember(journal: &mut Journal, path: &WorkspacePath, text: &str) {
+    if let Err(error) = journal.set_state(&text_key(path), text) {
+        tracing::warn!(%path, %error, "the saved text was not stored");
+    }
+}
 
-fn words(error: &JournalError, renewed: &RenewedJournal) -> String {
+fn text_key(path: &WorkspacePath) -> String {
+    format!("saved {path}")
+}
+
+fn renewal_notice(error: &JournalError, renewed: &RenewedJournal) -> String {
     let happened = match error {
         JournalError::Displaced { problem } => problem.clone(),
         other => other.to_string(),

@@ -212,6 +212,7 @@ impl TerraformAnswers {
             TerraformAnswer::Started { .. } => {}
             TerraformAnswer::Written { .. } => self.hcl.outdate(),
             TerraformAnswer::Imported { board, notes, .. } => self.imported = Some((board, notes)),
+            TerraformAnswer::MissingPrices(_) | TerraformAnswer::Cancelling => {}
         }
     }
 

@@ -9,7 +9,6 @@ use crate::{
         codes::{CodeCheck, show_on_terminal},
         launching,
         notify::DesktopNotice,
-        reply,
     },
     responses::JsonResponder,
     terraform_worker::{PlanKey, RequestAsked, SavedPlan},
@@ -20,7 +19,7 @@ use mcp_server::Done;
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Code, Proposal, ProposalId, ProposalState, Refusal,
-    messages::Applied,
+    messages::{Answer, Applied},
     previews::{PreviewAnswer, PreviewRequest},
     proposal::{Act, Verdict},
     request::Responder,
@@ -182,7 +181,11 @@ impl Writer {
             }
             CodeCheck::Right(AskedDecision::Upstream(decision)) => {
                 let by = upstreams::By { name, way: "terminal" };
-                return self.services.upstreams.decide(decision, by, reply(responder.encode()));
+                return self.services.upstreams.decide(
+                    decision,
+                    by,
+                    responder.encode().map(Answer::Upstream),
+                );
             }
             CodeCheck::Again(refusal) => Err(refusal),
             CodeCheck::Wrong(refusal) => {

@@ -1,59 +1,28 @@
-//! Answering what window and terminals ask about bundles.
+//! Answers to requests of the window and terminals about bundles.
 
-use super::{SpecBundles, map, view};
-use crate::{Moment, Mutation, Workspace};
+use super::{SpecBundles, view};
 use bundles::{Bundle, Entity};
 use shared_protocol::{
-    Actor, Code, Refusal,
+    Code, Refusal, Revision,
     bundle::{BundleAnswer, BundleRequest, EntityRef, MAX_FOUND},
-    messages::{Answer, Patch},
+    messages::Answer,
 };
 
-/// The answer, and what changed.
-type Asked = Result<(Answer, Vec<Patch>), Refusal>;
-
-impl Workspace {
-    pub fn ask_bundles(&mut self, request: &BundleRequest, actor: &Actor, moment: Moment) -> Asked {
-        match request {
-            BundleRequest::Change { bundle, changes, dry_run } => {
-                self.change_entities(bundle, changes, *dry_run, actor, moment)
-            }
-            BundleRequest::DrawMap { bundle, around, depth } => {
-                self.draw_map(bundle, around.as_ref(), *depth, actor, moment)
-            }
-            reading => Ok((self.read_bundles(reading)?, Vec::new())),
-        }
-    }
-
-    fn draw_map(
-        &mut self,
-        bundle: &str,
-        around: Option<&EntityRef>,
-        depth: u32,
-        actor: &Actor,
-        moment: Moment,
-    ) -> Asked {
-        let around = around.map(|entity| self.bundles.entity(entity)).transpose()?.map(|(_, entity)| entity);
-        let drawn = map::draw(&self.snapshot, self.bundles.get(bundle)?, around, depth, moment.seed)?;
-        let map::Drawn { board, summary, changes } = drawn;
-        let (applied, patches) = self.execute(&Mutation::Decided { summary, changes }, actor, moment)?;
-        Ok((Answer::Bundle(BundleAnswer::Map { board, revision: applied.revision }), patches))
-    }
-
-    fn read_bundles(&self, request: &BundleRequest) -> Result<Answer, Refusal> {
-        let bundles = &self.bundles;
+impl SpecBundles {
+    /// Answers a request that changes nothing.
+    pub(crate) fn answer(&self, request: &BundleRequest, revision: Revision) -> Result<Answer, Refusal> {
         let answer = match request {
             BundleRequest::Entities { bundle } => {
-                let bundle = bundles.get(bundle)?;
+                let bundle = self.get(bundle)?;
                 let entities = view::summaries(bundle.entities().map(|entity| (bundle, entity)));
-                BundleAnswer::Entities { revision: self.snapshot.revision(), entities }
+                BundleAnswer::Entities { revision, entities }
             }
             BundleRequest::Entity(entity) => {
-                let (bundle, entity) = bundles.entity(entity)?;
+                let (bundle, entity) = self.entity(entity)?;
                 BundleAnswer::Entity(Box::new(view::entity(bundle, entity)))
             }
             BundleRequest::Schema { bundle, entity_type } => {
-                let bundle = bundles.get(bundle)?;
+                let bundle = self.get(bundle)?;
                 if !bundle.entity_types().any(|known| known == entity_type) {
                     let message = format!("{} has no entity type {entity_type}", bundle.id());
                     let similar = authority::similar(entity_type, bundle.entity_types());
@@ -62,23 +31,23 @@ impl Workspace {
                 BundleAnswer::Schema(Box::new(view::schema(bundle, entity_type)))
             }
             BundleRequest::Search { bundle, query, limit } => {
-                let found = bundles.loaded.search(bundle.as_deref(), query);
+                let found = self.loaded.search(bundle.as_deref(), query);
                 let found = found.map_err(|refusal| Refusal::new(Code::NotFound, refusal.message))?;
                 let most = (*limit).min(MAX_FOUND) as usize;
                 BundleAnswer::Found(view::summaries(found.into_iter().take(most)))
             }
             BundleRequest::Diagnostics { bundle } => {
-                let bundle = bundles.get(bundle)?;
+                let bundle = self.get(bundle)?;
                 let findings = bundle.diagnostics().iter();
                 BundleAnswer::Diagnostics(
                     findings.map(|found| view::diagnostic(bundle.id(), found)).collect(),
                 )
             }
-            BundleRequest::Coverage { bundle } => BundleAnswer::Coverage(
-                bundles.get(bundle)?.coverage().into_iter().map(view::coverage).collect(),
-            ),
+            BundleRequest::Coverage { bundle } => {
+                BundleAnswer::Coverage(self.get(bundle)?.coverage().into_iter().map(view::coverage).collect())
+            }
             BundleRequest::Knowledge { bundle } => {
-                let bundle = bundles.get(bundle)?;
+                let bundle = self.get(bundle)?;
                 let text = bundle.domain_knowledge().ok_or_else(|| {
                     Refusal::new(Code::NotFound, format!("{} has no domain knowledge", bundle.id()))
                         .hint("Name a Markdown file in its sdd-bundle.yaml under spec.domainKnowledge.path.")
@@ -91,9 +60,7 @@ impl Workspace {
         };
         Ok(Answer::Bundle(answer))
     }
-}
 
-impl SpecBundles {
     pub(super) fn get(&self, id: &str) -> Result<&Bundle, Refusal> {
         self.loaded.get(id).ok_or_else(|| {
             let similar = authority::similar(id, self.loaded.iter().map(Bundle::id));

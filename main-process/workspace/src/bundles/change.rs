@@ -1,50 +1,31 @@
-//! Changing entities: planned on the bundles as they are, carried out as an edit of their files in one operation.
+//! Changes of entities and maps: planned on the bundles as they are, carried out by the workspace in one operation.
 
-use super::view;
-use crate::{Moment, SourceEdits, Workspace};
+use super::{
+    SpecBundles,
+    map::{self, DrawnMap},
+    view,
+};
+use crate::SourceEdits;
+use authority::Snapshot;
 use bundles::{Plan, plan};
 use serde_json::{Value, json};
 use shared_protocol::{
-    Actor, Code, Refusal, SourcePath,
-    bundle::BundleAnswer,
-    messages::{Answer, Applied, Patch},
+    Code, Refusal, SourcePath,
+    bundle::{BundleAnswer, EntityRef},
 };
 use std::sync::Arc;
 
-impl Workspace {
-    /// What a person asks for in the words of `apply_changes`.
-    pub(super) fn change_entities(
-        &mut self,
-        bundle: &str,
-        changes: &str,
-        dry_run: bool,
-        actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Answer, Vec<Patch>), Refusal> {
+impl SpecBundles {
+    /// Plans changes in the form of `apply_changes`.
+    pub(crate) fn plan_changes(&self, bundle: &str, changes: &str, dry_run: bool) -> Result<Plan, Refusal> {
         let changes: Value = serde_json::from_str(changes)
             .map_err(|error| Refusal::new(Code::BadRequest, format!("changes: {error}")).field("changes"))?;
         let arguments = json!({ "bundleId": bundle, "changes": changes, "dryRun": dry_run });
-        let plan = plan(&self.bundles.loaded, &arguments).map_err(|refusal| refused(&refusal))?;
-        if dry_run {
-            let answer = BundleAnswer::Checked {
-                possible: plan.is_possible(),
-                diagnostics: plan.diagnostics().iter().map(|found| view::diagnostic(bundle, found)).collect(),
-                files: plan.edits().iter().map(|edit| edit.path().to_owned()).collect(),
-            };
-            return Ok((Answer::Bundle(answer), Vec::new()));
-        }
-        let (applied, patches) = self.apply(&plan, actor, moment)?;
-        Ok((Answer::Applied(applied), patches))
+        plan(&self.loaded, &arguments).map_err(|refusal| refused(&refusal))
     }
 
-    /// Carries out what was planned, as one operation that is on the disk when this returns. Refused when a file is no longer
-    /// what it was planned on.
-    pub fn apply(
-        &mut self,
-        plan: &Plan,
-        actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+    /// The edits of files that a plan makes. Refused when a file is no longer what it was planned on.
+    pub(crate) fn edits_of(&self, plan: &Plan, snapshot: &Snapshot) -> Result<SourceEdits, Refusal> {
         if !plan.is_possible() {
             let refusal = plan.answer().err();
             let mut refusal = refusal.map_or_else(
@@ -54,24 +35,46 @@ impl Workspace {
             refusal.hints.extend(plan.diagnostics().into_iter().map(|finding| finding.to_line()).take(5));
             return Err(refusal);
         }
-        let folder = self.bundles.folder_of(plan.bundle_id()).cloned().ok_or_else(|| {
+        let folder = self.folder_of(plan.bundle_id()).ok_or_else(|| {
             Refusal::new(Code::NotFound, format!("there is no bundle {}", plan.bundle_id()))
         })?;
         let mut edits = SourceEdits::new();
         for edit in plan.edits() {
             let path = SourcePath::parse(format!("{folder}/{}", edit.path()))
                 .map_err(|error| Refusal::new(Code::BadRequest, error.to_string()))?;
-            if self.snapshot.source(&path) != edit.before.as_ref() {
+            if snapshot.source(&path) != edit.before.as_ref() {
                 let message = format!("{path} changed since it was read");
                 return Err(Refusal::new(Code::Stale, message).hint("Read it again, then repeat the change."));
             }
             edits.insert(path, edit.after.as_deref().map(Arc::from));
         }
-        self.edit_sources(plan.summary(), edits, actor, moment)
+        Ok(edits)
+    }
+
+    /// Draws a map of a bundle, or of the entities around one of them.
+    pub(crate) fn draw_map(
+        &self,
+        bundle: &str,
+        around: Option<&EntityRef>,
+        depth: u32,
+        snapshot: &Snapshot,
+        seed: u64,
+    ) -> Result<DrawnMap, Refusal> {
+        let around = around.map(|entity| self.entity(entity)).transpose()?.map(|(_, entity)| entity);
+        map::draw(snapshot, self.get(bundle)?, around, depth, seed)
     }
 }
 
-/// What the bundles' own code refuses, in the words of the workspace.
+/// The outcome of a dry run.
+pub(crate) fn checked(bundle: &str, plan: &Plan) -> BundleAnswer {
+    BundleAnswer::Checked {
+        possible: plan.is_possible(),
+        diagnostics: plan.diagnostics().iter().map(|found| view::diagnostic(bundle, found)).collect(),
+        files: plan.edits().iter().map(|edit| edit.path().to_owned()).collect(),
+    }
+}
+
+/// A refusal of the crate `bundles` with the codes of the workspace.
 fn refused(refusal: &bundles::Refusal) -> Refusal {
     let code = match refusal.code {
         bundles::Code::BadRequest => Code::BadRequest,

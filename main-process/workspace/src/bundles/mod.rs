@@ -1,15 +1,18 @@
-//! The spec bundles of a workspace: loaded from the texts that are part of the state, and following every operation that
-//! changes one of them, whoever did it. Only what an operation touches is read again.
+//! The spec bundles of a workspace: loaded from the texts that are part of the state, and read again when an operation changes
+//! one of them. Only the texts that an operation touches are read again.
 //!
-//! Owns: which folders are bundles, what they are called, and when they changed. What a bundle is belongs to the crate
-//! `bundles`; that its files are written belongs to the sources of the workspace.
+//! Owns: the folders that are bundles, their ids, and the revision of their last change. The model of a bundle belongs to the
+//! crate `bundles`; writing its files belongs to the sources of the workspace.
 
 mod answers;
 mod change;
 mod map;
 mod view;
 
-use super::{About, Workspace};
+pub(super) use change::checked;
+pub(super) use map::DrawnMap;
+
+use super::notices::{NoticeTopic, WorkspaceNotices};
 use authority::Snapshot;
 use bundles::{Bundle, Bundles, LoadError};
 use journal::folder_in_pattern;
@@ -27,15 +30,15 @@ const NO_MANIFEST: &str = "it has no sdd-bundle.yaml";
 pub struct SpecBundles {
     loaded: Arc<Bundles>,
     /// By folder, which is also the order in which they are listed.
-    places: BTreeMap<SourcePath, Place>,
+    places: BTreeMap<SourcePath, BundleFolder>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct BundleFolder {
     id: String,
     /// The revision of the last operation that changed anything in it.
     generation: u64,
-    /// Why it cannot be used.
+    /// The reason why it cannot be used.
     problem: Option<String>,
 }
 
@@ -46,7 +49,7 @@ impl PartialEq for SpecBundles {
 }
 
 /// New texts of a bundle's files, by their paths within it.
-type Texts = Vec<(String, Option<Arc<str>>)>;
+type BundleTexts = Vec<(String, Option<Arc<str>>)>;
 
 impl SpecBundles {
     /// The bundles in the folders that the patterns name.
@@ -61,13 +64,13 @@ impl SpecBundles {
         bundles
     }
 
-    /// The bundles after an operation; nothing when it leaves them as they are. `state` has the operation already.
+    /// The bundles after an operation; `None` when it leaves them as they are. `state` has the operation already.
     pub(super) fn after(&self, patterns: &[String], state: &Snapshot, changes: &[Change]) -> Option<Self> {
         if !changes.iter().any(|change| matches!(change, Change::Source { .. })) {
             return None;
         }
         let patterns = parsed(patterns);
-        let mut touched: BTreeMap<SourcePath, Texts> = BTreeMap::new();
+        let mut touched: BTreeMap<SourcePath, BundleTexts> = BTreeMap::new();
         for change in changes {
             let Change::Source { path, after, .. } = change else { continue };
             for folder in patterns.iter().filter_map(|pattern| folder_in_pattern(pattern, path)) {
@@ -91,8 +94,8 @@ impl SpecBundles {
         Some(next)
     }
 
-    /// Brings one known bundle up to date. One that cannot be used is tried again from the start.
-    fn follow(&mut self, folder: &SourcePath, texts: Texts, state: &Snapshot) {
+    /// Updates one known bundle. One that cannot be used is loaded again from the start.
+    fn follow(&mut self, folder: &SourcePath, texts: BundleTexts, state: &Snapshot) {
         let Some(place) = self.places.get_mut(folder) else { return };
         place.generation = state.revision().0;
         let bundles = Arc::make_mut(&mut self.loaded);
@@ -106,7 +109,7 @@ impl SpecBundles {
         }
     }
 
-    /// From now on these folders are the bundles: new ones are loaded, others dropped, all of them in order.
+    /// Makes these folders the bundles: loads new ones, drops others, and keeps all of them in order.
     fn take_folders(&mut self, folders: BTreeSet<SourcePath>, state: &Snapshot) {
         let ids = ids(&folders);
         let is_same = self.places.len() == ids.len()
@@ -137,12 +140,12 @@ impl SpecBundles {
             if let Ok(bundle) = loaded {
                 bundles.insert(bundle);
             }
-            self.places.insert(folder, Place { id, generation, problem });
+            self.places.insert(folder, BundleFolder { id, generation, problem });
         }
         self.loaded = Arc::new(bundles);
     }
 
-    /// What must change on maps because an operation changed bundles; see [`map::in_step`].
+    /// The changes of maps that follow from a change of bundles; see [`map::in_step`].
     pub(super) fn maps_in_step(
         &self,
         after: &Self,
@@ -152,7 +155,7 @@ impl SpecBundles {
         seed: u64,
     ) -> Vec<Change> {
         map::in_step(state, self, after, changes, is_held, seed).unwrap_or_else(|refusal| {
-            // The bundle comes first: a map can be drawn again.
+            // The change of the bundle stands: a map can be drawn again.
             tracing::warn!(%refusal, "a map was not kept in step");
             Vec::new()
         })
@@ -162,7 +165,7 @@ impl SpecBundles {
         &self.loaded
     }
 
-    /// Where a bundle is, from the workspace's folder.
+    /// The folder of a bundle, relative to the workspace.
     fn folder_of(&self, id: &str) -> Option<&SourcePath> {
         self.places.iter().find(|(_, place)| place.id == id).map(|(folder, _)| folder)
     }
@@ -171,28 +174,26 @@ impl SpecBundles {
     pub(super) fn failed(&self) -> impl Iterator<Item = (&SourcePath, &str)> {
         self.places.iter().filter_map(|(folder, place)| Some((folder, place.problem.as_deref()?)))
     }
-}
 
-impl Workspace {
-    /// Tells of bundles that cannot be used, and of what disables a part of one. Ordinary findings are not notices: they
-    /// are the bundle's own, and asked for.
-    pub(super) fn notice_bundles(&mut self) {
-        self.notices.retain(|about, _| !matches!(about, About::Bundle(_)));
-        // A folder without a manifest may be meant for something else; the list of bundles has it all the same.
-        let failed =
-            self.bundles.failed().filter(|(_, problem)| *problem != NO_MANIFEST).map(|(folder, problem)| {
-                (folder.to_string(), format!("{folder} cannot be used as a bundle: {problem}"))
-            });
-        let broken = self.bundles.places.iter().filter_map(|(folder, place)| {
-            let bundle = self.bundles.loaded.get(&place.id)?;
-            let broken: Vec<String> = bundle.disabled().map(|finding| finding.message).collect();
-            let first = broken.first()?;
-            let more =
-                if broken.len() > 1 { format!(" (and {} more)", broken.len() - 1) } else { String::new() };
-            Some((folder.to_string(), format!("{folder} is used in part: {first}{more}")))
-        });
-        for (folder, text) in failed.chain(broken).collect::<Vec<_>>() {
-            self.notice(About::Bundle(folder), text);
+    /// Sets notices for bundles that cannot be used, and for defects that disable a part of one. Ordinary findings belong to
+    /// the bundle and are requested separately.
+    pub(super) fn update_notices(&self, notices: &mut WorkspaceNotices) {
+        notices.clear_all(|topic| matches!(topic, NoticeTopic::Bundle(_)));
+        // A folder without a manifest may have another purpose; the list of bundles has it all the same.
+        for (folder, problem) in self.failed().filter(|(_, problem)| *problem != NO_MANIFEST) {
+            let text = format!("{folder} cannot be used as a bundle: {problem}");
+            notices.set(NoticeTopic::Bundle(folder.to_string()), text);
+        }
+        for (folder, place) in &self.places {
+            let Some(bundle) = self.loaded.get(&place.id) else { continue };
+            let disabled: Vec<String> = bundle.disabled().map(|finding| finding.message).collect();
+            let Some(first) = disabled.first() else { continue };
+            let more = match disabled.len() {
+                1 => String::new(),
+                count => format!(" (and {} more)", count - 1),
+            };
+            let text = format!("{folder} is used in part: {first}{more}");
+            notices.set(NoticeTopic::Bundle(folder.to_string()), text);
         }
     }
 }
@@ -201,7 +202,7 @@ fn parsed(patterns: &[String]) -> Vec<SourcePath> {
     patterns.iter().filter_map(|pattern| SourcePath::parse(pattern.as_str()).ok()).collect()
 }
 
-/// Each bundle is called like its folder; a second one of the same name gets `-2`.
+/// The id of a bundle is the name of its folder; a second one of the same name gets `-2`.
 fn ids(folders: &BTreeSet<SourcePath>) -> BTreeMap<SourcePath, String> {
     let mut taken = BTreeSet::new();
     let mut ids = BTreeMap::new();
@@ -219,7 +220,7 @@ fn ids(folders: &BTreeSet<SourcePath>) -> BTreeMap<SourcePath, String> {
 fn load(id: &str, folder: &SourcePath, state: &Snapshot) -> Result<Arc<Bundle>, LoadError> {
     let within = |path: &SourcePath| path.as_str()[folder.as_str().len() + 1..].to_owned();
     let texts = state.sources_in(folder).map(|(path, text)| (within(path), Arc::clone(text)));
-    // Shown to people and agents, who know the workspace and not where it is.
+    // People and agents see this path: relative, because the path of the workspace is private.
     Bundle::of_texts(id, Path::new(folder.as_str()), texts.collect()).map(Arc::new)
 }
 

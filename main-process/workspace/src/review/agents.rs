@@ -10,7 +10,7 @@ impl Group<'_> {
     /// Carries out what an agent asks on what the group has so far; nothing of it after a refusal.
     pub fn ask(&mut self, client: &Client, ask: &AgentAsk, moment: Moment) -> Result<AgentOutcome, Refusal> {
         self.expire(moment.time);
-        self.whole(|group| group.carry_out(client, ask, moment))
+        self.atomically(|group| group.carry_out(client, ask, moment))
     }
 
     fn carry_out(
@@ -20,7 +20,7 @@ impl Group<'_> {
         moment: Moment,
     ) -> Result<AgentOutcome, Refusal> {
         let Moment { time, seed } = moment;
-        let mut done = self.desk.queue.ask(&self.state, client, ask, (time, seed))?;
+        let mut done = self.review.queue.ask(&self.state, client, ask, (time, seed))?;
         let proposal = std::sync::Arc::clone(&done.proposal);
         self.touch(proposal.id);
         if done.began {

@@ -1,8 +1,12 @@
 //! Standing approvals: what a person lets a client do without being asked each time. What fits goes through the same checks
 //! as any other yes, and is recorded as a proposal that was accepted by the approval.
 
-use super::{ApprovalFile, Reviewer, config::guarded_settings, entry};
-use crate::{Moment, Workspace, group::Group, notices::About};
+use super::{ApprovalFile, Reviewer, WorkspaceReview, config::guarded_settings, entry};
+use crate::{
+    Moment,
+    group::Group,
+    notices::{NoticeTopic, WorkspaceNotices},
+};
 use authority::{Snapshot, boards_touched, proposals::risks};
 use shared_protocol::{
     BoardId, BoardKind, Change, Code, Proposal, Refusal, Subject,
@@ -11,9 +15,13 @@ use shared_protocol::{
     terraform::RunOperation,
     v0::UtcTimestamp,
 };
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-const MOST_APPROVALS: usize = 100;
+const MAX_APPROVALS: usize = 100;
 
 impl Group<'_> {
     pub fn grant(
@@ -33,15 +41,16 @@ impl Group<'_> {
         if let Some(board) = grant.boards.iter().find(|board| self.state.board(**board).is_none()) {
             return Err(Refusal::new(Code::NotFound, format!("there is no board {board}")).field("boards"));
         }
-        if self.desk.approvals.len() >= MOST_APPROVALS {
-            let message = format!("there are {MOST_APPROVALS} standing approvals already");
+        if self.review.approvals.len() >= MAX_APPROVALS {
+            let message = format!("there are {MAX_APPROVALS} standing approvals already");
             return Err(Refusal::new(Code::LimitExceeded, message).hint("Revoke some."));
         }
         let id =
-            self.desk.approvals.iter().map(|known| known.id).max().unwrap_or(0).max(self.desk.stamp()) + 1;
+            self.review.approvals.iter().map(|known| known.id).max().unwrap_or(0).max(self.review.stamp())
+                + 1;
         let by = reviewer.name.clone();
         let approval = StandingApproval { id, grant, by, granted: moment.time, for_this_run, used: 0 };
-        Arc::make_mut(&mut self.desk.approvals).push(approval.clone());
+        Arc::make_mut(&mut self.review.approvals).push(approval.clone());
         self.changed_approvals();
         let reason = Some(self.words_of(&approval));
         let line = AuditEntry {
@@ -76,12 +85,12 @@ impl Group<'_> {
     }
 
     pub fn revoke(&mut self, id: u64, reviewer: &Reviewer, moment: Moment) -> Result<(), Refusal> {
-        if !self.desk.approvals.iter().any(|approval| approval.id == id) {
+        if !self.review.approvals.iter().any(|approval| approval.id == id) {
             return Err(Refusal::new(Code::NotFound, format!("there is no standing approval {id}")));
         }
-        Arc::make_mut(&mut self.desk.approvals).retain(|approval| approval.id != id);
+        Arc::make_mut(&mut self.review.approvals).retain(|approval| approval.id != id);
         self.changed_approvals();
-        self.unwritten.revoked = true;
+        self.pending.revoked = true;
         let line = AuditEntry {
             by: Some(reviewer.name.clone()),
             approval: Some(id),
@@ -92,32 +101,32 @@ impl Group<'_> {
     }
 
     fn changed_approvals(&mut self) {
-        self.desk.stamp += 1;
-        self.unwritten.approvals = true;
+        self.review.stamp += 1;
+        self.pending.approvals = true;
     }
 
     /// The first approval that covers all of a proposal.
     pub(super) fn approval_for(&self, proposal: &Proposal, now: u64) -> Option<StandingApproval> {
-        if self.desk.approvals.is_empty() {
+        if self.review.approvals.is_empty() {
             return None;
         }
         // No approval covers what executes or sends while it is planned: nobody would be looking.
         if let Some(Act::Run { board, operation, .. }) = &proposal.act
-            && !self.workspace.costs.plans_quietly(&self.state, *board, *operation)
+            && !self.workspace.review.costs.plans_quietly(&self.state, *board, *operation)
         {
             return None;
         }
         let mut risks = risks(&self.state, &proposal.changes);
-        if self.workspace.costs.rise(&self.state, proposal) {
+        if self.workspace.review.costs.rise(&self.state, proposal) {
             risks.insert(Risk::CostUp);
         }
         let covers = |approval: &&StandingApproval| covers(approval, &self.state, proposal, &risks, now);
-        self.desk.approvals.iter().find(covers).cloned()
+        self.review.approvals.iter().find(covers).cloned()
     }
 
     pub(super) fn used(&mut self, id: u64) {
         if let Some(approval) =
-            Arc::make_mut(&mut self.desk.approvals).iter_mut().find(|known| known.id == id)
+            Arc::make_mut(&mut self.review.approvals).iter_mut().find(|known| known.id == id)
         {
             approval.used += 1;
         }
@@ -130,7 +139,7 @@ impl Group<'_> {
             proposal: proposal.id,
             version: proposal.version,
             hash: proposal.content_hash()?,
-            base: self.desk.queue.base(proposal),
+            base: self.review.queue.base(proposal),
             chosen: None,
             confirmed: proposal.subjects().into_iter().collect(),
             // No approval covers what needs one.
@@ -139,13 +148,20 @@ impl Group<'_> {
     }
 }
 
-impl Workspace {
-    /// Keeps standing approvals in this file from now on, and takes those that it has for this workspace.
-    pub fn keep_approvals_in(&mut self, path: PathBuf) {
-        let file = ApprovalFile::new(path, self.root());
+impl WorkspaceReview {
+    /// Keeps standing approvals in this file from now on, and reads the entries of this workspace.
+    pub(crate) fn keep_approvals_in(
+        &mut self,
+        path: PathBuf,
+        workspace: &Path,
+        notices: &mut WorkspaceNotices,
+    ) {
+        let file = ApprovalFile::new(path, workspace);
         match file.read() {
-            Ok(approvals) => self.desk.approvals = Arc::new(approvals),
-            Err(error) => self.notice(About::Approvals, format!("No standing approval holds: {error}.")),
+            Ok(approvals) => self.state.approvals = Arc::new(approvals),
+            Err(error) => {
+                notices.set(NoticeTopic::Approvals, format!("No standing approval holds: {error}."))
+            }
         }
         self.approval_file = Some(file);
     }
@@ -155,7 +171,7 @@ impl Workspace {
         let written = self.approval_file.as_ref().map_or(Ok(()), |file| {
             let stored = file.read()?;
             let kept: Vec<StandingApproval> =
-                lasting(approvals).filter(|known| stored.iter().any(|one| one.id == known.id)).collect();
+                permanent(approvals).filter(|known| stored.iter().any(|one| one.id == known.id)).collect();
             file.write(&kept)
         });
         written.map_err(|error| {
@@ -165,21 +181,21 @@ impl Workspace {
     }
 
     /// Writes approvals once their grant is in the journal. A failure leaves them valid until Draftboard is closed.
-    pub(crate) fn keep_approvals(&mut self) {
+    pub(crate) fn keep_approvals(&self, notices: &mut WorkspaceNotices) {
         let Some(file) = &self.approval_file else { return };
-        let approvals: Vec<StandingApproval> = lasting(&self.desk.approvals).collect();
+        let approvals: Vec<StandingApproval> = permanent(&self.state.approvals).collect();
         match file.write(&approvals) {
-            Ok(()) => self.in_order(&About::Approvals),
+            Ok(()) => notices.clear(&NoticeTopic::Approvals),
             Err(error) => {
                 let text = format!("Standing approvals granted now end when Draftboard is closed: {error}.");
-                self.notice(About::Approvals, text);
+                notices.set(NoticeTopic::Approvals, text);
             }
         }
     }
 }
 
-/// Those of the command line end with this run.
-fn lasting(approvals: &[StandingApproval]) -> impl Iterator<Item = StandingApproval> + '_ {
+/// Approvals of the command line end with this run.
+fn permanent(approvals: &[StandingApproval]) -> impl Iterator<Item = StandingApproval> + '_ {
     approvals.iter().filter(|approval| !approval.for_this_run).cloned()
 }
 

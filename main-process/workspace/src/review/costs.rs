@@ -1,6 +1,5 @@
 //! Whether a proposal would cost more. Prices are known to others; what they said is remembered for each version.
 
-use crate::Workspace;
 use authority::{Snapshot, proposals::Overlay};
 use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState, terraform::RunOperation};
 use std::{
@@ -22,18 +21,22 @@ pub trait Pricing: Send + Sync {
 }
 
 #[derive(Default)]
-pub(crate) struct Costs {
+pub(crate) struct ProposalCosts {
     pricing: Option<Arc<dyn Pricing>>,
     known: Mutex<BTreeMap<(ProposalId, u32), bool>>,
 }
 
-impl fmt::Debug for Costs {
+impl fmt::Debug for ProposalCosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Costs").finish_non_exhaustive()
+        f.debug_struct("ProposalCosts").finish_non_exhaustive()
     }
 }
 
-impl Costs {
+impl ProposalCosts {
+    pub(crate) fn new(pricing: Arc<dyn Pricing>) -> Self {
+        Self { pricing: Some(pricing), known: Mutex::default() }
+    }
+
     /// Whether Terraform can be run for a board with nobody looking. What cannot be judged cannot.
     pub(super) fn plans_quietly(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> bool {
         self.pricing.as_ref().is_some_and(|pricing| pricing.plan_sink(state, board, operation).is_none())
@@ -58,12 +61,5 @@ impl Costs {
         }
         known.insert(key, rises);
         rises
-    }
-}
-
-impl Workspace {
-    /// From now on proposals that would cost more are labelled.
-    pub fn price_with(&mut self, pricing: Arc<dyn Pricing>) {
-        self.costs = Costs { pricing: Some(pricing), known: Mutex::default() };
     }
 }

@@ -52,7 +52,7 @@ impl Group<'_> {
         moment: Moment,
     ) -> Result<Decision, Refusal> {
         self.expire(moment.time);
-        let accepted = self.whole(|group| group.accept(verdict, reviewer, moment));
+        let accepted = self.atomically(|group| group.accept(verdict, reviewer, moment));
         accepted.inspect_err(|refusal| self.refused(verdict.proposal, refusal, reviewer, moment.time))
     }
 
@@ -64,28 +64,28 @@ impl Group<'_> {
         moment: Moment,
     ) -> Result<Decision, Refusal> {
         let by = reviewer.name.as_str();
-        let acceptance = self.desk.queue.accept(verdict, &self.state, moment.time)?;
-        let before = self.desk.queue.get(verdict.proposal).map(Arc::clone);
+        let acceptance = self.review.queue.accept(verdict, &self.state, moment.time)?;
+        let before = self.review.queue.get(verdict.proposal).map(Arc::clone);
         let applied = if acceptance.changes.is_empty() {
             None
         } else {
-            self.refuse_held(&acceptance.changes)?;
+            self.workspace.boards.refuse_held(&self.state, &acceptance.changes)?;
             let actor = Actor::new(reviewer.kind, by);
             let (summary, changes) = (acceptance.summary.clone(), acceptance.changes.clone());
             Some(self.push(OperationKind::Edit, summary, changes, Vec::new(), (&actor, moment))?)
         };
-        let others = self.desk.queue.accepted(verdict, &acceptance, &self.state, (by, moment.time))?;
+        let others = self.review.queue.accepted(verdict, &acceptance, &self.state, (by, moment.time))?;
         let revision = applied.as_ref().map(|applied| applied.revision);
         let Some((proposal, others)) = others.split_first() else {
             return Err(Refusal::new(Code::Internal, "an accepted proposal that is not there"));
         };
         self.touch(proposal.id);
         for other in others {
-            self.moved_along(other, moment.time);
+            self.note_rebased(other, moment.time);
         }
         let seen = before.unwrap_or_else(|| Arc::clone(proposal));
         if let Some(revision) = revision {
-            self.unwritten.origins.push(origin_of(&seen, revision, by, moment.time));
+            self.pending.origins.push(origin_of(&seen, revision, by, moment.time));
         }
         self.note(AuditEntry {
             by: Some(by.to_owned()),
@@ -105,7 +105,7 @@ impl Group<'_> {
         moment: Moment,
     ) -> Result<Arc<Proposal>, Refusal> {
         self.expire(moment.time);
-        let rejected = self.desk.queue.reject((id, version), reason, &reviewer.name);
+        let rejected = self.review.queue.reject((id, version), reason, &reviewer.name);
         let proposal = rejected.inspect_err(|refusal| self.refused(id, refusal, reviewer, moment.time))?;
         self.decided(&proposal, AuditEvent::Reject, Some(reason), reviewer, moment.time);
         Ok(proposal)
@@ -120,7 +120,7 @@ impl Group<'_> {
         moment: Moment,
     ) -> Result<Applied, Refusal> {
         let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
-        let proposal = Arc::clone(self.desk.queue.get(id).ok_or_else(unknown)?);
+        let proposal = Arc::clone(self.review.queue.get(id).ok_or_else(unknown)?);
         let revisions: Vec<Revision> =
             proposal.decisions.iter().filter_map(|decided| decided.revision).collect();
         if revisions.is_empty() {
@@ -152,7 +152,7 @@ impl Group<'_> {
         moment: Moment,
     ) -> Result<Arc<Proposal>, Refusal> {
         self.expire(moment.time);
-        let proposal = self.desk.queue.look_again((id, version), &self.state)?;
+        let proposal = self.review.queue.look_again((id, version), &self.state)?;
         self.decided(&proposal, AuditEvent::LookAgain, None, reviewer, moment.time);
         Ok(proposal)
     }
@@ -172,7 +172,7 @@ impl Group<'_> {
             [only] => only.clone(),
             several => Command::Batch { summary: None, commands: several.to_vec() },
         };
-        let proposal = self.desk.queue.amend(seen, &batch, &self.state, &reviewer.name, moment.seed)?;
+        let proposal = self.review.queue.amend(seen, &batch, &self.state, &reviewer.name, moment.seed)?;
         self.decided(&proposal, AuditEvent::Edit, None, reviewer, moment.time);
         Ok(proposal)
     }
@@ -186,14 +186,14 @@ impl Group<'_> {
         moment: Moment,
     ) -> Result<Arc<Proposal>, Refusal> {
         let comment = Comment { by: reviewer.name.clone(), time: moment.time, about, text: text.to_owned() };
-        let proposal = self.desk.queue.comment(id, comment)?;
+        let proposal = self.review.queue.comment(id, comment)?;
         self.decided(&proposal, AuditEvent::Comment, None, reviewer, moment.time);
         Ok(proposal)
     }
 
     /// Notes what came of what a proposal asked for.
     pub fn came_of(&mut self, id: ProposalId, outcome: &str) {
-        if self.desk.queue.came_of(id, outcome).is_some() {
+        if self.review.queue.came_of(id, outcome).is_some() {
             self.touch(id);
         }
     }
@@ -234,7 +234,7 @@ impl Group<'_> {
     fn refused(&mut self, id: ProposalId, refusal: &Refusal, reviewer: &Reviewer, time: u64) {
         self.note(AuditEntry {
             by: Some(reviewer.name.clone()),
-            proposal: self.desk.queue.get(id).map(|proposal| audited(proposal)),
+            proposal: self.review.queue.get(id).map(|proposal| audited(proposal)),
             reason: Some(refusal.message.clone()),
             ..entry(AuditEvent::Refused, reviewer.way, time)
         });

@@ -1,5 +1,5 @@
-//! The review queue of an open workspace: the pure queue, its standing approvals, and what of them has to be written with
-//! the next group. Nothing here is acknowledged before the journal has it.
+//! The review queue of an open workspace: the pure queue, its standing approvals, and the rows that the next group writes.
+//! Nothing here is acknowledged before the journal has it.
 
 mod agents;
 mod approval_file;
@@ -8,15 +8,23 @@ mod config;
 mod costs;
 mod decisions;
 
-pub(crate) use approval_file::ApprovalFile;
+use approval_file::ApprovalFile;
 pub use approvals::area_of;
 pub use config::{guarded_settings, names_program};
-pub(crate) use costs::Costs;
 pub use costs::Pricing;
+pub(crate) use costs::ProposalCosts;
 pub use decisions::{Decision, Reviewer};
 
-use super::{Workspace, group::Group, notices::About};
-use authority::proposals::{Queue, Terms, brief};
+use super::{
+    SpecBundles,
+    group::Group,
+    notices::{NoticeTopic, WorkspaceNotices},
+    storage::WorkspaceStorage,
+};
+use authority::{
+    Snapshot,
+    proposals::{Queue, Terms, brief},
+};
 use journal::{Journal, ReviewWrite, WrittenProposal};
 use shared_protocol::{
     Actor, ActorKind, Change, Code, ElementId, Proposal, ProposalId, ProposalState, Refusal, Revision,
@@ -24,7 +32,7 @@ use shared_protocol::{
     messages::MAX_OPERATIONS,
     proposal::{Act, Risk},
     review::{
-        AuditEntry, AuditEvent, AuditLine, AuditedProposal, Clash, MAX_AUDITED, Origin, ProposalBrief,
+        AuditEntry, AuditEvent, AuditedProposal, Clash, MAX_AUDITED, OpenedProposal, Origin, ProposalBrief,
         StandingApproval,
     },
 };
@@ -33,9 +41,10 @@ use std::{
     sync::Arc,
 };
 
-/// The queue with what the journal knows of it. Cheap to clone: a group works on its own.
+/// The queue, its standing approvals, and the stamps under which the journal has them. Cheap to clone: a group works on its
+/// own copy.
 #[derive(Debug, Clone, Default)]
-pub struct Desk {
+pub struct ReviewState {
     pub queue: Queue,
     pub approvals: Arc<Vec<StandingApproval>>,
     /// The stamp of each proposal's newest change.
@@ -43,23 +52,19 @@ pub struct Desk {
     stamp: u64,
 }
 
-impl Desk {
-    /// Reads what was kept; rows that cannot be read are named.
-    pub(super) fn recall(
-        journal: &mut Journal,
-        revision: Revision,
-        notices: &mut BTreeMap<About, String>,
-    ) -> Self {
+impl ReviewState {
+    /// Reads the queue from the journal. Rows that cannot be read are named in a notice.
+    pub(super) fn recall(journal: &mut Journal, revision: Revision, notices: &mut WorkspaceNotices) -> Self {
         let kept = match journal.review() {
             Ok(kept) => kept,
             Err(error) => {
-                notices.insert(About::Review, format!("the review queue cannot be read: {error}"));
+                notices.set(NoticeTopic::Review, format!("the review queue cannot be read: {error}"));
                 return Self { stamp: journal.review_stamp(), ..Self::default() };
             }
         };
         if !kept.unreadable.is_empty() {
             let what = kept.unreadable.join("; ");
-            notices.insert(About::Review, format!("parts of the review queue cannot be read: {what}"));
+            notices.set(NoticeTopic::Review, format!("parts of the review queue cannot be read: {what}"));
         }
         notice_stored_approvals(journal, notices);
         let stamps = kept.proposals.iter().map(|stored| (stored.proposal.id, stored.stamp)).collect();
@@ -77,27 +82,50 @@ impl Desk {
         self.stamps.get(&id).copied().unwrap_or_default()
     }
 
+    /// A proposal by id or number.
+    pub fn proposal(&self, named: &str) -> Result<&Arc<Proposal>, Refusal> {
+        let found = match (named.parse::<ProposalId>(), named.trim_start_matches('#').parse::<u64>()) {
+            (Ok(id), _) => self.queue.get(id),
+            (_, Ok(number)) => self.queue.numbered(number),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            Refusal::new(Code::NotFound, format!("there is no proposal {named}"))
+                .hint("`draftboard review list` shows those that wait.")
+        })
+    }
+
+    /// The time at which the next proposal or standing approval expires.
+    pub fn next_expiry(&self) -> Option<u64> {
+        let waits = |proposal: &&Arc<Proposal>| {
+            use ProposalState::{Draft, Open, Stale};
+            matches!(proposal.state, Draft | Open | Stale { .. })
+        };
+        let proposals = self.queue.iter().filter(waits).map(|proposal| proposal.expires);
+        proposals.chain(self.approvals.iter().filter_map(|approval| approval.grant.expires)).min()
+    }
+
     fn touch(&mut self, id: ProposalId) {
         self.stamp += 1;
         self.stamps.insert(id, self.stamp);
     }
 }
 
-/// What a group did to the queue and has not written yet.
+/// The rows of the queue that a group has changed and not written yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unwritten {
+pub(super) struct PendingReviewRows {
     touched: BTreeSet<ProposalId>,
     forgotten: Vec<ProposalId>,
     pub(super) approvals: bool,
-    /// An approval was revoked: that has to be safe before anybody hears of it.
+    /// An approval was revoked. The revocation must be on the disk before it is acknowledged.
     pub(super) revoked: bool,
     origins: Vec<Origin>,
     audit: Vec<AuditEntry>,
 }
 
-impl Unwritten {
-    /// The rows, against what was there before the group.
-    pub(super) fn rows<'a>(&self, before: &Desk, after: &'a Desk) -> ReviewWrite<'a> {
+impl PendingReviewRows {
+    /// The rows to write, compared with the state before the group.
+    pub(super) fn rows<'a>(&self, before: &ReviewState, after: &'a ReviewState) -> ReviewWrite<'a> {
         let row = |id: &ProposalId| {
             let proposal = &**after.queue.get(*id)?;
             let known = before.queue.get(*id);
@@ -119,14 +147,14 @@ impl Unwritten {
 
 impl Group<'_> {
     fn touch(&mut self, id: ProposalId) {
-        self.desk.touch(id);
-        self.unwritten.touched.insert(id);
+        self.review.touch(id);
+        self.pending.touched.insert(id);
     }
 
     fn note(&mut self, entry: AuditEntry) {
-        // Also a line of the audit alone is news to the journal.
-        self.desk.stamp += 1;
-        self.unwritten.audit.push(entry);
+        // A line of the audit alone is a change for the journal, too.
+        self.review.stamp += 1;
+        self.pending.audit.push(entry);
     }
 
     fn note_about(&mut self, proposal: &Proposal, event: AuditEvent, way: &str, time: u64) {
@@ -134,18 +162,18 @@ impl Group<'_> {
         self.note(AuditEntry { proposal: Some(audited(proposal)), ..entry });
     }
 
-    /// The workspace went on: what waits moves along, or is stale.
-    pub(super) fn went_on(&mut self, changes: &[Change], actor: &Actor, time: u64) {
+    /// Rebases waiting proposals onto the changed workspace, or marks them stale.
+    pub(super) fn rebase_proposals(&mut self, changes: &[Change], actor: &Actor, time: u64) {
         let by = match actor.kind {
             ActorKind::External => "an edit of the files",
             ActorKind::Window | ActorKind::Terminal => actor.name.as_str(),
         };
-        for proposal in self.desk.queue.moved(&self.state, changes, by) {
-            self.moved_along(&proposal, time);
+        for proposal in self.review.queue.moved(&self.state, changes, by) {
+            self.note_rebased(&proposal, time);
         }
     }
 
-    fn moved_along(&mut self, proposal: &Proposal, time: u64) {
+    fn note_rebased(&mut self, proposal: &Proposal, time: u64) {
         self.touch(proposal.id);
         if let ProposalState::Stale { why } = &proposal.state {
             self.note(AuditEntry {
@@ -156,25 +184,25 @@ impl Group<'_> {
         }
     }
 
-    /// Ends what waited too long, and lets go of what was decided long ago.
+    /// Expires proposals and approvals, and forgets proposals that were decided long ago.
     pub fn expire(&mut self, now: u64) {
-        for proposal in self.desk.queue.expire(now) {
+        for proposal in self.review.queue.expire(now) {
             self.touch(proposal.id);
             self.note_about(&proposal, AuditEvent::Expire, "clock", now);
         }
-        for id in self.desk.queue.forget_old() {
-            self.unwritten.touched.remove(&id);
-            self.unwritten.forgotten.push(id);
-            self.desk.stamps.remove(&id);
-            self.desk.stamp += 1;
+        for id in self.review.queue.forget_old() {
+            self.pending.touched.remove(&id);
+            self.pending.forgotten.push(id);
+            self.review.stamps.remove(&id);
+            self.review.stamp += 1;
         }
         let expired = |approval: &StandingApproval| approval.grant.expires.is_some_and(|end| end <= now);
-        if self.desk.approvals.iter().any(expired) {
+        if self.review.approvals.iter().any(expired) {
             let over: Vec<u64> =
-                self.desk.approvals.iter().filter(|known| expired(known)).map(|known| known.id).collect();
-            Arc::make_mut(&mut self.desk.approvals).retain(|approval| !expired(approval));
-            self.desk.stamp += 1;
-            self.unwritten.approvals = true;
+                self.review.approvals.iter().filter(|known| expired(known)).map(|known| known.id).collect();
+            Arc::make_mut(&mut self.review.approvals).retain(|approval| !expired(approval));
+            self.review.stamp += 1;
+            self.pending.approvals = true;
             for id in over {
                 self.note(AuditEntry { approval: Some(id), ..entry(AuditEvent::Expire, "clock", now) });
             }
@@ -182,8 +210,8 @@ impl Group<'_> {
     }
 }
 
-/// A journal travels with its workspace: approvals in it count for nothing.
-fn notice_stored_approvals(journal: &mut Journal, notices: &mut BTreeMap<About, String>) {
+/// Drops approvals in the journal: it travels with the workspace, so they would not be the user's own.
+fn notice_stored_approvals(journal: &mut Journal, notices: &mut WorkspaceNotices) {
     let text = match journal.drop_stored_approvals() {
         Ok(0) => return,
         Ok(count) => {
@@ -198,8 +226,7 @@ fn notice_stored_approvals(journal: &mut Journal, notices: &mut BTreeMap<About, 
             format!("Approvals stored in this workspace are ignored, and could not be removed: {error}")
         }
     };
-    tracing::warn!("{text}");
-    notices.insert(About::StoredApprovals, text);
+    notices.set(NoticeTopic::StoredApprovals, text);
 }
 
 fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {
@@ -216,7 +243,7 @@ fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {
     }
 }
 
-/// What was taken, in a bounded list.
+/// The accepted subjects, in a bounded list.
 fn named<'a>(subjects: impl ExactSizeIterator<Item = &'a Subject>) -> Vec<String> {
     let more = subjects.len().saturating_sub(MAX_AUDITED);
     let first = subjects.take(MAX_AUDITED).map(ToString::to_string);
@@ -233,27 +260,21 @@ fn audited(proposal: &Proposal) -> AuditedProposal {
     }
 }
 
-impl Workspace {
-    pub fn desk(&self) -> &Desk {
-        &self.desk
-    }
+/// The review queue of an open workspace, with the services that judge and keep it.
+#[derive(Default)]
+pub(super) struct WorkspaceReview {
+    pub(super) state: ReviewState,
+    /// Judges the costs of proposals.
+    pub(super) costs: ProposalCosts,
+    /// The file of standing approvals; they stay in memory when absent.
+    pub(super) approval_file: Option<ApprovalFile>,
+}
 
-    /// A proposal by id or number.
-    pub fn proposal(&self, named: &str) -> Result<&Arc<Proposal>, Refusal> {
-        let found = match (named.parse::<ProposalId>(), named.trim_start_matches('#').parse::<u64>()) {
-            (Ok(id), _) => self.desk.queue.get(id),
-            (_, Ok(number)) => self.desk.queue.numbered(number),
-            _ => None,
-        };
-        found.ok_or_else(|| {
-            Refusal::new(Code::NotFound, format!("there is no proposal {named}"))
-                .hint("`draftboard review list` shows those that wait.")
-        })
-    }
-
-    pub fn brief(&self, proposal: &Proposal) -> ProposalBrief {
-        let mut brief = brief(&self.desk.queue, &self.snapshot, proposal, self.desk.stamp_of(proposal.id));
-        if self.costs.rise(&self.snapshot, proposal) {
+impl WorkspaceReview {
+    pub(super) fn brief(&self, proposal: &Proposal, snapshot: &Snapshot) -> ProposalBrief {
+        let stamp = self.state.stamp_of(proposal.id);
+        let mut brief = brief(&self.state.queue, snapshot, proposal, stamp);
+        if self.costs.rise(snapshot, proposal) {
             brief.risks.push(Risk::CostUp);
         }
         if !guarded_in(proposal).is_empty() {
@@ -264,13 +285,19 @@ impl Workspace {
         brief
     }
 
-    pub fn opened(&self, id: ProposalId) -> Result<shared_protocol::review::OpenedProposal, Refusal> {
+    pub(super) fn opened(
+        &self,
+        id: ProposalId,
+        snapshot: &Snapshot,
+        bundles: &SpecBundles,
+        storage: &WorkspaceStorage,
+    ) -> Result<OpenedProposal, Refusal> {
         let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
-        let proposal = self.desk.queue.get(id).ok_or_else(unknown)?;
-        let stamp = self.desk.stamp_of(id);
-        let mut opened = authority::proposals::open(&self.desk.queue, &self.snapshot, proposal, stamp)?;
-        opened.brief = self.brief(proposal);
-        self.name_who_changed(&mut opened.clashes)?;
+        let proposal = self.state.queue.get(id).ok_or_else(unknown)?;
+        let stamp = self.state.stamp_of(id);
+        let mut opened = authority::proposals::open(&self.state.queue, snapshot, proposal, stamp)?;
+        opened.brief = self.brief(proposal, snapshot);
+        name_authors(&mut opened.clashes, snapshot, storage)?;
         let guarded = guarded_in(proposal);
         for element in &mut opened.elements {
             if element.subject == Subject::Act && !guarded.is_empty() {
@@ -278,74 +305,55 @@ impl Workspace {
                 element.risks.push(Risk::Security);
             }
             if let Subject::Source(path) = &element.subject
-                && let Some(words) = self.words_of_source(path, proposal)
+                && let Some(words) = words_of_source(path, proposal, bundles)
             {
                 element.text = words;
             }
         }
         Ok(opened)
     }
-
-    /// Who changed each element last, as far as the journal knows.
-    fn name_who_changed(&self, clashes: &mut [Clash]) -> Result<(), Refusal> {
-        let newest = |clash: &Clash| {
-            let element = match &clash.subject {
-                Subject::Board(id) => ElementId::Board(*id),
-                Subject::Node(id) => ElementId::Node(*id),
-                Subject::Edge(id) => ElementId::Edge(*id),
-                Subject::Source(_) | Subject::Override(_) | Subject::Act => return None,
-            };
-            self.snapshot.has(element).then(|| self.snapshot.provenance(element).changed)
-        };
-        let revisions: BTreeSet<Revision> = clashes.iter().filter_map(newest).collect();
-        let newest_first: Vec<Revision> = revisions.into_iter().rev().take(MAX_OPERATIONS).collect();
-        let entries = self.operations(&newest_first)?;
-        for clash in clashes {
-            let entry =
-                newest(clash).and_then(|revision| entries.iter().find(|known| known.revision == revision));
-            clash.by = entry.map(|entry| entry.actor.name.clone()).filter(|name| !name.is_empty());
-        }
-        Ok(())
-    }
-
-    /// What a proposal does to an entity's file, in the entity's own words.
-    fn words_of_source(&self, path: &SourcePath, proposal: &Proposal) -> Option<String> {
-        let mut texts = proposal.changes.iter().filter_map(|change| match change {
-            Change::Source { path: changed, before, after } if changed == path => Some((before, after)),
-            _ => None,
-        });
-        let (before, mut after) = texts.next()?;
-        if let Some((_, last)) = texts.next_back() {
-            after = last;
-        }
-        self.bundles.loaded().words_of_change(path.as_str(), before.as_deref(), after.as_deref())
-    }
-
-    /// Which proposals operations came from; the others are left out.
-    pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<Origin>, Refusal> {
-        if revisions.len() > MAX_OPERATIONS {
-            return Err(Refusal::new(Code::LimitExceeded, "too many operations at once"));
-        }
-        let found = revisions.iter().filter_map(|revision| self.journal.origin(*revision).transpose());
-        found.map(|origin| origin.map_err(|error| super::error::storage(&error))).collect()
-    }
-
-    pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, Refusal> {
-        self.journal.audit(after, limit).map_err(|error| super::error::storage(&error))
-    }
-
-    /// When the next thing in the queue is over.
-    pub fn next_expiry(&self) -> Option<u64> {
-        let waits = |proposal: &&Arc<Proposal>| {
-            use ProposalState::{Draft, Open, Stale};
-            matches!(proposal.state, Draft | Open | Stale { .. })
-        };
-        let proposals = self.desk.queue.iter().filter(waits).map(|proposal| proposal.expires);
-        proposals.chain(self.desk.approvals.iter().filter_map(|approval| approval.grant.expires)).min()
-    }
 }
 
-/// Settings that decide what is run, among those that a proposal would change.
+/// Names the actor who changed each element last, as far as the journal knows.
+fn name_authors(
+    clashes: &mut [Clash],
+    snapshot: &Snapshot,
+    storage: &WorkspaceStorage,
+) -> Result<(), Refusal> {
+    let newest = |clash: &Clash| {
+        let element = match &clash.subject {
+            Subject::Board(id) => ElementId::Board(*id),
+            Subject::Node(id) => ElementId::Node(*id),
+            Subject::Edge(id) => ElementId::Edge(*id),
+            Subject::Source(_) | Subject::Override(_) | Subject::Act => return None,
+        };
+        snapshot.has(element).then(|| snapshot.provenance(element).changed)
+    };
+    let revisions: BTreeSet<Revision> = clashes.iter().filter_map(newest).collect();
+    let newest_first: Vec<Revision> = revisions.into_iter().rev().take(MAX_OPERATIONS).collect();
+    let entries = storage.operations(&newest_first)?;
+    for clash in clashes {
+        let entry =
+            newest(clash).and_then(|revision| entries.iter().find(|known| known.revision == revision));
+        clash.by = entry.map(|entry| entry.actor.name.clone()).filter(|name| !name.is_empty());
+    }
+    Ok(())
+}
+
+/// Describes the change of an entity's file in terms of the entity.
+fn words_of_source(path: &SourcePath, proposal: &Proposal, bundles: &SpecBundles) -> Option<String> {
+    let mut texts = proposal.changes.iter().filter_map(|change| match change {
+        Change::Source { path: changed, before, after } if changed == path => Some((before, after)),
+        _ => None,
+    });
+    let (before, mut after) = texts.next()?;
+    if let Some((_, last)) = texts.next_back() {
+        after = last;
+    }
+    bundles.loaded().words_of_change(path.as_str(), before.as_deref(), after.as_deref())
+}
+
+/// The settings that a proposal changes and that decide what is run.
 fn guarded_in(proposal: &Proposal) -> Vec<String> {
     match &proposal.act {
         Some(Act::Config { before, after }) => guarded_settings(before, after),
@@ -353,7 +361,7 @@ fn guarded_in(proposal: &Proposal) -> Vec<String> {
     }
 }
 
-/// The operation's words for one that came of a proposal.
+/// The origin of an operation that a proposal became.
 fn origin_of(proposal: &Proposal, revision: Revision, by: &str, time: u64) -> Origin {
     Origin {
         revision,

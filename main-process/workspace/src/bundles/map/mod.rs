@@ -20,10 +20,10 @@ const MOST_EDGES: usize = 6_000;
 const DEEPEST: u32 = 10;
 
 /// A map as it is to be.
-pub(super) struct Drawn {
-    pub(super) board: BoardId,
-    pub(super) summary: String,
-    pub(super) changes: Vec<Change>,
+pub(crate) struct DrawnMap {
+    pub(crate) board: BoardId,
+    pub(crate) summary: String,
+    pub(crate) changes: Vec<Change>,
 }
 
 /// Draws a bundle, or what is around one of its entities, onto the board of that scope, which is made if it is not there.
@@ -33,7 +33,7 @@ pub(super) fn draw(
     around: Option<&Entity>,
     depth: u32,
     seed: u64,
-) -> Result<Drawn, Refusal> {
+) -> Result<DrawnMap, Refusal> {
     let shown = scope(bundle, around, depth)?;
     let scope_title = around.map_or_else(
         || bundle.manifest().metadata("name").unwrap_or(bundle.id()).to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn draw(
     if is_new {
         sketch.tidy(nodes.values().copied())?;
     }
-    Ok(Drawn { board, summary: format!("Draw the map of {scope_title}"), changes: sketch.changes })
+    Ok(DrawnMap { board, summary: format!("Draw the map of {scope_title}"), changes: sketch.changes })
 }
 
 /// The entities of a map. A map that nobody could read is refused.

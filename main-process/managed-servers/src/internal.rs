@@ -1,0 +1,52 @@
+//! What Draftboard tells manifests of the type `internal`. All of it is computed from the view that the writer publishes, so
+//! nothing waits for anybody, and nothing changes.
+
+use super::ManagedServerEvents;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use upstreams::{Code, Failure, INTERNAL_METHODS, InternalMethods};
+
+/// Problems in one answer.
+const MOST_PROBLEMS: usize = 200;
+
+pub(super) struct InternalMethodTable(pub(super) Arc<dyn ManagedServerEvents>);
+
+impl InternalMethods for InternalMethodTable {
+    fn knows(&self, method: &str) -> bool {
+        INTERNAL_METHODS.contains(&method)
+    }
+
+    fn call(&self, method: &str, _: &Value) -> Result<Value, Failure> {
+        let view = self.0.agents_view();
+        if method == "server.status" {
+            let version = env!("CARGO_PKG_VERSION");
+            let workspace = view.workspace.as_ref().map(|workspace| &workspace.name);
+            return Ok(json!({ "status": "running", "version": version, "workspace": workspace }));
+        }
+        let workspace = view.workspace.as_ref();
+        let refused = |code, message: &str| Failure { code, message: message.to_owned(), field: None };
+        let workspace = workspace.ok_or_else(|| refused(Code::Conflict, "No workspace is open"))?;
+        let snapshot = &workspace.snapshot;
+        match method {
+            "workspace.status" => Ok(json!({
+                "name": workspace.name,
+                "revision": workspace.revision(),
+                "saved": workspace.status.saved,
+                "boards": snapshot.boards().count(),
+                "nodes": snapshot.nodes().count(),
+            })),
+            "workspace.boards" => {
+                let boards = snapshot.boards().map(|board| {
+                    json!({ "id": board.id, "name": board.name, "title": board.title, "kind": board.kind })
+                });
+                Ok(json!({ "boards": boards.collect::<Vec<_>>() }))
+            }
+            "workspace.problems" => {
+                let problems = workspace.problems();
+                let shown: Vec<_> = problems.iter().take(MOST_PROBLEMS).collect();
+                Ok(json!({ "total": problems.iter().count(), "problems": shown }))
+            }
+            _ => Err(refused(Code::NotFound, &format!("Draftboard has no method {method:.64}"))),
+        }
+    }
+}

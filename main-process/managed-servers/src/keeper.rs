@@ -1,0 +1,449 @@
+//! Opens the service, takes orders one by one, and has each done by a task of its own, so that a server that hangs holds up
+//! nobody.
+
+use super::{
+    Accepted, By, Link, ManagedServerContext, Order, follow::Following, forms, guests, internal, sources,
+    too_much, views, words,
+};
+use processes::WardenCommand;
+use shared_protocol::{
+    Code, Refusal,
+    request::Responder,
+    review::AuditEvent,
+    upstreams::{
+        CallResult, ImportFrom, Policy, ServerId, ToolCall, UpstreamAnswer, UpstreamDecision,
+        UpstreamRequest, UpstreamsView,
+    },
+};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    runtime::Handle,
+    sync::{Semaphore, mpsc},
+};
+use upstreams::{
+    McpConfig, McpService, SERVER_BACKOFF, Setup, ToolSettings, best_secret_store, inherited_environment,
+};
+use uuid::Uuid;
+
+/// Orders that are carried out at once.
+const AT_ONCE: usize = 64;
+/// How long a question for a log waits for its first new line.
+const LOG_PATIENCE: Duration = Duration::from_millis(1_500);
+const LOG_EVERY: Duration = Duration::from_millis(150);
+
+pub(super) async fn run(
+    link: Link,
+    mut orders: mpsc::Receiver<Order>,
+    context: ManagedServerContext,
+    runtime: Handle,
+) {
+    let context = Arc::new(context);
+    let (of_setup, own) = (Arc::clone(&context), runtime.clone());
+    let opened = tokio::task::spawn_blocking(move || open(&of_setup, own)).await;
+    let problem = match opened {
+        Ok(Ok(service)) => return serve(Arc::new(service), link, orders, context).await,
+        Ok(Err(failure)) => failure.message,
+        Err(error) => format!("managed servers cannot be looked after: {error}"),
+    };
+    tracing::error!(problem, "managed servers are not started");
+    let view = UpstreamsView { problem: Some(problem.clone()), ..UpstreamsView::default() };
+    link.shown.store(Arc::new(view.clone()));
+    let events = Arc::clone(&context.events);
+    drop(tokio::task::spawn_blocking(move || events.publish_view(view)).await);
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Request { request: UpstreamRequest::List, responder, .. } => {
+                responder.send(Ok(UpstreamAnswer::View(Box::new(link.view().as_ref().clone()))));
+            }
+            Order::Request { responder, .. } | Order::Decide { responder, .. } => {
+                responder.send(Err(Refusal::new(Code::ServiceUnavailable, problem.clone())));
+            }
+            Order::Accepted(Accepted { proposal, .. }) => {
+                let refusal = Refusal::new(Code::ServiceUnavailable, problem.clone());
+                context.action_runs.done(proposal, mcp_server::Done::refused(refusal));
+            }
+            Order::Stop(done) => {
+                // Gone: nobody waits for it.
+                let _ = done.send(());
+                return;
+            }
+        }
+    }
+}
+
+/// Asks the keyring, reads files: may take a moment.
+fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::Failure> {
+    let folders = &context.folders;
+    let setup = Setup {
+        config_file: folders.config.join("upstreams.json"),
+        data: folders.data.clone(),
+        environment: inherited_environment(),
+        spawner: Arc::new(WardenCommand::new(&context.exe)),
+        secrets: best_secret_store(&folders.config),
+        internal: Arc::new(internal::InternalMethodTable(Arc::clone(&context.events))),
+        backoff: SERVER_BACKOFF,
+    };
+    McpService::open(setup, runtime)
+}
+
+async fn serve(
+    service: Arc<McpService>,
+    link: Link,
+    mut orders: mpsc::Receiver<Order>,
+    context: Arc<ManagedServerContext>,
+) {
+    let places = views::Places {
+        config_file: context.folders.config.join("upstreams.json").display().to_string(),
+        registry: context.folders.config.join("registry.json").display().to_string(),
+    };
+    // Set once: there is one service for the process.
+    let _ = link.service.set(Arc::clone(&service));
+    let following = Arc::new(Following::new(Arc::clone(&service), link, context, places));
+    service.launch_enabled();
+    let followers =
+        [tokio::spawn(Arc::clone(&following).follow()), tokio::spawn(Arc::clone(&following).follow_files())];
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    while let Some(order) = orders.recv().await {
+        let (work, responder) = match order {
+            Order::Request { request, by, responder } => (Work::Request(request, by), responder),
+            Order::Decide { decision, by, responder } => (Work::Decide(decision, by), responder),
+            Order::Accepted(accepted) => {
+                let following = Arc::clone(&following);
+                tokio::spawn(async move { guests::accepted(&following, &accepted).await });
+                continue;
+            }
+            Order::Stop(done) => {
+                for follower in &followers {
+                    follower.abort();
+                }
+                // What cannot be ended is told in the log, and its warden goes on trying.
+                if let Err(failure) = service.shutdown_all().await {
+                    tracing::error!(%failure, "not all servers were ended");
+                }
+                // Gone: nobody waits for it.
+                let _ = done.send(());
+                return;
+            }
+        };
+        match Arc::clone(&places).try_acquire_owned() {
+            Ok(place) => {
+                let desk = Desk { following: Arc::clone(&following) };
+                tokio::spawn(async move {
+                    desk.attend(work, responder).await;
+                    drop(place);
+                });
+            }
+            Err(_) => responder.send(Err(too_much())),
+        }
+    }
+}
+
+enum Work {
+    Request(UpstreamRequest, By),
+    Decide(UpstreamDecision, By),
+}
+
+/// Answers one order.
+struct Desk {
+    following: Arc<Following>,
+}
+
+impl Desk {
+    fn service(&self) -> &Arc<McpService> {
+        &self.following.service
+    }
+
+    async fn attend(&self, work: Work, responder: Responder<UpstreamAnswer>) {
+        let result = match work {
+            Work::Request(request, by) => self.request(request, &by).await,
+            Work::Decide(decision, by) => {
+                let purpose = words::purpose(&decision, &self.following.view());
+                let result = self.decide(decision, &by).await;
+                let text = purpose.unwrap_or_else(|refusal| refusal.message);
+                let text = match &result {
+                    Ok(_) => text,
+                    Err(refusal) => format!("{text}: {}", refusal.message),
+                };
+                self.following.audit(AuditEvent::Upstream, by, text).await;
+                result
+            }
+        };
+        responder.send(result);
+    }
+
+    async fn request(&self, request: UpstreamRequest, by: &By) -> Result<UpstreamAnswer, Refusal> {
+        let service = self.service();
+        match request {
+            UpstreamRequest::List => Ok(UpstreamAnswer::View(Box::new(self.following.view()))),
+            UpstreamRequest::Show { server } => self.shown(self.find(&server)?).await,
+            UpstreamRequest::Log { server, from } => self.log(self.find(&server)?, from).await,
+            UpstreamRequest::Start { server } => {
+                let id = self.find(&server)?;
+                service.start(id).await.map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamRequest::Stop { server } => {
+                let id = self.find(&server)?;
+                service.stop(id).await.map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamRequest::Restart { server } => {
+                let id = self.find(&server)?;
+                service.restart(id).await.map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamRequest::Disable { server } => {
+                let id = self.find(&server)?;
+                service.toggle(id, false).await.map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamRequest::Add { form } => {
+                let (mut config, secrets) = forms::config(*form, None)?;
+                forms::tame(&mut config);
+                let created = self
+                    .aside(move |service| {
+                        service.create_with_secrets(config, &secrets).map_err(views::refusal)
+                    })
+                    .await?;
+                self.shown(created.id).await
+            }
+            UpstreamRequest::Sources => {
+                let root = self.following.root();
+                self.aside(move |_| Ok(UpstreamAnswer::Sources(sources::list(root)))).await
+            }
+            UpstreamRequest::PreviewImport { source } => {
+                self.aside(move |service| {
+                    let import = imported(&source)?;
+                    Ok(UpstreamAnswer::Import(Box::new(views::import(&import, service))))
+                })
+                .await
+            }
+            UpstreamRequest::Import { source, names } => {
+                self.aside(move |service| import(service, &source, &names)).await
+            }
+            UpstreamRequest::SearchRegistry { registry, query } => {
+                let place = registry.filter(|place| !place.trim().is_empty());
+                let place = place.unwrap_or_else(|| self.following.places.registry.clone());
+                let found = upstreams::search_registry(place.trim(), &query).await.map_err(views::refusal)?;
+                Ok(UpstreamAnswer::Registry(found.iter().map(views::found).collect()))
+            }
+            UpstreamRequest::Withdraw { server, tool } => {
+                let id = self.find(&server)?;
+                service.withdraw(id, &tool).map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamRequest::Call(call) => match self.policy(&call.tool)? {
+                Policy::Allow => self.call(&call, by).await,
+                Policy::Ask => Err(Refusal::new(
+                    Code::ConfirmationRequired,
+                    format!("{} asks a person before each call", words::cut(&call.tool)),
+                )
+                .hint("Confirm the call with the code that Draftboard shows.")),
+                Policy::Deny => {
+                    Err(Refusal::new(Code::Conflict, format!("{} may not be called", words::cut(&call.tool)))
+                        .hint("A person can change its policy under Upstreams."))
+                }
+            },
+            UpstreamRequest::ReloadManifests => {
+                let following = Arc::clone(&self.following);
+                self.aside(move |_| {
+                    following.read_manifests();
+                    Ok(UpstreamAnswer::View(Box::new(following.view())))
+                })
+                .await
+            }
+        }
+    }
+
+    async fn decide(&self, decision: UpstreamDecision, by: &By) -> Result<UpstreamAnswer, Refusal> {
+        let service = self.service();
+        match decision {
+            UpstreamDecision::Enable { server } => {
+                let id = self.find(&server)?;
+                service.toggle(id, true).await.map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamDecision::Approve { server, tools } => {
+                let id = self.find(&server)?;
+                service.approve_seen(id, &tools).map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms } => {
+                let id = self.find(&server)?;
+                let mut config = self.config(id)?;
+                let policy = forms::tool_policy(policy);
+                config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
+                service.update(config).map_err(views::refusal)?;
+                self.shown(id).await
+            }
+            UpstreamDecision::Update { server, form } => {
+                let id = self.find(&server)?;
+                let (config, secrets) = forms::config(*form, Some(&self.config(id)?))?;
+                self.aside(move |service| {
+                    service.update_with_secrets(config, &secrets).map_err(views::refusal)
+                })
+                .await?;
+                self.shown(id).await
+            }
+            UpstreamDecision::Delete { server } => {
+                let id = self.find(&server)?;
+                self.aside(move |service| service.delete(id).map_err(views::refusal)).await?;
+                Ok(UpstreamAnswer::Done)
+            }
+            UpstreamDecision::SetSecret { server, part, secret } => {
+                let id = self.find(&server)?;
+                let secret = forms::typed(&part, &secret)?;
+                self.aside(move |service| service.set_secret(id, &part, &secret).map_err(views::refusal))
+                    .await?;
+                self.shown(id).await
+            }
+            UpstreamDecision::ApproveManifest { hash } => {
+                service.approve_manifest(&hash).map_err(views::refusal)?;
+                self.read_manifests().await
+            }
+            UpstreamDecision::SetManifestPolicy { tool, policy } => {
+                service.set_manifest_policy(&tool, forms::tool_policy(policy)).map_err(views::refusal)?;
+                Ok(UpstreamAnswer::View(Box::new(self.following.view())))
+            }
+            UpstreamDecision::SetManifestSecret { manifest, credential, secret } => {
+                let secret = forms::typed(&credential, &secret)?;
+                self.aside(move |service| {
+                    service.set_manifest_secret(&manifest, &credential, &secret).map_err(views::refusal)
+                })
+                .await?;
+                self.read_manifests().await
+            }
+            UpstreamDecision::Call(call) => self.call(&call, by).await,
+        }
+    }
+
+    /// What waits for files or a keyring, where nobody else waits for it.
+    async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&McpService) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let service = Arc::clone(self.service());
+        let done = tokio::task::spawn_blocking(move || work(&service)).await;
+        done.unwrap_or_else(|error| Err(Refusal::new(Code::Internal, error.to_string())))
+    }
+
+    async fn shown(&self, id: Uuid) -> Result<UpstreamAnswer, Refusal> {
+        let details = self.aside(move |service| views::details(service, id)).await?;
+        Ok(UpstreamAnswer::Server(Box::new(details)))
+    }
+
+    async fn read_manifests(&self) -> Result<UpstreamAnswer, Refusal> {
+        let following = Arc::clone(&self.following);
+        self.aside(move |_| {
+            following.read_manifests();
+            Ok(UpstreamAnswer::View(Box::new(following.view())))
+        })
+        .await
+    }
+
+    async fn log(&self, id: Uuid, from: u64) -> Result<UpstreamAnswer, Refusal> {
+        let end = tokio::time::Instant::now() + LOG_PATIENCE;
+        loop {
+            let part = views::log(self.service(), id, from).ok_or_else(|| views::unknown(&id.to_string()))?;
+            if !part.lines.is_empty() || tokio::time::Instant::now() >= end {
+                return Ok(UpstreamAnswer::Log(part));
+            }
+            tokio::time::sleep(LOG_EVERY).await;
+        }
+    }
+
+    /// By id or slug.
+    fn find(&self, named: &ServerId) -> Result<Uuid, Refusal> {
+        if let Ok(id) = named.0.parse::<Uuid>()
+            && self.service().get(id).is_some()
+        {
+            return Ok(id);
+        }
+        let servers = self.service().list();
+        let found = servers.iter().find(|config| config.slug == named.0);
+        found.map(|config| config.id).ok_or_else(|| {
+            let known = servers.iter().map(|config| config.slug.as_str());
+            views::unknown(&named.0).suggest(authority::similar(&named.0, known))
+        })
+    }
+
+    fn config(&self, id: Uuid) -> Result<McpConfig, Refusal> {
+        self.service().get(id).ok_or_else(|| views::unknown(&id.to_string()))
+    }
+
+    /// Of a tool of a server or of a manifest, by the name that agents call.
+    fn policy(&self, exposed: &str) -> Result<Policy, Refusal> {
+        let service = self.service();
+        if let Ok(tool) = service.manifest_tool(exposed) {
+            return Ok(forms::policy(service.manifest_policy(&tool)));
+        }
+        let tools =
+            service.list().into_iter().flat_map(|config| service.tools(config.id)).collect::<Vec<_>>();
+        let found = tools.iter().find(|tool| tool.exposed == exposed);
+        found.map(|tool| forms::policy(tool.policy)).ok_or_else(|| no_tool(exposed, &tools))
+    }
+
+    /// A person's own call.
+    async fn call(&self, call: &ToolCall, by: &By) -> Result<UpstreamAnswer, Refusal> {
+        let arguments = serde_json::from_str(&call.arguments).map_err(|error| {
+            Refusal::new(Code::ValidationError, format!("the arguments are not JSON: {error}"))
+                .field("arguments")
+        })?;
+        let service = self.service();
+        let answered = if let Ok(tool) = service.manifest_tool(&call.tool) {
+            as_shown(call, &tool.hash)?;
+            service.call_manifest_tool(&call.tool, &arguments).await
+        } else {
+            let servers = service.list();
+            let tools = servers.iter().flat_map(|config| service.tools(config.id)).collect::<Vec<_>>();
+            let found = tools.iter().find(|tool| tool.exposed == call.tool);
+            let found = found.ok_or_else(|| no_tool(&call.tool, &tools))?;
+            as_shown(call, &found.hash)?;
+            service.call_tool(found.server, &call.tool, &arguments).await
+        };
+        let came = match &answered {
+            Ok(answer) if answer.is_error => "it answered that it failed".to_owned(),
+            Ok(_) => "it answered".to_owned(),
+            Err(failure) => failure.message.clone(),
+        };
+        let reason = format!("{}: {came}", words::cut(&call.tool));
+        self.following.audit(AuditEvent::Call, by.clone(), reason).await;
+        let answer = answered.map_err(views::refusal)?;
+        Ok(UpstreamAnswer::Called(CallResult { json: answer.json, is_error: answer.is_error }))
+    }
+}
+
+/// Whether a tool is still the one that was shown when the call was decided about.
+pub(super) fn as_shown(call: &ToolCall, hash: &str) -> Result<(), Refusal> {
+    if call.definition.as_ref().is_none_or(|shown| shown == hash) {
+        return Ok(());
+    }
+    let message = format!("{} is not what was shown any more; nothing was called", words::cut(&call.tool));
+    Err(Refusal::new(Code::Conflict, message).hint("Look at how it is now, and ask again."))
+}
+
+fn no_tool(exposed: &str, tools: &[upstreams::Tool]) -> Refusal {
+    let known = tools.iter().map(|tool| tool.exposed.as_str());
+    Refusal::new(Code::NotFound, format!("there is no tool {exposed:.64} of a server that runs"))
+        .suggest(authority::similar(exposed, known))
+        .hint("`draftboard upstream tools` shows all of them.")
+}
+
+fn imported(source: &ImportFrom) -> Result<upstreams::Import, Refusal> {
+    upstreams::import(&sources::text(source)?).map_err(views::refusal)
+}
+
+fn import(service: &McpService, source: &ImportFrom, names: &[String]) -> Result<UpstreamAnswer, Refusal> {
+    let import = imported(source)?;
+    let (mut servers, mut refused) = (Vec::new(), import.refused);
+    for server in import.servers.into_iter().filter(|server| names.contains(&server.config.name)) {
+        let (name, mut config) = (server.config.name.clone(), server.config);
+        forms::tame(&mut config);
+        match service.create_with_secrets(config, &server.secrets) {
+            Ok(created) => servers.push(views::brief(service, &created)),
+            Err(failure) => refused.push((name, failure.message)),
+        }
+    }
+    refused.retain(|(name, _)| names.contains(name));
+    Ok(UpstreamAnswer::Imported { servers, refused })
+}

@@ -1,0 +1,321 @@
+//! What window and terminals are shown, out of what the engine knows.
+
+use super::forms;
+use shared_protocol::{
+    Code, Refusal,
+    upstreams::{
+        DefinitionChange, ImportView, ImportedServer, LogPart, MAX_LOG_LINES, ManifestBrief,
+        ManifestCredential, ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, Policy, RegistryFound,
+        RegistryOffer, ServerBrief, ServerDetails, ServerExit, ServerId, ServerState, StartPhase,
+        ToolApproval, ToolView, UnreadableServer, UpstreamsView,
+    },
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, hash_map::DefaultHasher},
+    hash::{Hash as _, Hasher as _},
+    time::{SystemTime, UNIX_EPOCH},
+};
+use upstreams::{
+    Approval, Difference, Failure, Import, ManifestFolder, ManifestReport, ManifestTool, McpConfig,
+    McpService, McpStatus, Origin, Phase, RegistryEntry, Tool,
+};
+use uuid::Uuid;
+
+/// Lines of a log that stand beside a server that starts, waits or has failed.
+const LAST_LINES: usize = 6;
+/// A text in a change of a definition; what is longer is cut, and says so.
+const LONGEST_CHANGE: usize = 8 << 10;
+
+pub(super) fn refusal(failure: Failure) -> Refusal {
+    use upstreams::Code as Theirs;
+    let code = match failure.code {
+        Theirs::ValidationError => Code::ValidationError,
+        Theirs::NotFound => Code::NotFound,
+        Theirs::Conflict => Code::Conflict,
+        Theirs::NetworkError => Code::NetworkError,
+        Theirs::ServiceUnavailable => Code::ServiceUnavailable,
+        Theirs::LimitExceeded => Code::LimitExceeded,
+        Theirs::UnsupportedCapability => Code::UnsupportedCapability,
+        Theirs::Internal => Code::Internal,
+    };
+    let refusal = Refusal::new(code, failure.message);
+    match failure.field {
+        Some(field) => refusal.field(field),
+        None => refusal,
+    }
+}
+
+/// What stays the same as long as this process runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Places {
+    pub(super) config_file: String,
+    pub(super) registry: String,
+}
+
+/// Credentials of manifests that the store has a value for, as (manifest, credential).
+pub(super) type CredentialsSet = BTreeSet<(String, String)>;
+
+pub(super) fn view(
+    service: &McpService,
+    places: &Places,
+    folders: &[ManifestFolder],
+    credentials: &CredentialsSet,
+) -> UpstreamsView {
+    let unreadable = service.unreadable().into_iter().map(|entry| UnreadableServer {
+        name: entry.entry["name"].as_str().unwrap_or("without a name").to_owned(),
+        reason: entry.reason,
+    });
+    let tools: BTreeMap<String, _> =
+        service.manifest_tools().into_iter().map(|tool| (tool.exposed.clone(), tool)).collect();
+    let policy = |tool: &ManifestTool| forms::policy(service.manifest_policy(tool));
+    UpstreamsView {
+        problem: None,
+        servers: service.list().iter().map(|config| brief(service, config)).collect(),
+        unreadable: unreadable.collect(),
+        manifests: service
+            .manifests()
+            .into_iter()
+            .map(|report| manifest(report, credentials, |name| tools.get(name).map(|tool| policy(tool))))
+            .collect(),
+        manifest_folders: folders.iter().map(folder).collect(),
+        config_file: places.config_file.clone(),
+        secrets_place: service.secrets_place(),
+        registry: places.registry.clone(),
+    }
+}
+
+fn folder(folder: &ManifestFolder) -> ManifestFolderBrief {
+    ManifestFolderBrief { path: folder.path.display().to_string(), origin: origin(folder.origin) }
+}
+
+fn origin(origin: Origin) -> ManifestOrigin {
+    match origin {
+        Origin::User => ManifestOrigin::User,
+        Origin::Workspace => ManifestOrigin::Workspace,
+    }
+}
+
+pub(super) fn brief(service: &McpService, config: &McpConfig) -> ServerBrief {
+    let id = config.id;
+    let details = service.details(id);
+    let status = details.as_ref().map_or(McpStatus::Stopped, |details| details.status.clone());
+    let offered = match &status {
+        McpStatus::Running { tools } => tools.len() as u64,
+        _ => 0,
+    };
+    let reason = match &status {
+        McpStatus::Backoff { message, .. } | McpStatus::Error { message } => Some(message.clone()),
+        _ => details.as_ref().and_then(|details| Some(details.last_failure.as_ref()?.message.clone())),
+    };
+    let state = state(&status);
+    let shows_lines =
+        matches!(state, ServerState::Starting(_) | ServerState::Backoff { .. } | ServerState::Error);
+    let lines = service.log(id).map(|(lines, _)| lines).filter(|_| shows_lines).unwrap_or_default();
+    let last_lines = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default().to_vec();
+    let exit = details.as_ref().and_then(|details| details.exit);
+    let mut brief = ServerBrief {
+        id: ServerId(id.to_string()),
+        slug: config.slug.clone(),
+        name: config.name.clone(),
+        enabled: config.enabled,
+        kind: forms::kind(config.package.package_type),
+        runs: forms::runs(config),
+        state,
+        reason,
+        exit: exit.map(|exit| ServerExit { code: exit.code, signal: exit.signal }),
+        last_lines,
+        offered,
+        tools: details.as_ref().map_or(0, |details| details.tools as u64),
+        waiting: details.as_ref().map_or(0, |details| details.waiting as u64),
+        protocol: details.as_ref().and_then(|details| details.protocol.clone()),
+        calls_itself: details.and_then(|details| details.server),
+        stamp: 0,
+    };
+    brief.stamp = stamp(service, config, &brief);
+    brief
+}
+
+/// Another number whenever anything that the details show is another.
+fn stamp(service: &McpService, config: &McpConfig, brief: &ServerBrief) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(config).unwrap_or_default().hash(&mut hasher);
+    format!("{:?}", brief.state).hash(&mut hasher);
+    brief.reason.hash(&mut hasher);
+    for tool in service.tools(config.id) {
+        (&tool.name, &tool.hash, tool.approval == Approval::Approved).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+fn state(status: &McpStatus) -> ServerState {
+    match status {
+        McpStatus::Disabled => ServerState::Disabled,
+        McpStatus::Stopped => ServerState::Stopped,
+        McpStatus::Stopping => ServerState::Stopping,
+        McpStatus::Starting { phase } => ServerState::Starting(match phase {
+            Phase::Credentials => StartPhase::Credentials,
+            Phase::Installing => StartPhase::Installing,
+            Phase::Connecting => StartPhase::Connecting,
+        }),
+        McpStatus::Running { .. } => ServerState::Running,
+        McpStatus::Backoff { attempt, retry_in_ms, .. } => {
+            ServerState::Backoff { attempt: *attempt, retry_at: now().saturating_add(*retry_in_ms) }
+        }
+        McpStatus::NeedsApproval { .. } => ServerState::NeedsApproval,
+        McpStatus::NeedsCredentials { missing } => ServerState::NeedsCredentials { missing: missing.clone() },
+        McpStatus::Error { .. } => ServerState::Error,
+    }
+}
+
+/// Asks the secret store; not from a thread that others wait for.
+pub(super) fn details(service: &McpService, id: Uuid) -> Result<ServerDetails, Refusal> {
+    let config = service.get(id).ok_or_else(|| unknown(&id.to_string()))?;
+    // A store that cannot be read is told when the server is started; here nothing is set.
+    let set = service.secrets_set(&config).unwrap_or_default();
+    let mut tools: Vec<ToolView> = service.tools(id).iter().map(|shown| tool(shown, &config)).collect();
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(ServerDetails { brief: brief(service, &config), form: forms::form(&config, &set), tools })
+}
+
+pub(super) fn unknown(named: &str) -> Refusal {
+    Refusal::new(Code::NotFound, format!("there is no server {named:.64}"))
+        .hint("`draftboard upstream list` shows all of them.")
+}
+
+fn tool(tool: &Tool, config: &McpConfig) -> ToolView {
+    let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    let settings = config.tools.get(&tool.name);
+    let hints = tool.annotations.as_ref().and_then(serde_json::Value::as_object);
+    let hints = hints.into_iter().flatten().filter(|(_, value)| value.is_boolean());
+    ToolView {
+        name: tool.name.clone(),
+        exposed: tool.exposed.clone(),
+        title: tool.title.clone(),
+        description: tool.description.clone().unwrap_or_default(),
+        input_schema: pretty(&tool.input_schema),
+        output_schema: tool.output_schema.as_ref().map(pretty),
+        hints: hints
+            .map(|(name, value)| if *value == true { name.clone() } else { format!("not {name}") })
+            .collect(),
+        read_only: tool.read_only,
+        hash: tool.hash.clone(),
+        approval: match &tool.approval {
+            Approval::Approved => ToolApproval::Approved,
+            Approval::New => ToolApproval::New,
+            Approval::Changed { differences } => {
+                ToolApproval::Changed(differences.iter().map(change).collect())
+            }
+        },
+        enabled: tool.enabled,
+        policy: forms::policy(tool.policy),
+        idle_ms: settings.and_then(|settings| settings.idle_ms),
+        total_ms: settings.and_then(|settings| settings.total_ms),
+    }
+}
+
+fn change(difference: &Difference) -> DefinitionChange {
+    let text = |value: &serde_json::Value| {
+        let mut text = match value {
+            serde_json::Value::String(text) => text.clone(),
+            other => serde_json::to_string_pretty(other).unwrap_or_default(),
+        };
+        if text.len() > LONGEST_CHANGE {
+            text.truncate(text.floor_char_boundary(LONGEST_CHANGE));
+            text.push_str("… (cut)");
+        }
+        text
+    };
+    DefinitionChange {
+        path: difference.path.clone(),
+        before: difference.before.as_ref().map(text),
+        after: difference.after.as_ref().map(text),
+    }
+}
+
+pub(super) fn manifest(
+    report: ManifestReport,
+    credentials: &CredentialsSet,
+    policy: impl Fn(&str) -> Option<Policy>,
+) -> ManifestBrief {
+    let does = |name: &str| {
+        let own = name.strip_prefix("draftboard_").unwrap_or(name);
+        report.does.iter().find(|(tool, _)| tool == own).map(|(_, does)| does.clone()).unwrap_or_default()
+    };
+    let offered = report.tools.iter().map(|name| ManifestToolBrief {
+        name: name.clone(),
+        does: does(name),
+        hidden: None,
+        is_mistake: false,
+        policy: policy(name).unwrap_or_default(),
+    });
+    let hidden = report.hidden.iter().map(|(name, why)| ManifestToolBrief {
+        name: name.clone(),
+        does: does(name),
+        hidden: Some(why.clone()),
+        is_mistake: report.mistakes.contains(name),
+        policy: Policy::default(),
+    });
+    let id = report.id.clone().unwrap_or_default();
+    let credential = |(credential, optional): &(String, bool)| ManifestCredential {
+        id: credential.clone(),
+        optional: *optional,
+        set: credentials.contains(&(id.clone(), credential.clone())),
+    };
+    ManifestBrief {
+        tools: offered.chain(hidden).collect(),
+        credentials: report.credentials.iter().map(credential).collect(),
+        path: report.path.display().to_string(),
+        origin: origin(report.origin),
+        id: report.id,
+        hash: report.hash,
+        problem: report.problem,
+        needs_approval: report.needs_approval,
+    }
+}
+
+/// Lines from a number on.
+pub(super) fn log(service: &McpService, id: Uuid, from: u64) -> Option<LogPart> {
+    let (lines, dropped) = service.log(id)?;
+    let skipped = usize::try_from(from.saturating_sub(dropped)).unwrap_or(usize::MAX).min(lines.len());
+    let lines: Vec<String> = lines.into_iter().skip(skipped).take(MAX_LOG_LINES).collect();
+    Some(LogPart { first: dropped + skipped as u64, lines, dropped })
+}
+
+pub(super) fn import(import: &Import, service: &McpService) -> ImportView {
+    let known: BTreeSet<String> = service.list().into_iter().map(|config| config.name).collect();
+    let server = |server: &upstreams::ImportedServer| {
+        let set = server.secrets.iter().map(|(part, _)| part.clone()).collect();
+        ImportedServer {
+            form: forms::form(&server.config, &set),
+            runs: forms::runs(&server.config),
+            notes: server.notes.clone(),
+            known: known.contains(&server.config.name),
+        }
+    };
+    ImportView {
+        servers: import.servers.iter().map(server).collect(),
+        refused: import.refused.clone(),
+        skipped: import.skipped.clone(),
+    }
+}
+
+pub(super) fn found(entry: &RegistryEntry) -> RegistryFound {
+    let offer = |offer: &upstreams::Offer| RegistryOffer {
+        form: forms::form(&offer.config, &BTreeSet::new()),
+        runs: forms::runs(&offer.config),
+        required: offer.required.clone(),
+    };
+    RegistryFound {
+        name: entry.name.clone(),
+        description: entry.description.clone(),
+        version: entry.version.clone(),
+        deprecated: entry.deprecated,
+        offers: entry.offers.iter().map(offer).collect(),
+        unsupported: entry.unsupported.clone(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Runs that nobody looks at: under a standing approval, or main's own plan of an agent's request. Such a run executes, sends
+//! and reads nothing but what can be judged. What cannot be judged waits for a person's press.
+
+use super::{drafts::Draft, ground::storage, request_plan::configuration, user::UserFolders};
+use journal::{Digest, WorkspacePath};
+use shared_protocol::{Refusal, terraform::RunOperation};
+use std::{
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+use terraform::{reach::Configuration, run::fingerprint};
+
+pub(super) const NOT_HERE: &str =
+    "This board's folder was not initialised here. Press Plan to run it yourself.";
+/// Terraform takes providers from this folder beside the configuration.
+const PLUGINS: &str = "terraform.d";
+
+/// Where it is written down what an `init` of ours left in a folder: outside the workspace, so that no clone brings it along.
+fn record(user: &UserFolders, folder: &Path) -> PathBuf {
+    let name = Digest::of(folder.as_os_str().as_encoded_bytes()).to_string();
+    user.plans.with_file_name("initialised").join(name)
+}
+
+/// Whether `.terraform` has nothing in it, or is as an `init` that ran here left it.
+pub(super) fn is_ours(user: Option<&UserFolders>, folder: &Path) -> bool {
+    match fingerprint(folder) {
+        Ok(None) => true,
+        Ok(Some(now)) => {
+            let known = user.map(|user| fs::read_to_string(record(user, folder)));
+            matches!(known, Some(Ok(known)) if known == now.to_string())
+        }
+        Err(error) => {
+            tracing::warn!(%error, folder = %folder.display(), "what is initialised cannot be judged");
+            false
+        }
+    }
+}
+
+/// Writes down what an `init` that ran here has left.
+pub(super) fn remember(user: &UserFolders, folder: &Path) -> io::Result<()> {
+    let path = record(user, folder);
+    if let Some(parent) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    match fingerprint(folder)? {
+        Some(now) => {
+            let mut options = OpenOptions::new();
+            let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+            file.write_all(now.to_string().as_bytes())
+        }
+        None => match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Why a run may not start with nobody looking; none when it may.
+pub(super) fn needs_person(
+    draft: &Draft,
+    user: Option<&UserFolders>,
+    operation: RunOperation,
+) -> Result<Option<String>, Refusal> {
+    let configuration = configuration(draft)?;
+    if let Some(sink) = configuration.sink() {
+        return Ok(Some(format!("This board's plan runs {sink}. Press Plan to run it yourself.")));
+    }
+    let folder = draft.ground.folder(&draft.board);
+    if folder.join(PLUGINS).symlink_metadata().is_ok() {
+        return Ok(Some(format!(
+            "This board's folder has providers of its own in {PLUGINS}. Press Plan to run it yourself."
+        )));
+    }
+    if !is_ours(user, &folder) {
+        return Ok(Some(NOT_HERE.to_owned()));
+    }
+    if operation != RunOperation::Init {
+        return Ok(None);
+    }
+    let fetched = match configuration.fetched() {
+        None => test_file(draft)?,
+        some => some,
+    };
+    let fetched = match fetched {
+        None => state(draft, &configuration),
+        some => some,
+    };
+    Ok(fetched.map(|what| format!("Init would fetch a provider for {what}. Press Init to run it yourself.")))
+}
+
+/// A test of the module, in its folder or in `tests`: `init` fetches the modules and providers that it names.
+fn test_file(draft: &Draft) -> Result<Option<String>, Refusal> {
+    let root = terraform::write::folder_of(&draft.board.name);
+    for folder in [root.clone(), format!("{root}/tests")] {
+        let listed = WorkspacePath::parse(folder).and_then(|folder| draft.ground.files.list(&folder));
+        let names = listed.map_err(|error| storage(&error))?.files;
+        if let Some(name) = names.into_iter().find(|name| is_test(name)) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn is_test(name: &str) -> bool {
+    name != ".terraform.lock.hcl" && (name.ends_with(".hcl") || name.ends_with("test.json"))
+}
+
+/// A state names providers, and `init` fetches these too. Which ones is Terraform's to read: any state counts.
+fn state(draft: &Draft, configuration: &Configuration) -> Option<String> {
+    let state = draft.ground.folder(&draft.board).join("terraform.tfstate");
+    (configuration.has_backend() || state.symlink_metadata().is_ok())
+        .then(|| "what the state names".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_ours_as_long_as_it_stays_as_our_init_left_it() {
+        let root = tempfile::tempdir().unwrap();
+        let board = root.path().join("board");
+        let user = UserFolders {
+            settings: root.path().join("settings.toml"),
+            plans: root.path().join("state/plans"),
+            read_program: |_| Ok(None),
+        };
+        fs::create_dir_all(&board).unwrap();
+        assert!(is_ours(None, &board), "nothing is initialised");
+        let provider = board.join(".terraform/providers/h/n/t/1.0.0/linux_amd64");
+        fs::create_dir_all(&provider).unwrap();
+        fs::write(provider.join("binary"), "code").unwrap();
+        assert!(!is_ours(Some(&user), &board), "it came with a clone");
+        remember(&user, &board).unwrap();
+        assert!(is_ours(Some(&user), &board) && !is_ours(None, &board));
+        fs::create_dir_all(board.join(".terraform/modules")).unwrap();
+        fs::write(board.join(".terraform/modules/modules.json"), "{}").unwrap();
+        assert!(!is_ours(Some(&user), &board), "a module is read from elsewhere");
+        fs::remove_dir_all(board.join(".terraform")).unwrap();
+        remember(&user, &board).unwrap();
+        assert!(is_ours(Some(&user), &board));
+    }
+
+    #[test]
+    fn tests_of_a_module_are_not_fetched_for() {
+        assert!(["x.tftest.hcl", "x.tftest.json", "x.tofutest.hcl"].into_iter().all(is_test));
+        assert!(!is_test(".terraform.lock.hcl") && !is_test("main.tf") && !is_test("notes.json"));
+    }
+}

@@ -1,0 +1,465 @@
+//! Saved plans of agents' requests to apply or destroy. Main makes the plan, a person reads it, and a yes runs exactly that
+//! file. The file is the user's alone, outside the workspace, and goes with the request, after an hour, or at the next start.
+//!
+//! ```text
+//! submitted ──▶ Planning ──▶ Ready(file, hash, binding) ──yes──▶ apply FILE
+//!     │             └──▶ Failed          └── something moved, an hour ──▶ Needed
+//!     └── the board's plan executes something, or a value is missing ──▶ Needed ──a person's press──▶ Planning
+//! ```
+
+use super::{drafts::Draft, ground::storage, site::Site, views};
+use journal::Digest;
+use safe_fs::SafeFolder;
+use shared_protocol::{
+    BoardId, Code, ProposalId, Refusal,
+    proposal::ContentHash,
+    terraform::{
+        Counts, MAX_REQUEST_CHANGES, MAX_TRIAL_ATTRIBUTES, PlanChange, RequestPlanState, RequestPlanView,
+        RunId,
+    },
+};
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, OpenOptions, Permissions},
+    io,
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use terraform::{
+    reach::Configuration,
+    run::{Plan, fingerprint},
+    write,
+};
+use workspace::now;
+
+/// How long a plan can be accepted.
+const MAX_PLAN_AGE_MILLISECONDS: u64 = 60 * 60 * 1_000;
+const STATE_FILE: &str = "terraform.tfstate";
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+/// Files in the board's folder that decide what a plan means, beside the configuration.
+const BOUND_FILES: [&str; 5] = [
+    STATE_FILE,
+    LOCK_FILE,
+    ".terraform/terraform.tfstate",
+    ".terraform/environment",
+    ".terraform/modules/modules.json",
+];
+
+const MAX_BOUND_BYTES: u64 = 256 << 20;
+
+/// The file of a plan; removed when dropped.
+#[derive(Debug)]
+pub(crate) struct PlanFile(PathBuf);
+
+impl PlanFile {
+    /// An empty file that only the user can read, for Terraform to write to.
+    pub(super) fn make(plans: &Path, root: &Path, proposal: ProposalId) -> io::Result<Self> {
+        let folder = folder_of(plans, root);
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let path = folder.join(format!("{proposal}.tfplan"));
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(Self(path))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        fs::read(&self.0).ok().map(|bytes| Digest::of(&bytes))
+    }
+}
+
+impl Drop for PlanFile {
+    fn drop(&mut self) {
+        // What stays is removed when the workspace is opened the next time.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// One folder for each workspace, so that another Draftboard's plans are left alone.
+fn folder_of(plans: &Path, root: &Path) -> PathBuf {
+    plans.join(Digest::of(root.as_os_str().as_encoded_bytes()).to_string())
+}
+
+/// Removes what an earlier process left for this workspace.
+pub(super) fn clear(plans: &Path, root: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder_of(plans, root)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Everything that a plan was made of.
+pub(super) struct Binding {
+    generated: super::Files,
+    foreign: Vec<(String, Vec<u8>)>,
+    files: Vec<Option<Digest>>,
+    /// Where a local backend names another place.
+    state: Option<Digest>,
+    /// Files that functions read, again when the plan is applied.
+    read: Vec<(String, Option<Digest>)>,
+    /// Of `.terraform`: providers are executed again too.
+    initialised: Option<Digest>,
+    secrets: BTreeMap<String, String>,
+}
+
+impl Binding {
+    pub(super) fn of(draft: &Draft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
+        let folder = draft.ground.folder(&draft.board);
+        let digest = |path: &str| {
+            let bytes = SafeFolder::of_file(&folder.join(path))
+                .and_then(|(folder, name)| folder.read(name, MAX_BOUND_BYTES));
+            match bytes {
+                Ok(bytes) => Ok(Some(Digest::of(&bytes))),
+                Err(error) if error.problem.is_missing() => Ok(None),
+                Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
+            }
+        };
+        let local = draft.settings.backend.as_ref().filter(|backend| backend.kind == "local");
+        let state = local.and_then(|backend| backend.config.get("path")?.as_text().map(str::to_owned));
+        Ok(Self {
+            generated: draft.generated.files.clone(),
+            foreign: foreign_files(draft)?,
+            files: BOUND_FILES.into_iter().map(digest).collect::<Result<_, _>>()?,
+            state: state.as_deref().map(digest).transpose()?.flatten(),
+            read: configuration(draft)?
+                .files()
+                .map(|path| Ok((path.to_owned(), digest(path)?)))
+                .collect::<Result<_, Refusal>>()?,
+            initialised: fingerprint(&folder).map_err(|error| {
+                Refusal::new(Code::StorageError, format!("The folder .terraform cannot be judged: {error}."))
+                    .hint("Remove it, run Init, then plan again.")
+            })?,
+            secrets,
+        })
+    }
+
+    /// The first thing that differs, in words.
+    fn difference(&self, now: &Self) -> Option<&'static str> {
+        if self.generated != now.generated {
+            return Some("the board has changed");
+        }
+        if self.foreign != now.foreign {
+            return Some("a Terraform file beside the generated ones has changed");
+        }
+        if self.secrets != now.secrets {
+            return Some("the value of a variable has changed");
+        }
+        if self.state != now.state {
+            return Some("the state has changed");
+        }
+        if self.read != now.read {
+            return Some("a file that the configuration reads has changed");
+        }
+        let mut both = BOUND_FILES.into_iter().zip(self.files.iter().zip(&now.files));
+        let moved = both.find(|(_, (then, now))| then != now);
+        match moved {
+            Some((STATE_FILE, _)) => Some("the state has changed"),
+            Some((LOCK_FILE, _)) => Some("the lock file has changed"),
+            None if self.initialised == now.initialised => None,
+            _ => Some("the folder was initialised again"),
+        }
+    }
+}
+
+fn foreign_files(draft: &Draft) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
+    write::others(&draft.ground.files, &draft.board.name).map_err(|error| storage(&error))
+}
+
+/// The configuration that Terraform reads: generated files and foreign ones beside them.
+pub(super) fn configuration(draft: &Draft) -> Result<Configuration, Refusal> {
+    let foreign = foreign_files(draft)?;
+    let generated = draft.generated.files.iter().map(|(path, text)| (path.as_str(), text.as_bytes()));
+    let foreign = foreign.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
+    Ok(Configuration::read(generated.chain(foreign)))
+}
+
+/// A plan that can be accepted.
+pub struct SavedPlan {
+    file: Arc<PlanFile>,
+    digest: Digest,
+    binding: Binding,
+    counts: Counts,
+    changes: Vec<PlanChange>,
+    expires: u64,
+}
+
+impl SavedPlan {
+    /// Takes over the file that a run has written.
+    pub(super) fn new(
+        file: Arc<PlanFile>,
+        plan: &Plan,
+        counts: Counts,
+        binding: Binding,
+    ) -> Result<Self, String> {
+        fs::set_permissions(&file.0, Permissions::from_mode(0o600)).map_err(|error| error.to_string())?;
+        let digest = file.digest().ok_or("the plan file cannot be read")?;
+        let mut changes = views::changes(plan);
+        if changes.len() > MAX_REQUEST_CHANGES {
+            return Err(format!(
+                "it changes {} resources, and more than {MAX_REQUEST_CHANGES} cannot be reviewed here. Plan and apply \
+                 the board yourself",
+                changes.len()
+            ));
+        }
+        changes.sort_by(|a, b| {
+            (views::gravity(a.action), &a.address).cmp(&(views::gravity(b.action), &b.address))
+        });
+        for change in &mut changes {
+            change.attributes.truncate(MAX_TRIAL_ATTRIBUTES);
+        }
+        let expires = now().time + MAX_PLAN_AGE_MILLISECONDS;
+        Ok(Self { file, digest, binding, counts, changes, expires })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    fn hash(&self) -> ContentHash {
+        ContentHash::from_bytes(*self.digest.as_bytes())
+    }
+
+    /// Why this plan may not be applied any more; none while everything is as it was planned.
+    pub(super) fn outdated(&self, binding: &Binding) -> Option<String> {
+        if self.expires <= now().time {
+            return Some("The plan is older than an hour. Plan again, then decide.".to_owned());
+        }
+        if self.file.digest().as_ref() != Some(&self.digest) {
+            return Some("The plan file is not the one that was made. Plan again, then decide.".to_owned());
+        }
+        let moved = self.binding.difference(binding)?;
+        Some(format!("Since it was planned, {moved}. Plan again, then decide."))
+    }
+
+    /// As [`Self::outdated`], compared with what is there now.
+    pub(super) fn check(&self, draft: &Draft, site: &Site) -> Result<(), Refusal> {
+        let binding = Binding::of(draft, site.secrets(draft.board.id, Vec::new()))?;
+        match self.outdated(&binding) {
+            None => Ok(()),
+            Some(why) => {
+                Err(Refusal::new(Code::Stale, why).hint("Press Plan, read the new plan, then decide."))
+            }
+        }
+    }
+}
+
+enum State {
+    Needed(String),
+    Planning(Option<RunId>),
+    Ready(Arc<SavedPlan>),
+    Failed(String),
+}
+
+struct RequestPlan {
+    version: u32,
+    board: BoardId,
+    state: State,
+}
+
+/// A version of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanKey {
+    pub proposal: ProposalId,
+    pub version: u32,
+    pub board: BoardId,
+}
+
+/// The plans of all requests that wait.
+#[derive(Default)]
+pub(super) struct RequestPlans(Mutex<BTreeMap<ProposalId, RequestPlan>>);
+
+impl RequestPlans {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ProposalId, RequestPlan>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing when the request has gone or was revised meanwhile.
+    fn update(&self, key: PlanKey, state: State) {
+        if let Some(known) = self.lock().get_mut(&key.proposal).filter(|known| known.version == key.version) {
+            known.state = state;
+        }
+    }
+
+    /// False when it is being planned already.
+    pub(super) fn begin(&self, key: PlanKey) -> bool {
+        let PlanKey { proposal, version, board } = key;
+        let mut plans = self.lock();
+        let known = plans.get(&proposal).filter(|known| known.version == version);
+        if known.is_some_and(|known| matches!(known.state, State::Planning(_))) {
+            return false;
+        }
+        plans.insert(proposal, RequestPlan { version, board, state: State::Planning(None) });
+        true
+    }
+
+    pub(super) fn began(&self, key: PlanKey, run: RunId) {
+        self.update(key, State::Planning(Some(run)));
+    }
+
+    pub(super) fn need(&self, key: PlanKey, reason: String) {
+        self.update(key, State::Needed(reason));
+    }
+
+    pub(super) fn fail(&self, key: PlanKey, reason: String) {
+        self.update(key, State::Failed(reason));
+    }
+
+    pub(super) fn ready(&self, key: PlanKey, plan: SavedPlan) {
+        self.update(key, State::Ready(Arc::new(plan)));
+    }
+
+    /// Lets go of requests that do not wait any more, and of their files.
+    pub(super) fn retain(&self, waits: impl Fn(ProposalId, u32) -> bool) {
+        self.lock().retain(|id, plan| waits(*id, plan.version));
+    }
+
+    pub(super) fn saved(&self) -> Vec<(PlanKey, Arc<SavedPlan>)> {
+        let plans = self.lock();
+        let saved = plans.iter().filter_map(|(proposal, plan)| match &plan.state {
+            State::Ready(saved) => {
+                let key = PlanKey { proposal: *proposal, version: plan.version, board: plan.board };
+                Some((key, Arc::clone(saved)))
+            }
+            _ => None,
+        });
+        saved.collect()
+    }
+
+    pub(super) fn next_expiry(&self) -> Option<u64> {
+        self.saved().iter().map(|(_, saved)| saved.expires).min()
+    }
+
+    /// The plan that a yes names.
+    pub(super) fn named(
+        &self,
+        proposal: ProposalId,
+        hash: Option<ContentHash>,
+    ) -> Result<Arc<SavedPlan>, Refusal> {
+        let refuse = |why: &str| {
+            Err(Refusal::new(Code::Stale, why).hint("Read the plan that is shown now, then decide."))
+        };
+        match (self.lock().get(&proposal).map(|plan| &plan.state), hash) {
+            (Some(State::Ready(saved)), Some(hash)) if saved.hash() == hash => Ok(Arc::clone(saved)),
+            (Some(State::Ready(_)), _) => refuse("The plan is not the one that was shown."),
+            (Some(State::Planning(_)), _) => refuse("The request is still being planned."),
+            (Some(State::Needed(reason)), _) => refuse(reason),
+            (Some(State::Failed(reason)), _) => refuse(&format!("The plan failed: {reason}")),
+            (None, _) => refuse("The request has no plan. Press Plan first."),
+        }
+    }
+
+    /// Hands the plan over to the run that applies it.
+    pub(super) fn take(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
+        match self.lock().remove(&proposal)?.state {
+            State::Ready(saved) => Some(saved),
+            _ => None,
+        }
+    }
+
+    pub(super) fn view(&self, proposal: ProposalId) -> Option<RequestPlanView> {
+        self.lock().get(&proposal).map(|plan| plan.view(proposal))
+    }
+
+    pub(super) fn views(&self) -> Vec<RequestPlanView> {
+        self.lock().iter().map(|(proposal, plan)| plan.view(*proposal)).collect()
+    }
+}
+
+impl RequestPlan {
+    fn view(&self, proposal: ProposalId) -> RequestPlanView {
+        let state = match &self.state {
+            State::Needed(reason) => RequestPlanState::Needed { reason: reason.clone() },
+            State::Planning(run) => RequestPlanState::Planning { run: *run },
+            State::Failed(reason) => RequestPlanState::Failed { reason: reason.clone() },
+            State::Ready(saved) => RequestPlanState::Ready {
+                hash: saved.hash(),
+                counts: saved.counts,
+                changes: saved.changes.clone(),
+                expires: saved.expires,
+            },
+        };
+        RequestPlanView { proposal, version: self.version, board: self.board, state }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binding() -> Binding {
+        Binding {
+            generated: super::super::Files::new(),
+            foreign: Vec::new(),
+            files: vec![None; BOUND_FILES.len()],
+            state: None,
+            read: Vec::new(),
+            initialised: None,
+            secrets: BTreeMap::new(),
+        }
+    }
+
+    fn saved(folder: &Path, expires: u64) -> SavedPlan {
+        let file = PlanFile::make(folder, Path::new("/w"), ProposalId::from_bits(1)).unwrap();
+        fs::write(file.path(), "plan").unwrap();
+        let digest = file.digest().unwrap();
+        let (counts, changes) = (Counts::default(), Vec::new());
+        SavedPlan { file: Arc::new(file), digest, binding: binding(), counts, changes, expires }
+    }
+
+    #[test]
+    fn anything_that_moves_ends_a_plan() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = saved(folder.path(), u64::MAX);
+        assert_eq!(plan.outdated(&binding()), None);
+        let digest = Some(Digest::of(b"other"));
+        let file = |place: usize| {
+            let mut moved = binding();
+            moved.files[place] = digest;
+            moved
+        };
+        let text = || "x".to_owned();
+        for (moved, words) in [
+            (Binding { generated: [(text(), Arc::from("y"))].into(), ..binding() }, "the board has changed"),
+            (Binding { foreign: vec![(text(), Vec::new())], ..binding() }, "a Terraform file beside"),
+            (Binding { secrets: [(text(), text())].into(), ..binding() }, "the value of a variable"),
+            (Binding { state: digest, ..binding() }, "the state has changed"),
+            (Binding { read: vec![(text(), digest)], ..binding() }, "a file that the configuration reads"),
+            (Binding { initialised: digest, ..binding() }, "the folder was initialised again"),
+            (file(0), "the state has changed"),
+            (file(1), "the lock file has changed"),
+            (file(3), "the folder was initialised again"),
+        ] {
+            assert!(plan.outdated(&moved).unwrap().contains(words), "{words}");
+        }
+        fs::write(plan.path(), "another plan").unwrap();
+        assert!(plan.outdated(&binding()).unwrap().contains("not the one that was made"));
+    }
+
+    #[test]
+    fn a_plan_has_an_hour_and_its_file_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = saved(folder.path(), now().time);
+        assert!(plan.outdated(&binding()).unwrap().contains("older than an hour"));
+        let path = plan.path().to_owned();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let plans = RequestPlans::default();
+        let key = PlanKey { proposal: ProposalId::from_bits(1), version: 1, board: BoardId::from_bits(1) };
+        assert!(plans.begin(key) && !plans.begin(key), "one at a time");
+        let hash = plan.hash();
+        plans.ready(PlanKey { version: 2, ..key }, saved(&folder.path().join("other"), u64::MAX));
+        assert!(plans.named(key.proposal, Some(hash)).is_err(), "it was made for another version");
+        plans.ready(key, plan);
+        assert!(plans.named(key.proposal, Some(hash)).is_ok());
+        assert!(plans.named(key.proposal, None).is_err());
+        assert!(plans.named(key.proposal, Some(ContentHash::from_bytes([0; 32]))).is_err());
+        plans.retain(|_, _| false);
+        assert!(!path.exists());
+    }
+}

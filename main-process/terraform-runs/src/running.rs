@@ -1,0 +1,415 @@
+//! One run, on a thread of its own: the files are written, the program is started, what it says is passed on as it comes,
+//! and what it left is looked at.
+
+use super::{
+    Around, Follower, Link, Told,
+    drafts::Draft,
+    follower::Gathered,
+    ground::storage,
+    history, initialised,
+    kept_plan::KeptPlan,
+    request_plan::{Binding, PlanFile, PlanKey, SavedPlan, configuration},
+    site::{Reserved, Site, refusal},
+};
+use processes::ProgramSpawner;
+use shared_protocol::{
+    Actor, Board, Code, Refusal,
+    request::Responder,
+    terraform::{Counts, RunId, RunOperation, RunState, RunView},
+};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::RecvTimeoutError,
+    },
+    time::{Duration, Instant},
+};
+use terraform::{
+    run::{Event, Program, Request, Run, refuse_links},
+    settings::IGNORED_PROGRAM,
+};
+use workspace::now;
+
+/// How often a silent run is looked at: somebody may want it to end.
+const GLANCE: Duration = Duration::from_millis(50);
+/// What comes within this time is passed on together.
+const GATHER: Duration = Duration::from_millis(20);
+const MOST_GATHERED: usize = 500;
+
+/// What a run is started with.
+pub(super) struct Starting {
+    pub(super) site: Arc<Site>,
+    pub(super) draft: Arc<Draft>,
+    pub(super) operation: RunOperation,
+    pub(super) secrets: BTreeMap<String, String>,
+    pub(super) actor: Actor,
+    pub(super) link: Link,
+    pub(super) around: Arc<dyn Around>,
+    pub(super) spawner: Arc<dyn ProgramSpawner>,
+    pub(super) follower: Option<Arc<dyn Follower>>,
+    /// It is asked to end then.
+    pub(super) until: Option<Instant>,
+    pub(super) request: Option<RequestRun>,
+}
+
+/// A run for an agent's request to apply or destroy.
+pub(super) struct RequestRun {
+    pub(super) key: PlanKey,
+    /// As the client calls itself.
+    pub(super) requested_by: String,
+    pub(super) step: RequestStep,
+}
+
+pub(super) enum RequestStep {
+    Plan(Arc<PlanFile>),
+    /// Exactly this file.
+    Apply(Arc<SavedPlan>),
+}
+
+pub(super) fn start(starting: Starting, reserved: Reserved, responder: Responder<RunId>) {
+    let work = move || {
+        let alive = starting.site.alive();
+        match starting.prepare() {
+            Ok(prepared) => starting.follow(reserved, prepared, responder),
+            Err(refusal) => {
+                drop(reserved);
+                starting.planning_failed(&refusal.message);
+                starting.link.look();
+                responder.send(Err(refusal));
+            }
+        }
+        drop(alive);
+    };
+    if let Err(error) = std::thread::Builder::new().name("terraform-run".to_owned()).spawn(work) {
+        tracing::error!(%error, "no thread for a run");
+    }
+}
+
+/// What has been started.
+struct Prepared {
+    program: Program,
+    run: Run,
+    /// What a plan of a request is made of.
+    binding: Option<Binding>,
+    /// What this `init` leaves is remembered as made here.
+    is_known: bool,
+}
+
+impl Starting {
+    fn prepare(&self) -> Result<Prepared, Refusal> {
+        let draft = &self.draft;
+        let step = self.request.as_ref().map(|request| &request.step);
+        match step {
+            Some(RequestStep::Apply(saved)) => saved.check(draft, &self.site)?,
+            _ if self.operation == RunOperation::ApplyPlan => self.site.check_plan(draft)?,
+            _ => self.write()?,
+        }
+        let folder = draft.ground.folder(&draft.board);
+        let read = configuration(draft)?;
+        refuse_links(&folder, read.files()).map_err(|error| refusal(&error.into()))?;
+        // What came with a clone is not made ours by a run that nobody pressed.
+        let is_known = self.operation == RunOperation::Init
+            && (self.follower.is_none() || initialised::is_ours(Some(&self.site.user), &folder));
+        let program = self.site.program(&*self.spawner)?;
+        let binding = match step {
+            Some(RequestStep::Plan(_)) => Some(Binding::of(draft, self.secrets.clone())?),
+            _ => None,
+        };
+        let operation = self.operation;
+        let mut request = Request::new(operation, draft.board.name.as_str(), folder);
+        request.secrets = self.secrets.clone();
+        request.plan = step.map(|step| match step {
+            RequestStep::Plan(file) => file.path().to_owned(),
+            RequestStep::Apply(saved) => saved.path().to_owned(),
+        });
+        // Whoever asked has been asked.
+        if self.operation.needs_confirmation() {
+            request = request.confirmed();
+        }
+        let run = self.site.runs.start(&program, &request).map_err(|error| refusal(&error))?;
+        Ok(Prepared { program, run, binding, is_known })
+    }
+
+    fn write(&self) -> Result<(), Refusal> {
+        let draft = &self.draft;
+        if matches!(self.operation, RunOperation::Plan | RunOperation::Apply) {
+            refuse_unfinished(draft)?;
+            refuse_left_behind(&self.site, &draft.board)?;
+        }
+        let files = &draft.ground.files;
+        let written = terraform::write::write(files, &draft.board.name, &draft.generated)
+            .map_err(|error| storage(&error))?;
+        refuse_in_the_way(&written.in_the_way)
+    }
+
+    fn follow(&self, reserved: Reserved, prepared: Prepared, responder: Responder<RunId>) {
+        let Prepared { program, run, binding, is_known } = prepared;
+        let (site, draft) = (&self.site, &self.draft);
+        let view = RunView {
+            id: 0,
+            board: draft.board.id,
+            operation: self.operation,
+            by: self.actor.clone(),
+            requested_by: self.request.as_ref().map(|request| request.requested_by.clone()),
+            started: now().time,
+            state: RunState::Running,
+            summary: None,
+            progress: None,
+            lines: 0,
+            log: shown(site.files.root(), &run.log),
+        };
+        history::keep(&run.log, &view);
+        let state_file = site.state_file(&draft.board);
+        let (id, cancel) = site.started(reserved, draft, run.log.clone(), state_file, view);
+        if let Some(request) = &self.request {
+            self.link.shown.requests.began(request.key, id);
+        }
+        if let Some(follower) = &self.follower {
+            follower.started(id);
+        }
+        responder.send(Ok(id));
+        self.link.look();
+        if draft.settings.names_program() {
+            self.complain(id, IGNORED_PROGRAM);
+        }
+        let mut gathered = Gathered::default();
+        let ended = self.pass_on(id, &run, &cancel, &mut gathered);
+        let mut saved = None;
+        if matches!(ended, RunState::Succeeded { .. }) {
+            if is_known {
+                self.remember_init(id);
+            }
+            saved = self.look_at_what_is_left(id, &program, binding);
+        } else {
+            let outcome = gathered.outcome(self.operation, ended, None);
+            let error = outcome.complaints.iter().find(|said| said.is_error);
+            self.planning_failed(error.map_or("Terraform did not finish it", |said| said.summary.as_str()));
+        }
+        let kept = site.ended(id, ended);
+        // Whoever says yes to it at once finds the board free.
+        if let (Some(request), Some(saved)) = (&self.request, saved) {
+            self.link.shown.requests.ready(request.key, saved);
+        }
+        if let Some((log, view)) = &kept {
+            history::keep(log, view);
+        }
+        if let Some(follower) = &self.follower {
+            let summary = kept.and_then(|(_, view)| view.summary);
+            follower.ended(gathered.outcome(self.operation, ended, summary));
+        }
+        site.serve(id);
+        self.link.look();
+    }
+
+    /// Until the run has ended.
+    pub(super) fn pass_on(
+        &self,
+        id: RunId,
+        run: &Run,
+        cancel: &AtomicBool,
+        gathered: &mut Gathered,
+    ) -> RunState {
+        loop {
+            let is_late = self.until.is_some_and(|until| Instant::now() > until);
+            if is_late || cancel.load(Ordering::Acquire) {
+                run.cancel();
+            }
+            let first = match run.events.recv_timeout(GLANCE) {
+                Ok(event) => event,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.site.serve(id);
+                    continue;
+                }
+                // It always says how it ended, unless its thread did not live to.
+                Err(RecvTimeoutError::Disconnected) => {
+                    return RunState::Failed { ended: now().time, code: None };
+                }
+            };
+            let events = gather(first, run);
+            gathered.take(&events);
+            self.tell(id, &events);
+            if let Some(Event::Ended { code, success, cancelled }) = events.last() {
+                let ended = now().time;
+                return match (success, cancelled) {
+                    (true, _) => RunState::Succeeded { ended },
+                    (false, true) => RunState::Cancelled { ended },
+                    (false, false) => RunState::Failed { ended, code: *code },
+                };
+            }
+        }
+    }
+
+    fn tell(&self, id: RunId, events: &[Event]) {
+        let (first, lines) = self.site.take(id, events, &self.draft);
+        if let Some(follower) = self.follower.as_ref().filter(|_| !lines.is_empty()) {
+            follower.said(&lines);
+        }
+        if self.site.is_closed() {
+            return;
+        }
+        if !lines.is_empty() {
+            self.site.serve(id);
+            self.around.tell(Told::Lines { run: id, first, lines });
+        }
+        self.link.look();
+    }
+
+    fn remember_init(&self, id: RunId) {
+        let folder = self.draft.ground.folder(&self.draft.board);
+        if let Err(error) = initialised::remember(&self.site.user, &folder) {
+            let what =
+                "That this folder was initialised here could not be noted, so plans of it wait for a person";
+            self.complain(id, &format!("{what}: {error}"));
+        }
+    }
+
+    /// A plan is read, and so is a state that is kept elsewhere. Returns the saved plan of a request.
+    fn look_at_what_is_left(
+        &self,
+        id: RunId,
+        program: &Program,
+        binding: Option<Binding>,
+    ) -> Option<SavedPlan> {
+        let (site, draft) = (&self.site, &self.draft);
+        let folder = draft.ground.folder(&draft.board);
+        let plans = matches!(self.operation, RunOperation::Plan | RunOperation::PlanDestroy);
+        let mut saved = None;
+        if let (Some(RequestRun { step: RequestStep::Plan(file), .. }), Some(binding)) =
+            (&self.request, binding)
+        {
+            match self.saved_plan(program, file, binding) {
+                Ok(plan) => saved = Some(plan),
+                Err(why) => {
+                    self.complain(id, &why);
+                    self.planning_failed(&why);
+                }
+            }
+        } else if plans {
+            let kept = site.runs.review(program, &folder, &draft.generated).and_then(|plan| {
+                let counts = counts(&plan);
+                let failed = |source| terraform::run::RunError::Files { path: folder.clone(), source };
+                KeptPlan::new(&plan, counts, draft).map_err(failed)
+            });
+            match kept {
+                Ok(plan) => site.keep_plan(draft.board.id, plan),
+                Err(error) => self.complain(id, &error.to_string()),
+            }
+        }
+        let is_elsewhere = folder.join(".terraform/terraform.tfstate").is_file();
+        let asks = !matches!(self.operation, RunOperation::Init | RunOperation::Validate);
+        // What was just applied or destroyed was followed; a state in the folder was read.
+        if asks && is_elsewhere && !self.operation.needs_confirmation() {
+            match site.runs.state(program, &folder) {
+                Ok(state) => site.take_state(&state, draft),
+                Err(error) => self.complain(id, &error.to_string()),
+            }
+        }
+        saved
+    }
+
+    fn saved_plan(
+        &self,
+        program: &Program,
+        file: &Arc<PlanFile>,
+        binding: Binding,
+    ) -> Result<SavedPlan, String> {
+        let (site, draft) = (&self.site, &self.draft);
+        let folder = draft.ground.folder(&draft.board);
+        let plan = site.runs.review_file(program, (&folder, file.path()), &draft.generated);
+        let plan = plan.map_err(|error| error.to_string())?;
+        SavedPlan::new(Arc::clone(file), &plan, counts(&plan), binding)
+    }
+
+    /// A plan of a request that came to nothing says why.
+    fn planning_failed(&self, why: &str) {
+        if let Some(RequestRun { key, step: RequestStep::Plan(_), .. }) = &self.request {
+            self.link.shown.requests.fail(*key, why.to_owned());
+        }
+    }
+
+    pub(super) fn complain(&self, id: RunId, text: &str) {
+        let stream = terraform::run::Stream::Err;
+        self.tell(id, &[Event::Line { stream, text: text.to_owned() }]);
+    }
+}
+
+/// What is left out of the files because of an error would be planned to go.
+pub(super) fn refuse_unfinished(draft: &Draft) -> Result<(), Refusal> {
+    match draft.generated.findings.iter().find(|found| is_error(found)) {
+        None => Ok(()),
+        Some(error) => {
+            let message = format!("{} is not finished: {}", draft.board.name, error.message);
+            Err(Refusal::new(Code::ValidationError, message)
+                .hint("`draftboard hcl` and the Terraform panel list all of it."))
+        }
+    }
+}
+
+/// A board that was renamed has its state under its old name; without it, everything would be made a second time.
+pub(super) fn refuse_left_behind(site: &Site, board: &Board) -> Result<(), Refusal> {
+    if site.state_file(board).is_some() {
+        return Ok(());
+    }
+    let folder = |name: &str| site.files.root().join("terraform").join(name);
+    let names = history::other_names(&site.files.state_folder(), board);
+    match names.iter().find(|name| folder(name).join("terraform.tfstate").is_file()) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("{} was called {name} when it was run, and its state is there", board.name);
+            let hint = format!("Move terraform/{name} to terraform/{}, then try again.", board.name);
+            Err(Refusal::new(Code::Conflict, message).hint(hint))
+        }
+    }
+}
+
+pub(super) fn refuse_in_the_way(others: &[String]) -> Result<(), Refusal> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} was not made by Draftboard and is left alone", others.join(", "));
+    Err(Refusal::new(Code::Conflict, message).hint("Move it away, or import its folder as a board."))
+}
+
+/// What comes together is passed on together; a line waits no longer for it than a moment.
+fn gather(first: Event, run: &Run) -> Vec<Event> {
+    let until = Instant::now() + GATHER;
+    let mut events = vec![first];
+    while events.len() < MOST_GATHERED && !matches!(events.last(), Some(Event::Ended { .. })) {
+        match run.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(event) => events.push(event),
+            Err(_) => break,
+        }
+    }
+    events
+}
+
+/// As Terraform counts: a replacement is one more and one less.
+fn counts(plan: &terraform::run::Plan) -> Counts {
+    use terraform::run::Action;
+    let mut counts = Counts::default();
+    for change in &plan.changes {
+        match change.action {
+            Action::Create => counts.add += 1,
+            Action::Update => counts.change += 1,
+            Action::Delete => counts.remove += 1,
+            Action::Replace => {
+                counts.add += 1;
+                counts.remove += 1;
+            }
+            Action::Read | Action::Nothing => {}
+        }
+    }
+    counts
+}
+
+fn is_error(finding: &terraform::Finding) -> bool {
+    finding.severity == terraform::generate::Severity::Error
+}
+
+/// From the workspace's folder.
+fn shown(root: &Path, log: &Path) -> String {
+    log.strip_prefix(root).unwrap_or(log).display().to_string()
+}

@@ -1,0 +1,631 @@
+//! All that is known about the Terraform of one open workspace. Shared between the worker and the threads of runs; the lock
+//! is never held while something is read, written or made.
+
+use super::{
+    drafts::Draft,
+    ground::Ground,
+    history,
+    kept_plan::KeptPlan,
+    lines::{Lines, Waiting, read_log},
+    request_plan,
+    trial::{self, About, Place},
+    user::UserFolders,
+    views,
+};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use journal::{FileError, WorkspaceFiles, WorkspacePath};
+use processes::ProgramSpawner;
+use shared_protocol::{
+    Board, BoardId, Code, Refusal,
+    request::Responder,
+    terraform::{
+        BoardTerraform, Finding, PlanChange, PlanState, PlanView, RunId, RunLine, RunOperation, RunState,
+        RunView, TerraformAnswer, TerraformView, TrialView,
+    },
+};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use terraform::run::{Event, Program, RunError, Runs, Scratch, Stream, Tracker};
+
+/// Runs remembered for each board; as many logs are kept.
+const MOST_RUNS: usize = 20;
+const MOST_FINDINGS: usize = 1_000;
+/// Plans of proposals that are remembered.
+const MOST_TRIALS: usize = 4;
+/// How long somebody waits for a line before they are told that there is none yet.
+const LINE_WAIT: Duration = Duration::from_secs(1);
+
+pub(super) struct Site {
+    pub(super) files: Arc<WorkspaceFiles>,
+    pub(super) runs: Runs,
+    pub(super) user: Arc<UserFolders>,
+    state: Mutex<State>,
+    closed: AtomicBool,
+    /// Each run holds one; when all are gone, nothing runs any more.
+    alive: Mutex<Option<Sender<()>>>,
+    all_ended: Receiver<()>,
+}
+
+#[derive(Default)]
+struct State {
+    program: Option<Result<String, String>>,
+    is_looked_for: bool,
+    programs: BTreeMap<Option<String>, Program>,
+    boards: BTreeMap<BoardId, BoardState>,
+    runs: BTreeMap<RunId, Record>,
+    /// Those of the runs that plan what is only proposed.
+    trials: BTreeMap<RunId, Trial>,
+    is_trying: bool,
+}
+
+struct Trial {
+    about: About,
+    tracker: Tracker,
+    changes: Option<Vec<PlanChange>>,
+    more_changes: u64,
+}
+
+#[derive(Default)]
+struct BoardState {
+    /// The last one; it may go on.
+    run: Option<RunId>,
+    is_starting: bool,
+    tracker: Tracker,
+    /// The state file that the tracker began with.
+    state_file: Option<String>,
+    plan: Option<Arc<KeptPlan>>,
+    is_plan_outdated: bool,
+    interrupted: Option<String>,
+    /// Kept here and nowhere else.
+    secrets: BTreeMap<String, String>,
+}
+
+struct Record {
+    view: RunView,
+    log: PathBuf,
+    lines: Lines,
+    cancel: Arc<AtomicBool>,
+    total: Option<u64>,
+    done: u64,
+}
+
+impl Record {
+    fn is_going_on(&self) -> bool {
+        matches!(self.view.state, RunState::Running | RunState::Cancelling)
+    }
+}
+
+/// A board's place for its next run; given back when dropped before that has started.
+pub(super) struct Reserved {
+    site: Option<Arc<Site>>,
+    board: BoardId,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some(site) = &self.site
+            && let Some(board) = site.lock().boards.get_mut(&self.board)
+        {
+            board.is_starting = false;
+        }
+    }
+}
+
+impl Site {
+    /// Reads what earlier processes left; runs nothing, because a workspace may be somebody else's.
+    pub(super) fn open(ground: &Ground, spawner: Arc<dyn ProgramSpawner>, user: Arc<UserFolders>) -> Self {
+        let runs = Runs::new(spawner, &ground.files.state_folder());
+        let mut state = State::default();
+        let mut found: Vec<(PathBuf, RunView)> =
+            ground.boards().flat_map(|board| history::load(&runs, board)).collect();
+        found.sort_by_key(|(_, run)| run.started);
+        for (id, (log, mut view)) in (1..).zip(found) {
+            view.id = id;
+            state.boards.entry(view.board).or_default().run = Some(id);
+            let lines = Lines::ended(view.lines);
+            let record = Record { view, log, lines, cancel: Arc::default(), total: None, done: 0 };
+            state.runs.insert(id, record);
+        }
+        // Told until something else is run, whoever opens the workspace meanwhile.
+        for board in state.boards.values_mut() {
+            let last = board.run.and_then(|run| state.runs.get(&run)).map(|record| &record.view);
+            board.interrupted = last.filter(|run| run.state == RunState::Interrupted).map(|run| {
+                format!(
+                    "The last run ({}) was cut off when Draftboard ended. How far it came is in {}; plan to see what is \
+                     there now.",
+                    run.operation.word(),
+                    run.log
+                )
+            });
+        }
+        if let Err(error) = Scratch::clear(&ground.files.state_folder()) {
+            tracing::warn!(%error, "what a plan of a proposal left could not be removed");
+        }
+        if let Err(error) = request_plan::clear(&user.plans, ground.files.root()) {
+            tracing::warn!(%error, "plans of earlier requests could not be removed");
+        }
+        for cut in runs.interrupted() {
+            tracing::warn!(board = cut.board, operation = cut.operation, log = %cut.log.display(), "a run was cut off");
+        }
+        let (alive, all_ended) = bounded(0);
+        Self {
+            files: Arc::clone(&ground.files),
+            runs,
+            user,
+            state: Mutex::new(state),
+            closed: AtomicBool::new(false),
+            alive: Mutex::new(Some(alive)),
+            all_ended,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another workspace is open, or none: what still runs is asked to end, and nobody is told of it.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner).take();
+        for record in self.lock().runs.values() {
+            record.cancel.store(true, Ordering::Release);
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// After [`Self::close`]: until nothing runs any more, but not longer than this.
+    pub(super) fn wait(&self, limit: Duration) {
+        // Nobody sends; it ends with the last sender.
+        let _ = self.all_ended.recv_timeout(limit);
+    }
+
+    // ---- the program ------------------------------------------------------------------------------------------------
+
+    /// The program to run, asked for its version the first time. The user's settings choose it, never the workspace.
+    pub(super) fn program(&self, spawner: &dyn ProgramSpawner) -> Result<Program, Refusal> {
+        let key = self.user.program()?;
+        if let Some(known) = self.lock().programs.get(&key) {
+            return Ok(known.clone());
+        }
+        let found = Program::find(spawner, key.as_deref(), std::env::var_os("PATH").as_deref());
+        let mut state = self.lock();
+        state.program =
+            Some(found.as_ref().map(|program| program.version.clone()).map_err(ToString::to_string));
+        if let Ok(program) = &found {
+            state.programs.insert(key, program.clone());
+        }
+        found.map_err(|error| refusal(&error))
+    }
+
+    /// True the first time, as long as nothing is known.
+    pub(super) fn wants_program(&self) -> bool {
+        let mut state = self.lock();
+        !std::mem::replace(&mut state.is_looked_for, true) && state.program.is_none()
+    }
+
+    // ---- state files ------------------------------------------------------------------------------------------------
+
+    /// What is there according to the state file, unless a run is about to say so itself. True when that is news.
+    pub(super) fn look_at_state(&self, draft: &Draft) -> bool {
+        let Some(text) = self.state_file(&draft.board) else { return false };
+        let mut state = self.lock();
+        let is_busy = state.is_busy(draft.board.id);
+        let board = state.boards.entry(draft.board.id).or_default();
+        if is_busy || board.state_file.as_ref() == Some(&text) {
+            return false;
+        }
+        let is_read = board.tracker.take_state_file(&text, &draft.generated);
+        board.state_file = Some(text);
+        is_read
+    }
+
+    /// The state in the board's own folder; none when there is none, or when it is elsewhere.
+    pub(super) fn state_file(&self, board: &Board) -> Option<String> {
+        let path = format!("{}/terraform.tfstate", terraform::write::folder_of(&board.name));
+        match WorkspacePath::parse(path).and_then(|path| self.files.read_text(&path)) {
+            Ok(text) => Some(text),
+            Err(FileError::Missing { .. }) => None,
+            Err(error) => {
+                tracing::warn!(%error, board = %board.name, "the state is not looked at");
+                None
+            }
+        }
+    }
+
+    // ---- runs -------------------------------------------------------------------------------------------------------
+
+    pub(super) fn reserve(self: &Arc<Self>, board: &Board) -> Result<Reserved, Refusal> {
+        let mut state = self.lock();
+        if state.is_busy(board.id) {
+            let message = format!("a run is going on for {}", board.name);
+            return Err(Refusal::new(Code::Conflict, message).hint("Wait for it, or cancel it."));
+        }
+        state.boards.entry(board.id).or_default().is_starting = true;
+        Ok(Reserved { site: Some(Arc::clone(self)), board: board.id })
+    }
+
+    /// Refuses while a run is going on for a board.
+    pub(super) fn refuse_busy(&self, board: BoardId) -> Result<(), Refusal> {
+        match self.lock().is_busy(board) {
+            false => Ok(()),
+            true => Err(Refusal::new(Code::Conflict, "A run is going on for this board.")
+                .hint("Wait for it or cancel it, then decide.")),
+        }
+    }
+
+    /// To be held as long as something runs; none when the workspace is being closed.
+    pub(super) fn alive(&self) -> Option<Sender<()>> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds to the secrets that are known of a board, and gives all of them.
+    pub(super) fn secrets(&self, board: BoardId, given: Vec<(String, String)>) -> BTreeMap<String, String> {
+        let mut state = self.lock();
+        let known = &mut state.boards.entry(board).or_default().secrets;
+        known.extend(given);
+        known.clone()
+    }
+
+    pub(super) fn has_secret(&self, board: BoardId, name: &str) -> bool {
+        self.lock().boards.get(&board).is_some_and(|board| board.secrets.contains_key(name))
+    }
+
+    pub(super) fn check_plan(&self, draft: &Draft) -> Result<(), Refusal> {
+        let plan = self.lock().boards.get(&draft.board.id).and_then(|board| board.plan.clone());
+        match plan {
+            Some(plan) => plan.check(draft),
+            None => Err(Refusal::new(Code::NotFound, "there is no plan to apply").hint("Plan first.")),
+        }
+    }
+
+    /// A run has started. Gives its number, and what tells it to end.
+    pub(super) fn started(
+        &self,
+        mut reserved: Reserved,
+        draft: &Draft,
+        log: PathBuf,
+        state_file: Option<String>,
+        view: RunView,
+    ) -> (RunId, Arc<AtomicBool>) {
+        reserved.site = None;
+        let mut state = self.lock();
+        let state = &mut *state;
+        let id = state.runs.last_key_value().map_or(1, |(last, _)| last + 1);
+        let view = RunView { id, ..view };
+        let board = state.boards.entry(view.board).or_default();
+        if let Some(before) = board.run.replace(id).and_then(|before| state.runs.get_mut(&before)) {
+            before.lines.let_go();
+        }
+        board.is_starting = false;
+        board.interrupted = None;
+        // A plan is applied once, and a new one is written over it.
+        let total =
+            board.plan.as_ref().map(|plan| plan.view.counts).map(|all| all.add + all.change + all.remove);
+        let applies_own = view.operation == RunOperation::ApplyPlan && view.requested_by.is_none();
+        let total = total.filter(|_| applies_own);
+        // A plan of a request has a file of its own.
+        let is_request = view.requested_by.is_some()
+            && matches!(view.operation, RunOperation::Plan | RunOperation::PlanDestroy);
+        let leaves_plan =
+            matches!(view.operation, RunOperation::Init | RunOperation::Validate | RunOperation::Drift);
+        if !is_request && !leaves_plan {
+            board.plan = None;
+        }
+        board.tracker.begin_run();
+        if let Some(text) = state_file {
+            board.tracker.take_state_file(&text, &draft.generated);
+            board.state_file = Some(text);
+        }
+        let cancel = Arc::new(AtomicBool::new(self.is_closed()));
+        let of_board = view.board;
+        let record =
+            Record { view, log, lines: Lines::default(), cancel: Arc::clone(&cancel), total, done: 0 };
+        state.runs.insert(id, record);
+        let is_old =
+            |record: &&Record| record.view.board == of_board && !state.trials.contains_key(&record.view.id);
+        let old: Vec<RunId> = state.runs.values().filter(is_old).map(|record| record.view.id).collect();
+        for id in old.iter().rev().skip(MOST_RUNS) {
+            state.runs.remove(id);
+        }
+        (id, cancel)
+    }
+
+    /// Takes in what a run did. Gives the number of the first new line, and the new lines.
+    pub(super) fn take(&self, run: RunId, events: &[Event], draft: &Draft) -> (u64, Vec<RunLine>) {
+        let mut state = self.lock();
+        let State { runs, boards, trials, .. } = &mut *state;
+        let Some(record) = runs.get_mut(&run) else { return (0, Vec::new()) };
+        // What is only proposed says nothing about the board.
+        let tracker = match trials.get_mut(&run) {
+            Some(trial) => &mut trial.tracker,
+            None => &mut boards.entry(record.view.board).or_default().tracker,
+        };
+        let first = record.lines.count();
+        let mut lines = Vec::new();
+        for event in events {
+            match event {
+                Event::Line { stream, text } => {
+                    let line = RunLine { error: *stream == Stream::Err, text: text.clone() };
+                    record.lines.push(line.clone());
+                    lines.push(line);
+                }
+                Event::Finished { .. } => record.done += 1,
+                Event::Summary { summary, .. } if record.total.is_none() => {
+                    record.total = Some(summary.add + summary.change + summary.remove);
+                }
+                _ => {}
+            }
+            tracker.take(event, &draft.generated, &draft.ground.snapshot);
+        }
+        let view = &mut record.view;
+        view.lines = record.lines.count();
+        view.summary = tracker.summary.map(views::counts);
+        view.progress = record
+            .total
+            .filter(|_| view.operation.needs_confirmation())
+            .map(|total| (record.done.min(total), total));
+        (first, lines)
+    }
+
+    /// Answers those who wait for lines of this run.
+    pub(super) fn serve(&self, run: RunId) {
+        let (served, record) = {
+            let mut state = self.lock();
+            let Some(record) = state.runs.get_mut(&run) else { return };
+            let is_over = !record.is_going_on();
+            (record.lines.served(Instant::now(), is_over), run)
+        };
+        for waiting in served {
+            waiting.responder.send(self.lines_now(record, waiting.from));
+        }
+    }
+
+    /// What a plan found, kept until something else is run or planned.
+    pub(super) fn keep_plan(&self, board: BoardId, plan: KeptPlan) {
+        let mut state = self.lock();
+        let board = state.boards.entry(board).or_default();
+        (board.plan, board.is_plan_outdated) = (Some(Arc::new(plan)), false);
+    }
+
+    pub(super) fn take_state(&self, state: &serde_json::Value, draft: &Draft) {
+        self.lock().boards.entry(draft.board.id).or_default().tracker.take_state(state, &draft.generated);
+    }
+
+    pub(super) fn ended(&self, run: RunId, ended: RunState) -> Option<(PathBuf, RunView)> {
+        let mut state = self.lock();
+        let record = state.runs.get_mut(&run)?;
+        record.view.state = ended;
+        Some((record.log.clone(), record.view.clone()))
+    }
+
+    pub(super) fn cancel(&self, run: RunId) -> Result<TerraformAnswer, Refusal> {
+        let mut state = self.lock();
+        let record = state.runs.get_mut(&run).ok_or_else(|| unknown(run))?;
+        if !record.is_going_on() {
+            return Err(Refusal::new(Code::Conflict, "this run has ended already"));
+        }
+        record.view.state = RunState::Cancelling;
+        record.cancel.store(true, Ordering::Release);
+        Ok(TerraformAnswer::Cancelling)
+    }
+
+    pub(super) fn history(&self, board: BoardId) -> Vec<RunView> {
+        let state = self.lock();
+        let is_own =
+            |record: &&Record| record.view.board == board && !state.trials.contains_key(&record.view.id);
+        let runs = state.runs.values().rev().filter(is_own);
+        runs.map(|record| record.view.clone()).collect()
+    }
+
+    // ---- plans of what is only proposed -------------------------------------------------------------------------------
+
+    /// One at a time, and not while a run may be writing the state that is to be copied.
+    pub(super) fn take_place(self: &Arc<Self>, board: BoardId) -> Result<Place, Refusal> {
+        let mut state = self.lock();
+        if state.is_trying {
+            return Err(trial::busy());
+        }
+        if state.is_busy(board) {
+            let message = "a run is going on for this board, and its state may be changing";
+            return Err(Refusal::new(Code::Conflict, message).hint("Wait for it, or cancel it."));
+        }
+        state.is_trying = true;
+        Ok(Place(Arc::clone(self)))
+    }
+
+    pub(super) fn trial_over(&self) {
+        self.lock().is_trying = false;
+    }
+
+    /// Gives its number, and what tells it to end.
+    pub(super) fn trial_started(&self, about: About, view: RunView) -> (RunId, Arc<AtomicBool>) {
+        let mut state = self.lock();
+        let id = state.runs.last_key_value().map_or(1, |(last, _)| last + 1);
+        let cancel = Arc::new(AtomicBool::new(self.is_closed()));
+        let record = Record {
+            view: RunView { id, ..view },
+            log: PathBuf::new(),
+            lines: Lines::default(),
+            cancel: Arc::clone(&cancel),
+            total: None,
+            done: 0,
+        };
+        state.runs.insert(id, record);
+        let trial = Trial { about, tracker: Tracker::default(), changes: None, more_changes: 0 };
+        state.trials.insert(id, trial);
+        while state.trials.len() > MOST_TRIALS
+            && let Some((old, _)) = state.trials.pop_first()
+        {
+            state.runs.remove(&old);
+        }
+        (id, cancel)
+    }
+
+    /// What it is at.
+    pub(super) fn trial_does(&self, run: RunId, operation: RunOperation) {
+        if let Some(record) = self.lock().runs.get_mut(&run) {
+            record.view.operation = operation;
+        }
+    }
+
+    pub(super) fn trial_ended(&self, run: RunId, ended: RunState, changes: Option<(Vec<PlanChange>, u64)>) {
+        let mut state = self.lock();
+        let State { runs, trials, .. } = &mut *state;
+        if let (Some(record), Some(trial)) = (runs.get_mut(&run), trials.get_mut(&run)) {
+            record.view.state = ended;
+            if let Some((changes, more)) = changes {
+                (trial.changes, trial.more_changes) = (Some(changes), more);
+            }
+        }
+    }
+
+    // ---- lines ------------------------------------------------------------------------------------------------------
+
+    /// Lines from a number on. Who has them all waits a moment while the run goes on.
+    pub(super) fn lines(&self, run: RunId, from: u64, responder: Responder<TerraformAnswer>) {
+        let too_many = {
+            let mut state = self.lock();
+            match state.runs.get_mut(&run) {
+                Some(record) if record.is_going_on() && from >= record.lines.count() => {
+                    record.lines.wait(Waiting { from, until: Instant::now() + LINE_WAIT, responder })
+                }
+                _ => Some(Waiting { from, until: Instant::now(), responder }),
+            }
+        };
+        if let Some(waiting) = too_many {
+            waiting.responder.send(self.lines_now(run, waiting.from));
+        }
+    }
+
+    fn lines_now(&self, run: RunId, from: u64) -> Result<TerraformAnswer, Refusal> {
+        let (view, log, lines) = {
+            let state = self.lock();
+            let record = state.runs.get(&run).ok_or_else(|| unknown(run))?;
+            (record.view.clone(), record.log.clone(), record.lines.from(from))
+        };
+        let lines = lines.unwrap_or_else(|| read_log(&log, from));
+        Ok(TerraformAnswer::Lines { run: view, lines })
+    }
+
+    // ---- what is shown ----------------------------------------------------------------------------------------------
+
+    pub(super) fn plan(&self, board: BoardId) -> TerraformAnswer {
+        let state = self.lock();
+        let board = state.boards.get(&board);
+        let view = board.and_then(|board| {
+            let plan = board.plan.as_ref()?;
+            Some(Box::new(PlanView { outdated: board.is_plan_outdated, ..plan.view.clone() }))
+        });
+        TerraformAnswer::Plan(view)
+    }
+
+    /// Plans that may be outdated, or be so no longer.
+    pub(super) fn plans(&self) -> Vec<(BoardId, Arc<KeptPlan>)> {
+        let state = self.lock();
+        state.boards.iter().filter_map(|(id, board)| Some((*id, board.plan.clone()?))).collect()
+    }
+
+    pub(super) fn mark_plan(&self, board: BoardId, plan: &Arc<KeptPlan>, is_outdated: bool) {
+        if let Some(board) = self.lock().boards.get_mut(&board)
+            && board.plan.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, plan))
+        {
+            board.is_plan_outdated = is_outdated;
+        }
+    }
+
+    pub(super) fn view(&self, ground: &Ground) -> TerraformView {
+        let state = self.lock();
+        let known = |(id, board): (&BoardId, &BoardState)| {
+            ground.snapshot.board(*id)?;
+            Some(board.view(*id, &state.runs, ground))
+        };
+        let trial = |(id, trial): (&RunId, &Trial)| Some(trial.view(&state.runs.get(id)?.view));
+        TerraformView {
+            program: state.program.clone(),
+            boards: state.boards.iter().filter_map(known).collect(),
+            trials: state.trials.iter().filter_map(trial).collect(),
+            requests: Vec::new(),
+        }
+    }
+}
+
+impl State {
+    fn is_busy(&self, board: BoardId) -> bool {
+        self.boards.get(&board).is_some_and(|board| {
+            let run = board.run.and_then(|run| self.runs.get(&run));
+            board.is_starting || run.is_some_and(Record::is_going_on)
+        })
+    }
+}
+
+impl Trial {
+    fn view(&self, run: &RunView) -> TrialView {
+        let About { proposal, version, hash, over } = self.about;
+        let complaints = self.tracker.diagnostics.iter().take(MOST_FINDINGS).map(views::complaint);
+        TrialView {
+            run: run.clone(),
+            proposal,
+            version,
+            hash,
+            over,
+            changes: self.changes.clone(),
+            more_changes: self.more_changes,
+            findings: complaints.collect(),
+        }
+    }
+}
+
+impl BoardState {
+    fn view(&self, id: BoardId, runs: &BTreeMap<RunId, Record>, ground: &Ground) -> BoardTerraform {
+        let is_there = |node: &shared_protocol::NodeId| ground.snapshot.node(*node).is_some();
+        let statuses = self.tracker.statuses().filter(|(node, _)| is_there(node));
+        let drifted = self.tracker.drifted.iter().filter(|(node, _)| is_there(node));
+        let planned = self.plan.as_ref().filter(|_| !self.is_plan_outdated).map(|plan| plan.nodes.clone());
+        let findings: Vec<Finding> =
+            self.tracker.diagnostics.iter().take(MOST_FINDINGS).map(views::complaint).collect();
+        BoardTerraform {
+            board: id,
+            run: self.run.and_then(|run| runs.get(&run)).map(|record| record.view.clone()),
+            statuses: statuses.collect(),
+            planned: planned.unwrap_or_default().into_iter().filter(|(node, _)| is_there(node)).collect(),
+            drifted: drifted.filter_map(|(node, action)| Some((*node, views::action(*action)?))).collect(),
+            findings,
+            plan: self.plan.as_ref().map_or(PlanState::None, |plan| match self.is_plan_outdated {
+                true => PlanState::Outdated(plan.view.counts),
+                false => PlanState::Ready(plan.view.counts),
+            }),
+            interrupted: self.interrupted.clone(),
+        }
+    }
+}
+
+fn unknown(run: RunId) -> Refusal {
+    Refusal::new(Code::NotFound, format!("there is no run {run}"))
+        .hint("The history has those that are remembered.")
+}
+
+/// Why a run did not start.
+pub(super) fn refusal(error: &RunError) -> Refusal {
+    let code = match error {
+        RunError::NotFound { .. } | RunError::NotAProgram { .. } | RunError::NoPlan => Code::NotFound,
+        RunError::Busy { .. } => Code::Conflict,
+        RunError::ConfirmationRequired { .. } => Code::ConfirmationRequired,
+        RunError::TooSlow { .. } => Code::Timeout,
+        RunError::TooMuch { .. } => Code::LimitExceeded,
+        RunError::Start { .. } | RunError::Files { .. } | RunError::Path(_) | RunError::Plan(_) => {
+            Code::StorageError
+        }
+        RunError::NoTrial(_) => Code::BadRequest,
+    };
+    Refusal::new(code, error.to_string())
+}

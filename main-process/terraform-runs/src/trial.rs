@@ -1,0 +1,240 @@
+//! A plan of a board as a proposal would leave it. A person asks for it, and it runs like every other run, but in a folder of
+//! its own with a copy of the state: the board's folder, its state and the plan that is kept for it stay as they are.
+
+use super::{
+    drafts::Draft,
+    initialised,
+    request_plan::configuration,
+    running::{self, Starting},
+    site::{Site, refusal},
+    views,
+};
+use authority::Snapshot;
+use shared_protocol::{
+    Actor, BoardId, Code, ProposalId, Refusal, Revision,
+    proposal::ContentHash,
+    request::Responder,
+    terraform::{
+        MAX_TRIAL_ATTRIBUTES, MAX_TRIAL_CHANGES, PlanChange, RunId, RunOperation, RunState, RunView,
+    },
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use terraform::{
+    run::{Planned, Program, Request, Run, RunError, Runs, Scratch},
+    write,
+};
+use workspace::now;
+
+/// How long such a plan may take, the download of providers included.
+pub(super) const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// What somebody wants planned.
+pub struct TrialAsked {
+    pub about: About,
+    pub board: BoardId,
+    /// The workspace with the proposal in it.
+    pub state: Snapshot,
+    pub secrets: Vec<(String, String)>,
+    pub actor: Actor,
+}
+
+/// The content that is planned.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    pub proposal: ProposalId,
+    pub version: u32,
+    pub hash: ContentHash,
+    pub over: Revision,
+}
+
+/// The workspace's place for the one plan of this kind that may go on; given back when dropped.
+pub(super) struct Place(pub(super) Arc<Site>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.trial_over();
+    }
+}
+
+pub(super) fn start(
+    about: About,
+    starting: Starting,
+    now: Option<Arc<Draft>>,
+    place: Place,
+    responder: Responder<RunId>,
+) {
+    let work = move || {
+        let alive = starting.site.alive();
+        let link = starting.link.clone();
+        let trial = Trial { about, starting, now };
+        match trial.prepare() {
+            Ok((program, scratch)) => trial.follow(&program, scratch, place, responder),
+            Err(refusal) => {
+                drop(place);
+                responder.send(Err(refusal));
+            }
+        }
+        link.look();
+        drop(alive);
+    };
+    if let Err(error) = std::thread::Builder::new().name("terraform-trial".to_owned()).spawn(work) {
+        tracing::error!(%error, "no thread for a plan of a proposal");
+    }
+}
+
+struct Trial {
+    about: About,
+    starting: Starting,
+    /// The board as it is.
+    now: Option<Arc<Draft>>,
+}
+
+impl Trial {
+    fn prepare(&self) -> Result<(Program, Scratch), Refusal> {
+        let Starting { site, draft, spawner, .. } = &self.starting;
+        running::refuse_unfinished(draft)?;
+        let before = self.now.as_deref().map(configuration).transpose()?;
+        if let Some(reached) = configuration(draft)?.reached(before.as_ref()) {
+            let message = format!(
+                "Planning this proposal would execute or send something nobody has accepted yet: {reached}."
+            );
+            return Err(Refusal::new(Code::BadRequest, message)
+                .hint("Review the change, accept it, and plan the board yourself."));
+        }
+        // The providers there are linked to and executed.
+        if !initialised::is_ours(Some(&site.user), &draft.ground.folder(&draft.board)) {
+            return Err(Refusal::new(Code::BadRequest, "This board's folder was not initialised here.")
+                .hint("Run Init for the board, then plan the proposal again."));
+        }
+        running::refuse_left_behind(site, &draft.board)?;
+        let files = &draft.ground.files;
+        let storage = |error| super::ground::storage(&error);
+        let difference = write::difference(files, &draft.board.name, &draft.generated).map_err(storage)?;
+        running::refuse_in_the_way(&difference.in_the_way)?;
+        let others = write::others(files, &draft.board.name).map_err(storage)?;
+        let program = site.program(&**spawner)?;
+        let planned = Planned {
+            generated: &draft.generated,
+            others: &others,
+            backend: draft.settings.backend.as_ref(),
+            folder: &draft.ground.folder(&draft.board),
+        };
+        let scratch = Scratch::make(&files.state_folder(), &planned).map_err(|error| refusal(&error))?;
+        Ok((program, scratch))
+    }
+
+    fn follow(&self, program: &Program, scratch: Scratch, place: Place, responder: Responder<RunId>) {
+        let Starting { site, draft, actor, link, .. } = &self.starting;
+        let view = RunView {
+            id: 0,
+            board: draft.board.id,
+            operation: RunOperation::Init,
+            by: actor.clone(),
+            requested_by: None,
+            started: now().time,
+            state: RunState::Running,
+            summary: None,
+            progress: None,
+            lines: 0,
+            // It goes with the folder.
+            log: String::new(),
+        };
+        let (id, cancel) = site.trial_started(self.about, view);
+        responder.send(Ok(id));
+        link.look();
+        let runs = Runs::new(Arc::clone(&self.starting.spawner), scratch.root());
+        let ended = self.run(id, &cancel, &runs, program, &scratch);
+        let changes = match ended {
+            RunState::Succeeded { .. } => self.changes(id, &runs, program, &scratch),
+            _ => None,
+        };
+        // Whoever hears that it has ended finds nothing left of it.
+        drop(scratch);
+        site.trial_ended(id, ended, changes);
+        drop(place);
+        site.serve(id);
+    }
+
+    /// Gets ready, then plans.
+    fn run(
+        &self,
+        id: RunId,
+        cancel: &AtomicBool,
+        runs: &Runs,
+        program: &Program,
+        scratch: &Scratch,
+    ) -> RunState {
+        let mut ended = RunState::Cancelled { ended: now().time };
+        for operation in [RunOperation::Init, RunOperation::Plan] {
+            if cancel.load(Ordering::Acquire) {
+                return RunState::Cancelled { ended: now().time };
+            }
+            self.starting.site.trial_does(id, operation);
+            self.starting.link.look();
+            ended = match self.begin(operation, runs, program, scratch) {
+                Ok(run) => self.starting.pass_on(id, &run, cancel, &mut Default::default()),
+                Err(error) => {
+                    self.starting.complain(id, &error.to_string());
+                    RunState::Failed { ended: now().time, code: None }
+                }
+            };
+            if !matches!(ended, RunState::Succeeded { .. }) {
+                return ended;
+            }
+        }
+        ended
+    }
+
+    fn begin(
+        &self,
+        operation: RunOperation,
+        runs: &Runs,
+        program: &Program,
+        scratch: &Scratch,
+    ) -> Result<Run, RunError> {
+        let name = self.starting.draft.board.name.as_str();
+        let mut request = Request::new(operation, name, scratch.folder());
+        request.secrets = self.starting.secrets.clone();
+        // A state that is kept elsewhere is read and not even locked.
+        request.arguments = vec!["-lock=false".to_owned()];
+        runs.start(program, &request)
+    }
+
+    fn changes(
+        &self,
+        id: RunId,
+        runs: &Runs,
+        program: &Program,
+        scratch: &Scratch,
+    ) -> Option<(Vec<PlanChange>, u64)> {
+        match runs.review(program, scratch.folder(), &self.starting.draft.generated) {
+            Ok(plan) => Some(bounded(views::changes(&plan))),
+            Err(error) => {
+                self.starting.complain(id, &error.to_string());
+                None
+            }
+        }
+    }
+}
+
+/// What destroys is told before anything is left out.
+fn bounded(mut changes: Vec<PlanChange>) -> (Vec<PlanChange>, u64) {
+    changes.sort_by_key(|change| views::gravity(change.action));
+    let more = changes.len().saturating_sub(MAX_TRIAL_CHANGES) as u64;
+    changes.truncate(MAX_TRIAL_CHANGES);
+    for change in &mut changes {
+        change.attributes.truncate(MAX_TRIAL_ATTRIBUTES);
+    }
+    (changes, more)
+}
+
+/// One at a time: each takes a processor, and a person looks at one.
+pub(super) fn busy() -> Refusal {
+    Refusal::new(Code::Conflict, "another plan of a proposal is going on").hint("Wait for it, or cancel it.")
+}

@@ -1,0 +1,512 @@
+//! The thread that answers, one question after the other, and tells the window what changed.
+
+use super::{
+    ApplyRequest, Around, Follower, Link, Order, RequestAsked, Told, UserFolders,
+    drafts::Draft,
+    ground::{Ground, storage},
+    import::import,
+    initialised,
+    request_plan::{PlanFile, PlanKey},
+    running::{self, RequestRun, RequestStep, Starting},
+    site::{Reserved, Site},
+    trial::{self, TrialAsked},
+    views,
+};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use journal::{FileError, WorkspacePath};
+use processes::ProgramSpawner;
+use shared_protocol::{
+    Actor, BoardId, Code, Refusal, Revision,
+    request::Responder,
+    review::ReviewAnswer,
+    terraform::{HclFile, HclView, RunOperation, TerraformAnswer, TerraformRequest, TerraformView},
+};
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use terraform::{cost, write};
+use workspace::now;
+
+/// The window is told at most this often.
+const TELL_EVERY: Duration = Duration::from_millis(50);
+/// While somebody draws, a plan is compared with the board at most this often.
+const COMPARE_EVERY: Duration = Duration::from_millis(250);
+/// How long runs may take to end with the process; their wardens see to the rest.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+const MOST_SECRETS: usize = 256;
+const LONGEST_SECRET: usize = 64 << 10;
+
+pub(super) struct Worker {
+    link: Link,
+    around: Arc<dyn Around>,
+    spawner: Arc<dyn ProgramSpawner>,
+    user: Arc<UserFolders>,
+    /// The workspace that was shown last.
+    here: Option<(Arc<Ground>, Arc<Site>)>,
+    told: Option<TerraformView>,
+    next_tell: Instant,
+    /// The revision that plans were compared with, and when to do so again.
+    compared: Option<Revision>,
+    next_compare: Instant,
+    /// Something happened since the plans of requests were compared with what is there.
+    is_request_old: bool,
+    next_request_check: Instant,
+    is_news: bool,
+}
+
+impl Worker {
+    pub(super) fn new(
+        link: Link,
+        around: Arc<dyn Around>,
+        spawner: Arc<dyn ProgramSpawner>,
+        user: UserFolders,
+    ) -> Self {
+        let soon = Instant::now();
+        Self {
+            link,
+            around,
+            spawner,
+            user: Arc::new(user),
+            here: None,
+            told: None,
+            next_tell: soon,
+            compared: None,
+            next_compare: soon,
+            is_request_old: false,
+            next_request_check: soon,
+            is_news: false,
+        }
+    }
+
+    pub(super) fn run(mut self, orders: &Receiver<Order>) {
+        loop {
+            let order = match self.next_deadline() {
+                Some(deadline) => orders.recv_deadline(deadline),
+                None => orders.recv().map_err(RecvTimeoutError::from),
+            };
+            let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
+            match order {
+                Ok(Order::Request { request, actor, responder, follower }) => {
+                    self.follow();
+                    self.answer(request, actor, responder, follower);
+                    self.is_news = true;
+                }
+                Ok(Order::Trial { asked, responder }) => {
+                    self.follow();
+                    self.trial(*asked, responder);
+                    self.is_news = true;
+                }
+                Ok(Order::PlanRequest { asked, responder }) => {
+                    self.follow();
+                    self.plan_request(*asked, responder);
+                    self.is_news = true;
+                }
+                Ok(Order::ApplyRequest { apply, responder }) => {
+                    self.follow();
+                    self.apply_request(*apply, responder);
+                    self.is_news = true;
+                }
+                Ok(Order::Look) => {
+                    self.follow();
+                    self.is_news = true;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let is_over = |end: u64| end <= now().time;
+            self.is_request_old |= !is_timeout || self.link.shown.requests.next_expiry().is_some_and(is_over);
+            self.compare_plans();
+            self.compare_requests();
+            self.tell();
+        }
+        if let Some((_, site)) = self.here {
+            site.close();
+            site.wait(STOP_LIMIT);
+        }
+        // Their files go with them.
+        self.link.shown.requests.retain(|_, _| false);
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let tell = self.is_news.then_some(self.next_tell);
+        let compare = self.is_behind().then_some(self.next_compare);
+        let requests = self.link.shown.requests.next_expiry().map(|end| {
+            let left = Duration::from_millis(end.saturating_sub(now().time));
+            let due = if self.is_request_old { Duration::ZERO } else { left };
+            (Instant::now() + due).max(self.next_request_check)
+        });
+        [tell, compare, requests].into_iter().flatten().min()
+    }
+
+    /// Takes the newest state of the workspace, and starts anew when it is another workspace.
+    fn follow(&mut self) {
+        let Some(ground) = self.link.shown.ground.load_full() else { return };
+        let site = match &self.here {
+            Some((before, site)) if before.is_same_workspace(&ground) => Arc::clone(site),
+            before => {
+                if let Some((_, site)) = before {
+                    site.close();
+                }
+                let user = Arc::clone(&self.user);
+                let site = Arc::new(Site::open(&ground, Arc::clone(&self.spawner), user));
+                self.link.shown.site.store(Some(Arc::clone(&site)));
+                self.compared = None;
+                for board in ground.boards().filter(|board| site.state_file(board).is_some()) {
+                    match self.link.shown.drafts.of(&ground, board.id) {
+                        Ok(draft) => drop(site.look_at_state(&draft)),
+                        Err(refusal) => {
+                            tracing::warn!(%refusal, board = %board.name, "the state is not looked at")
+                        }
+                    }
+                }
+                site
+            }
+        };
+        self.here = Some((ground, site));
+    }
+
+    // ---- what the window is told unasked ------------------------------------------------------------------------------
+
+    fn is_behind(&self) -> bool {
+        let now = self.here.as_ref().map(|(ground, _)| ground.snapshot.revision());
+        self.compared != now && self.here.as_ref().is_some_and(|(_, site)| !site.plans().is_empty())
+    }
+
+    fn compare_plans(&mut self) {
+        if !self.is_behind() || Instant::now() < self.next_compare {
+            return;
+        }
+        let Some((ground, site)) = &self.here else { return };
+        for (board, plan) in site.plans() {
+            let draft = self.link.shown.drafts.of(ground, board);
+            site.mark_plan(board, &plan, draft.map_or(true, |draft| !plan.fits(&draft)));
+        }
+        self.compared = Some(ground.snapshot.revision());
+        self.next_compare = Instant::now() + COMPARE_EVERY;
+        self.is_news = true;
+    }
+
+    /// Ends plans of requests whose hour is over, or that were made of something else than what is there now.
+    fn compare_requests(&mut self) {
+        if !self.is_request_old || Instant::now() < self.next_request_check {
+            return;
+        }
+        self.is_request_old = false;
+        self.next_request_check = Instant::now() + COMPARE_EVERY;
+        let Some((ground, site)) = &self.here else { return };
+        for (key, saved) in self.link.shown.requests.saved() {
+            let draft = self.link.shown.drafts.of(ground, key.board);
+            if let Err(refusal) = draft.and_then(|draft| saved.check(&draft, site)) {
+                self.link.shown.requests.need(key, refusal.message);
+                self.is_news = true;
+            }
+        }
+    }
+
+    fn tell(&mut self) {
+        if !self.is_news || Instant::now() < self.next_tell {
+            return;
+        }
+        self.is_news = false;
+        let Some((ground, site)) = &self.here else { return };
+        let view = TerraformView { requests: self.link.shown.requests.views(), ..site.view(ground) };
+        if self.told.as_ref() != Some(&view) {
+            self.around.tell(Told::View(Box::new(view.clone())));
+            self.told = Some(view);
+            self.next_tell = Instant::now() + TELL_EVERY;
+        }
+    }
+
+    // ---- questions ----------------------------------------------------------------------------------------------------
+
+    fn answer(
+        &self,
+        request: TerraformRequest,
+        actor: Actor,
+        responder: Responder<TerraformAnswer>,
+        follower: Option<Arc<dyn Follower>>,
+    ) {
+        let Some((ground, site)) = &self.here else {
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+        };
+        let answer = match request {
+            TerraformRequest::Run { board, operation, confirmed, secrets } => {
+                let starting = self.starting(ground, site, board, operation, confirmed, secrets, actor);
+                return match starting
+                    .and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting)))
+                {
+                    Ok((reserved, starting)) => {
+                        let responder = responder.map(|run| TerraformAnswer::Started { run });
+                        running::start(Starting { follower, ..starting }, reserved, responder);
+                    }
+                    Err(refusal) => responder.send(Err(refusal)),
+                };
+            }
+            TerraformRequest::Lines { run, from } => return site.lines(run, from, responder),
+            TerraformRequest::Hcl { board } => self.hcl(ground, site, board),
+            TerraformRequest::Write { board } => self.write(ground, board),
+            TerraformRequest::Cost { board } => self.link.shown.estimates(ground, board).map(|estimates| {
+                let view = views::cost(&estimates, board, ground.snapshot.revision());
+                TerraformAnswer::Cost(Box::new(view))
+            }),
+            TerraformRequest::MissingPrices { board } => self
+                .link
+                .shown
+                .estimates(ground, board)
+                .map(|estimates| TerraformAnswer::MissingPrices(cost::missing(&estimates))),
+            TerraformRequest::Cancel { run } => site.cancel(run),
+            TerraformRequest::History { board } => {
+                ground.board(board).map(|board| TerraformAnswer::History(site.history(board.id)))
+            }
+            TerraformRequest::Plan { board } => ground.board(board).map(|board| site.plan(board.id)),
+            TerraformRequest::Import { path, name } => {
+                let apply = |mutation| self.around.apply(mutation, actor);
+                let (files, snapshot) = (&ground.files, &ground.snapshot);
+                import(files, snapshot, Path::new(&path), name.as_deref(), now(), apply)
+            }
+        };
+        responder.send(answer);
+    }
+
+    fn draft(&self, ground: &Ground, board: BoardId) -> Result<Arc<Draft>, Refusal> {
+        self.link.shown.drafts.of(ground, board)
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are the parts of one request and where it is answered"
+    )]
+    fn starting(
+        &self,
+        ground: &Ground,
+        site: &Arc<Site>,
+        board: BoardId,
+        operation: RunOperation,
+        confirmed: bool,
+        secrets: Vec<(String, String)>,
+        actor: Actor,
+    ) -> Result<Starting, Refusal> {
+        if operation.needs_confirmation() && !confirmed {
+            let message = "this changes real resources: a person has to confirm it";
+            return Err(Refusal::new(Code::ConfirmationRequired, message).field("confirmed"));
+        }
+        check_secrets(&secrets)?;
+        let draft = self.draft(ground, board)?;
+        Ok(Starting {
+            site: Arc::clone(site),
+            operation,
+            secrets: site.secrets(board, secrets),
+            draft,
+            actor,
+            link: self.link.clone(),
+            around: Arc::clone(&self.around),
+            spawner: Arc::clone(&self.spawner),
+            follower: None,
+            until: None,
+            request: None,
+        })
+    }
+
+    /// Plans what is only proposed, unless a person has to say more first.
+    fn trial(&self, asked: TrialAsked, responder: Responder<ReviewAnswer>) {
+        let TrialAsked { about, board, state, secrets, actor } = asked;
+        let Some((ground, site)) = &self.here else {
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+        };
+        let proposed = Ground { files: Arc::clone(&ground.files), snapshot: state };
+        let operation = RunOperation::Plan;
+        let starting = match self.starting(&proposed, site, board, operation, false, secrets, actor) {
+            Ok(starting) => Starting { until: Some(Instant::now() + trial::LIMIT), ..starting },
+            Err(refusal) => return responder.send(Err(refusal)),
+        };
+        let secrets = missing_secrets(site, &starting.draft);
+        if !secrets.is_empty() {
+            return responder.send(Ok(ReviewAnswer::PlanNeeds { proposal: about.proposal, board, secrets }));
+        }
+        match site.take_place(board) {
+            Ok(place) => {
+                // A board that the proposal brings is not there yet.
+                let now = self.draft(ground, board).ok();
+                trial::start(
+                    about,
+                    starting,
+                    now,
+                    place,
+                    responder.map(|run| ReviewAnswer::Planning { run }),
+                );
+            }
+            Err(refusal) => responder.send(Err(refusal)),
+        }
+    }
+
+    /// Plans an agent's request, unless a person has to say more first.
+    fn plan_request(&self, asked: RequestAsked, responder: Option<Responder<ReviewAnswer>>) {
+        let PlanKey { proposal, board, .. } = asked.key;
+        let (key, responder) = (asked.key, responder.unwrap_or_else(|| Responder::new(drop)));
+        let requests = &self.link.shown.requests;
+        match self.begin_request_plan(asked) {
+            Ok(RequestPlanning::Starts(reserved, starting)) => {
+                running::start(*starting, reserved, responder.map(|run| ReviewAnswer::Planning { run }));
+            }
+            Ok(RequestPlanning::NeedsValues(secrets)) => {
+                requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
+                responder.send(Ok(ReviewAnswer::PlanNeeds { proposal, board, secrets }));
+            }
+            Ok(RequestPlanning::NeedsPress(reason)) => {
+                requests.need(key, reason.clone());
+                responder.send(Err(Refusal::new(Code::ConfirmationRequired, reason)));
+            }
+            Err(refusal) => {
+                requests.fail(key, refusal.message.clone());
+                responder.send(Err(refusal));
+            }
+        }
+    }
+
+    fn begin_request_plan(&self, asked: RequestAsked) -> Result<RequestPlanning, Refusal> {
+        let RequestAsked { key, operation, requested_by, actor, secrets, pressed } = asked;
+        let plans = match operation {
+            RunOperation::Destroy => RunOperation::PlanDestroy,
+            _ => RunOperation::Plan,
+        };
+        let Some((ground, site)) = &self.here else {
+            return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
+        };
+        let starting = self.starting(ground, site, key.board, plans, false, secrets, actor)?;
+        let missing = missing_secrets(site, &starting.draft);
+        if !missing.is_empty() {
+            return Ok(RequestPlanning::NeedsValues(missing));
+        }
+        if !pressed && let Some(reason) = initialised::needs_person(&starting.draft, Some(&self.user), plans)?
+        {
+            return Ok(RequestPlanning::NeedsPress(reason));
+        }
+        let reserved = site.reserve(&starting.draft.board)?;
+        let file = PlanFile::make(&self.user.plans, ground.files.root(), key.proposal).map_err(|error| {
+            Refusal::new(Code::StorageError, format!("No file for the plan could be made: {error}."))
+                .hint("Free some space, then plan again.")
+        })?;
+        let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
+        Ok(RequestPlanning::Starts(reserved, Box::new(Starting { request, ..starting })))
+    }
+
+    /// Applies a saved plan; whether everything is as it was planned is looked at once more when the run starts.
+    fn apply_request(&self, apply: ApplyRequest, responder: Responder<TerraformAnswer>) {
+        let ApplyRequest { key, saved, requested_by, actor, follower } = apply;
+        let Some((ground, site)) = &self.here else {
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+        };
+        let operation = RunOperation::ApplyPlan;
+        let starting = self.starting(ground, site, key.board, operation, true, Vec::new(), actor);
+        match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
+            Ok((reserved, starting)) => {
+                let request = Some(RequestRun { key, requested_by, step: RequestStep::Apply(saved) });
+                let starting = Starting { request, follower: Some(follower), ..starting };
+                running::start(starting, reserved, responder.map(|run| TerraformAnswer::Started { run }));
+            }
+            Err(refusal) => responder.send(Err(refusal)),
+        }
+    }
+
+    fn hcl(&self, ground: &Ground, site: &Arc<Site>, board: BoardId) -> Result<TerraformAnswer, Refusal> {
+        let draft = self.draft(ground, board)?;
+        self.look_for_program(site);
+        site.look_at_state(&draft);
+        let difference = write::difference(&ground.files, &draft.board.name, &draft.generated)
+            .map_err(|error| storage(&error))?;
+        let folder = write::folder_of(&draft.board.name);
+        let mut files = Vec::with_capacity(draft.generated.files.len());
+        for (name, text) in &draft.generated.files {
+            let path = format!("{folder}/{name}");
+            let on_disk = match difference.written.contains(&path) {
+                true => Some(read(ground, &path)?),
+                false => None,
+            };
+            files.push(HclFile { path: name.clone(), text: text.to_string(), on_disk });
+        }
+        let view = HclView {
+            board,
+            revision: ground.snapshot.revision(),
+            files,
+            spans: views::spans(&draft),
+            findings: views::findings_of(&draft),
+            secrets: missing_secrets(site, &draft),
+            in_the_way: difference.in_the_way,
+            removed: difference.removed,
+        };
+        Ok(TerraformAnswer::Hcl(Box::new(view)))
+    }
+
+    fn write(&self, ground: &Ground, board: BoardId) -> Result<TerraformAnswer, Refusal> {
+        let draft = self.draft(ground, board)?;
+        let done = write::write(&ground.files, &draft.board.name, &draft.generated)
+            .map_err(|error| storage(&error))?;
+        let write::Difference { written, removed, in_the_way } = done;
+        Ok(TerraformAnswer::Written { written, removed, in_the_way })
+    }
+
+    /// Which program there is, for the window to show. It is the user's own: looking at a workspace starts nothing that
+    /// came with it.
+    fn look_for_program(&self, site: &Arc<Site>) {
+        if !site.wants_program() {
+            return;
+        }
+        let (site, spawner, link) = (Arc::clone(site), Arc::clone(&self.spawner), self.link.clone());
+        let work = move || {
+            // Told with the view, whether it was found or not.
+            drop(site.program(&*spawner));
+            link.look();
+        };
+        if let Err(error) = std::thread::Builder::new().name("terraform-program".to_owned()).spawn(work) {
+            tracing::error!(%error, "no thread to look for Terraform");
+        }
+    }
+}
+
+/// How the planning of a request goes on.
+enum RequestPlanning {
+    Starts(Reserved, Box<Starting>),
+    /// Of these variables.
+    NeedsValues(Vec<String>),
+    /// Because the plan itself executes or sends, or cannot be judged: why.
+    NeedsPress(String),
+}
+
+/// Empty when there is none.
+fn read(ground: &Ground, path: &str) -> Result<String, Refusal> {
+    match WorkspacePath::parse(path).and_then(|path| ground.files.read_text(&path)) {
+        Ok(text) => Ok(text),
+        Err(FileError::Missing { .. }) => Ok(String::new()),
+        Err(error) => Err(storage(&error)),
+    }
+}
+
+/// Sensitive variables that nobody has given a value yet.
+fn missing_secrets(site: &Site, draft: &Draft) -> Vec<String> {
+    let variables = draft.generated.variables.iter();
+    variables
+        .filter(|variable| variable.sensitive && variable.default.is_none())
+        .map(|variable| variable.name.clone())
+        .filter(|name| {
+            !site.has_secret(draft.board.id, name) && std::env::var_os(format!("TF_VAR_{name}")).is_none()
+        })
+        .collect()
+}
+
+fn check_secrets(secrets: &[(String, String)]) -> Result<(), Refusal> {
+    let wrong = |message: String| Err(Refusal::new(Code::BadRequest, message).field("secrets"));
+    if secrets.len() > MOST_SECRETS {
+        return wrong(format!("more than {MOST_SECRETS} values"));
+    }
+    for (name, value) in secrets {
+        if !terraform::hcl::is_identifier(name) {
+            return wrong(format!("{name:?} is not the name of a variable"));
+        }
+        if value.len() > LONGEST_SECRET || value.contains('\0') {
+            return wrong(format!("the value of {name} is too long, or no text"));
+        }
+    }
+    Ok(())
+}
