@@ -88,7 +88,7 @@ impl Bench {
         let workspace = Mutex::new(workspace);
         let writer = Arc::new(WriterFixture { workspace, handle: handle.clone(), published: publish });
         let events: Arc<dyn Around> = Arc::<WriterFixture>::clone(&writer);
-        let worker = start(handle, orders, events, Arc::new(OwnGroup), user(folder.path())).unwrap();
+        let worker = start(handle, orders, events, Arc::new(processes::ProcessGroupSpawner), user(folder.path())).unwrap();
         let (view, lines) = (TerraformView::default(), Vec::new());
         Self { writer, worker: Some(worker), root, _folder: folder, published, board, view, lines }
     }
