@@ -192,7 +192,7 @@ fn a_call_goes_by_its_policy_and_is_audited() {
 
     let audited = calls(&home, &workspace);
     let reasons: Vec<&str> = audited.iter().map(|entry| entry.reason.as_deref().unwrap()).collect();
-    assert!(reasons.contains(&"plain__echo: it answered"), "{reasons:?}");
+    assert!(reasons.contains(&"plain__echo: it succeeded"), "{reasons:?}");
     assert!(!format!("{reasons:?}").contains("hello"), "what was said is private");
     // In mode observe neither ours nor theirs does anything.
     let all = tool_names(&mut agent);
@@ -356,7 +356,7 @@ fn a_call_that_asks_waits_for_a_person_and_a_terminal_decides_only_with_the_code
     let mut enable = terminal(&["upstream", "enable", "mine"]);
     enable.wait_for("Code: ");
     let code = code_of(&serve, 1);
-    assert!(serve.screen().contains("switch on mine"), "it says what it is for: {}", serve.screen());
+    assert!(serve.screen().contains("enable mine"), "it says what it is for: {}", serve.screen());
     enable.write(&code);
     let enabled = enable.end();
     assert!(enabled.code == Some(0) && enabled.out.contains("needs approval"), "{enabled:?}");

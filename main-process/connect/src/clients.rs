@@ -1,4 +1,4 @@
-//! The clients, and where each keeps its configuration.
+//! The clients, and the configuration file of each.
 
 use super::Bridge;
 use jsonc_parser::cst::CstInputValue;
@@ -12,7 +12,7 @@ pub enum Client {
     Cursor,
 }
 
-/// Whose configuration: everything the user opens, or one workspace.
+/// The reach of a configuration: everything the user opens, or one workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Scope {
     /// The client's own configuration
@@ -21,31 +21,31 @@ pub enum Scope {
     Project,
 }
 
-/// The folders that decide where things are.
+/// The folders in which configurations are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     pub home: PathBuf,
-    /// Where programs keep their configuration on this system.
+    /// The folder of programs' configurations on this system.
     pub config: PathBuf,
     pub workspace: Option<PathBuf>,
 }
 
-/// One file to write, and how.
+/// A file to write, and the form of the entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub file: PathBuf,
     /// The object that holds the servers.
     pub key: &'static str,
-    /// What the workspace is called in it.
+    /// The name of the workspace in the entry.
     pub workspace: Option<String>,
-    /// Whether the entry says how it talks.
+    /// Whether the entry names its transport.
     pub typed: bool,
-    /// Whose file it is: a link in a workspace, which may come from somebody else, is not followed.
+    /// The owner of the file: a link in a workspace, which may come from another person, is not followed.
     pub scope: Scope,
 }
 
 impl Places {
-    /// As the system and its variables say.
+    /// The folders of the present user, from the environment.
     pub fn of_user(workspace: Option<PathBuf>) -> Option<Self> {
         let variable =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -71,7 +71,7 @@ impl Client {
         }
     }
 
-    /// What to do so that it takes effect.
+    /// The step that makes the entry take effect.
     pub fn next_step(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => {
@@ -85,12 +85,12 @@ impl Client {
         }
     }
 
-    /// The scope that is meant when none is named: the workspace's where there is one and the client looks there.
+    /// The default scope: the workspace where there is one and the client reads its file.
     pub fn usual_scope(self, places: &Places) -> Scope {
         if self == Self::ClaudeDesktop || places.workspace.is_none() { Scope::User } else { Scope::Project }
     }
 
-    /// None when the client has no such file: a project's needs a workspace, and Claude Desktop has none at all.
+    /// Returns `None` when the client has no such file: a project's file needs a workspace, and Claude Desktop has none at all.
     pub fn target(self, scope: Scope, places: &Places) -> Option<Target> {
         let key = if self == Self::Vscode { "servers" } else { "mcpServers" };
         let typed = self == Self::Vscode;
@@ -104,11 +104,11 @@ impl Client {
             };
             return Some(Target { file, key, workspace: workspace.map(text), typed, scope });
         }
-        // A file that others share names no folder of this machine's.
+        // A shared file names no folder of this machine.
         let root = workspace?;
         let (file, workspace) = match self {
             Self::ClaudeDesktop => return None,
-            // Runs servers in the folder where it was started, and the bridge looks upwards from there.
+            // It runs servers in the folder where it was started, and the bridge searches upwards from there.
             Self::ClaudeCode => (".mcp.json", None),
             Self::Vscode => (".vscode/mcp.json", Some("${workspaceFolder}".to_owned())),
             Self::Cursor => (".cursor/mcp.json", Some("${workspaceFolder}".to_owned())),

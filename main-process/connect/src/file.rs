@@ -1,4 +1,4 @@
-//! The configuration file itself: read, changed, kept aside, replaced whole.
+//! The configuration file itself: read, changed, backed up, replaced as a whole.
 
 use super::{
     Bridge, NAME, Scope, Target,
@@ -12,9 +12,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Far more than any configuration has.
-const LARGEST: u64 = 16 << 20;
-/// New files may come to hold other servers' secrets.
+/// More than any configuration has.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+/// New files are private, because they may come to hold secrets of other servers.
 const PRIVATE: u32 = 0o600;
 
 #[derive(Debug, thiserror::Error)]
@@ -27,16 +27,16 @@ pub enum ConnectError {
     Write { file: PathBuf, source: io::Error },
 }
 
-/// What was done.
+/// The outcome of writing the entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Connected {
-    /// The entry was there already.
+    /// The file has the entry already.
     Already,
-    /// The content before is kept in `backup`, if there was any.
+    /// The earlier content is in `backup`, if there was any.
     Written { backup: Option<PathBuf> },
 }
 
-/// What the file would say if it held nothing else: to be shown, or put in by hand.
+/// A file with the entry alone, to be shown or copied by hand.
 pub fn example(target: &Target, bridge: &Bridge) -> String {
     merge("", target.key, NAME, &target.members(bridge)).unwrap_or_default()
 }
@@ -44,7 +44,7 @@ pub fn example(target: &Target, bridge: &Bridge) -> String {
 /// Writes the entry.
 pub fn connect(target: &Target, bridge: &Bridge) -> Result<Connected, ConnectError> {
     let file = match target.scope {
-        // Dotfiles are often links into a repository: it is the file behind it that changes.
+        // Dotfiles are often links into a repository: the file behind the link is changed.
         Scope::User => target.file.canonicalize().unwrap_or_else(|_| target.file.clone()),
         Scope::Project => {
             refuse_link(&target.file)
@@ -79,14 +79,17 @@ fn read(file: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     let mut text = String::new();
-    opened.take(LARGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {LARGEST} bytes")));
+    opened.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it has more than {MAX_FILE_BYTES} bytes"),
+        ));
     }
     Ok(Some(text))
 }
 
-/// Whole or not at all; with the rights that it had.
+/// Replaces the file as a whole or not at all, with its permissions.
 fn replace(file: &Path, before: Option<&str>, after: &str) -> io::Result<Option<PathBuf>> {
     let beside = |ending: &str| {
         let mut name = file.file_name().unwrap_or_default().to_owned();
@@ -103,7 +106,7 @@ fn replace(file: &Path, before: Option<&str>, after: &str) -> io::Result<Option<
 }
 
 fn put(path: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
-    // Left over from an interrupted attempt, or an earlier backup; never written through, should it be a link.
+    // A file from an interrupted attempt or an earlier backup is removed first, because it may be a link.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -1,7 +1,7 @@
-//! Makes Draftboard known to the programs that agents live in: an entry in their configuration that starts the bridge.
+//! Registers Draftboard with the clients of agents: an entry in their configuration that starts the bridge.
 //!
-//! Owns: which file that is, what the entry says, and that nothing else in the file changes. An entry holds no secret: the
-//! bridge finds the running Draftboard, and what it needs to be let in, by itself.
+//! Owns: the path of the file, the content of the entry, and that nothing else in the file changes. An entry holds no secret:
+//! the bridge finds the running Draftboard and its credentials by itself.
 //! Must not know: MCP, sockets.
 
 mod clients;
@@ -14,13 +14,13 @@ use journal::{WorkspaceFiles, WorkspacePath};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The name of the entry everywhere.
+/// The name of the entry in every configuration.
 const NAME: &str = "draftboard";
 
 /// The command that a client runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bridge {
-    /// Where the executable is.
+    /// The path of the executable.
     pub command: String,
     pub workspace: Option<String>,
     /// Whether it may start Draftboard when none is running.
@@ -40,10 +40,10 @@ impl Bridge {
     }
 }
 
-/// `mcp.json` of a workspace: its entry, in the form that most clients read, to be copied from.
+/// The `mcp.json` of a workspace: the entry in the form that most clients read, to copy from.
 const MCP_JSON: &str = ".draftboard/mcp.json";
 
-/// Keeps it up to date. Only a convenience: failing is worth a line in the log and no more.
+/// Updates `mcp.json`. It is a convenience, so a failure is only logged.
 pub fn keep_mcp_json(workspace: &Path) {
     let written = std::env::current_exe().map_err(|error| error.to_string()).and_then(|exe| {
         let text = mcp_json(&exe, workspace);

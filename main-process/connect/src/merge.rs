@@ -5,7 +5,7 @@ use jsonc_parser::{
     cst::{CstInputValue, CstNode, CstRootNode},
 };
 
-/// Comments and trailing commas are what configurations have; anything looser is a mistake to be shown to its owner.
+/// Comments and trailing commas are accepted; anything looser is a mistake for its owner to correct.
 const LENIENT: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_loose_object_property_names: false,
@@ -29,8 +29,8 @@ pub enum MergeError {
     ForeignShape(String),
 }
 
-/// The text with the entry `name` in the object `key`. An entry that is there keeps its other members; the same text comes
-/// back when there is nothing to change.
+/// The text with the entry `name` in the object `key`. An existing entry keeps its other members; the text is unchanged when
+/// the entry is up to date.
 pub(super) fn merge(
     text: &str,
     key: &str,
@@ -65,7 +65,7 @@ pub(super) fn merge(
     Ok(merged)
 }
 
-/// Whether a value in the file means the same, however it is laid out.
+/// Whether a value in the file is equal, apart from its layout.
 fn says(node: &CstNode, value: &CstInputValue) -> bool {
     match value {
         CstInputValue::String(text) => {

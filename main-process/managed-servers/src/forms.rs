@@ -1,4 +1,4 @@
-//! Between what a person fills in and what the engine keeps.
+//! Converts between forms that a person fills in and configurations of servers.
 
 use shared_protocol::{
     Code, Refusal,
@@ -12,11 +12,11 @@ use upstreams::{
     ToolPolicy,
 };
 
-/// The part of a configuration that an address's secret is kept under.
+/// The part of a configuration that holds the secret of an HTTP address.
 const AUTH: &str = "auth";
 
-/// A configuration out of a form, and the secrets that were typed into it. `before` is what an update replaces: its id, its
-/// tools' settings, its switch and the secrets that stay.
+/// The configuration of a form, and the secrets that were typed into it. An update keeps the id, the settings of tools, the
+/// switch and the unchanged secrets of `before`.
 pub(super) fn config(
     form: ServerForm,
     before: Option<&McpConfig>,
@@ -61,9 +61,9 @@ fn auth(form: &AuthForm, secrets: &mut Vec<(String, Secret)>) -> Result<(HttpAut
     };
     match value {
         VariableValue::Plain(text) => {
-            secrets.push((AUTH.to_owned(), typed(AUTH, &TypedSecret(text.clone()))?))
+            secrets.push((AUTH.to_owned(), typed_secret(AUTH, &TypedSecret(text.clone()))?))
         }
-        VariableValue::Typed(text) => secrets.push((AUTH.to_owned(), typed(AUTH, text)?)),
+        VariableValue::Typed(text) => secrets.push((AUTH.to_owned(), typed_secret(AUTH, text)?)),
         VariableValue::Missing | VariableValue::Secret { .. } => {}
     }
     Ok((auth, true))
@@ -84,12 +84,12 @@ fn add_variable(
         }
         VariableValue::Secret { .. } => true,
         VariableValue::Typed(text) => {
-            secrets.push((name.clone(), typed(&name, &text)?));
+            secrets.push((name.clone(), typed_secret(&name, &text)?));
             true
         }
     };
     if config.env_vars.insert(name.clone(), variable).is_some() {
-        return Err(Refusal::new(Code::ValidationError, format!("the variable {name} is there twice"))
+        return Err(Refusal::new(Code::ValidationError, format!("The variable {name} is set twice."))
             .field(format!("variables.{name}")));
     }
     if is_secret {
@@ -98,12 +98,12 @@ fn add_variable(
     Ok(())
 }
 
-pub(super) fn typed(part: &str, text: &TypedSecret) -> Result<Secret, Refusal> {
+pub(super) fn typed_secret(part: &str, text: &TypedSecret) -> Result<Secret, Refusal> {
     Secret::new(&text.0)
         .map_err(|failure| Refusal::new(Code::ValidationError, failure.message).field(part.to_owned()))
 }
 
-/// A form out of a configuration. `set` are the parts whose secrets are in the store.
+/// The form of a configuration. `set` are the parts whose secrets are in the store.
 pub(super) fn form(config: &McpConfig, set: &BTreeSet<String>) -> ServerForm {
     let secret = |part: &str| VariableValue::Secret { set: set.contains(part) };
     let auth = match &config.transport {
@@ -142,14 +142,14 @@ pub(super) fn form(config: &McpConfig, set: &BTreeSet<String>) -> ServerForm {
     }
 }
 
-/// What a new server may not bring along: being switched on, being believed, and what was said about its tools.
-pub(super) fn tame(config: &mut McpConfig) {
+/// Resets what a new server may not bring along: the switch, the trust in its annotations, and the settings of its tools.
+pub(super) fn reset_trust(config: &mut McpConfig) {
     config.enabled = false;
     config.trusted = false;
     config.tools = BTreeMap::new();
 }
 
-/// What is run with its arguments, or the address: what a person looks at before switching it on.
+/// The command line or the address, which a person reads before enabling the server.
 pub(super) fn runs(config: &McpConfig) -> String {
     let McpPackage { package_type, identifier, runtime_hint, command } = &config.package;
     let runtime = runtime_hint.as_deref();
@@ -211,7 +211,7 @@ pub(super) fn tool_policy(policy: Policy) -> ToolPolicy {
 fn limits(form: &LimitsForm) -> Limits {
     let LimitsForm { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls } =
         *form;
-    // What does not fit is far over every bound, and refused as such.
+    // A value that does not fit is over every limit and refused as such.
     let (result_bytes, calls) =
         (usize::try_from(result_bytes).unwrap_or(usize::MAX), usize::try_from(calls).unwrap_or(usize::MAX));
     Limits { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }

@@ -1,13 +1,13 @@
-//! What Draftboard tells manifests of the type `internal`. All of it is computed from the view that the writer publishes, so
-//! nothing waits for anybody, and nothing changes.
+//! The methods of manifests of type `internal`. All results are computed from the published view, so nothing waits and
+//! nothing changes.
 
 use super::ManagedServerEvents;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use upstreams::{Code, Failure, INTERNAL_METHODS, InternalMethods};
 
-/// Problems in one answer.
-const MOST_PROBLEMS: usize = 200;
+/// The number of problems in one answer.
+const MAX_PROBLEMS: usize = 200;
 
 pub(super) struct InternalMethodTable(pub(super) Arc<dyn ManagedServerEvents>);
 
@@ -25,7 +25,7 @@ impl InternalMethods for InternalMethodTable {
         }
         let workspace = view.workspace.as_ref();
         let refused = |code, message: &str| Failure { code, message: message.to_owned(), field: None };
-        let workspace = workspace.ok_or_else(|| refused(Code::Conflict, "No workspace is open"))?;
+        let workspace = workspace.ok_or_else(|| refused(Code::Conflict, "No workspace is open."))?;
         let snapshot = &workspace.snapshot;
         match method {
             "workspace.status" => Ok(json!({
@@ -43,10 +43,10 @@ impl InternalMethods for InternalMethodTable {
             }
             "workspace.problems" => {
                 let problems = workspace.problems();
-                let shown: Vec<_> = problems.iter().take(MOST_PROBLEMS).collect();
+                let shown: Vec<_> = problems.iter().take(MAX_PROBLEMS).collect();
                 Ok(json!({ "total": problems.iter().count(), "problems": shown }))
             }
-            _ => Err(refused(Code::NotFound, &format!("Draftboard has no method {method:.64}"))),
+            _ => Err(refused(Code::NotFound, &format!("Draftboard has no method {method:.64}."))),
         }
     }
 }

@@ -1,24 +1,26 @@
-//! The MCP servers that Draftboard manages for its user, and tool manifests, wired into the process: who may ask and decide,
-//! what window and agents are shown, where things are kept, and how servers are started and ended.
+//! The MCP servers that Draftboard manages for its user, and tool manifests, within the process: requests, decisions, views,
+//! and proxied tools for agents.
 //!
-//! Owns: the service's life, the folders, forms and views. Must not know: how a server is talked to (`upstreams` does), what
-//! agents' tools look like on the wire (`mcp-server` does), the graph.
+//! Owns: the lifetime of the service, the folders, forms and views. Must not know: how a server is talked to (`upstreams`
+//! does), the wire format of agents' tools (`mcp-server` does), the graph, the writer.
 //!
 //! ```text
-//! writer ── show(root) ──▶ which workspace's manifests
-//!        ── request, decide ──▶ orders ──▶ keeper ── a task each ── reply     bounded, on the agents' runtime
-//!                                          └─ follower ── view ──▶ Job::Upstreams, tools ──▶ Published
+//! writer  ── show(root) ──▶ the workspace whose manifests are read
+//! clients ── request, decide ──▶ orders ── a task each ──▶ Responder      bounded, on the agents' runtime
+//!                                  └─ publish.rs ── views, tools ──▶ ManagedServerEvents
 //! ```
+//!
+//! A request goes from any thread straight to the runtime: the restart of a server does not pass the writer.
 
-mod follow;
 mod forms;
-mod guests;
 mod internal;
-mod keeper;
 mod manifests;
+mod orders;
+mod proxied_tools;
+mod publish;
+mod purpose;
 mod sources;
 mod views;
-mod words;
 
 pub use manifests::check as check_manifests;
 
@@ -41,12 +43,12 @@ use tokio::{
 };
 use upstreams::McpService;
 
-/// Orders that may wait.
+/// The capacity of the queue of orders.
 const MAX_ORDERS: usize = 256;
-/// Servers are given their grace; what is left then is ended by its warden.
+/// The time for all servers to stop; wardens end the rest.
 const STOP_LIMIT: Duration = Duration::from_secs(8);
 
-/// Who decides, and which way the decision came.
+/// The actor of a request or decision, and its channel: window, terminal or agent.
 #[derive(Debug, Clone)]
 pub struct By {
     pub name: String,
@@ -60,28 +62,28 @@ pub enum Order {
     Stop(crossbeam_channel::Sender<()>),
 }
 
-/// A call that an agent has asked for and a person has accepted.
+/// A call that an agent proposed and a person accepted.
 pub struct Accepted {
     pub proposal: ProposalId,
-    /// What people call the proposal.
+    /// The number of the proposal, which people use.
     pub number: u64,
-    /// Who asked.
+    /// The client that proposed the call.
     pub proposer: String,
     pub call: ToolCall,
 }
 
-/// How the rest of the process reaches this part.
+/// Sends requests and decisions to the managed servers. Cheap to clone.
 #[derive(Clone)]
 pub struct Link {
     orders: mpsc::Sender<Order>,
-    /// The open workspace.
+    /// The root of the open workspace.
     root: watch::Sender<Option<PathBuf>>,
     shown: Arc<ArcSwap<UpstreamsView>>,
-    /// Once it is open.
+    /// Set once the service is open.
     service: Arc<OnceLock<Arc<McpService>>>,
 }
 
-/// Where the user's things are.
+/// The user's folders for managed servers.
 #[derive(Debug, Clone)]
 pub struct ManagedServerFolders {
     pub config: PathBuf,
@@ -127,14 +129,14 @@ pub struct ManagedServerContext {
 }
 
 impl Link {
-    /// Nobody is at the other end before [`start`].
+    /// Orders wait in the queue until [`start`].
     pub fn new() -> (Self, mpsc::Receiver<Order>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
         let (root, shown) = (watch::Sender::new(None), Arc::default());
         (Self { orders, root, shown, service: Arc::default() }, waiting)
     }
 
-    /// Says which workspace is open, if that is news.
+    /// Sets the open workspace.
     pub fn show(&self, root: &Path) {
         self.root.send_if_modified(|known| {
             let is_news = known.as_deref() != Some(root);
@@ -145,73 +147,73 @@ impl Link {
         });
     }
 
-    /// What window and terminals were told last.
+    /// The view that was published last.
     pub fn view(&self) -> Arc<UpstreamsView> {
         self.shown.load_full()
     }
 
-    /// A decision in words, for whoever is asked for it.
+    /// Describes a decision for the person who confirms it.
     pub fn purpose(&self, decision: &UpstreamDecision) -> Result<String, Refusal> {
         let mut view = self.view().as_ref().clone();
-        // What was added a moment ago may not have been shown yet.
+        // A server that was added a moment ago may not be in the view yet.
         if let Some(service) = self.service.get() {
             view.servers = service.list().iter().map(|config| views::brief(service, config)).collect();
         }
-        words::purpose(decision, &view)
+        purpose::describe(decision, &view)
     }
 
-    /// Answers later, from another thread.
+    /// Sends a request. The response comes from another thread.
     pub fn request(&self, request: UpstreamRequest, by: By, responder: Responder<UpstreamAnswer>) {
         self.order(Order::Request { request, by, responder });
     }
 
-    /// Carries out what a person has decided. Whoever calls this has made sure of that.
+    /// Carries out a decision. The caller has made sure that a person made it.
     pub fn decide(&self, decision: UpstreamDecision, by: By, responder: Responder<UpstreamAnswer>) {
         self.order(Order::Decide { decision, by, responder });
     }
 
-    /// Calls what was accepted, once, and notes what came of it. A refusal means that nothing was called, and is told by whoever
-    /// asked for this.
+    /// Makes an accepted call, once, and records its outcome. A refusal means that nothing was called; the caller reports it.
     pub fn accepted(&self, accepted: Accepted) -> Result<(), Refusal> {
-        self.leave(Order::Accepted(accepted)).map_err(|returned| returned.1)
+        self.queue(Order::Accepted(accepted)).map_err(|returned| returned.1)
     }
 
     fn order(&self, order: Order) {
-        let Err(returned) = self.leave(order) else { return };
+        let Err(returned) = self.queue(order) else { return };
         if let (Order::Request { responder, .. } | Order::Decide { responder, .. }, refusal) = *returned {
             responder.send(Err(refusal));
         }
     }
 
-    /// Leaves an order there, or gives it back with the reason.
-    fn leave(&self, order: Order) -> Result<(), Box<(Order, Refusal)>> {
+    /// Queues an order, or returns it with the refusal.
+    fn queue(&self, order: Order) -> Result<(), Box<(Order, Refusal)>> {
         self.orders.try_send(order).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(order) => Box::new((order, too_much())),
+            mpsc::error::TrySendError::Full(order) => Box::new((order, too_many())),
             mpsc::error::TrySendError::Closed(order) => {
-                let refusal = Refusal::new(Code::ServiceUnavailable, "managed servers are not looked after")
-                    .hint("Start Draftboard again; its log says why.");
+                let refusal = Refusal::new(Code::ServiceUnavailable, "Managed servers are not running.")
+                    .hint("Start Draftboard again. Its log names the cause.");
                 Box::new((order, refusal))
             }
         })
     }
 
-    /// Ends all servers and waits until they are gone, or their time is over. Not from within the runtime.
+    /// Stops all servers and waits for their end or the time limit. Must not be called on the runtime.
     pub fn stop(&self) {
         let (done, is_done) = crossbeam_channel::bounded(1);
-        // Closed: it has ended already.
+        // Closed: the service has ended already.
         if self.orders.blocking_send(Order::Stop(done)).is_ok() && is_done.recv_timeout(STOP_LIMIT).is_err() {
-            tracing::warn!("servers that did not end in time are left to their wardens");
+            tracing::warn!("servers that did not stop in time are left to their wardens");
         }
     }
 }
 
-fn too_much() -> Refusal {
-    Refusal::new(Code::Timeout, "too much is waiting for managed servers").hint("Try again in a moment.")
+fn too_many() -> Refusal {
+    Refusal::new(Code::Timeout, "Too many requests are waiting for managed servers.")
+        .hint("Try again in a moment.")
 }
 
-/// Starts this part on the agents' runtime, and does not wait: a keyring may take its time.
+/// Starts the service on the agents' runtime without waiting for it: a keyring may take a moment.
 pub fn start(link: Link, orders: mpsc::Receiver<Order>, context: ManagedServerContext, runtime: &Handle) {
-    runtime.spawn(keeper::run(link, orders, context, runtime.clone()));
+    runtime.spawn(orders::run(link, orders, context, runtime.clone()));
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where manifests are looked for, and noticing that something there has changed.
+//! The folders of manifests, and the detection of changes in them.
 
 use super::{ManagedServerFolders, views};
 use shared_protocol::upstreams::ManifestBrief;
@@ -9,13 +9,13 @@ use std::{
 };
 use upstreams::{ManifestFolder, Origin};
 
-/// How often the folders are looked at.
-pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Entries of both folders that are looked at; manifests are fewer.
-const MOST_ENTRIES: usize = 2_048;
-const DEEPEST: usize = 6;
+/// The interval in which the folders are checked.
+pub(super) const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+/// The number of entries of both folders that are checked; manifests are fewer.
+const MAX_ENTRIES: usize = 2_048;
+const MAX_DEPTH: usize = 6;
 
-/// The user's own first: of two tools with one name the first stays.
+/// The user's own folder comes first: of two tools with one name the first counts.
 pub(super) fn folders(user: &ManagedServerFolders, workspace: Option<&Path>) -> Vec<ManifestFolder> {
     let own = ManifestFolder { origin: Origin::User, path: user.manifests() };
     let shared = workspace
@@ -24,12 +24,12 @@ pub(super) fn folders(user: &ManagedServerFolders, workspace: Option<&Path>) -> 
     std::iter::once(own).chain(shared).collect()
 }
 
-/// What is in the folders, as far as one sees it from outside: another value when a file came, went or was written.
+/// The names, sizes and times of the files in the folders. It differs when a file is added, removed or written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Looks(Vec<(PathBuf, u64, Option<SystemTime>)>);
+pub(super) struct ManifestFingerprint(Vec<(PathBuf, u64, Option<SystemTime>)>);
 
-impl Looks {
-    /// `programs` are what manifests run: some stand outside the folders.
+impl ManifestFingerprint {
+    /// `programs` are the programs of manifests, some of which are outside the folders.
     pub(super) fn of(folders: &[ManifestFolder], programs: &[PathBuf]) -> Self {
         let mut found = Vec::new();
         for folder in folders {
@@ -48,11 +48,11 @@ impl Looks {
 fn collect(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64, Option<SystemTime>)>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        if found.len() >= MOST_ENTRIES {
+        if found.len() >= MAX_ENTRIES {
             return;
         }
         let Ok(about) = entry.metadata() else { continue };
-        if about.is_dir() && depth < DEEPEST {
+        if about.is_dir() && depth < MAX_DEPTH {
             collect(&entry.path(), depth + 1, found);
         } else if about.is_file() {
             found.push((entry.path(), about.len(), about.modified().ok()));
@@ -60,7 +60,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64, Option<Sy
     }
 }
 
-/// Reads manifests as they would be read, and calls nothing. Each place is a folder or one file.
+/// Checks manifests without calling anything. Each place is a folder or one file.
 pub fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
     let folders: Vec<ManifestFolder> =
         places.iter().map(|place| ManifestFolder { origin: Origin::User, path: place.to_owned() }).collect();

@@ -1,4 +1,4 @@
-//! Where other programs keep the servers that they know.
+//! Configurations of other programs, from which servers can be imported.
 
 use clap::ValueEnum as _;
 use connect::{Client, Places, Scope};
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Those that exist: each program's own file, and the workspace's.
+/// The existing configurations: each program's own file, and the workspace's.
 pub(super) fn list(workspace: Option<PathBuf>) -> Vec<ImportSource> {
     let Some(places) = Places::of_user(workspace) else { return Vec::new() };
     let mut found = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn list(workspace: Option<PathBuf>) -> Vec<ImportSource> {
             found.push(ImportSource { program: client.title().to_owned(), path });
         }
     }
-    // VS Code also keeps servers among its settings, where most people have none.
+    // VS Code may also have servers in its settings; settings without servers are not listed.
     let of_workspace = places.workspace.as_ref().map(|root| root.join(".vscode/settings.json"));
     for path in std::iter::once(places.config.join("Code/User/settings.json")).chain(of_workspace) {
         if read(&path).is_ok_and(|text| upstreams::import(&text).is_ok()) {
@@ -59,7 +59,8 @@ fn read(path: &Path) -> Result<String, Refusal> {
 }
 
 fn too_large() -> Refusal {
-    Refusal::new(Code::LimitExceeded, format!("a configuration has at most {MAX_TEXT} bytes")).field("source")
+    Refusal::new(Code::LimitExceeded, format!("The configuration is larger than {MAX_TEXT} bytes."))
+        .field("source")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What window and terminals are shown, out of what the engine knows.
+//! Views for window and terminals, made from the state of the service.
 
 use super::forms;
 use shared_protocol::{
@@ -21,10 +21,10 @@ use upstreams::{
 };
 use uuid::Uuid;
 
-/// Lines of a log that stand beside a server that starts, waits or has failed.
+/// The number of log lines that are shown with a server that starts, waits or has failed.
 const LAST_LINES: usize = 6;
-/// A text in a change of a definition; what is longer is cut, and says so.
-const LONGEST_CHANGE: usize = 8 << 10;
+/// The length of a text in a change of a definition; longer ones are cut.
+const MAX_CHANGE_BYTES: usize = 8 << 10;
 
 pub(super) fn refusal(failure: Failure) -> Refusal {
     use upstreams::Code as Theirs;
@@ -45,19 +45,19 @@ pub(super) fn refusal(failure: Failure) -> Refusal {
     }
 }
 
-/// What stays the same as long as this process runs.
+/// Paths that stay the same as long as this process runs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Places {
+pub(super) struct ManagedServerPaths {
     pub(super) config_file: String,
     pub(super) registry: String,
 }
 
-/// Credentials of manifests that the store has a value for, as (manifest, credential).
+/// The credentials of manifests that have a value in the store, as (manifest, credential).
 pub(super) type CredentialsSet = BTreeSet<(String, String)>;
 
 pub(super) fn view(
     service: &McpService,
-    places: &Places,
+    places: &ManagedServerPaths,
     folders: &[ManifestFolder],
     credentials: &CredentialsSet,
 ) -> UpstreamsView {
@@ -135,7 +135,7 @@ pub(super) fn brief(service: &McpService, config: &McpConfig) -> ServerBrief {
     brief
 }
 
-/// Another number whenever anything that the details show is another.
+/// A hash of everything that the details show.
 fn stamp(service: &McpService, config: &McpConfig, brief: &ServerBrief) -> u64 {
     let mut hasher = DefaultHasher::new();
     serde_json::to_string(config).unwrap_or_default().hash(&mut hasher);
@@ -172,10 +172,10 @@ fn state(status: &McpStatus) -> ServerState {
     }
 }
 
-/// Asks the secret store; not from a thread that others wait for.
+/// The details of a server. Reads the secret store, so it may take a moment.
 pub(super) fn details(service: &McpService, id: Uuid) -> Result<ServerDetails, Refusal> {
     let config = service.get(id).ok_or_else(|| unknown(&id.to_string()))?;
-    // A store that cannot be read is told when the server is started; here nothing is set.
+    // A store that cannot be read is reported when the server starts; here no secret counts as set.
     let set = service.secrets_set(&config).unwrap_or_default();
     let mut tools: Vec<ToolView> = service.tools(id).iter().map(|shown| tool(shown, &config)).collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
@@ -183,8 +183,8 @@ pub(super) fn details(service: &McpService, id: Uuid) -> Result<ServerDetails, R
 }
 
 pub(super) fn unknown(named: &str) -> Refusal {
-    Refusal::new(Code::NotFound, format!("there is no server {named:.64}"))
-        .hint("`draftboard upstream list` shows all of them.")
+    Refusal::new(Code::NotFound, format!("There is no server {named:.64}."))
+        .hint("`draftboard upstream list` shows all servers.")
 }
 
 fn tool(tool: &Tool, config: &McpConfig) -> ToolView {
@@ -224,8 +224,8 @@ fn change(difference: &Difference) -> DefinitionChange {
             serde_json::Value::String(text) => text.clone(),
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
-        if text.len() > LONGEST_CHANGE {
-            text.truncate(text.floor_char_boundary(LONGEST_CHANGE));
+        if text.len() > MAX_CHANGE_BYTES {
+            text.truncate(text.floor_char_boundary(MAX_CHANGE_BYTES));
             text.push_str("… (cut)");
         }
         text
@@ -278,7 +278,7 @@ pub(super) fn manifest(
     }
 }
 
-/// Lines from a number on.
+/// The lines of a log from a number on.
 pub(super) fn log(service: &McpService, id: Uuid, from: u64) -> Option<LogPart> {
     let (lines, dropped) = service.log(id)?;
     let skipped = usize::try_from(from.saturating_sub(dropped)).unwrap_or(usize::MAX).min(lines.len());

@@ -1,4 +1,4 @@
-//! What the process around does for this part.
+//! The events that Terraform runs send to the rest of the process.
 
 use shared_protocol::{
     Actor, Refusal,
@@ -7,16 +7,17 @@ use shared_protocol::{
 };
 use workspace::Mutation;
 
-/// What the window should hear of.
+/// An event for the window.
 pub enum Told {
     View(Box<TerraformView>),
     Lines { run: RunId, first: u64, lines: Vec<RunLine> },
 }
 
+/// The rest of the process, as far as Terraform runs report to it.
 pub trait Around: Send + Sync {
-    /// May wait a moment; is never called by the writer.
+    /// Publishes an event. May wait; the writer never calls it.
     fn tell(&self, told: Told);
 
-    /// Changes the workspace; durable when it returns.
+    /// Changes the workspace. The change is durable when it returns.
     fn apply(&self, mutation: Mutation, actor: Actor) -> Result<Applied, Refusal>;
 }

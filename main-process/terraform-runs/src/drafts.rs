@@ -1,7 +1,7 @@
-//! The files of boards, made anew only as far as something changed. Any thread may ask; two that ask for the same board
-//! wait for each other, so that the work is done once.
+//! Generated files of boards, generated again only as far as something changed. Any thread may request them; two threads that
+//! request the same board wait for each other, so that the work is done once.
 
-use super::ground::Ground;
+use super::ground::WorkspaceGround;
 use shared_protocol::{Board, BoardId, Refusal};
 use std::{
     collections::BTreeMap,
@@ -9,34 +9,34 @@ use std::{
 };
 use terraform::{Generated, Generator, Input, Settings};
 
-/// A board as files, at one moment.
-pub(super) struct Draft {
-    pub(super) ground: Ground,
+/// A board as generated files, for one state.
+pub(super) struct BoardDraft {
+    pub(super) ground: WorkspaceGround,
     pub(super) board: Board,
-    /// Those that hold for the board.
+    /// The settings of the board.
     pub(super) settings: Settings,
     pub(super) generated: Generated,
 }
 
 #[derive(Default)]
-pub(super) struct Drafts {
-    boards: Mutex<BTreeMap<BoardId, Arc<Mutex<Kept>>>>,
+pub(super) struct BoardDrafts {
+    boards: Mutex<BTreeMap<BoardId, Arc<Mutex<DraftCache>>>>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct DraftCache {
     generator: Generator,
-    last: Option<Arc<Draft>>,
+    last: Option<Arc<BoardDraft>>,
 }
 
-impl Drafts {
-    pub(super) fn of(&self, ground: &Ground, id: BoardId) -> Result<Arc<Draft>, Refusal> {
+impl BoardDrafts {
+    pub(super) fn of(&self, ground: &WorkspaceGround, id: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
         let board = ground.board(id)?.clone();
         let settings = ground.settings(&board)?;
         let kept = {
             let mut boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
             if !boards.contains_key(&id) {
-                // A board that is gone is not asked for again.
+                // A removed board is not requested again.
                 boards.retain(|known, _| ground.snapshot.board(*known).is_some());
             }
             Arc::clone(boards.entry(id).or_default())
@@ -49,7 +49,7 @@ impl Drafts {
         }
         let input = Input { snapshot: &ground.snapshot, board: id, settings: &settings };
         let generated = kept.generator.generate(&input);
-        let draft = Arc::new(Draft { ground: ground.clone(), board, settings, generated });
+        let draft = Arc::new(BoardDraft { ground: ground.clone(), board, settings, generated });
         kept.last = Some(Arc::clone(&draft));
         Ok(draft)
     }

@@ -1,15 +1,15 @@
-//! Somebody who follows one run from its start to its end, and what the run came to.
+//! The follower of one run, and the outcome of a run.
 
 use shared_protocol::terraform::{Counts, RunId, RunLine, RunOperation, RunState};
 use std::collections::BTreeMap;
 use terraform::run::{Action, Event};
 
-/// Resources and complaints that are told of one run.
-const MOST_TOLD: usize = 1_000;
+/// The number of resources and of diagnostics in the outcome of a run.
+const MAX_OUTCOME_ENTRIES: usize = 1_000;
 
-/// Called on the run's own thread, in order; may wait a moment.
+/// Receives the events of one run. Called on the run's thread, in order; may wait a moment.
 pub trait Follower: Send + Sync {
-    /// Before anything is said.
+    /// Called before the first line.
     fn started(&self, run: RunId);
 
     fn said(&self, lines: &[RunLine]);
@@ -17,7 +17,7 @@ pub trait Follower: Send + Sync {
     fn ended(&self, outcome: Outcome);
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     pub operation: RunOperation,
@@ -34,7 +34,7 @@ pub struct Complaint {
     pub detail: String,
 }
 
-/// One resource that a plan would change, or that was changed.
+/// A resource that a plan would change, or that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceChange {
     pub address: String,
@@ -43,25 +43,25 @@ pub struct ResourceChange {
     pub error: Option<String>,
 }
 
-/// Gathers what a follower is told at the end.
+/// Gathers the outcome of a run from its events.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct RunReport {
     complaints: Vec<(Option<String>, Complaint)>,
-    /// By address: what is done to it, and whether that went well.
+    /// The action on each address, and whether it succeeded.
     changes: BTreeMap<String, (Action, bool)>,
 }
 
-impl Gathered {
+impl RunReport {
     pub(super) fn take(&mut self, events: &[Event]) {
         for event in events {
             match event {
-                Event::Diagnostic(said) if self.complaints.len() < MOST_TOLD => {
+                Event::Diagnostic(said) if self.complaints.len() < MAX_OUTCOME_ENTRIES => {
                     let (summary, detail) = (said.summary.clone(), said.detail.clone());
                     let complaint = Complaint { is_error: said.is_error, summary, detail };
                     self.complaints.push((said.address.clone(), complaint));
                 }
                 Event::Planned { address, action } => self.change(address, *action, true),
-                // What is begun and never ends did not go well.
+                // A change that starts and never finishes has failed.
                 Event::Started { address, action } | Event::Failed { address, action } => {
                     self.change(address, *action, false);
                 }
@@ -72,7 +72,7 @@ impl Gathered {
     }
 
     fn change(&mut self, address: &str, action: Action, success: bool) {
-        let has_room = self.changes.len() < MOST_TOLD || self.changes.contains_key(address);
+        let has_room = self.changes.len() < MAX_OUTCOME_ENTRIES || self.changes.contains_key(address);
         if action != Action::Nothing && has_room {
             self.changes.insert(address.to_owned(), (action, success));
         }

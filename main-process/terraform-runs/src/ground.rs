@@ -1,4 +1,4 @@
-//! The workspace as the writer showed it last.
+//! The workspace as the writer published it last.
 
 use authority::Snapshot;
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
@@ -7,12 +7,12 @@ use std::{path::PathBuf, sync::Arc};
 use terraform::{Settings, write::folder_of};
 
 #[derive(Clone)]
-pub(super) struct Ground {
+pub(super) struct WorkspaceGround {
     pub(super) files: Arc<WorkspaceFiles>,
     pub(super) snapshot: Snapshot,
 }
 
-impl Ground {
+impl WorkspaceGround {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         // The state itself and not its revision: a draft's state has the revision that it is a draft over.
         self.is_same_workspace(other) && self.snapshot.is_same(&other.snapshot)
@@ -22,15 +22,14 @@ impl Ground {
         Arc::ptr_eq(&self.files, &other.files)
     }
 
-    /// A board that becomes Terraform.
+    /// An infrastructure board.
     pub(super) fn board(&self, id: BoardId) -> Result<&Board, Refusal> {
         let board = self
             .snapshot
             .board(id)
-            .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no board {id}")).field("board"))?;
+            .ok_or_else(|| Refusal::new(Code::NotFound, format!("There is no board {id}.")).field("board"))?;
         if board.kind != BoardKind::Infrastructure {
-            let message =
-                format!("{} is not an infrastructure board, so there is no Terraform of it", board.name);
+            let message = format!("{} is not an infrastructure board, so it has no Terraform.", board.name);
             return Err(Refusal::new(Code::BadRequest, message).field("board"));
         }
         Ok(board)
@@ -40,7 +39,7 @@ impl Ground {
         self.snapshot.boards().filter(|board| board.kind == BoardKind::Infrastructure)
     }
 
-    /// The project's settings, as they are in the file now.
+    /// The settings of the board, as they are in the file now.
     pub(super) fn settings(&self, board: &Board) -> Result<Settings, Refusal> {
         let text = match self.files.read_text(&WorkspacePath::config()) {
             Ok(text) => text,
@@ -49,12 +48,12 @@ impl Ground {
         };
         let settings = Settings::read(&text).map_err(|error| {
             Refusal::new(Code::ValidationError, error.to_string())
-                .hint("Mend draftboard.toml, then try again.")
+                .hint("Correct draftboard.toml, then try again.")
         })?;
         Ok(settings.for_board(board.name.as_str()))
     }
 
-    /// Where the files of a board are.
+    /// The folder of a board's files.
     pub(super) fn folder(&self, board: &Board) -> PathBuf {
         self.files.root().join(folder_of(&board.name))
     }

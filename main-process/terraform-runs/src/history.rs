@@ -1,4 +1,4 @@
-//! What is remembered of runs beyond the process: a record beside each log.
+//! The history of runs beyond the process: a record beside each log.
 
 use safe_fs::SafeFolder;
 use shared_protocol::{
@@ -10,18 +10,18 @@ use terraform::run::Runs;
 
 const MAX_RECORD_BYTES: u64 = 64 * 1024;
 
-/// Notes how far a run is. A record that cannot be written costs a line of the history and nothing else.
+/// Records the progress of a run. A failure costs a line of the history and nothing else.
 pub(super) fn keep(log: &Path, run: &RunView) {
     let written = serde_json::to_vec(run).map_err(std::io::Error::other).and_then(|text| {
         let (folder, name) = SafeFolder::of_file(&log.with_extension("json"))?;
         Ok(folder.write_atomic(name, &text)?)
     });
     if let Err(error) = written {
-        tracing::warn!(%error, log = %log.display(), "a run will not be in the history");
+        tracing::warn!(%error, log = %log.display(), "a run is missing in the history");
     }
 }
 
-/// The runs of a board, oldest first, each with its log. One that was going on when its process ended is told as such.
+/// The runs of a board, oldest first, each with its log. A run that was going on when its process ended is interrupted.
 pub(super) fn load(runs: &Runs, board: &Board) -> Vec<(PathBuf, RunView)> {
     let logs = runs.logs(board.name.as_str());
     logs.into_iter()
@@ -38,7 +38,7 @@ pub(super) fn load(runs: &Runs, board: &Board) -> Vec<(PathBuf, RunView)> {
         .collect()
 }
 
-/// Names that the board had when it was run before, as far as there are records.
+/// Earlier names of the board, according to the records of its runs.
 pub(super) fn other_names(state_folder: &Path, board: &Board) -> Vec<String> {
     let Ok(runs) = SafeFolder::open(&state_folder.join("terraform")) else { return Vec::new() };
     let entries = runs.list().unwrap_or_default().into_iter().map(|entry| entry.name);

@@ -1,5 +1,5 @@
-//! A folder of Terraform files, or of a TerraStudio project, becomes a board: one operation, and what holds for that board
-//! alone at the end of `draftboard.toml`.
+//! Imports a folder of Terraform files or a TerraStudio project as a board: one operation, and the settings of that board at
+//! the end of `draftboard.toml`.
 
 use super::ground::storage;
 use authority::Snapshot;
@@ -18,12 +18,12 @@ use terraform::{
 };
 use workspace::{Moment, Mutation};
 
-const MOST_FILES: usize = 2_000;
-const MOST_BYTES: u64 = 32 << 20;
-const MOST_NOTES: usize = 1_000;
+const MAX_FILES: usize = 2_000;
+const MAX_BYTES: u64 = 32 << 20;
+const MAX_NOTES: usize = 1_000;
 
-/// What lies in a folder.
-enum Source {
+/// The content of a folder.
+enum ImportFolder {
     TerraStudio { project: String, diagram: String },
     Terraform(Vec<(String, String)>),
 }
@@ -39,10 +39,10 @@ pub fn import(
     let title = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = board_name(snapshot, name, &title)?;
     let imported = match read(folder)? {
-        Source::TerraStudio { project, diagram } => {
+        ImportFolder::TerraStudio { project, diagram } => {
             read_terrastudio(snapshot, &project, &diagram, name.clone(), moment.seed)
         }
-        Source::Terraform(texts) => read_terraform(snapshot, &texts, name.clone(), &title, moment.seed),
+        ImportFolder::Terraform(texts) => read_terraform(snapshot, &texts, name.clone(), &title, moment.seed),
     };
     let Imported { changes, mut settings, notes } = imported.map_err(|error| refusal(&error))?;
     let board = board_of(&changes)?;
@@ -50,11 +50,11 @@ pub fn import(
     let summary = format!("Import {name} from {title}");
     let applied = apply(Mutation::Import { summary, changes })?;
     let mut findings: Vec<Finding> =
-        notes.into_iter().take(MOST_NOTES).map(|note| finding(note.node, note.message)).collect();
+        notes.into_iter().take(MAX_NOTES).map(|note| finding(note.node, note.message)).collect();
     findings.extend(secrets.into_iter().map(|name| {
         finding(
             None,
-            format!("the value of {name} is a secret and was left out: give it when something is run"),
+            format!("The value of {name} is a secret and was not imported. Enter it when you run Terraform."),
         )
     }));
     if settings != Settings::default() {
@@ -75,16 +75,16 @@ fn refusal(error: &ImportError) -> Refusal {
     Refusal::new(code, error.to_string()).field("path")
 }
 
-/// The name that was asked for, or a free one like the folder's.
+/// The requested name, or a free one like the folder's.
 fn board_name(snapshot: &Snapshot, asked: Option<&str>, title: &str) -> Result<BoardName, Refusal> {
     if let Some(asked) = asked {
         let name = BoardName::parse(asked)
             .map_err(|error| Refusal::new(Code::BadRequest, error.to_string()).field("name"))?;
         return match snapshot.board_named(&name) {
             None => Ok(name),
-            Some(_) => Err(Refusal::new(Code::Conflict, format!("there is a board {name} already"))
+            Some(_) => Err(Refusal::new(Code::Conflict, format!("There is a board {name} already."))
                 .field("name")
-                .hint("Choose another name; an import makes a new board.")),
+                .hint("Choose another name; an import creates a new board.")),
         };
     }
     let base = BoardName::from_words(title)
@@ -92,7 +92,7 @@ fn board_name(snapshot: &Snapshot, asked: Option<&str>, title: &str) -> Result<B
     let numbered = (2..).map(|number| base.numbered(number));
     let free =
         std::iter::once(base.clone()).chain(numbered).find(|name| snapshot.board_named(name).is_none());
-    free.ok_or_else(|| Refusal::new(Code::Conflict, "there is no free name for the board").field("name"))
+    free.ok_or_else(|| Refusal::new(Code::Conflict, "There is no free name for the board.").field("name"))
 }
 
 fn board_of(changes: &[Change]) -> Result<BoardId, Refusal> {
@@ -100,10 +100,10 @@ fn board_of(changes: &[Change]) -> Result<BoardId, Refusal> {
         Change::Board { id, after: Some(_), .. } => Some(*id),
         _ => None,
     });
-    board.ok_or_else(|| Refusal::new(Code::Internal, "the import made no board"))
+    board.ok_or_else(|| Refusal::new(Code::Internal, "The import created no board."))
 }
 
-/// Values of sensitive variables are in no file of ours. Gives the names of those that were left out.
+/// Removes values of sensitive variables, which are in no file of ours. Returns their names.
 fn drop_secrets(
     snapshot: &Snapshot,
     changes: &[Change],
@@ -121,14 +121,14 @@ fn drop_secrets(
 
 // ---- reading ----------------------------------------------------------------------------------------------------------
 
-fn read(folder: &Path) -> Result<Source, Refusal> {
+fn read(folder: &Path) -> Result<ImportFolder, Refusal> {
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         let message = format!("{} could not be read: {error}", path.display());
         Refusal::new(Code::NotFound, message)
             .field("path")
-            .hint("Name a folder with a project or with .tf files.")
+            .hint("Choose a folder with a TerraStudio project or with .tf files.")
     };
-    // A person named the folder, so a link to it is meant; what lies in it may be somebody else's.
+    // A person named the folder, so a link to it is followed; links within it are not.
     let root = folder.canonicalize().map_err(|error| unreadable(folder, &error))?;
     let root = SafeFolder::open(&root).map_err(|error| unreadable(folder, &error.problem))?;
     let entries = root.list().map_err(|error| unreadable(folder, &error.problem))?;
@@ -139,11 +139,11 @@ fn read(folder: &Path) -> Result<Source, Refusal> {
         .collect();
     let ends =
         |name: &str, ending: &str| Path::new(name).extension().is_some_and(|extension| extension == ending);
-    let mut left = MOST_BYTES;
+    let mut left = MAX_BYTES;
     let mut text = |name: &str| {
         let path = folder.join(name);
         let too_much = || {
-            let message = format!("{} holds more than {MOST_BYTES} bytes", folder.display());
+            let message = format!("{} holds more than {MAX_BYTES} bytes", folder.display());
             Refusal::new(Code::LimitExceeded, message).hint("Import a part of it.")
         };
         let bytes = root.read(name, left).map_err(|error| match error.problem {
@@ -154,29 +154,32 @@ fn read(folder: &Path) -> Result<Source, Refusal> {
         String::from_utf8(bytes).map_err(|error| unreadable(&path, &error))
     };
     if let Some(project) = names.iter().find(|name| ends(name, "tstudio")) {
-        return Ok(Source::TerraStudio { project: text(project)?, diagram: text("diagrams/main.json")? });
+        return Ok(ImportFolder::TerraStudio {
+            project: text(project)?,
+            diagram: text("diagrams/main.json")?,
+        });
     }
     let sources: Vec<&str> = names.into_iter().filter(|name| ends(name, "tf")).collect();
     if sources.is_empty() {
         let message = format!("{} holds neither .tf files nor a TerraStudio project", folder.display());
         return Err(Refusal::new(Code::NotFound, message).field("path"));
     }
-    if sources.len() > MOST_FILES {
-        let message = format!("{} holds more than {MOST_FILES} files", folder.display());
+    if sources.len() > MAX_FILES {
+        let message = format!("{} holds more than {MAX_FILES} files", folder.display());
         return Err(Refusal::new(Code::LimitExceeded, message).hint("Import a part of it."));
     }
     let named = |name: &str| Ok((name.to_owned(), text(name)?));
-    sources.into_iter().map(named).collect::<Result<_, Refusal>>().map(Source::Terraform)
+    sources.into_iter().map(named).collect::<Result<_, Refusal>>().map(ImportFolder::Terraform)
 }
 
 // ---- settings ---------------------------------------------------------------------------------------------------------
 
-/// Puts what holds for the new board at the end of the project's file, where it disturbs nothing that a person wrote. Says
-/// what was done, or what is left to do.
+/// Appends the settings of the new board to `draftboard.toml`, where they disturb nothing that a person wrote. Returns a note
+/// about what was done, or about what is left to do.
 fn keep_settings(files: &WorkspaceFiles, board: &BoardName, title: &str, settings: Settings) -> String {
     let text = match settings.to_toml(board.as_str()) {
         Ok(text) => text,
-        Err(error) => return format!("its settings could not be written down: {error}"),
+        Err(error) => return format!("The settings could not be written: {error}."),
     };
     match append(files, title, &text) {
         Ok(()) => format!("its settings are in draftboard.toml, under [infrastructure.boards.{board}]"),
@@ -191,7 +194,7 @@ fn append(files: &WorkspaceFiles, title: &str, addition: &str) -> Result<(), Ref
     let text = files.read_text(&path).map_err(|error| storage(&error))?;
     let title: String = title.chars().filter(|letter| !letter.is_control()).collect();
     let text = format!("{}\n\n# Imported from {title}\n{addition}", text.trim_end());
-    // A file that does not fit, because the table is there already for example, is left as it is.
+    // A file that would be invalid, because it has the table already for example, stays as it is.
     read_config(&text).map_err(|error| storage(&error))?;
     Settings::read(&text).map_err(|error| Refusal::new(Code::Conflict, error.to_string()))?;
     files.write_atomic(&path, text.as_bytes()).map_err(|error| storage(&error))

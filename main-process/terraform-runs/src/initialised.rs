@@ -1,7 +1,7 @@
-//! Runs that nobody looks at: under a standing approval, or main's own plan of an agent's request. Such a run executes, sends
-//! and reads nothing but what can be judged. What cannot be judged waits for a person's press.
+//! Unattended runs: under a standing approval, or main's own plan of an agent's request. Such a run may execute, send and read
+//! only what can be judged beforehand. Everything else waits until a person starts it.
 
-use super::{drafts::Draft, ground::storage, request_plan::configuration, user::UserFolders};
+use super::{drafts::BoardDraft, ground::storage, request_plan::configuration, user::UserFolders};
 use journal::{Digest, WorkspacePath};
 use shared_protocol::{Refusal, terraform::RunOperation};
 use std::{
@@ -14,16 +14,16 @@ use terraform::{reach::Configuration, run::fingerprint};
 
 pub(super) const NOT_HERE: &str =
     "This board's folder was not initialised here. Press Plan to run it yourself.";
-/// Terraform takes providers from this folder beside the configuration.
+/// A folder beside the configuration from which Terraform takes providers.
 const PLUGINS: &str = "terraform.d";
 
-/// Where it is written down what an `init` of ours left in a folder: outside the workspace, so that no clone brings it along.
+/// The record of what our `init` left in a folder. It is outside the workspace, so that no clone brings it along.
 fn record(user: &UserFolders, folder: &Path) -> PathBuf {
     let name = Digest::of(folder.as_os_str().as_encoded_bytes()).to_string();
     user.plans.with_file_name("initialised").join(name)
 }
 
-/// Whether `.terraform` has nothing in it, or is as an `init` that ran here left it.
+/// Whether `.terraform` is empty, or as an `init` that ran here left it.
 pub(super) fn is_ours(user: Option<&UserFolders>, folder: &Path) -> bool {
     match fingerprint(folder) {
         Ok(None) => true,
@@ -32,13 +32,13 @@ pub(super) fn is_ours(user: Option<&UserFolders>, folder: &Path) -> bool {
             matches!(known, Some(Ok(known)) if known == now.to_string())
         }
         Err(error) => {
-            tracing::warn!(%error, folder = %folder.display(), "what is initialised cannot be judged");
+            tracing::warn!(%error, folder = %folder.display(), ".terraform cannot be judged");
             false
         }
     }
 }
 
-/// Writes down what an `init` that ran here has left.
+/// Records what an `init` that ran here has left.
 pub(super) fn remember(user: &UserFolders, folder: &Path) -> io::Result<()> {
     let path = record(user, folder);
     if let Some(parent) = path.parent() {
@@ -57,9 +57,9 @@ pub(super) fn remember(user: &UserFolders, folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Why a run may not start with nobody looking; none when it may.
+/// The reason why a run needs a person; `None` when it may start unattended.
 pub(super) fn needs_person(
-    draft: &Draft,
+    draft: &BoardDraft,
     user: Option<&UserFolders>,
     operation: RunOperation,
 ) -> Result<Option<String>, Refusal> {
@@ -90,8 +90,8 @@ pub(super) fn needs_person(
     Ok(fetched.map(|what| format!("Init would fetch a provider for {what}. Press Init to run it yourself.")))
 }
 
-/// A test of the module, in its folder or in `tests`: `init` fetches the modules and providers that it names.
-fn test_file(draft: &Draft) -> Result<Option<String>, Refusal> {
+/// A test file of the module, in its folder or in `tests`: `init` fetches the modules and providers that it names.
+fn test_file(draft: &BoardDraft) -> Result<Option<String>, Refusal> {
     let root = terraform::write::folder_of(&draft.board.name);
     for folder in [root.clone(), format!("{root}/tests")] {
         let listed = WorkspacePath::parse(folder).and_then(|folder| draft.ground.files.list(&folder));
@@ -107,11 +107,11 @@ fn is_test(name: &str) -> bool {
     name != ".terraform.lock.hcl" && (name.ends_with(".hcl") || name.ends_with("test.json"))
 }
 
-/// A state names providers, and `init` fetches these too. Which ones is Terraform's to read: any state counts.
-fn state(draft: &Draft, configuration: &Configuration) -> Option<String> {
+/// A state names providers, which `init` fetches too. Only Terraform can read them, so any state counts.
+fn state(draft: &BoardDraft, configuration: &Configuration) -> Option<String> {
     let state = draft.ground.folder(&draft.board).join("terraform.tfstate");
     (configuration.has_backend() || state.symlink_metadata().is_ok())
-        .then(|| "what the state names".to_owned())
+        .then(|| "the providers of the state".to_owned())
 }
 
 #[cfg(test)]

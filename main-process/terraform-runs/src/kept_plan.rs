@@ -1,7 +1,7 @@
-//! The plan that was made last. It is bound to the files it was made of and to its own content: what a person looked at is
-//! what is applied, or nothing.
+//! The plan that was made last. It is bound to the files it was made of and to its own content, so that exactly the reviewed
+//! plan is applied, or nothing.
 
-use super::{drafts::Draft, views};
+use super::{drafts::BoardDraft, views};
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
@@ -11,8 +11,8 @@ use shared_protocol::{
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 use terraform::run::Plan;
 
-/// As `infrastructure` names it.
-const FILE: &str = "draftboard.tfplan";
+/// The name that the crate `terraform` gives it.
+const PLAN_FILE: &str = "draftboard.tfplan";
 const MAX_PLAN_BYTES: u64 = 1 << 30;
 
 pub(super) struct KeptPlan {
@@ -23,7 +23,7 @@ pub(super) struct KeptPlan {
 }
 
 impl KeptPlan {
-    pub(super) fn new(plan: &Plan, counts: Counts, draft: &Draft) -> std::io::Result<Self> {
+    pub(super) fn new(plan: &Plan, counts: Counts, draft: &BoardDraft) -> std::io::Result<Self> {
         let content = read(&draft.ground.folder(&draft.board))?;
         Ok(Self {
             files: draft.generated.files.clone(),
@@ -33,24 +33,24 @@ impl KeptPlan {
         })
     }
 
-    pub(super) fn fits(&self, draft: &Draft) -> bool {
+    pub(super) fn fits(&self, draft: &BoardDraft) -> bool {
         self.files == draft.generated.files
     }
 
-    /// Whether the plan in the folder is the one that was looked at, for the board as it is.
-    pub(super) fn check(&self, draft: &Draft) -> Result<(), Refusal> {
+    /// Checks that the plan in the folder is the reviewed one, and that the board is unchanged.
+    pub(super) fn check(&self, draft: &BoardDraft) -> Result<(), Refusal> {
         let again = |message: &str| Err(Refusal::new(Code::Stale, message).hint("Plan again, then apply."));
         if !self.fits(draft) {
-            return again("the board has changed since it was planned");
+            return again("The board has changed since it was planned.");
         }
         match read(&draft.ground.folder(&draft.board)) {
             Ok(content) if content == self.content => Ok(()),
-            _ => again("the plan in the folder is not the one that was made here"),
+            _ => again("The plan in the folder is not the one that was made here."),
         }
     }
 }
 
 fn read(folder: &Path) -> std::io::Result<Digest> {
-    let bytes = SafeFolder::open(folder)?.read(FILE, MAX_PLAN_BYTES)?;
+    let bytes = SafeFolder::open(folder)?.read(PLAN_FILE, MAX_PLAN_BYTES)?;
     Ok(Digest::of(&bytes))
 }

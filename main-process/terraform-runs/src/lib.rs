@@ -1,13 +1,13 @@
-//! The Terraform of the open workspace, for window, terminals and agents: files, costs, runs, imports.
+//! The Terraform of the open workspace, for window, terminals and agents: files, costs, runs, plans, statuses, imports.
 //!
-//! Owns: what is remembered between two questions (generators, runs, plans, statuses, secrets), the thread that answers, and
-//! what the window is told unasked. Must not know: how files are made or a run goes (`infrastructure` does), how the graph
-//! changes, MCP, egui.
+//! Owns: the state between two requests (generators, runs, plans, statuses, secrets), the thread that answers, and the view
+//! that it publishes. Must not know: how files are generated or a program is run (the crate `terraform` does), how the graph
+//! changes, MCP, windows, the writer.
 //!
 //! ```text
-//! writer ── show(workspace) ──▶ Ground, one at a time          never waits
-//!        ── request ──▶ orders ──▶ worker's thread ── reply    bounded; generating happens here
-//!                                   └─ one thread a run ── lines, statuses ──▶ Around::tell
+//! writer  ── show(workspace) ──▶ WorkspaceWorkspaceGround, the newest one       never waits
+//! clients ── request ──▶ orders ──▶ worker thread ──▶ Responder        bounded; files are generated here
+//!                                     └─ one thread per run ── lines, views ──▶ Around
 //! ```
 
 mod around;
@@ -39,8 +39,8 @@ pub use user::UserFolders;
 use arc_swap::ArcSwapOption;
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use drafts::Drafts;
-use ground::Ground;
+use drafts::BoardDrafts;
+use ground::WorkspaceGround;
 use processes::ProgramSpawner;
 use request_plan::RequestPlans;
 use shared_protocol::{
@@ -61,9 +61,9 @@ use terraform::price_files::Prices;
 use workspace::{Pricing, Workspace};
 
 /// Texts by their path within a board's folder.
-type Files = BTreeMap<String, Arc<str>>;
+type TextsByPath = BTreeMap<String, Arc<str>>;
 
-/// Requests that may wait.
+/// The capacity of the queue of requests.
 const MAX_ORDERS: usize = 256;
 
 pub enum Order {
@@ -71,10 +71,10 @@ pub enum Order {
         request: TerraformRequest,
         actor: Actor,
         responder: Responder<TerraformAnswer>,
-        /// Hears of the run that this starts.
+        /// Receives the events of the run that this starts.
         follower: Option<Arc<dyn Follower>>,
     },
-    /// A plan of what is only proposed.
+    /// A plan of a proposal.
     Trial {
         asked: Box<TrialAsked>,
         responder: Responder<ReviewAnswer>,
@@ -84,59 +84,59 @@ pub enum Order {
         asked: Box<RequestAsked>,
         responder: Option<Responder<ReviewAnswer>>,
     },
-    /// A person said yes to a saved plan.
+    /// A saved plan that a person accepted.
     ApplyRequest {
         apply: Box<ApplyRequest>,
         responder: Responder<TerraformAnswer>,
     },
-    /// Something is not as it was.
-    Look,
+    /// The state or the view may have changed.
+    Refresh,
     Stop,
 }
 
-/// A request to apply or destroy that is to be planned.
+/// An agent's request to apply or destroy that needs a plan.
 pub struct RequestAsked {
     pub key: PlanKey,
     /// [`RunOperation::Apply`] or [`RunOperation::Destroy`].
     pub operation: RunOperation,
-    /// As the client calls itself.
+    /// The client's name for itself, which is not verified.
     pub requested_by: String,
     pub actor: Actor,
     pub secrets: Vec<(String, String)>,
-    /// A person pressed *Plan*: also what executes or sends while it is planned is then their own.
+    /// A person pressed *Plan*, and so allowed everything that planning executes or sends.
     pub pressed: bool,
 }
 
-/// A saved plan that a person said yes to.
+/// A saved plan that a person accepted.
 pub struct ApplyRequest {
     pub key: PlanKey,
     pub saved: Arc<SavedPlan>,
     pub requested_by: String,
-    /// Who approved it.
+    /// The person who accepted it.
     pub actor: Actor,
     pub follower: Arc<dyn Follower>,
 }
 
-/// How the rest of the process reaches this part.
+/// Sends requests to the Terraform worker. Cheap to clone.
 #[derive(Clone)]
 pub struct Link {
     orders: Sender<Order>,
-    shown: Arc<Shown>,
+    shown: Arc<SharedTerraform>,
 }
 
-/// What the writer shows, and what was made of it.
+/// The state that the handle and the worker share.
 #[derive(Default)]
-struct Shown {
-    ground: ArcSwapOption<Ground>,
-    drafts: Drafts,
+struct SharedTerraform {
+    ground: ArcSwapOption<WorkspaceGround>,
+    drafts: BoardDrafts,
     prices: Prices,
     requests: RequestPlans,
-    /// The site of the ground, once the worker has seen it.
-    site: ArcSwapOption<site::Site>,
+    /// The site of the ground, once the worker has opened it.
+    site: ArcSwapOption<site::TerraformSite>,
 }
 
-impl Shown {
-    fn estimates(&self, ground: &Ground, board: BoardId) -> Result<Estimates, Refusal> {
+impl SharedTerraform {
+    fn estimates(&self, ground: &WorkspaceGround, board: BoardId) -> Result<Estimates, Refusal> {
         let settings = ground.settings(ground.board(board)?)?;
         let book = self.prices.of(&ground.files)?;
         Ok(cost::estimate(&ground.snapshot, board, &settings, &book))
@@ -144,18 +144,19 @@ impl Shown {
 }
 
 impl Link {
-    /// Nobody is at the other end before [`start`].
+    /// Requests wait in the queue until [`start`].
     pub fn new() -> (Self, Receiver<Order>) {
         let (orders, waiting) = bounded(MAX_ORDERS);
         (Self { orders, shown: Arc::default() }, waiting)
     }
 
-    /// Shows the workspace as it is now, if that is news.
+    /// Publishes the present workspace to the worker, if it differs from the last one.
     pub fn show(&self, workspace: &Workspace) {
-        let ground = Ground { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+        let ground =
+            WorkspaceGround { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
         if self.shown.ground.load().as_ref().is_none_or(|before| !before.is_same(&ground)) {
             self.shown.ground.store(Some(Arc::new(ground)));
-            self.look();
+            self.refresh();
         }
         let queue = &workspace.desk().queue;
         self.shown.requests.retain(|id, version| {
@@ -166,12 +167,12 @@ impl Link {
         });
     }
 
-    /// Answers later, from another thread.
+    /// Sends a request. The response comes from another thread.
     pub fn request(&self, request: TerraformRequest, actor: Actor, responder: Responder<TerraformAnswer>) {
-        self.order(Order::Request { request, actor, responder, follower: None });
+        self.send(Order::Request { request, actor, responder, follower: None });
     }
 
-    /// As [`Self::request`]; the run that this starts is followed to its end.
+    /// As [`Self::request`]; the follower receives the events of the run.
     pub fn run_followed(
         &self,
         request: TerraformRequest,
@@ -179,18 +180,18 @@ impl Link {
         responder: Responder<TerraformAnswer>,
         follower: Arc<dyn Follower>,
     ) {
-        self.order(Order::Request { request, actor, responder, follower: Some(follower) });
+        self.send(Order::Request { request, actor, responder, follower: Some(follower) });
     }
 
-    /// Plans what is only proposed, beside the board's own folder. Answers when it has begun.
+    /// Plans a proposal, beside the board's own folder. Responds when the run has started.
     pub fn trial(&self, asked: TrialAsked, responder: Responder<ReviewAnswer>) {
-        self.order(Order::Trial { asked: Box::new(asked), responder });
+        self.send(Order::Trial { asked: Box::new(asked), responder });
     }
 
-    /// Plans an agent's request and keeps the plan. Answers, where somebody waits, when it has begun.
+    /// Plans an agent's request and saves the plan. Responds when the run has started.
     pub fn plan_request(&self, asked: RequestAsked, responder: Option<Responder<ReviewAnswer>>) {
         if self.shown.requests.begin(asked.key) {
-            return self.order(Order::PlanRequest { asked: Box::new(asked), responder });
+            return self.send(Order::PlanRequest { asked: Box::new(asked), responder });
         }
         if let Some(responder) = responder {
             let message = "The request is being planned already.";
@@ -198,12 +199,12 @@ impl Link {
         }
     }
 
-    /// The plan of a request, as far as there is one.
+    /// The plan of a request, if there is one.
     pub fn request_plan(&self, proposal: ProposalId) -> Option<RequestPlanView> {
         self.shown.requests.view(proposal)
     }
 
-    /// Whether a yes names the plan that is there, and whether everything is as it was planned.
+    /// Checks that a yes names the present plan, and that its inputs are unchanged.
     pub fn check_request(
         &self,
         proposal: ProposalId,
@@ -213,38 +214,38 @@ impl Link {
         let saved = self.shown.requests.named(proposal, hash)?;
         let ground = self.shown.ground.load_full();
         let (Some(ground), Some(site)) = (ground, self.shown.site.load_full()) else {
-            return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
+            return Err(Refusal::new(Code::NoWorkspace, "No workspace is open."));
         };
         site.refuse_busy(board)?;
         let draft = self.shown.drafts.of(&ground, board)?;
         let checked = saved.check(&draft, &site);
         if checked.is_err() {
-            // The worker says why with the request.
-            self.look();
+            // The worker shows the reason with the request.
+            self.refresh();
         }
         checked
     }
 
-    /// The plan that was said yes to; nobody else gets it any more.
+    /// Takes the accepted plan; it can be taken once.
     pub fn take_request(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
         self.shown.requests.take(proposal)
     }
 
-    /// Applies exactly the plan that was said yes to, or nothing.
+    /// Applies exactly the accepted plan, or nothing.
     pub fn apply_request(&self, apply: ApplyRequest, responder: Responder<TerraformAnswer>) {
-        self.order(Order::ApplyRequest { apply: Box::new(apply), responder });
+        self.send(Order::ApplyRequest { apply: Box::new(apply), responder });
     }
 
-    fn order(&self, order: Order) {
+    fn send(&self, order: Order) {
         let refused = match self.orders.try_send(order) {
             Ok(()) => return,
             Err(TrySendError::Full(order)) => (
                 order,
-                Refusal::new(Code::Timeout, "too much is waiting for Terraform")
+                Refusal::new(Code::Timeout, "Too many requests are waiting for Terraform.")
                     .hint("Try again in a moment."),
             ),
             Err(TrySendError::Disconnected(order)) => {
-                (order, Refusal::new(Code::NoWorkspace, "Draftboard is closing"))
+                (order, Refusal::new(Code::NoWorkspace, "Draftboard is closing."))
             }
         };
         match refused {
@@ -258,23 +259,23 @@ impl Link {
                     responder.send(Err(refusal));
                 }
             }
-            (Order::Look | Order::Stop, _) => {}
+            (Order::Refresh | Order::Stop, _) => {}
         }
     }
 
-    /// A board's files as they would be written and what is wrong with them, for a reader with a state of its own.
-    pub fn files(&self, snapshot: &Snapshot, board: BoardId) -> Result<(Files, Vec<Finding>), Refusal> {
+    /// The generated files of a board and their findings, for a reader with a state of its own.
+    pub fn files(&self, snapshot: &Snapshot, board: BoardId) -> Result<(TextsByPath, Vec<Finding>), Refusal> {
         let draft = self.shown.drafts.of(&self.ground_of(snapshot)?, board)?;
         Ok((draft.generated.files.clone(), views::findings(&draft)))
     }
 
-    /// What a board costs, for a reader with a state of its own.
+    /// The costs of a board, for a reader with a state of its own.
     pub fn cost(&self, snapshot: &Snapshot, board: BoardId) -> Result<CostView, Refusal> {
         let estimates = self.shown.estimates(&self.ground_of(snapshot)?, board)?;
         Ok(views::cost(&estimates, board, snapshot.revision()))
     }
 
-    /// By how much a month's costs of what is touched differ, as far as prices are known.
+    /// The difference in monthly costs of the touched nodes, as far as prices are known.
     fn cost_difference(
         &self,
         before: &Snapshot,
@@ -310,26 +311,26 @@ impl Link {
         Ok(difference)
     }
 
-    fn ground_of(&self, snapshot: &Snapshot) -> Result<Ground, Refusal> {
+    fn ground_of(&self, snapshot: &Snapshot) -> Result<WorkspaceGround, Refusal> {
         let ground = self.shown.ground.load_full();
-        let ground = ground.ok_or_else(|| Refusal::new(Code::NoWorkspace, "no workspace is open"))?;
-        Ok(Ground { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
+        let ground = ground.ok_or_else(|| Refusal::new(Code::NoWorkspace, "No workspace is open."))?;
+        Ok(WorkspaceGround { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
     }
 
-    fn look(&self) {
-        // Full: it will look anyway.
-        let _ = self.orders.try_send(Order::Look);
+    fn refresh(&self) {
+        // Full: the worker refreshes with the next order anyway.
+        let _ = self.orders.try_send(Order::Refresh);
     }
 
-    /// Runs are asked to end, and given a moment for it.
+    /// Stops the worker. Runs are cancelled and have a moment to end.
     pub fn stop(&self) {
-        // Closed: it has ended already.
+        // Closed: the worker has ended already.
         let _ = self.orders.send(Order::Stop);
     }
 }
 
-/// Less than this a month is noise of prices.
-const LEAST_RISE: f64 = 0.005;
+/// Smaller rises per month are noise of prices.
+const MIN_RISE: f64 = 0.005;
 
 impl Pricing for Link {
     fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> Option<String> {
@@ -344,16 +345,16 @@ impl Pricing for Link {
 
     fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool {
         match self.cost_difference(before, after, changes) {
-            Ok(difference) => difference > LEAST_RISE,
+            Ok(difference) => difference > MIN_RISE,
             Err(refusal) => {
-                tracing::debug!(%refusal, "costs of a proposal are not known");
+                tracing::debug!(%refusal, "the costs of a proposal are unknown");
                 false
             }
         }
     }
 }
 
-/// Starts the thread that answers.
+/// Starts the worker thread.
 pub fn start(
     link: Link,
     orders: Receiver<Order>,
@@ -363,5 +364,5 @@ pub fn start(
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new()
         .name("terraform".to_owned())
-        .spawn(move || worker::Worker::new(link, around, spawner, user).run(&orders))
+        .spawn(move || worker::TerraformWorker::new(link, around, spawner, user).run(&orders))
 }

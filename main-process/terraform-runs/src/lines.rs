@@ -1,4 +1,4 @@
-//! What a run says, counted from the first line: the newest in memory, all of them in its log.
+//! The output of a run, with numbered lines: the newest in memory, all of them in its log.
 
 use safe_fs::SafeFolder;
 use shared_protocol::{
@@ -12,30 +12,30 @@ use std::{
     time::Instant,
 };
 
-/// Lines kept in memory.
-const MOST_KEPT: usize = 5_000;
-/// Those who may wait for the next line of a run.
-const MOST_WAITING: usize = 32;
-/// Of a log that is read again.
-const MOST_LOG_BYTES: u64 = 256 << 20;
-const LONGEST_LINE: usize = 64 << 10;
+/// RunOutput kept in memory.
+const MAX_KEPT_LINES: usize = 5_000;
+/// The number of requests that may wait for the next line of a run.
+const MAX_WAITING_REQUESTS: usize = 32;
+/// The part of a log that is read again.
+const MAX_LOG_BYTES: u64 = 256 << 20;
+const MAX_LINE_BYTES: usize = 64 << 10;
 
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct RunOutput {
     kept: VecDeque<RunLine>,
     count: u64,
-    waiting: Vec<Waiting>,
+    waiting: Vec<LineRequest>,
 }
 
-/// Somebody who has read everything and wants what comes.
-pub(super) struct Waiting {
+/// A request for lines that are not printed yet.
+pub(super) struct LineRequest {
     pub(super) from: u64,
     pub(super) until: Instant,
     pub(super) responder: Responder<TerraformAnswer>,
 }
 
-impl Lines {
-    /// Of a run that has ended, with its log.
+impl RunOutput {
+    /// The output of an ended run, which is in its log.
     pub(super) fn ended(count: u64) -> Self {
         Self { count, ..Self::default() }
     }
@@ -47,34 +47,34 @@ impl Lines {
     pub(super) fn push(&mut self, line: RunLine) {
         self.kept.push_back(line);
         self.count += 1;
-        if self.kept.len() > MOST_KEPT {
+        if self.kept.len() > MAX_KEPT_LINES {
             self.kept.pop_front();
         }
     }
 
-    /// From that line on, if they are still in memory.
+    /// The lines from a number on, if they are still in memory.
     pub(super) fn from(&self, from: u64) -> Option<Vec<RunLine>> {
         let first = self.count - self.kept.len() as u64;
         let skip = usize::try_from(from.checked_sub(first)?).unwrap_or(usize::MAX);
         Some(self.kept.iter().skip(skip).take(MAX_RUN_LINES).cloned().collect())
     }
 
-    /// The log has them all.
-    pub(super) fn let_go(&mut self) {
+    /// Drops the lines from memory; the log has them all.
+    pub(super) fn drop_kept(&mut self) {
         self.kept = VecDeque::new();
     }
 
-    /// Gives the reply back when too many wait.
-    pub(super) fn wait(&mut self, waiting: Waiting) -> Option<Waiting> {
-        if self.waiting.len() >= MOST_WAITING {
+    /// Returns the request when too many wait.
+    pub(super) fn wait(&mut self, waiting: LineRequest) -> Option<LineRequest> {
+        if self.waiting.len() >= MAX_WAITING_REQUESTS {
             return Some(waiting);
         }
         self.waiting.push(waiting);
         None
     }
 
-    /// Those who need not wait any longer.
-    pub(super) fn served(&mut self, now: Instant, is_over: bool) -> Vec<Waiting> {
+    /// Takes the requests that can be answered.
+    pub(super) fn take_answerable(&mut self, now: Instant, is_over: bool) -> Vec<LineRequest> {
         let count = self.count;
         let (done, waiting) = std::mem::take(&mut self.waiting)
             .into_iter()
@@ -84,14 +84,14 @@ impl Lines {
     }
 }
 
-/// From that line on, out of a log. Which of them were errors is not in it.
+/// The lines of a log from a number on. The log does not say which of them were errors.
 pub(super) fn read_log(path: &Path, from: u64) -> Vec<RunLine> {
     let opened = SafeFolder::of_file(path).and_then(|(folder, name)| folder.open_file(name));
     let Ok(file) = opened else { return Vec::new() };
     let skip = usize::try_from(from).unwrap_or(usize::MAX);
-    let lines = BufReader::new(file.take(MOST_LOG_BYTES)).split(b'\n').map_while(Result::ok);
+    let lines = BufReader::new(file.take(MAX_LOG_BYTES)).split(b'\n').map_while(Result::ok);
     let line = |bytes: Vec<u8>| {
-        let bytes = bytes.get(..LONGEST_LINE).unwrap_or(&bytes);
+        let bytes = bytes.get(..MAX_LINE_BYTES).unwrap_or(&bytes);
         RunLine { error: false, text: String::from_utf8_lossy(bytes).into_owned() }
     };
     lines.skip(skip).take(MAX_RUN_LINES).map(line).collect()
@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn old_lines_are_left_to_the_log() {
-        let mut lines = Lines::default();
-        for number in 0..MOST_KEPT + 10 {
+        let mut lines = RunOutput::default();
+        for number in 0..MAX_KEPT_LINES + 10 {
             lines.push(RunLine { error: false, text: number.to_string() });
         }
         assert!(lines.from(9).is_none());

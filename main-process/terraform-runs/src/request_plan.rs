@@ -1,13 +1,14 @@
-//! Saved plans of agents' requests to apply or destroy. Main makes the plan, a person reads it, and a yes runs exactly that
-//! file. The file is the user's alone, outside the workspace, and goes with the request, after an hour, or at the next start.
+//! Saved plans of agents' requests to apply or destroy. Draftboard makes the plan, a person reads it, and a yes applies exactly
+//! that file. Only the user can read the file. It is outside the workspace, and is removed with the request, after an hour, or
+//! at the next start.
 //!
 //! ```text
 //! submitted ──▶ Planning ──▶ Ready(file, hash, binding) ──yes──▶ apply FILE
-//!     │             └──▶ Failed          └── something moved, an hour ──▶ Needed
+//!     │             └──▶ Failed          └── an input changed, an hour ──▶ Needed
 //!     └── the board's plan executes something, or a value is missing ──▶ Needed ──a person's press──▶ Planning
 //! ```
 
-use super::{drafts::Draft, ground::storage, site::Site, views};
+use super::{drafts::BoardDraft, ground::storage, site::TerraformSite, views};
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
@@ -33,11 +34,11 @@ use terraform::{
 };
 use workspace::now;
 
-/// How long a plan can be accepted.
+/// The age at which a plan expires.
 const MAX_PLAN_AGE_MILLISECONDS: u64 = 60 * 60 * 1_000;
 const STATE_FILE: &str = "terraform.tfstate";
 const LOCK_FILE: &str = ".terraform.lock.hcl";
-/// Files in the board's folder that decide what a plan means, beside the configuration.
+/// Files in the board's folder that a plan depends on, beside the configuration.
 const BOUND_FILES: [&str; 5] = [
     STATE_FILE,
     LOCK_FILE,
@@ -77,17 +78,17 @@ impl PlanFile {
 
 impl Drop for PlanFile {
     fn drop(&mut self) {
-        // What stays is removed when the workspace is opened the next time.
+        // A file that stays is removed when the workspace is opened the next time.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// One folder for each workspace, so that another Draftboard's plans are left alone.
+/// The folder of plans of one workspace, so that plans of another Draftboard are left alone.
 fn folder_of(plans: &Path, root: &Path) -> PathBuf {
     plans.join(Digest::of(root.as_os_str().as_encoded_bytes()).to_string())
 }
 
-/// Removes what an earlier process left for this workspace.
+/// Removes plans that an earlier process left for this workspace.
 pub(super) fn clear(plans: &Path, root: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder_of(plans, root)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -95,22 +96,22 @@ pub(super) fn clear(plans: &Path, root: &Path) -> io::Result<()> {
     }
 }
 
-/// Everything that a plan was made of.
-pub(super) struct Binding {
-    generated: super::Files,
+/// The inputs of a plan.
+pub(super) struct PlanInputs {
+    generated: super::TextsByPath,
     foreign: Vec<(String, Vec<u8>)>,
     files: Vec<Option<Digest>>,
-    /// Where a local backend names another place.
+    /// The state, where a local backend names another path.
     state: Option<Digest>,
-    /// Files that functions read, again when the plan is applied.
+    /// Files that functions read, also when the plan is applied.
     read: Vec<(String, Option<Digest>)>,
-    /// Of `.terraform`: providers are executed again too.
+    /// The fingerprint of `.terraform`: its providers are executed again.
     initialised: Option<Digest>,
     secrets: BTreeMap<String, String>,
 }
 
-impl Binding {
-    pub(super) fn of(draft: &Draft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
+impl PlanInputs {
+    pub(super) fn of(draft: &BoardDraft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
         let folder = draft.ground.folder(&draft.board);
         let digest = |path: &str| {
             let bytes = SafeFolder::of_file(&folder.join(path))
@@ -140,7 +141,7 @@ impl Binding {
         })
     }
 
-    /// The first thing that differs, in words.
+    /// Describes the first difference.
     fn difference(&self, now: &Self) -> Option<&'static str> {
         if self.generated != now.generated {
             return Some("the board has changed");
@@ -168,42 +169,42 @@ impl Binding {
     }
 }
 
-fn foreign_files(draft: &Draft) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
+fn foreign_files(draft: &BoardDraft) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
     write::others(&draft.ground.files, &draft.board.name).map_err(|error| storage(&error))
 }
 
 /// The configuration that Terraform reads: generated files and foreign ones beside them.
-pub(super) fn configuration(draft: &Draft) -> Result<Configuration, Refusal> {
+pub(super) fn configuration(draft: &BoardDraft) -> Result<Configuration, Refusal> {
     let foreign = foreign_files(draft)?;
     let generated = draft.generated.files.iter().map(|(path, text)| (path.as_str(), text.as_bytes()));
     let foreign = foreign.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
     Ok(Configuration::read(generated.chain(foreign)))
 }
 
-/// A plan that can be accepted.
+/// A saved plan that a person can accept.
 pub struct SavedPlan {
     file: Arc<PlanFile>,
     digest: Digest,
-    binding: Binding,
+    binding: PlanInputs,
     counts: Counts,
     changes: Vec<PlanChange>,
     expires: u64,
 }
 
 impl SavedPlan {
-    /// Takes over the file that a run has written.
+    /// Takes the file that a run has written.
     pub(super) fn new(
         file: Arc<PlanFile>,
         plan: &Plan,
         counts: Counts,
-        binding: Binding,
+        binding: PlanInputs,
     ) -> Result<Self, String> {
         fs::set_permissions(&file.0, Permissions::from_mode(0o600)).map_err(|error| error.to_string())?;
         let digest = file.digest().ok_or("the plan file cannot be read")?;
         let mut changes = views::changes(plan);
         if changes.len() > MAX_REQUEST_CHANGES {
             return Err(format!(
-                "it changes {} resources, and more than {MAX_REQUEST_CHANGES} cannot be reviewed here. Plan and apply \
+                "It changes {} resources, and at most {MAX_REQUEST_CHANGES} can be reviewed here. Plan and apply \
                  the board yourself",
                 changes.len()
             ));
@@ -226,8 +227,8 @@ impl SavedPlan {
         ContentHash::from_bytes(*self.digest.as_bytes())
     }
 
-    /// Why this plan may not be applied any more; none while everything is as it was planned.
-    pub(super) fn outdated(&self, binding: &Binding) -> Option<String> {
+    /// The reason why this plan may not be applied any more; `None` while its inputs are unchanged.
+    pub(super) fn outdated(&self, binding: &PlanInputs) -> Option<String> {
         if self.expires <= now().time {
             return Some("The plan is older than an hour. Plan again, then decide.".to_owned());
         }
@@ -238,9 +239,9 @@ impl SavedPlan {
         Some(format!("Since it was planned, {moved}. Plan again, then decide."))
     }
 
-    /// As [`Self::outdated`], compared with what is there now.
-    pub(super) fn check(&self, draft: &Draft, site: &Site) -> Result<(), Refusal> {
-        let binding = Binding::of(draft, site.secrets(draft.board.id, Vec::new()))?;
+    /// As [`Self::outdated`], compared with the present inputs.
+    pub(super) fn check(&self, draft: &BoardDraft, site: &TerraformSite) -> Result<(), Refusal> {
+        let binding = PlanInputs::of(draft, site.secrets(draft.board.id, Vec::new()))?;
         match self.outdated(&binding) {
             None => Ok(()),
             Some(why) => {
@@ -250,7 +251,7 @@ impl SavedPlan {
     }
 }
 
-enum State {
+enum RequestPlanPhase {
     Needed(String),
     Planning(Option<RunId>),
     Ready(Arc<SavedPlan>),
@@ -260,10 +261,10 @@ enum State {
 struct RequestPlan {
     version: u32,
     board: BoardId,
-    state: State,
+    state: RequestPlanPhase,
 }
 
-/// A version of a request.
+/// Identifies a version of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanKey {
     pub proposal: ProposalId,
@@ -271,7 +272,7 @@ pub struct PlanKey {
     pub board: BoardId,
 }
 
-/// The plans of all requests that wait.
+/// The plans of all open requests.
 #[derive(Default)]
 pub(super) struct RequestPlans(Mutex<BTreeMap<ProposalId, RequestPlan>>);
 
@@ -280,42 +281,42 @@ impl RequestPlans {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing when the request has gone or was revised meanwhile.
-    fn update(&self, key: PlanKey, state: State) {
+    /// Ignored when the request is closed or was revised meanwhile.
+    fn update(&self, key: PlanKey, state: RequestPlanPhase) {
         if let Some(known) = self.lock().get_mut(&key.proposal).filter(|known| known.version == key.version) {
             known.state = state;
         }
     }
 
-    /// False when it is being planned already.
+    /// Returns false when the request is being planned already.
     pub(super) fn begin(&self, key: PlanKey) -> bool {
         let PlanKey { proposal, version, board } = key;
         let mut plans = self.lock();
         let known = plans.get(&proposal).filter(|known| known.version == version);
-        if known.is_some_and(|known| matches!(known.state, State::Planning(_))) {
+        if known.is_some_and(|known| matches!(known.state, RequestPlanPhase::Planning(_))) {
             return false;
         }
-        plans.insert(proposal, RequestPlan { version, board, state: State::Planning(None) });
+        plans.insert(proposal, RequestPlan { version, board, state: RequestPlanPhase::Planning(None) });
         true
     }
 
     pub(super) fn began(&self, key: PlanKey, run: RunId) {
-        self.update(key, State::Planning(Some(run)));
+        self.update(key, RequestPlanPhase::Planning(Some(run)));
     }
 
     pub(super) fn need(&self, key: PlanKey, reason: String) {
-        self.update(key, State::Needed(reason));
+        self.update(key, RequestPlanPhase::Needed(reason));
     }
 
     pub(super) fn fail(&self, key: PlanKey, reason: String) {
-        self.update(key, State::Failed(reason));
+        self.update(key, RequestPlanPhase::Failed(reason));
     }
 
     pub(super) fn ready(&self, key: PlanKey, plan: SavedPlan) {
-        self.update(key, State::Ready(Arc::new(plan)));
+        self.update(key, RequestPlanPhase::Ready(Arc::new(plan)));
     }
 
-    /// Lets go of requests that do not wait any more, and of their files.
+    /// Drops the plans of closed requests, and their files.
     pub(super) fn retain(&self, waits: impl Fn(ProposalId, u32) -> bool) {
         self.lock().retain(|id, plan| waits(*id, plan.version));
     }
@@ -323,7 +324,7 @@ impl RequestPlans {
     pub(super) fn saved(&self) -> Vec<(PlanKey, Arc<SavedPlan>)> {
         let plans = self.lock();
         let saved = plans.iter().filter_map(|(proposal, plan)| match &plan.state {
-            State::Ready(saved) => {
+            RequestPlanPhase::Ready(saved) => {
                 let key = PlanKey { proposal: *proposal, version: plan.version, board: plan.board };
                 Some((key, Arc::clone(saved)))
             }
@@ -346,11 +347,13 @@ impl RequestPlans {
             Err(Refusal::new(Code::Stale, why).hint("Read the plan that is shown now, then decide."))
         };
         match (self.lock().get(&proposal).map(|plan| &plan.state), hash) {
-            (Some(State::Ready(saved)), Some(hash)) if saved.hash() == hash => Ok(Arc::clone(saved)),
-            (Some(State::Ready(_)), _) => refuse("The plan is not the one that was shown."),
-            (Some(State::Planning(_)), _) => refuse("The request is still being planned."),
-            (Some(State::Needed(reason)), _) => refuse(reason),
-            (Some(State::Failed(reason)), _) => refuse(&format!("The plan failed: {reason}")),
+            (Some(RequestPlanPhase::Ready(saved)), Some(hash)) if saved.hash() == hash => {
+                Ok(Arc::clone(saved))
+            }
+            (Some(RequestPlanPhase::Ready(_)), _) => refuse("The plan is not the one that was shown."),
+            (Some(RequestPlanPhase::Planning(_)), _) => refuse("The request is still being planned."),
+            (Some(RequestPlanPhase::Needed(reason)), _) => refuse(reason),
+            (Some(RequestPlanPhase::Failed(reason)), _) => refuse(&format!("The plan failed: {reason}")),
             (None, _) => refuse("The request has no plan. Press Plan first."),
         }
     }
@@ -358,7 +361,7 @@ impl RequestPlans {
     /// Hands the plan over to the run that applies it.
     pub(super) fn take(&self, proposal: ProposalId) -> Option<Arc<SavedPlan>> {
         match self.lock().remove(&proposal)?.state {
-            State::Ready(saved) => Some(saved),
+            RequestPlanPhase::Ready(saved) => Some(saved),
             _ => None,
         }
     }
@@ -375,10 +378,10 @@ impl RequestPlans {
 impl RequestPlan {
     fn view(&self, proposal: ProposalId) -> RequestPlanView {
         let state = match &self.state {
-            State::Needed(reason) => RequestPlanState::Needed { reason: reason.clone() },
-            State::Planning(run) => RequestPlanState::Planning { run: *run },
-            State::Failed(reason) => RequestPlanState::Failed { reason: reason.clone() },
-            State::Ready(saved) => RequestPlanState::Ready {
+            RequestPlanPhase::Needed(reason) => RequestPlanState::Needed { reason: reason.clone() },
+            RequestPlanPhase::Planning(run) => RequestPlanState::Planning { run: *run },
+            RequestPlanPhase::Failed(reason) => RequestPlanState::Failed { reason: reason.clone() },
+            RequestPlanPhase::Ready(saved) => RequestPlanState::Ready {
                 hash: saved.hash(),
                 counts: saved.counts,
                 changes: saved.changes.clone(),
@@ -393,9 +396,9 @@ impl RequestPlan {
 mod tests {
     use super::*;
 
-    fn binding() -> Binding {
-        Binding {
-            generated: super::super::Files::new(),
+    fn binding() -> PlanInputs {
+        PlanInputs {
+            generated: super::super::TextsByPath::new(),
             foreign: Vec::new(),
             files: vec![None; BOUND_FILES.len()],
             state: None,
@@ -426,12 +429,15 @@ mod tests {
         };
         let text = || "x".to_owned();
         for (moved, words) in [
-            (Binding { generated: [(text(), Arc::from("y"))].into(), ..binding() }, "the board has changed"),
-            (Binding { foreign: vec![(text(), Vec::new())], ..binding() }, "a Terraform file beside"),
-            (Binding { secrets: [(text(), text())].into(), ..binding() }, "the value of a variable"),
-            (Binding { state: digest, ..binding() }, "the state has changed"),
-            (Binding { read: vec![(text(), digest)], ..binding() }, "a file that the configuration reads"),
-            (Binding { initialised: digest, ..binding() }, "the folder was initialised again"),
+            (
+                PlanInputs { generated: [(text(), Arc::from("y"))].into(), ..binding() },
+                "the board has changed",
+            ),
+            (PlanInputs { foreign: vec![(text(), Vec::new())], ..binding() }, "a Terraform file beside"),
+            (PlanInputs { secrets: [(text(), text())].into(), ..binding() }, "the value of a variable"),
+            (PlanInputs { state: digest, ..binding() }, "the state has changed"),
+            (PlanInputs { read: vec![(text(), digest)], ..binding() }, "a file that the configuration reads"),
+            (PlanInputs { initialised: digest, ..binding() }, "the folder was initialised again"),
             (file(0), "the state has changed"),
             (file(1), "the lock file has changed"),
             (file(3), "the folder was initialised again"),

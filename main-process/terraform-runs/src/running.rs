@@ -1,15 +1,15 @@
-//! One run, on a thread of its own: the files are written, the program is started, what it says is passed on as it comes,
-//! and what it left is looked at.
+//! One run, on a thread of its own: it writes the files, starts the program, passes its output on as it comes, and reads the
+//! plan and the state that the run left.
 
 use super::{
     Around, Follower, Link, Told,
-    drafts::Draft,
-    follower::Gathered,
+    drafts::BoardDraft,
+    follower::RunReport,
     ground::storage,
     history, initialised,
     kept_plan::KeptPlan,
-    request_plan::{Binding, PlanFile, PlanKey, SavedPlan, configuration},
-    site::{Reserved, Site, refusal},
+    request_plan::{PlanFile, PlanInputs, PlanKey, SavedPlan, configuration},
+    site::{BoardReservation, TerraformSite, refusal},
 };
 use processes::ProgramSpawner;
 use shared_protocol::{
@@ -33,16 +33,16 @@ use terraform::{
 };
 use workspace::now;
 
-/// How often a silent run is looked at: somebody may want it to end.
+/// The interval in which a silent run is checked for cancellation.
 const GLANCE: Duration = Duration::from_millis(50);
-/// What comes within this time is passed on together.
+/// Events within this time are passed on together.
 const GATHER: Duration = Duration::from_millis(20);
-const MOST_GATHERED: usize = 500;
+const MAX_GATHERED_EVENTS: usize = 500;
 
-/// What a run is started with.
-pub(super) struct Starting {
-    pub(super) site: Arc<Site>,
-    pub(super) draft: Arc<Draft>,
+/// The request for a run and everything that it needs.
+pub(super) struct RunStart {
+    pub(super) site: Arc<TerraformSite>,
+    pub(super) draft: Arc<BoardDraft>,
     pub(super) operation: RunOperation,
     pub(super) secrets: BTreeMap<String, String>,
     pub(super) actor: Actor,
@@ -50,7 +50,7 @@ pub(super) struct Starting {
     pub(super) around: Arc<dyn Around>,
     pub(super) spawner: Arc<dyn ProgramSpawner>,
     pub(super) follower: Option<Arc<dyn Follower>>,
-    /// It is asked to end then.
+    /// The time at which the run is cancelled.
     pub(super) until: Option<Instant>,
     pub(super) request: Option<RequestRun>,
 }
@@ -58,18 +58,18 @@ pub(super) struct Starting {
 /// A run for an agent's request to apply or destroy.
 pub(super) struct RequestRun {
     pub(super) key: PlanKey,
-    /// As the client calls itself.
+    /// The client's name for itself, which is not verified.
     pub(super) requested_by: String,
     pub(super) step: RequestStep,
 }
 
 pub(super) enum RequestStep {
     Plan(Arc<PlanFile>),
-    /// Exactly this file.
+    /// Applies exactly this file.
     Apply(Arc<SavedPlan>),
 }
 
-pub(super) fn start(starting: Starting, reserved: Reserved, responder: Responder<RunId>) {
+pub(super) fn start(starting: RunStart, reserved: BoardReservation, responder: Responder<RunId>) {
     let work = move || {
         let alive = starting.site.alive();
         match starting.prepare() {
@@ -77,29 +77,29 @@ pub(super) fn start(starting: Starting, reserved: Reserved, responder: Responder
             Err(refusal) => {
                 drop(reserved);
                 starting.planning_failed(&refusal.message);
-                starting.link.look();
+                starting.link.refresh();
                 responder.send(Err(refusal));
             }
         }
         drop(alive);
     };
     if let Err(error) = std::thread::Builder::new().name("terraform-run".to_owned()).spawn(work) {
-        tracing::error!(%error, "no thread for a run");
+        tracing::error!(%error, "no thread for a run; the request is refused");
     }
 }
 
-/// What has been started.
-struct Prepared {
+/// A run that has been started.
+struct StartedRun {
     program: Program,
     run: Run,
-    /// What a plan of a request is made of.
-    binding: Option<Binding>,
-    /// What this `init` leaves is remembered as made here.
+    /// The inputs of a request's plan.
+    binding: Option<PlanInputs>,
+    /// The result of this `init` is recorded as made here.
     is_known: bool,
 }
 
-impl Starting {
-    fn prepare(&self) -> Result<Prepared, Refusal> {
+impl RunStart {
+    fn prepare(&self) -> Result<StartedRun, Refusal> {
         let draft = &self.draft;
         let step = self.request.as_ref().map(|request| &request.step);
         match step {
@@ -110,12 +110,12 @@ impl Starting {
         let folder = draft.ground.folder(&draft.board);
         let read = configuration(draft)?;
         refuse_links(&folder, read.files()).map_err(|error| refusal(&error.into()))?;
-        // What came with a clone is not made ours by a run that nobody pressed.
+        // A `.terraform` that came with a clone does not become ours by a run that no person started.
         let is_known = self.operation == RunOperation::Init
             && (self.follower.is_none() || initialised::is_ours(Some(&self.site.user), &folder));
         let program = self.site.program(&*self.spawner)?;
         let binding = match step {
-            Some(RequestStep::Plan(_)) => Some(Binding::of(draft, self.secrets.clone())?),
+            Some(RequestStep::Plan(_)) => Some(PlanInputs::of(draft, self.secrets.clone())?),
             _ => None,
         };
         let operation = self.operation;
@@ -125,18 +125,18 @@ impl Starting {
             RequestStep::Plan(file) => file.path().to_owned(),
             RequestStep::Apply(saved) => saved.path().to_owned(),
         });
-        // Whoever asked has been asked.
+        // The confirmation was checked when the run was requested.
         if self.operation.needs_confirmation() {
             request = request.confirmed();
         }
         let run = self.site.runs.start(&program, &request).map_err(|error| refusal(&error))?;
-        Ok(Prepared { program, run, binding, is_known })
+        Ok(StartedRun { program, run, binding, is_known })
     }
 
     fn write(&self) -> Result<(), Refusal> {
         let draft = &self.draft;
         if matches!(self.operation, RunOperation::Plan | RunOperation::Apply) {
-            refuse_unfinished(draft)?;
+            refuse_errors(draft)?;
             refuse_left_behind(&self.site, &draft.board)?;
         }
         let files = &draft.ground.files;
@@ -145,8 +145,8 @@ impl Starting {
         refuse_in_the_way(&written.in_the_way)
     }
 
-    fn follow(&self, reserved: Reserved, prepared: Prepared, responder: Responder<RunId>) {
-        let Prepared { program, run, binding, is_known } = prepared;
+    fn follow(&self, reserved: BoardReservation, prepared: StartedRun, responder: Responder<RunId>) {
+        let StartedRun { program, run, binding, is_known } = prepared;
         let (site, draft) = (&self.site, &self.draft);
         let view = RunView {
             id: 0,
@@ -171,25 +171,25 @@ impl Starting {
             follower.started(id);
         }
         responder.send(Ok(id));
-        self.link.look();
+        self.link.refresh();
         if draft.settings.names_program() {
-            self.complain(id, IGNORED_PROGRAM);
+            self.report_error(id, IGNORED_PROGRAM);
         }
-        let mut gathered = Gathered::default();
-        let ended = self.pass_on(id, &run, &cancel, &mut gathered);
+        let mut gathered = RunReport::default();
+        let ended = self.pass_events(id, &run, &cancel, &mut gathered);
         let mut saved = None;
         if matches!(ended, RunState::Succeeded { .. }) {
             if is_known {
                 self.remember_init(id);
             }
-            saved = self.look_at_what_is_left(id, &program, binding);
+            saved = self.read_results(id, &program, binding);
         } else {
             let outcome = gathered.outcome(self.operation, ended, None);
             let error = outcome.complaints.iter().find(|said| said.is_error);
-            self.planning_failed(error.map_or("Terraform did not finish it", |said| said.summary.as_str()));
+            self.planning_failed(error.map_or("Terraform did not finish", |said| said.summary.as_str()));
         }
         let kept = site.ended(id, ended);
-        // Whoever says yes to it at once finds the board free.
+        // Published after the end of the run, so that an immediate yes finds the board free.
         if let (Some(request), Some(saved)) = (&self.request, saved) {
             self.link.shown.requests.ready(request.key, saved);
         }
@@ -200,17 +200,17 @@ impl Starting {
             let summary = kept.and_then(|(_, view)| view.summary);
             follower.ended(gathered.outcome(self.operation, ended, summary));
         }
-        site.serve(id);
-        self.link.look();
+        site.answer_waiting(id);
+        self.link.refresh();
     }
 
-    /// Until the run has ended.
-    pub(super) fn pass_on(
+    /// Passes events on until the run has ended.
+    pub(super) fn pass_events(
         &self,
         id: RunId,
         run: &Run,
         cancel: &AtomicBool,
-        gathered: &mut Gathered,
+        gathered: &mut RunReport,
     ) -> RunState {
         loop {
             let is_late = self.until.is_some_and(|until| Instant::now() > until);
@@ -220,17 +220,17 @@ impl Starting {
             let first = match run.events.recv_timeout(GLANCE) {
                 Ok(event) => event,
                 Err(RecvTimeoutError::Timeout) => {
-                    self.site.serve(id);
+                    self.site.answer_waiting(id);
                     continue;
                 }
-                // It always says how it ended, unless its thread did not live to.
+                // A run always reports its end, unless its thread panicked.
                 Err(RecvTimeoutError::Disconnected) => {
                     return RunState::Failed { ended: now().time, code: None };
                 }
             };
             let events = gather(first, run);
             gathered.take(&events);
-            self.tell(id, &events);
+            self.publish_events(id, &events);
             if let Some(Event::Ended { code, success, cancelled }) = events.last() {
                 let ended = now().time;
                 return match (success, cancelled) {
@@ -242,8 +242,8 @@ impl Starting {
         }
     }
 
-    fn tell(&self, id: RunId, events: &[Event]) {
-        let (first, lines) = self.site.take(id, events, &self.draft);
+    fn publish_events(&self, id: RunId, events: &[Event]) {
+        let (first, lines) = self.site.record_events(id, events, &self.draft);
         if let Some(follower) = self.follower.as_ref().filter(|_| !lines.is_empty()) {
             follower.said(&lines);
         }
@@ -251,28 +251,22 @@ impl Starting {
             return;
         }
         if !lines.is_empty() {
-            self.site.serve(id);
+            self.site.answer_waiting(id);
             self.around.tell(Told::Lines { run: id, first, lines });
         }
-        self.link.look();
+        self.link.refresh();
     }
 
     fn remember_init(&self, id: RunId) {
         let folder = self.draft.ground.folder(&self.draft.board);
         if let Err(error) = initialised::remember(&self.site.user, &folder) {
-            let what =
-                "That this folder was initialised here could not be noted, so plans of it wait for a person";
-            self.complain(id, &format!("{what}: {error}"));
+            let what = "The initialisation of this folder could not be recorded, so its plans need a person";
+            self.report_error(id, &format!("{what}: {error}"));
         }
     }
 
-    /// A plan is read, and so is a state that is kept elsewhere. Returns the saved plan of a request.
-    fn look_at_what_is_left(
-        &self,
-        id: RunId,
-        program: &Program,
-        binding: Option<Binding>,
-    ) -> Option<SavedPlan> {
+    /// Reads the plan, and a state that is kept elsewhere. Returns the saved plan of a request.
+    fn read_results(&self, id: RunId, program: &Program, binding: Option<PlanInputs>) -> Option<SavedPlan> {
         let (site, draft) = (&self.site, &self.draft);
         let folder = draft.ground.folder(&draft.board);
         let plans = matches!(self.operation, RunOperation::Plan | RunOperation::PlanDestroy);
@@ -283,7 +277,7 @@ impl Starting {
             match self.saved_plan(program, file, binding) {
                 Ok(plan) => saved = Some(plan),
                 Err(why) => {
-                    self.complain(id, &why);
+                    self.report_error(id, &why);
                     self.planning_failed(&why);
                 }
             }
@@ -295,16 +289,16 @@ impl Starting {
             });
             match kept {
                 Ok(plan) => site.keep_plan(draft.board.id, plan),
-                Err(error) => self.complain(id, &error.to_string()),
+                Err(error) => self.report_error(id, &error.to_string()),
             }
         }
         let is_elsewhere = folder.join(".terraform/terraform.tfstate").is_file();
         let asks = !matches!(self.operation, RunOperation::Init | RunOperation::Validate);
-        // What was just applied or destroyed was followed; a state in the folder was read.
+        // The tracker followed an apply or a destroy, and read a state in the folder.
         if asks && is_elsewhere && !self.operation.needs_confirmation() {
             match site.runs.state(program, &folder) {
                 Ok(state) => site.take_state(&state, draft),
-                Err(error) => self.complain(id, &error.to_string()),
+                Err(error) => self.report_error(id, &error.to_string()),
             }
         }
         saved
@@ -314,7 +308,7 @@ impl Starting {
         &self,
         program: &Program,
         file: &Arc<PlanFile>,
-        binding: Binding,
+        binding: PlanInputs,
     ) -> Result<SavedPlan, String> {
         let (site, draft) = (&self.site, &self.draft);
         let folder = draft.ground.folder(&draft.board);
@@ -323,33 +317,33 @@ impl Starting {
         SavedPlan::new(Arc::clone(file), &plan, counts(&plan), binding)
     }
 
-    /// A plan of a request that came to nothing says why.
+    /// Records why the plan of a request failed.
     fn planning_failed(&self, why: &str) {
         if let Some(RequestRun { key, step: RequestStep::Plan(_), .. }) = &self.request {
             self.link.shown.requests.fail(*key, why.to_owned());
         }
     }
 
-    pub(super) fn complain(&self, id: RunId, text: &str) {
+    pub(super) fn report_error(&self, id: RunId, text: &str) {
         let stream = terraform::run::Stream::Err;
-        self.tell(id, &[Event::Line { stream, text: text.to_owned() }]);
+        self.publish_events(id, &[Event::Line { stream, text: text.to_owned() }]);
     }
 }
 
-/// What is left out of the files because of an error would be planned to go.
-pub(super) fn refuse_unfinished(draft: &Draft) -> Result<(), Refusal> {
+/// Refuses a board with errors: resources that are left out of the files would be planned for removal.
+pub(super) fn refuse_errors(draft: &BoardDraft) -> Result<(), Refusal> {
     match draft.generated.findings.iter().find(|found| is_error(found)) {
         None => Ok(()),
         Some(error) => {
-            let message = format!("{} is not finished: {}", draft.board.name, error.message);
+            let message = format!("{} has an error: {}", draft.board.name, error.message);
             Err(Refusal::new(Code::ValidationError, message)
-                .hint("`draftboard hcl` and the Terraform panel list all of it."))
+                .hint("`draftboard hcl` and the Terraform panel list all errors."))
         }
     }
 }
 
-/// A board that was renamed has its state under its old name; without it, everything would be made a second time.
-pub(super) fn refuse_left_behind(site: &Site, board: &Board) -> Result<(), Refusal> {
+/// Refuses a renamed board whose state is under its old name: everything would be created a second time.
+pub(super) fn refuse_left_behind(site: &TerraformSite, board: &Board) -> Result<(), Refusal> {
     if site.state_file(board).is_some() {
         return Ok(());
     }
@@ -358,7 +352,8 @@ pub(super) fn refuse_left_behind(site: &Site, board: &Board) -> Result<(), Refus
     match names.iter().find(|name| folder(name).join("terraform.tfstate").is_file()) {
         None => Ok(()),
         Some(name) => {
-            let message = format!("{} was called {name} when it was run, and its state is there", board.name);
+            let message =
+                format!("{} was run under the name {name}, and its state is in that folder", board.name);
             let hint = format!("Move terraform/{name} to terraform/{}, then try again.", board.name);
             Err(Refusal::new(Code::Conflict, message).hint(hint))
         }
@@ -369,15 +364,15 @@ pub(super) fn refuse_in_the_way(others: &[String]) -> Result<(), Refusal> {
     if others.is_empty() {
         return Ok(());
     }
-    let message = format!("{} was not made by Draftboard and is left alone", others.join(", "));
-    Err(Refusal::new(Code::Conflict, message).hint("Move it away, or import its folder as a board."))
+    let message = format!("{} was not generated by Draftboard and is not overwritten", others.join(", "));
+    Err(Refusal::new(Code::Conflict, message).hint("Move the file away, or import its folder as a board."))
 }
 
-/// What comes together is passed on together; a line waits no longer for it than a moment.
+/// Gathers events that come within [`GATHER`].
 fn gather(first: Event, run: &Run) -> Vec<Event> {
     let until = Instant::now() + GATHER;
     let mut events = vec![first];
-    while events.len() < MOST_GATHERED && !matches!(events.last(), Some(Event::Ended { .. })) {
+    while events.len() < MAX_GATHERED_EVENTS && !matches!(events.last(), Some(Event::Ended { .. })) {
         match run.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(event) => events.push(event),
             Err(_) => break,
@@ -386,7 +381,7 @@ fn gather(first: Event, run: &Run) -> Vec<Event> {
     events
 }
 
-/// As Terraform counts: a replacement is one more and one less.
+/// Counts as Terraform does: a replacement is one addition and one removal.
 fn counts(plan: &terraform::run::Plan) -> Counts {
     use terraform::run::Action;
     let mut counts = Counts::default();
@@ -409,7 +404,7 @@ fn is_error(finding: &terraform::Finding) -> bool {
     finding.severity == terraform::generate::Severity::Error
 }
 
-/// From the workspace's folder.
+/// The path of the log, relative to the workspace.
 fn shown(root: &Path, log: &Path) -> String {
     log.strip_prefix(root).unwrap_or(log).display().to_string()
 }

@@ -1,14 +1,14 @@
-//! All that is known about the Terraform of one open workspace. Shared between the worker and the threads of runs; the lock
-//! is never held while something is read, written or made.
+//! The Terraform state of one open workspace: runs, plans, statuses, secrets. Shared between the worker and the threads of
+//! runs. The lock is never held during I/O or generation.
 
 use super::{
-    drafts::Draft,
-    ground::Ground,
+    drafts::BoardDraft,
+    ground::WorkspaceGround,
     history,
     kept_plan::KeptPlan,
-    lines::{Lines, Waiting, read_log},
+    lines::{LineRequest, RunOutput, read_log},
     request_plan,
-    trial::{self, About, Place},
+    trial::{self, About, TrialReservation},
     user::UserFolders,
     views,
 };
@@ -34,38 +34,38 @@ use std::{
 };
 use terraform::run::{Event, Program, RunError, Runs, Scratch, Stream, Tracker};
 
-/// Runs remembered for each board; as many logs are kept.
-const MOST_RUNS: usize = 20;
-const MOST_FINDINGS: usize = 1_000;
-/// Plans of proposals that are remembered.
-const MOST_TRIALS: usize = 4;
-/// How long somebody waits for a line before they are told that there is none yet.
+/// The number of runs of a board in the history; as many logs are kept.
+const MAX_RUNS_PER_BOARD: usize = 20;
+const MAX_FINDINGS: usize = 1_000;
+/// The number of plans of proposals in memory.
+const MAX_TRIALS: usize = 4;
+/// The time that a request waits for the next line.
 const LINE_WAIT: Duration = Duration::from_secs(1);
 
-pub(super) struct Site {
+pub(super) struct TerraformSite {
     pub(super) files: Arc<WorkspaceFiles>,
     pub(super) runs: Runs,
     pub(super) user: Arc<UserFolders>,
-    state: Mutex<State>,
+    state: Mutex<SiteState>,
     closed: AtomicBool,
-    /// Each run holds one; when all are gone, nothing runs any more.
+    /// Each run holds a clone; `all_ended` disconnects with the last one.
     alive: Mutex<Option<Sender<()>>>,
     all_ended: Receiver<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct SiteState {
     program: Option<Result<String, String>>,
-    is_looked_for: bool,
+    is_searched: bool,
     programs: BTreeMap<Option<String>, Program>,
-    boards: BTreeMap<BoardId, BoardState>,
-    runs: BTreeMap<RunId, Record>,
-    /// Those of the runs that plan what is only proposed.
-    trials: BTreeMap<RunId, Trial>,
+    boards: BTreeMap<BoardId, BoardRuns>,
+    runs: BTreeMap<RunId, RunRecord>,
+    /// The runs that plan proposals.
+    trials: BTreeMap<RunId, TrialRun>,
     is_trying: bool,
 }
 
-struct Trial {
+struct TrialRun {
     about: About,
     tracker: Tracker,
     changes: Option<Vec<PlanChange>>,
@@ -73,42 +73,42 @@ struct Trial {
 }
 
 #[derive(Default)]
-struct BoardState {
-    /// The last one; it may go on.
+struct BoardRuns {
+    /// The last run, which may be going on.
     run: Option<RunId>,
     is_starting: bool,
     tracker: Tracker,
-    /// The state file that the tracker began with.
+    /// The state file that the tracker started from.
     state_file: Option<String>,
     plan: Option<Arc<KeptPlan>>,
     is_plan_outdated: bool,
     interrupted: Option<String>,
-    /// Kept here and nowhere else.
+    /// Values of sensitive variables. They are in memory only.
     secrets: BTreeMap<String, String>,
 }
 
-struct Record {
+struct RunRecord {
     view: RunView,
     log: PathBuf,
-    lines: Lines,
+    lines: RunOutput,
     cancel: Arc<AtomicBool>,
     total: Option<u64>,
     done: u64,
 }
 
-impl Record {
+impl RunRecord {
     fn is_going_on(&self) -> bool {
         matches!(self.view.state, RunState::Running | RunState::Cancelling)
     }
 }
 
-/// A board's place for its next run; given back when dropped before that has started.
-pub(super) struct Reserved {
-    site: Option<Arc<Site>>,
+/// Reserves a board for its next run; released when dropped before that has started.
+pub(super) struct BoardReservation {
+    site: Option<Arc<TerraformSite>>,
     board: BoardId,
 }
 
-impl Drop for Reserved {
+impl Drop for BoardReservation {
     fn drop(&mut self) {
         if let Some(site) = &self.site
             && let Some(board) = site.lock().boards.get_mut(&self.board)
@@ -118,41 +118,45 @@ impl Drop for Reserved {
     }
 }
 
-impl Site {
-    /// Reads what earlier processes left; runs nothing, because a workspace may be somebody else's.
-    pub(super) fn open(ground: &Ground, spawner: Arc<dyn ProgramSpawner>, user: Arc<UserFolders>) -> Self {
+impl TerraformSite {
+    /// Reads the records of earlier processes. Runs nothing, because the workspace may be another person's.
+    pub(super) fn open(
+        ground: &WorkspaceGround,
+        spawner: Arc<dyn ProgramSpawner>,
+        user: Arc<UserFolders>,
+    ) -> Self {
         let runs = Runs::new(spawner, &ground.files.state_folder());
-        let mut state = State::default();
+        let mut state = SiteState::default();
         let mut found: Vec<(PathBuf, RunView)> =
             ground.boards().flat_map(|board| history::load(&runs, board)).collect();
         found.sort_by_key(|(_, run)| run.started);
         for (id, (log, mut view)) in (1..).zip(found) {
             view.id = id;
             state.boards.entry(view.board).or_default().run = Some(id);
-            let lines = Lines::ended(view.lines);
-            let record = Record { view, log, lines, cancel: Arc::default(), total: None, done: 0 };
+            let lines = RunOutput::ended(view.lines);
+            let record = RunRecord { view, log, lines, cancel: Arc::default(), total: None, done: 0 };
             state.runs.insert(id, record);
         }
-        // Told until something else is run, whoever opens the workspace meanwhile.
+        // Shown until the next run of the board.
         for board in state.boards.values_mut() {
             let last = board.run.and_then(|run| state.runs.get(&run)).map(|record| &record.view);
             board.interrupted = last.filter(|run| run.state == RunState::Interrupted).map(|run| {
                 format!(
-                    "The last run ({}) was cut off when Draftboard ended. How far it came is in {}; plan to see what is \
-                     there now.",
+                    "The last run ({}) was interrupted when Draftboard ended. Its log is {}; plan to see what exists \
+                     now.",
                     run.operation.word(),
                     run.log
                 )
             });
         }
         if let Err(error) = Scratch::clear(&ground.files.state_folder()) {
-            tracing::warn!(%error, "what a plan of a proposal left could not be removed");
+            tracing::warn!(%error, "files of a plan of a proposal could not be removed");
         }
         if let Err(error) = request_plan::clear(&user.plans, ground.files.root()) {
             tracing::warn!(%error, "plans of earlier requests could not be removed");
         }
         for cut in runs.interrupted() {
-            tracing::warn!(board = cut.board, operation = cut.operation, log = %cut.log.display(), "a run was cut off");
+            tracing::warn!(board = cut.board, operation = cut.operation, log = %cut.log.display(), "a run was interrupted");
         }
         let (alive, all_ended) = bounded(0);
         Self {
@@ -166,11 +170,11 @@ impl Site {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SiteState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another workspace is open, or none: what still runs is asked to end, and nobody is told of it.
+    /// Closes the site because another workspace is open, or none: cancels runs and publishes nothing more.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.alive.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -183,15 +187,15 @@ impl Site {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// After [`Self::close`]: until nothing runs any more, but not longer than this.
+    /// After [`Self::close`]: waits until all runs have ended, at most for this time.
     pub(super) fn wait(&self, limit: Duration) {
-        // Nobody sends; it ends with the last sender.
+        // Nothing is sent; receiving ends with the last sender.
         let _ = self.all_ended.recv_timeout(limit);
     }
 
     // ---- the program ------------------------------------------------------------------------------------------------
 
-    /// The program to run, asked for its version the first time. The user's settings choose it, never the workspace.
+    /// The program to run and its version. The user's settings choose it, never the workspace.
     pub(super) fn program(&self, spawner: &dyn ProgramSpawner) -> Result<Program, Refusal> {
         let key = self.user.program()?;
         if let Some(known) = self.lock().programs.get(&key) {
@@ -207,16 +211,16 @@ impl Site {
         found.map_err(|error| refusal(&error))
     }
 
-    /// True the first time, as long as nothing is known.
-    pub(super) fn wants_program(&self) -> bool {
+    /// Returns true once, as long as the program is unknown.
+    pub(super) fn needs_program(&self) -> bool {
         let mut state = self.lock();
-        !std::mem::replace(&mut state.is_looked_for, true) && state.program.is_none()
+        !std::mem::replace(&mut state.is_searched, true) && state.program.is_none()
     }
 
     // ---- state files ------------------------------------------------------------------------------------------------
 
-    /// What is there according to the state file, unless a run is about to say so itself. True when that is news.
-    pub(super) fn look_at_state(&self, draft: &Draft) -> bool {
+    /// Reads the state file into the statuses, unless a run is going on. Returns whether it changed.
+    pub(super) fn read_state_file(&self, draft: &BoardDraft) -> bool {
         let Some(text) = self.state_file(&draft.board) else { return false };
         let mut state = self.lock();
         let is_busy = state.is_busy(draft.board.id);
@@ -229,14 +233,14 @@ impl Site {
         is_read
     }
 
-    /// The state in the board's own folder; none when there is none, or when it is elsewhere.
+    /// The state in the board's own folder; `None` when it is missing or elsewhere.
     pub(super) fn state_file(&self, board: &Board) -> Option<String> {
         let path = format!("{}/terraform.tfstate", terraform::write::folder_of(&board.name));
         match WorkspacePath::parse(path).and_then(|path| self.files.read_text(&path)) {
             Ok(text) => Some(text),
             Err(FileError::Missing { .. }) => None,
             Err(error) => {
-                tracing::warn!(%error, board = %board.name, "the state is not looked at");
+                tracing::warn!(%error, board = %board.name, "the state is not read");
                 None
             }
         }
@@ -244,17 +248,17 @@ impl Site {
 
     // ---- runs -------------------------------------------------------------------------------------------------------
 
-    pub(super) fn reserve(self: &Arc<Self>, board: &Board) -> Result<Reserved, Refusal> {
+    pub(super) fn reserve(self: &Arc<Self>, board: &Board) -> Result<BoardReservation, Refusal> {
         let mut state = self.lock();
         if state.is_busy(board.id) {
-            let message = format!("a run is going on for {}", board.name);
+            let message = format!("A run is going on for {}.", board.name);
             return Err(Refusal::new(Code::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.boards.entry(board.id).or_default().is_starting = true;
-        Ok(Reserved { site: Some(Arc::clone(self)), board: board.id })
+        Ok(BoardReservation { site: Some(Arc::clone(self)), board: board.id })
     }
 
-    /// Refuses while a run is going on for a board.
+    /// Refuses while a run is going on for the board.
     pub(super) fn refuse_busy(&self, board: BoardId) -> Result<(), Refusal> {
         match self.lock().is_busy(board) {
             false => Ok(()),
@@ -263,12 +267,12 @@ impl Site {
         }
     }
 
-    /// To be held as long as something runs; none when the workspace is being closed.
+    /// A token to hold as long as a run lasts; `None` while the workspace is closing.
     pub(super) fn alive(&self) -> Option<Sender<()>> {
         self.alive.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds to the secrets that are known of a board, and gives all of them.
+    /// Adds values of sensitive variables of a board, and returns all of them.
     pub(super) fn secrets(&self, board: BoardId, given: Vec<(String, String)>) -> BTreeMap<String, String> {
         let mut state = self.lock();
         let known = &mut state.boards.entry(board).or_default().secrets;
@@ -280,19 +284,19 @@ impl Site {
         self.lock().boards.get(&board).is_some_and(|board| board.secrets.contains_key(name))
     }
 
-    pub(super) fn check_plan(&self, draft: &Draft) -> Result<(), Refusal> {
+    pub(super) fn check_plan(&self, draft: &BoardDraft) -> Result<(), Refusal> {
         let plan = self.lock().boards.get(&draft.board.id).and_then(|board| board.plan.clone());
         match plan {
             Some(plan) => plan.check(draft),
-            None => Err(Refusal::new(Code::NotFound, "there is no plan to apply").hint("Plan first.")),
+            None => Err(Refusal::new(Code::NotFound, "There is no plan to apply.").hint("Plan first.")),
         }
     }
 
-    /// A run has started. Gives its number, and what tells it to end.
+    /// Records a started run. Returns its number and its cancel flag.
     pub(super) fn started(
         &self,
-        mut reserved: Reserved,
-        draft: &Draft,
+        mut reserved: BoardReservation,
+        draft: &BoardDraft,
         log: PathBuf,
         state_file: Option<String>,
         view: RunView,
@@ -304,11 +308,11 @@ impl Site {
         let view = RunView { id, ..view };
         let board = state.boards.entry(view.board).or_default();
         if let Some(before) = board.run.replace(id).and_then(|before| state.runs.get_mut(&before)) {
-            before.lines.let_go();
+            before.lines.drop_kept();
         }
         board.is_starting = false;
         board.interrupted = None;
-        // A plan is applied once, and a new one is written over it.
+        // A plan is applied once, and the next plan overwrites it.
         let total =
             board.plan.as_ref().map(|plan| plan.view.counts).map(|all| all.add + all.change + all.remove);
         let applies_own = view.operation == RunOperation::ApplyPlan && view.requested_by.is_none();
@@ -329,23 +333,29 @@ impl Site {
         let cancel = Arc::new(AtomicBool::new(self.is_closed()));
         let of_board = view.board;
         let record =
-            Record { view, log, lines: Lines::default(), cancel: Arc::clone(&cancel), total, done: 0 };
+            RunRecord { view, log, lines: RunOutput::default(), cancel: Arc::clone(&cancel), total, done: 0 };
         state.runs.insert(id, record);
-        let is_old =
-            |record: &&Record| record.view.board == of_board && !state.trials.contains_key(&record.view.id);
+        let is_old = |record: &&RunRecord| {
+            record.view.board == of_board && !state.trials.contains_key(&record.view.id)
+        };
         let old: Vec<RunId> = state.runs.values().filter(is_old).map(|record| record.view.id).collect();
-        for id in old.iter().rev().skip(MOST_RUNS) {
+        for id in old.iter().rev().skip(MAX_RUNS_PER_BOARD) {
             state.runs.remove(id);
         }
         (id, cancel)
     }
 
-    /// Takes in what a run did. Gives the number of the first new line, and the new lines.
-    pub(super) fn take(&self, run: RunId, events: &[Event], draft: &Draft) -> (u64, Vec<RunLine>) {
+    /// Records events of a run. Returns the number of the first new line, and the new lines.
+    pub(super) fn record_events(
+        &self,
+        run: RunId,
+        events: &[Event],
+        draft: &BoardDraft,
+    ) -> (u64, Vec<RunLine>) {
         let mut state = self.lock();
-        let State { runs, boards, trials, .. } = &mut *state;
+        let SiteState { runs, boards, trials, .. } = &mut *state;
         let Some(record) = runs.get_mut(&run) else { return (0, Vec::new()) };
-        // What is only proposed says nothing about the board.
+        // A plan of a proposal does not change the statuses of the board.
         let tracker = match trials.get_mut(&run) {
             Some(trial) => &mut trial.tracker,
             None => &mut boards.entry(record.view.board).or_default().tracker,
@@ -377,27 +387,27 @@ impl Site {
         (first, lines)
     }
 
-    /// Answers those who wait for lines of this run.
-    pub(super) fn serve(&self, run: RunId) {
+    /// Answers requests that wait for lines of this run.
+    pub(super) fn answer_waiting(&self, run: RunId) {
         let (served, record) = {
             let mut state = self.lock();
             let Some(record) = state.runs.get_mut(&run) else { return };
             let is_over = !record.is_going_on();
-            (record.lines.served(Instant::now(), is_over), run)
+            (record.lines.take_answerable(Instant::now(), is_over), run)
         };
         for waiting in served {
             waiting.responder.send(self.lines_now(record, waiting.from));
         }
     }
 
-    /// What a plan found, kept until something else is run or planned.
+    /// Keeps a plan until the next run or plan of the board.
     pub(super) fn keep_plan(&self, board: BoardId, plan: KeptPlan) {
         let mut state = self.lock();
         let board = state.boards.entry(board).or_default();
         (board.plan, board.is_plan_outdated) = (Some(Arc::new(plan)), false);
     }
 
-    pub(super) fn take_state(&self, state: &serde_json::Value, draft: &Draft) {
+    pub(super) fn take_state(&self, state: &serde_json::Value, draft: &BoardDraft) {
         self.lock().boards.entry(draft.board.id).or_default().tracker.take_state(state, &draft.generated);
     }
 
@@ -412,7 +422,7 @@ impl Site {
         let mut state = self.lock();
         let record = state.runs.get_mut(&run).ok_or_else(|| unknown(run))?;
         if !record.is_going_on() {
-            return Err(Refusal::new(Code::Conflict, "this run has ended already"));
+            return Err(Refusal::new(Code::Conflict, "This run has ended already."));
         }
         record.view.state = RunState::Cancelling;
         record.cancel.store(true, Ordering::Release);
@@ -422,48 +432,48 @@ impl Site {
     pub(super) fn history(&self, board: BoardId) -> Vec<RunView> {
         let state = self.lock();
         let is_own =
-            |record: &&Record| record.view.board == board && !state.trials.contains_key(&record.view.id);
+            |record: &&RunRecord| record.view.board == board && !state.trials.contains_key(&record.view.id);
         let runs = state.runs.values().rev().filter(is_own);
         runs.map(|record| record.view.clone()).collect()
     }
 
-    // ---- plans of what is only proposed -------------------------------------------------------------------------------
+    // ---- plans of proposals -------------------------------------------------------------------------------------------
 
-    /// One at a time, and not while a run may be writing the state that is to be copied.
-    pub(super) fn take_place(self: &Arc<Self>, board: BoardId) -> Result<Place, Refusal> {
+    /// Reserves the one plan of a proposal. Refused while a run may be writing the state that is to be copied.
+    pub(super) fn reserve_trial(self: &Arc<Self>, board: BoardId) -> Result<TrialReservation, Refusal> {
         let mut state = self.lock();
         if state.is_trying {
             return Err(trial::busy());
         }
         if state.is_busy(board) {
-            let message = "a run is going on for this board, and its state may be changing";
+            let message = "A run is going on for this board, and its state may be changing.";
             return Err(Refusal::new(Code::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.is_trying = true;
-        Ok(Place(Arc::clone(self)))
+        Ok(TrialReservation(Arc::clone(self)))
     }
 
-    pub(super) fn trial_over(&self) {
+    pub(super) fn release_trial(&self) {
         self.lock().is_trying = false;
     }
 
-    /// Gives its number, and what tells it to end.
+    /// Records a started plan of a proposal. Returns its number and its cancel flag.
     pub(super) fn trial_started(&self, about: About, view: RunView) -> (RunId, Arc<AtomicBool>) {
         let mut state = self.lock();
         let id = state.runs.last_key_value().map_or(1, |(last, _)| last + 1);
         let cancel = Arc::new(AtomicBool::new(self.is_closed()));
-        let record = Record {
+        let record = RunRecord {
             view: RunView { id, ..view },
             log: PathBuf::new(),
-            lines: Lines::default(),
+            lines: RunOutput::default(),
             cancel: Arc::clone(&cancel),
             total: None,
             done: 0,
         };
         state.runs.insert(id, record);
-        let trial = Trial { about, tracker: Tracker::default(), changes: None, more_changes: 0 };
+        let trial = TrialRun { about, tracker: Tracker::default(), changes: None, more_changes: 0 };
         state.trials.insert(id, trial);
-        while state.trials.len() > MOST_TRIALS
+        while state.trials.len() > MAX_TRIALS
             && let Some((old, _)) = state.trials.pop_first()
         {
             state.runs.remove(&old);
@@ -471,8 +481,8 @@ impl Site {
         (id, cancel)
     }
 
-    /// What it is at.
-    pub(super) fn trial_does(&self, run: RunId, operation: RunOperation) {
+    /// Records the step of a plan of a proposal.
+    pub(super) fn trial_step(&self, run: RunId, operation: RunOperation) {
         if let Some(record) = self.lock().runs.get_mut(&run) {
             record.view.operation = operation;
         }
@@ -480,7 +490,7 @@ impl Site {
 
     pub(super) fn trial_ended(&self, run: RunId, ended: RunState, changes: Option<(Vec<PlanChange>, u64)>) {
         let mut state = self.lock();
-        let State { runs, trials, .. } = &mut *state;
+        let SiteState { runs, trials, .. } = &mut *state;
         if let (Some(record), Some(trial)) = (runs.get_mut(&run), trials.get_mut(&run)) {
             record.view.state = ended;
             if let Some((changes, more)) = changes {
@@ -491,15 +501,15 @@ impl Site {
 
     // ---- lines ------------------------------------------------------------------------------------------------------
 
-    /// Lines from a number on. Who has them all waits a moment while the run goes on.
+    /// Responds with the lines from a number on. A request for lines to come waits a moment while the run goes on.
     pub(super) fn lines(&self, run: RunId, from: u64, responder: Responder<TerraformAnswer>) {
         let too_many = {
             let mut state = self.lock();
             match state.runs.get_mut(&run) {
                 Some(record) if record.is_going_on() && from >= record.lines.count() => {
-                    record.lines.wait(Waiting { from, until: Instant::now() + LINE_WAIT, responder })
+                    record.lines.wait(LineRequest { from, until: Instant::now() + LINE_WAIT, responder })
                 }
-                _ => Some(Waiting { from, until: Instant::now(), responder }),
+                _ => Some(LineRequest { from, until: Instant::now(), responder }),
             }
         };
         if let Some(waiting) = too_many {
@@ -517,7 +527,7 @@ impl Site {
         Ok(TerraformAnswer::Lines { run: view, lines })
     }
 
-    // ---- what is shown ----------------------------------------------------------------------------------------------
+    // ---- views ------------------------------------------------------------------------------------------------------
 
     pub(super) fn plan(&self, board: BoardId) -> TerraformAnswer {
         let state = self.lock();
@@ -529,7 +539,7 @@ impl Site {
         TerraformAnswer::Plan(view)
     }
 
-    /// Plans that may be outdated, or be so no longer.
+    /// The kept plans, to compare with the boards.
     pub(super) fn plans(&self) -> Vec<(BoardId, Arc<KeptPlan>)> {
         let state = self.lock();
         state.boards.iter().filter_map(|(id, board)| Some((*id, board.plan.clone()?))).collect()
@@ -543,13 +553,13 @@ impl Site {
         }
     }
 
-    pub(super) fn view(&self, ground: &Ground) -> TerraformView {
+    pub(super) fn view(&self, ground: &WorkspaceGround) -> TerraformView {
         let state = self.lock();
-        let known = |(id, board): (&BoardId, &BoardState)| {
+        let known = |(id, board): (&BoardId, &BoardRuns)| {
             ground.snapshot.board(*id)?;
             Some(board.view(*id, &state.runs, ground))
         };
-        let trial = |(id, trial): (&RunId, &Trial)| Some(trial.view(&state.runs.get(id)?.view));
+        let trial = |(id, trial): (&RunId, &TrialRun)| Some(trial.view(&state.runs.get(id)?.view));
         TerraformView {
             program: state.program.clone(),
             boards: state.boards.iter().filter_map(known).collect(),
@@ -559,19 +569,19 @@ impl Site {
     }
 }
 
-impl State {
+impl SiteState {
     fn is_busy(&self, board: BoardId) -> bool {
         self.boards.get(&board).is_some_and(|board| {
             let run = board.run.and_then(|run| self.runs.get(&run));
-            board.is_starting || run.is_some_and(Record::is_going_on)
+            board.is_starting || run.is_some_and(RunRecord::is_going_on)
         })
     }
 }
 
-impl Trial {
+impl TrialRun {
     fn view(&self, run: &RunView) -> TrialView {
         let About { proposal, version, hash, over } = self.about;
-        let complaints = self.tracker.diagnostics.iter().take(MOST_FINDINGS).map(views::complaint);
+        let complaints = self.tracker.diagnostics.iter().take(MAX_FINDINGS).map(views::diagnostic_finding);
         TrialView {
             run: run.clone(),
             proposal,
@@ -585,14 +595,19 @@ impl Trial {
     }
 }
 
-impl BoardState {
-    fn view(&self, id: BoardId, runs: &BTreeMap<RunId, Record>, ground: &Ground) -> BoardTerraform {
+impl BoardRuns {
+    fn view(
+        &self,
+        id: BoardId,
+        runs: &BTreeMap<RunId, RunRecord>,
+        ground: &WorkspaceGround,
+    ) -> BoardTerraform {
         let is_there = |node: &shared_protocol::NodeId| ground.snapshot.node(*node).is_some();
         let statuses = self.tracker.statuses().filter(|(node, _)| is_there(node));
         let drifted = self.tracker.drifted.iter().filter(|(node, _)| is_there(node));
         let planned = self.plan.as_ref().filter(|_| !self.is_plan_outdated).map(|plan| plan.nodes.clone());
         let findings: Vec<Finding> =
-            self.tracker.diagnostics.iter().take(MOST_FINDINGS).map(views::complaint).collect();
+            self.tracker.diagnostics.iter().take(MAX_FINDINGS).map(views::diagnostic_finding).collect();
         BoardTerraform {
             board: id,
             run: self.run.and_then(|run| runs.get(&run)).map(|record| record.view.clone()),
@@ -610,11 +625,11 @@ impl BoardState {
 }
 
 fn unknown(run: RunId) -> Refusal {
-    Refusal::new(Code::NotFound, format!("there is no run {run}"))
-        .hint("The history has those that are remembered.")
+    Refusal::new(Code::NotFound, format!("There is no run {run}."))
+        .hint("The history lists the runs that are kept.")
 }
 
-/// Why a run did not start.
+/// The refusal of a run that did not start.
 pub(super) fn refusal(error: &RunError) -> Refusal {
     let code = match error {
         RunError::NotFound { .. } | RunError::NotAProgram { .. } | RunError::NoPlan => Code::NotFound,

@@ -1,6 +1,9 @@
 //! Real runs, as window and terminals request them. Terraform's own `terraform_data` needs no cloud.
 
-use super::{Around, Link, Told, UserFolders, ground::Ground, request_plan::PlanFile, site::Site, start};
+use super::{
+    Around, Link, Told, UserFolders, ground::WorkspaceGround, request_plan::PlanFile, site::TerraformSite,
+    start,
+};
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::Journal;
@@ -37,7 +40,8 @@ fn has_program() -> bool {
 
 /// Stands in for the writer: it owns the workspace, and shows it after each change.
 struct WriterFixture {
-    workspace: Mutex<Workspace>,
+    /// Taken when the test closes the workspace.
+    workspace: Mutex<Option<Workspace>>,
     handle: Link,
     published: Sender<Told>,
 }
@@ -50,8 +54,9 @@ impl Around for WriterFixture {
 
     fn apply(&self, mutation: Mutation, actor: Actor) -> Result<Applied, Refusal> {
         let mut workspace = self.workspace.lock().unwrap();
+        let workspace = workspace.as_mut().unwrap();
         let (applied, _) = workspace.execute(&mutation, &actor, now())?;
-        self.handle.show(&workspace);
+        self.handle.show(workspace);
         Ok(applied)
     }
 }
@@ -85,10 +90,12 @@ impl Bench {
         let (handle, orders) = Link::new();
         handle.show(&workspace);
         let (publish, published) = bounded(10_000);
-        let workspace = Mutex::new(workspace);
+        let workspace = Mutex::new(Some(workspace));
         let writer = Arc::new(WriterFixture { workspace, handle: handle.clone(), published: publish });
         let events: Arc<dyn Around> = Arc::<WriterFixture>::clone(&writer);
-        let worker = start(handle, orders, events, Arc::new(processes::ProcessGroupSpawner), user(folder.path())).unwrap();
+        let worker =
+            start(handle, orders, events, Arc::new(processes::ProcessGroupSpawner), user(folder.path()))
+                .unwrap();
         let (view, lines) = (TerraformView::default(), Vec::new());
         Self { writer, worker: Some(worker), root, _folder: folder, published, board, view, lines }
     }
@@ -98,6 +105,7 @@ impl Bench {
         let document = self.document();
         self.writer.handle.stop();
         self.worker.take().unwrap().join().expect("the worker did not panic");
+        self.writer.workspace.lock().unwrap().take().unwrap().close();
         Snapshot::from_document(document, Arc::default()).expect("the graph is whole");
         Journal::open(&self.root.join(".draftboard")).unwrap().verify().expect("the chain holds");
     }
@@ -112,7 +120,7 @@ impl Bench {
     }
 
     fn document(&self) -> Document {
-        self.writer.workspace.lock().unwrap().snapshot().to_document()
+        self.writer.workspace.lock().unwrap().as_ref().unwrap().snapshot().to_document()
     }
 
     fn send(&self, request: TerraformRequest) -> Receiver<Result<TerraformAnswer, Refusal>> {
@@ -277,7 +285,7 @@ fn a_whole_life_as_the_window_sees_it() {
         RunOperation::Destroy,
     ];
     assert_eq!(operations, expected);
-    // What was pushed is what can be asked for, line by line; of an older run too, from its log.
+    // The pushed lines are those that can be requested; of an older run too, from its log.
     for run in &history {
         let pushed: Vec<&str> = bench
             .lines
@@ -562,13 +570,14 @@ fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again(
     std::fs::create_dir_all(&left).unwrap();
     std::fs::write(left.join("terraform.tfstate"), "secret").unwrap();
     let workspace = Workspace::open(&root, now()).unwrap();
-    let ground = Ground { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
+    let ground =
+        WorkspaceGround { files: Arc::clone(workspace.files()), snapshot: workspace.snapshot().clone() };
     let user = user(folder.path());
     let file = PlanFile::make(&user.plans, workspace.root(), ProposalId::from_bits(3)).unwrap();
     let path = file.path().to_owned();
     // As a killed process does.
     std::mem::forget(file);
-    drop(Site::open(&ground, Arc::new(processes::ProcessGroupSpawner), Arc::new(user)));
+    drop(TerraformSite::open(&ground, Arc::new(processes::ProcessGroupSpawner), Arc::new(user)));
     assert!(!root.join(".draftboard/trials").exists());
     assert!(!path.exists(), "a saved plan holds secrets");
 }

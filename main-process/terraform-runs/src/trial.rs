@@ -1,12 +1,12 @@
-//! A plan of a board as a proposal would leave it. A person asks for it, and it runs like every other run, but in a folder of
-//! its own with a copy of the state: the board's folder, its state and the plan that is kept for it stay as they are.
+//! A plan of a board as a proposal would leave it. A person requests it, and it runs like every other run, but in a folder of
+//! its own with a copy of the state: the board's folder, its state and its kept plan stay as they are.
 
 use super::{
-    drafts::Draft,
+    drafts::BoardDraft,
     initialised,
     request_plan::configuration,
-    running::{self, Starting},
-    site::{Site, refusal},
+    running::{self, RunStart},
+    site::{TerraformSite, refusal},
     views,
 };
 use authority::Snapshot;
@@ -31,10 +31,10 @@ use terraform::{
 };
 use workspace::now;
 
-/// How long such a plan may take, the download of providers included.
-pub(super) const LIMIT: Duration = Duration::from_secs(30 * 60);
+/// The time limit of such a plan, the download of providers included.
+pub(super) const TRIAL_LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// What somebody wants planned.
+/// A request to plan a proposal.
 pub struct TrialAsked {
     pub about: About,
     pub board: BoardId,
@@ -44,7 +44,7 @@ pub struct TrialAsked {
     pub actor: Actor,
 }
 
-/// The content that is planned.
+/// The version of the proposal that is planned.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
     pub proposal: ProposalId,
@@ -53,26 +53,26 @@ pub struct About {
     pub over: Revision,
 }
 
-/// The workspace's place for the one plan of this kind that may go on; given back when dropped.
-pub(super) struct Place(pub(super) Arc<Site>);
+/// Reserves the one plan of a proposal that may go on; released when dropped.
+pub(super) struct TrialReservation(pub(super) Arc<TerraformSite>);
 
-impl Drop for Place {
+impl Drop for TrialReservation {
     fn drop(&mut self) {
-        self.0.trial_over();
+        self.0.release_trial();
     }
 }
 
 pub(super) fn start(
     about: About,
-    starting: Starting,
-    now: Option<Arc<Draft>>,
-    place: Place,
+    starting: RunStart,
+    now: Option<Arc<BoardDraft>>,
+    place: TrialReservation,
     responder: Responder<RunId>,
 ) {
     let work = move || {
         let alive = starting.site.alive();
         let link = starting.link.clone();
-        let trial = Trial { about, starting, now };
+        let trial = ProposalTrial { about, starting, now };
         match trial.prepare() {
             Ok((program, scratch)) => trial.follow(&program, scratch, place, responder),
             Err(refusal) => {
@@ -80,25 +80,25 @@ pub(super) fn start(
                 responder.send(Err(refusal));
             }
         }
-        link.look();
+        link.refresh();
         drop(alive);
     };
     if let Err(error) = std::thread::Builder::new().name("terraform-trial".to_owned()).spawn(work) {
-        tracing::error!(%error, "no thread for a plan of a proposal");
+        tracing::error!(%error, "no thread for a plan of a proposal; the request is refused");
     }
 }
 
-struct Trial {
+struct ProposalTrial {
     about: About,
-    starting: Starting,
-    /// The board as it is.
-    now: Option<Arc<Draft>>,
+    starting: RunStart,
+    /// The present board.
+    now: Option<Arc<BoardDraft>>,
 }
 
-impl Trial {
+impl ProposalTrial {
     fn prepare(&self) -> Result<(Program, Scratch), Refusal> {
-        let Starting { site, draft, spawner, .. } = &self.starting;
-        running::refuse_unfinished(draft)?;
+        let RunStart { site, draft, spawner, .. } = &self.starting;
+        running::refuse_errors(draft)?;
         let before = self.now.as_deref().map(configuration).transpose()?;
         if let Some(reached) = configuration(draft)?.reached(before.as_ref()) {
             let message = format!(
@@ -107,7 +107,7 @@ impl Trial {
             return Err(Refusal::new(Code::BadRequest, message)
                 .hint("Review the change, accept it, and plan the board yourself."));
         }
-        // The providers there are linked to and executed.
+        // The providers of that folder are linked and executed.
         if !initialised::is_ours(Some(&site.user), &draft.ground.folder(&draft.board)) {
             return Err(Refusal::new(Code::BadRequest, "This board's folder was not initialised here.")
                 .hint("Run Init for the board, then plan the proposal again."));
@@ -129,8 +129,14 @@ impl Trial {
         Ok((program, scratch))
     }
 
-    fn follow(&self, program: &Program, scratch: Scratch, place: Place, responder: Responder<RunId>) {
-        let Starting { site, draft, actor, link, .. } = &self.starting;
+    fn follow(
+        &self,
+        program: &Program,
+        scratch: Scratch,
+        place: TrialReservation,
+        responder: Responder<RunId>,
+    ) {
+        let RunStart { site, draft, actor, link, .. } = &self.starting;
         let view = RunView {
             id: 0,
             board: draft.board.id,
@@ -142,26 +148,26 @@ impl Trial {
             summary: None,
             progress: None,
             lines: 0,
-            // It goes with the folder.
+            // The log is removed with the folder.
             log: String::new(),
         };
         let (id, cancel) = site.trial_started(self.about, view);
         responder.send(Ok(id));
-        link.look();
+        link.refresh();
         let runs = Runs::new(Arc::clone(&self.starting.spawner), scratch.root());
         let ended = self.run(id, &cancel, &runs, program, &scratch);
         let changes = match ended {
             RunState::Succeeded { .. } => self.changes(id, &runs, program, &scratch),
             _ => None,
         };
-        // Whoever hears that it has ended finds nothing left of it.
+        // The folder is removed before the end is published.
         drop(scratch);
         site.trial_ended(id, ended, changes);
         drop(place);
-        site.serve(id);
+        site.answer_waiting(id);
     }
 
-    /// Gets ready, then plans.
+    /// Initialises, then plans.
     fn run(
         &self,
         id: RunId,
@@ -175,12 +181,12 @@ impl Trial {
             if cancel.load(Ordering::Acquire) {
                 return RunState::Cancelled { ended: now().time };
             }
-            self.starting.site.trial_does(id, operation);
-            self.starting.link.look();
+            self.starting.site.trial_step(id, operation);
+            self.starting.link.refresh();
             ended = match self.begin(operation, runs, program, scratch) {
-                Ok(run) => self.starting.pass_on(id, &run, cancel, &mut Default::default()),
+                Ok(run) => self.starting.pass_events(id, &run, cancel, &mut Default::default()),
                 Err(error) => {
-                    self.starting.complain(id, &error.to_string());
+                    self.starting.report_error(id, &error.to_string());
                     RunState::Failed { ended: now().time, code: None }
                 }
             };
@@ -201,7 +207,7 @@ impl Trial {
         let name = self.starting.draft.board.name.as_str();
         let mut request = Request::new(operation, name, scratch.folder());
         request.secrets = self.starting.secrets.clone();
-        // A state that is kept elsewhere is read and not even locked.
+        // A remote state is read without a lock.
         request.arguments = vec!["-lock=false".to_owned()];
         runs.start(program, &request)
     }
@@ -216,14 +222,14 @@ impl Trial {
         match runs.review(program, scratch.folder(), &self.starting.draft.generated) {
             Ok(plan) => Some(bounded(views::changes(&plan))),
             Err(error) => {
-                self.starting.complain(id, &error.to_string());
+                self.starting.report_error(id, &error.to_string());
                 None
             }
         }
     }
 }
 
-/// What destroys is told before anything is left out.
+/// Keeps the gravest changes first, and counts the rest.
 fn bounded(mut changes: Vec<PlanChange>) -> (Vec<PlanChange>, u64) {
     changes.sort_by_key(|change| views::gravity(change.action));
     let more = changes.len().saturating_sub(MAX_TRIAL_CHANGES) as u64;
@@ -234,7 +240,7 @@ fn bounded(mut changes: Vec<PlanChange>) -> (Vec<PlanChange>, u64) {
     (changes, more)
 }
 
-/// One at a time: each takes a processor, and a person looks at one.
+/// One at a time: each plan takes a processor, and a person reads one.
 pub(super) fn busy() -> Refusal {
-    Refusal::new(Code::Conflict, "another plan of a proposal is going on").hint("Wait for it, or cancel it.")
+    Refusal::new(Code::Conflict, "Another plan of a proposal is going on.").hint("Wait for it, or cancel it.")
 }

@@ -1,6 +1,6 @@
-//! What `infrastructure` says, in the words that window and terminals know.
+//! Views for window and terminals, made from the types of the crate `terraform`.
 
-use super::drafts::Draft;
+use super::drafts::BoardDraft;
 use shared_protocol::{
     BoardId, NodeId, Revision,
     messages::Severity,
@@ -16,7 +16,7 @@ use terraform::{
     settings::IGNORED_PROGRAM,
 };
 
-/// Nothing for what does nothing.
+/// Returns `None` for an action without effect.
 pub(super) fn action(action: Action) -> Option<PlannedAction> {
     Some(match action {
         Action::Create => PlannedAction::Create,
@@ -39,8 +39,8 @@ fn severity(gravity: Gravity) -> Severity {
     }
 }
 
-/// About the files themselves.
-pub(super) fn findings(draft: &Draft) -> Vec<Finding> {
+/// The findings about the files themselves.
+pub(super) fn findings(draft: &BoardDraft) -> Vec<Finding> {
     let finding = |found: &terraform::Finding| Finding {
         severity: severity(found.severity),
         node: found.node,
@@ -51,8 +51,8 @@ pub(super) fn findings(draft: &Draft) -> Vec<Finding> {
     draft.generated.findings.iter().map(finding).collect()
 }
 
-/// About the files and the settings that they are made with.
-pub(super) fn findings_of(draft: &Draft) -> Vec<Finding> {
+/// The findings about the files and their settings.
+pub(super) fn findings_of(draft: &BoardDraft) -> Vec<Finding> {
     let ignored = draft.settings.names_program().then(|| Finding {
         severity: Severity::Warning,
         node: None,
@@ -63,8 +63,8 @@ pub(super) fn findings_of(draft: &Draft) -> Vec<Finding> {
     ignored.into_iter().chain(findings(draft)).collect()
 }
 
-/// What a run complained about.
-pub(super) fn complaint(located: &Located) -> Finding {
+/// A diagnostic of a run.
+pub(super) fn diagnostic_finding(located: &Located) -> Finding {
     let Located { diagnostic, node, prop } = located;
     Finding {
         severity: if diagnostic.is_error { Severity::Error } else { Severity::Warning },
@@ -75,7 +75,7 @@ pub(super) fn complaint(located: &Located) -> Finding {
     }
 }
 
-pub(super) fn spans(draft: &Draft) -> Vec<HclSpan> {
+pub(super) fn spans(draft: &BoardDraft) -> Vec<HclSpan> {
     let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
     let spans = draft.generated.spans.iter();
     spans
@@ -88,7 +88,7 @@ pub(super) fn spans(draft: &Draft) -> Vec<HclSpan> {
         .collect()
 }
 
-/// What each node is in for, the gravest where it has several resources.
+/// The planned action of each node, the gravest one where it has several resources.
 pub(super) fn planned(plan: &Plan) -> Vec<(NodeId, PlannedAction)> {
     let mut nodes: Vec<NodeId> = plan.changes.iter().filter_map(|change| change.node).collect();
     nodes.sort();
@@ -100,7 +100,7 @@ pub(super) fn plan(plan: &Plan, board: BoardId, counts: Counts) -> PlanView {
     PlanView { board, counts, outdated: false, changes: changes(plan) }
 }
 
-/// Lower for what is graver: what destroys is told first.
+/// The order of actions: the gravest is the lowest, so that destructive ones come first.
 pub(super) fn gravity(action: PlannedAction) -> u8 {
     match action {
         PlannedAction::Delete => 0,
@@ -111,7 +111,7 @@ pub(super) fn gravity(action: PlannedAction) -> u8 {
     }
 }
 
-/// What does nothing is left out.
+/// The planned changes, without those that have no effect.
 pub(super) fn changes(plan: &Plan) -> Vec<PlanChange> {
     let attribute = |difference: &terraform::run::AttributeDifference| PlanAttribute {
         path: difference.path.clone(),
@@ -141,17 +141,17 @@ fn shown(value: &Shown) -> Option<String> {
     }
 }
 
-/// Terraform's codes for why, as words.
+/// Terraform's reason codes as words.
 fn reason(code: &str) -> String {
     match code {
-        "replace_because_tainted" => "it is marked as damaged",
+        "replace_because_tainted" => "it is tainted",
         "replace_because_cannot_update" => "it cannot be changed in place",
-        "replace_by_request" => "its replacement was asked for",
-        "replace_by_triggers" => "something it follows is replaced",
+        "replace_by_request" => "its replacement was requested",
+        "replace_by_triggers" => "a resource that triggers its replacement changes",
         "delete_because_no_resource_config" => "it is no longer on the board",
         "delete_because_no_module" => "its module is no longer on the board",
-        "read_because_config_unknown" => "it depends on what is known only later",
-        "read_because_dependency_pending" => "something it depends on changes first",
+        "read_because_config_unknown" => "its configuration is known only after apply",
+        "read_because_dependency_pending" => "a resource it depends on changes first",
         other => return other.replace('_', " "),
     }
     .to_owned()

@@ -1,14 +1,14 @@
-//! The thread that answers, one question after the other, and tells the window what changed.
+//! The thread that answers requests in order, and publishes the view when it changes.
 
 use super::{
     ApplyRequest, Around, Follower, Link, Order, RequestAsked, Told, UserFolders,
-    drafts::Draft,
-    ground::{Ground, storage},
+    drafts::BoardDraft,
+    ground::{WorkspaceGround, storage},
     import::import,
     initialised,
     request_plan::{PlanFile, PlanKey},
-    running::{self, RequestRun, RequestStep, Starting},
-    site::{Reserved, Site},
+    running::{self, RequestRun, RequestStep, RunStart},
+    site::{BoardReservation, TerraformSite},
     trial::{self, TrialAsked},
     views,
 };
@@ -29,34 +29,34 @@ use std::{
 use terraform::{cost, write};
 use workspace::now;
 
-/// The window is told at most this often.
-const TELL_EVERY: Duration = Duration::from_millis(50);
-/// While somebody draws, a plan is compared with the board at most this often.
-const COMPARE_EVERY: Duration = Duration::from_millis(250);
-/// How long runs may take to end with the process; their wardens see to the rest.
+/// The minimum interval between two views for the window.
+const PUBLISH_INTERVAL: Duration = Duration::from_millis(50);
+/// The minimum interval between two comparisons of plans with boards that are being edited.
+const COMPARE_INTERVAL: Duration = Duration::from_millis(250);
+/// The time that runs have to end when the process stops; wardens end the rest.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
-const MOST_SECRETS: usize = 256;
-const LONGEST_SECRET: usize = 64 << 10;
+const MAX_SECRETS: usize = 256;
+const MAX_SECRET_BYTES: usize = 64 << 10;
 
-pub(super) struct Worker {
+pub(super) struct TerraformWorker {
     link: Link,
     around: Arc<dyn Around>,
     spawner: Arc<dyn ProgramSpawner>,
     user: Arc<UserFolders>,
-    /// The workspace that was shown last.
-    here: Option<(Arc<Ground>, Arc<Site>)>,
-    told: Option<TerraformView>,
-    next_tell: Instant,
-    /// The revision that plans were compared with, and when to do so again.
+    /// The workspace that the writer published last.
+    here: Option<(Arc<WorkspaceGround>, Arc<TerraformSite>)>,
+    published: Option<TerraformView>,
+    next_publish: Instant,
+    /// The revision that plans were compared with.
     compared: Option<Revision>,
     next_compare: Instant,
-    /// Something happened since the plans of requests were compared with what is there.
+    /// An event may have outdated the plans of requests.
     is_request_old: bool,
     next_request_check: Instant,
-    is_news: bool,
+    has_changed: bool,
 }
 
-impl Worker {
+impl TerraformWorker {
     pub(super) fn new(
         link: Link,
         around: Arc<dyn Around>,
@@ -70,13 +70,13 @@ impl Worker {
             spawner,
             user: Arc::new(user),
             here: None,
-            told: None,
-            next_tell: soon,
+            published: None,
+            next_publish: soon,
             compared: None,
             next_compare: soon,
             is_request_old: false,
             next_request_check: soon,
-            is_news: false,
+            has_changed: false,
         }
     }
 
@@ -91,26 +91,26 @@ impl Worker {
                 Ok(Order::Request { request, actor, responder, follower }) => {
                     self.follow();
                     self.answer(request, actor, responder, follower);
-                    self.is_news = true;
+                    self.has_changed = true;
                 }
                 Ok(Order::Trial { asked, responder }) => {
                     self.follow();
                     self.trial(*asked, responder);
-                    self.is_news = true;
+                    self.has_changed = true;
                 }
                 Ok(Order::PlanRequest { asked, responder }) => {
                     self.follow();
                     self.plan_request(*asked, responder);
-                    self.is_news = true;
+                    self.has_changed = true;
                 }
                 Ok(Order::ApplyRequest { apply, responder }) => {
                     self.follow();
                     self.apply_request(*apply, responder);
-                    self.is_news = true;
+                    self.has_changed = true;
                 }
-                Ok(Order::Look) => {
+                Ok(Order::Refresh) => {
                     self.follow();
-                    self.is_news = true;
+                    self.has_changed = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
@@ -119,28 +119,28 @@ impl Worker {
             self.is_request_old |= !is_timeout || self.link.shown.requests.next_expiry().is_some_and(is_over);
             self.compare_plans();
             self.compare_requests();
-            self.tell();
+            self.publish_view();
         }
         if let Some((_, site)) = self.here {
             site.close();
             site.wait(STOP_LIMIT);
         }
-        // Their files go with them.
+        // Dropping them removes their files.
         self.link.shown.requests.retain(|_, _| false);
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let tell = self.is_news.then_some(self.next_tell);
+        let publish = self.has_changed.then_some(self.next_publish);
         let compare = self.is_behind().then_some(self.next_compare);
         let requests = self.link.shown.requests.next_expiry().map(|end| {
             let left = Duration::from_millis(end.saturating_sub(now().time));
             let due = if self.is_request_old { Duration::ZERO } else { left };
             (Instant::now() + due).max(self.next_request_check)
         });
-        [tell, compare, requests].into_iter().flatten().min()
+        [publish, compare, requests].into_iter().flatten().min()
     }
 
-    /// Takes the newest state of the workspace, and starts anew when it is another workspace.
+    /// Takes the newest state of the workspace, and opens a new site for another workspace.
     fn follow(&mut self) {
         let Some(ground) = self.link.shown.ground.load_full() else { return };
         let site = match &self.here {
@@ -150,14 +150,14 @@ impl Worker {
                     site.close();
                 }
                 let user = Arc::clone(&self.user);
-                let site = Arc::new(Site::open(&ground, Arc::clone(&self.spawner), user));
+                let site = Arc::new(TerraformSite::open(&ground, Arc::clone(&self.spawner), user));
                 self.link.shown.site.store(Some(Arc::clone(&site)));
                 self.compared = None;
                 for board in ground.boards().filter(|board| site.state_file(board).is_some()) {
                     match self.link.shown.drafts.of(&ground, board.id) {
-                        Ok(draft) => drop(site.look_at_state(&draft)),
+                        Ok(draft) => drop(site.read_state_file(&draft)),
                         Err(refusal) => {
-                            tracing::warn!(%refusal, board = %board.name, "the state is not looked at")
+                            tracing::warn!(%refusal, board = %board.name, "the state is not read")
                         }
                     }
                 }
@@ -167,7 +167,7 @@ impl Worker {
         self.here = Some((ground, site));
     }
 
-    // ---- what the window is told unasked ------------------------------------------------------------------------------
+    // ---- the published view -------------------------------------------------------------------------------------------
 
     fn is_behind(&self) -> bool {
         let now = self.here.as_ref().map(|(ground, _)| ground.snapshot.revision());
@@ -184,42 +184,42 @@ impl Worker {
             site.mark_plan(board, &plan, draft.map_or(true, |draft| !plan.fits(&draft)));
         }
         self.compared = Some(ground.snapshot.revision());
-        self.next_compare = Instant::now() + COMPARE_EVERY;
-        self.is_news = true;
+        self.next_compare = Instant::now() + COMPARE_INTERVAL;
+        self.has_changed = true;
     }
 
-    /// Ends plans of requests whose hour is over, or that were made of something else than what is there now.
+    /// Ends plans of requests that have expired, or whose inputs have changed.
     fn compare_requests(&mut self) {
         if !self.is_request_old || Instant::now() < self.next_request_check {
             return;
         }
         self.is_request_old = false;
-        self.next_request_check = Instant::now() + COMPARE_EVERY;
+        self.next_request_check = Instant::now() + COMPARE_INTERVAL;
         let Some((ground, site)) = &self.here else { return };
         for (key, saved) in self.link.shown.requests.saved() {
             let draft = self.link.shown.drafts.of(ground, key.board);
             if let Err(refusal) = draft.and_then(|draft| saved.check(&draft, site)) {
                 self.link.shown.requests.need(key, refusal.message);
-                self.is_news = true;
+                self.has_changed = true;
             }
         }
     }
 
-    fn tell(&mut self) {
-        if !self.is_news || Instant::now() < self.next_tell {
+    fn publish_view(&mut self) {
+        if !self.has_changed || Instant::now() < self.next_publish {
             return;
         }
-        self.is_news = false;
+        self.has_changed = false;
         let Some((ground, site)) = &self.here else { return };
         let view = TerraformView { requests: self.link.shown.requests.views(), ..site.view(ground) };
-        if self.told.as_ref() != Some(&view) {
+        if self.published.as_ref() != Some(&view) {
             self.around.tell(Told::View(Box::new(view.clone())));
-            self.told = Some(view);
-            self.next_tell = Instant::now() + TELL_EVERY;
+            self.published = Some(view);
+            self.next_publish = Instant::now() + PUBLISH_INTERVAL;
         }
     }
 
-    // ---- questions ----------------------------------------------------------------------------------------------------
+    // ---- requests -----------------------------------------------------------------------------------------------------
 
     fn answer(
         &self,
@@ -229,7 +229,7 @@ impl Worker {
         follower: Option<Arc<dyn Follower>>,
     ) {
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "No workspace is open.")));
         };
         let answer = match request {
             TerraformRequest::Run { board, operation, confirmed, secrets } => {
@@ -239,7 +239,7 @@ impl Worker {
                 {
                     Ok((reserved, starting)) => {
                         let responder = responder.map(|run| TerraformAnswer::Started { run });
-                        running::start(Starting { follower, ..starting }, reserved, responder);
+                        running::start(RunStart { follower, ..starting }, reserved, responder);
                     }
                     Err(refusal) => responder.send(Err(refusal)),
                 };
@@ -270,7 +270,7 @@ impl Worker {
         responder.send(answer);
     }
 
-    fn draft(&self, ground: &Ground, board: BoardId) -> Result<Arc<Draft>, Refusal> {
+    fn draft(&self, ground: &WorkspaceGround, board: BoardId) -> Result<Arc<BoardDraft>, Refusal> {
         self.link.shown.drafts.of(ground, board)
     }
 
@@ -280,21 +280,21 @@ impl Worker {
     )]
     fn starting(
         &self,
-        ground: &Ground,
-        site: &Arc<Site>,
+        ground: &WorkspaceGround,
+        site: &Arc<TerraformSite>,
         board: BoardId,
         operation: RunOperation,
         confirmed: bool,
         secrets: Vec<(String, String)>,
         actor: Actor,
-    ) -> Result<Starting, Refusal> {
+    ) -> Result<RunStart, Refusal> {
         if operation.needs_confirmation() && !confirmed {
-            let message = "this changes real resources: a person has to confirm it";
+            let message = "This changes real resources, so a person must confirm it.";
             return Err(Refusal::new(Code::ConfirmationRequired, message).field("confirmed"));
         }
         check_secrets(&secrets)?;
         let draft = self.draft(ground, board)?;
-        Ok(Starting {
+        Ok(RunStart {
             site: Arc::clone(site),
             operation,
             secrets: site.secrets(board, secrets),
@@ -309,25 +309,25 @@ impl Worker {
         })
     }
 
-    /// Plans what is only proposed, unless a person has to say more first.
+    /// Plans a proposal, unless a person has to give values first.
     fn trial(&self, asked: TrialAsked, responder: Responder<ReviewAnswer>) {
         let TrialAsked { about, board, state, secrets, actor } = asked;
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "No workspace is open.")));
         };
-        let proposed = Ground { files: Arc::clone(&ground.files), snapshot: state };
+        let proposed = WorkspaceGround { files: Arc::clone(&ground.files), snapshot: state };
         let operation = RunOperation::Plan;
         let starting = match self.starting(&proposed, site, board, operation, false, secrets, actor) {
-            Ok(starting) => Starting { until: Some(Instant::now() + trial::LIMIT), ..starting },
+            Ok(starting) => RunStart { until: Some(Instant::now() + trial::TRIAL_LIMIT), ..starting },
             Err(refusal) => return responder.send(Err(refusal)),
         };
         let secrets = missing_secrets(site, &starting.draft);
         if !secrets.is_empty() {
             return responder.send(Ok(ReviewAnswer::PlanNeeds { proposal: about.proposal, board, secrets }));
         }
-        match site.take_place(board) {
+        match site.reserve_trial(board) {
             Ok(place) => {
-                // A board that the proposal brings is not there yet.
+                // A board that the proposal adds does not exist yet.
                 let now = self.draft(ground, board).ok();
                 trial::start(
                     about,
@@ -341,20 +341,20 @@ impl Worker {
         }
     }
 
-    /// Plans an agent's request, unless a person has to say more first.
+    /// Plans an agent's request, unless a person has to give values or start it.
     fn plan_request(&self, asked: RequestAsked, responder: Option<Responder<ReviewAnswer>>) {
         let PlanKey { proposal, board, .. } = asked.key;
         let (key, responder) = (asked.key, responder.unwrap_or_else(|| Responder::new(drop)));
         let requests = &self.link.shown.requests;
         match self.begin_request_plan(asked) {
-            Ok(RequestPlanning::Starts(reserved, starting)) => {
+            Ok(RequestPlanStep::Starts(reserved, starting)) => {
                 running::start(*starting, reserved, responder.map(|run| ReviewAnswer::Planning { run }));
             }
-            Ok(RequestPlanning::NeedsValues(secrets)) => {
+            Ok(RequestPlanStep::NeedsValues(secrets)) => {
                 requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
                 responder.send(Ok(ReviewAnswer::PlanNeeds { proposal, board, secrets }));
             }
-            Ok(RequestPlanning::NeedsPress(reason)) => {
+            Ok(RequestPlanStep::NeedsPress(reason)) => {
                 requests.need(key, reason.clone());
                 responder.send(Err(Refusal::new(Code::ConfirmationRequired, reason)));
             }
@@ -365,23 +365,23 @@ impl Worker {
         }
     }
 
-    fn begin_request_plan(&self, asked: RequestAsked) -> Result<RequestPlanning, Refusal> {
+    fn begin_request_plan(&self, asked: RequestAsked) -> Result<RequestPlanStep, Refusal> {
         let RequestAsked { key, operation, requested_by, actor, secrets, pressed } = asked;
         let plans = match operation {
             RunOperation::Destroy => RunOperation::PlanDestroy,
             _ => RunOperation::Plan,
         };
         let Some((ground, site)) = &self.here else {
-            return Err(Refusal::new(Code::NoWorkspace, "no workspace is open"));
+            return Err(Refusal::new(Code::NoWorkspace, "No workspace is open."));
         };
         let starting = self.starting(ground, site, key.board, plans, false, secrets, actor)?;
         let missing = missing_secrets(site, &starting.draft);
         if !missing.is_empty() {
-            return Ok(RequestPlanning::NeedsValues(missing));
+            return Ok(RequestPlanStep::NeedsValues(missing));
         }
         if !pressed && let Some(reason) = initialised::needs_person(&starting.draft, Some(&self.user), plans)?
         {
-            return Ok(RequestPlanning::NeedsPress(reason));
+            return Ok(RequestPlanStep::NeedsPress(reason));
         }
         let reserved = site.reserve(&starting.draft.board)?;
         let file = PlanFile::make(&self.user.plans, ground.files.root(), key.proposal).map_err(|error| {
@@ -389,31 +389,36 @@ impl Worker {
                 .hint("Free some space, then plan again.")
         })?;
         let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
-        Ok(RequestPlanning::Starts(reserved, Box::new(Starting { request, ..starting })))
+        Ok(RequestPlanStep::Starts(reserved, Box::new(RunStart { request, ..starting })))
     }
 
-    /// Applies a saved plan; whether everything is as it was planned is looked at once more when the run starts.
+    /// Applies a saved plan. Its inputs are checked once more when the run starts.
     fn apply_request(&self, apply: ApplyRequest, responder: Responder<TerraformAnswer>) {
         let ApplyRequest { key, saved, requested_by, actor, follower } = apply;
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(Code::NoWorkspace, "no workspace is open")));
+            return responder.send(Err(Refusal::new(Code::NoWorkspace, "No workspace is open.")));
         };
         let operation = RunOperation::ApplyPlan;
         let starting = self.starting(ground, site, key.board, operation, true, Vec::new(), actor);
         match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
             Ok((reserved, starting)) => {
                 let request = Some(RequestRun { key, requested_by, step: RequestStep::Apply(saved) });
-                let starting = Starting { request, follower: Some(follower), ..starting };
+                let starting = RunStart { request, follower: Some(follower), ..starting };
                 running::start(starting, reserved, responder.map(|run| TerraformAnswer::Started { run }));
             }
             Err(refusal) => responder.send(Err(refusal)),
         }
     }
 
-    fn hcl(&self, ground: &Ground, site: &Arc<Site>, board: BoardId) -> Result<TerraformAnswer, Refusal> {
+    fn hcl(
+        &self,
+        ground: &WorkspaceGround,
+        site: &Arc<TerraformSite>,
+        board: BoardId,
+    ) -> Result<TerraformAnswer, Refusal> {
         let draft = self.draft(ground, board)?;
-        self.look_for_program(site);
-        site.look_at_state(&draft);
+        self.find_program(site);
+        site.read_state_file(&draft);
         let difference = write::difference(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
         let folder = write::folder_of(&draft.board.name);
@@ -439,7 +444,7 @@ impl Worker {
         Ok(TerraformAnswer::Hcl(Box::new(view)))
     }
 
-    fn write(&self, ground: &Ground, board: BoardId) -> Result<TerraformAnswer, Refusal> {
+    fn write(&self, ground: &WorkspaceGround, board: BoardId) -> Result<TerraformAnswer, Refusal> {
         let draft = self.draft(ground, board)?;
         let done = write::write(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
@@ -447,35 +452,35 @@ impl Worker {
         Ok(TerraformAnswer::Written { written, removed, in_the_way })
     }
 
-    /// Which program there is, for the window to show. It is the user's own: looking at a workspace starts nothing that
-    /// came with it.
-    fn look_for_program(&self, site: &Arc<Site>) {
-        if !site.wants_program() {
+    /// Finds the program and its version for the window. The program is the user's own: opening a workspace starts nothing
+    /// that came with it.
+    fn find_program(&self, site: &Arc<TerraformSite>) {
+        if !site.needs_program() {
             return;
         }
         let (site, spawner, link) = (Arc::clone(site), Arc::clone(&self.spawner), self.link.clone());
         let work = move || {
-            // Told with the view, whether it was found or not.
+            // The view has the result, also a failure.
             drop(site.program(&*spawner));
-            link.look();
+            link.refresh();
         };
         if let Err(error) = std::thread::Builder::new().name("terraform-program".to_owned()).spawn(work) {
-            tracing::error!(%error, "no thread to look for Terraform");
+            tracing::error!(%error, "no thread to find Terraform");
         }
     }
 }
 
-/// How the planning of a request goes on.
-enum RequestPlanning {
-    Starts(Reserved, Box<Starting>),
-    /// Of these variables.
+/// The next step in planning a request.
+enum RequestPlanStep {
+    Starts(BoardReservation, Box<RunStart>),
+    /// These variables need values.
     NeedsValues(Vec<String>),
-    /// Because the plan itself executes or sends, or cannot be judged: why.
+    /// A person must start the plan, for this reason.
     NeedsPress(String),
 }
 
-/// Empty when there is none.
-fn read(ground: &Ground, path: &str) -> Result<String, Refusal> {
+/// The text of a file; empty when it is missing.
+fn read(ground: &WorkspaceGround, path: &str) -> Result<String, Refusal> {
     match WorkspacePath::parse(path).and_then(|path| ground.files.read_text(&path)) {
         Ok(text) => Ok(text),
         Err(FileError::Missing { .. }) => Ok(String::new()),
@@ -483,8 +488,8 @@ fn read(ground: &Ground, path: &str) -> Result<String, Refusal> {
     }
 }
 
-/// Sensitive variables that nobody has given a value yet.
-fn missing_secrets(site: &Site, draft: &Draft) -> Vec<String> {
+/// Sensitive variables without a value.
+fn missing_secrets(site: &TerraformSite, draft: &BoardDraft) -> Vec<String> {
     let variables = draft.generated.variables.iter();
     variables
         .filter(|variable| variable.sensitive && variable.default.is_none())
@@ -497,15 +502,15 @@ fn missing_secrets(site: &Site, draft: &Draft) -> Vec<String> {
 
 fn check_secrets(secrets: &[(String, String)]) -> Result<(), Refusal> {
     let wrong = |message: String| Err(Refusal::new(Code::BadRequest, message).field("secrets"));
-    if secrets.len() > MOST_SECRETS {
-        return wrong(format!("more than {MOST_SECRETS} values"));
+    if secrets.len() > MAX_SECRETS {
+        return wrong(format!("more than {MAX_SECRETS} values"));
     }
     for (name, value) in secrets {
         if !terraform::hcl::is_identifier(name) {
             return wrong(format!("{name:?} is not the name of a variable"));
         }
-        if value.len() > LONGEST_SECRET || value.contains('\0') {
-            return wrong(format!("the value of {name} is too long, or no text"));
+        if value.len() > MAX_SECRET_BYTES || value.contains('\0') {
+            return wrong(format!("the value of {name} is too long, or contains a NUL character"));
         }
     }
     Ok(())

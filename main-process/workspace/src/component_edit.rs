@@ -1,11 +1,11 @@
-//! The text of a component's file with one value changed and everything else as it was, comments included.
+//! Changes one value in the text of a component file and leaves everything else as it is, comments included.
 
 use jsonc_parser::{
     ParseOptions,
     cst::{CstInputValue, CstNode, CstRootNode},
 };
 
-/// A component's file in which something is to be changed and everything else is to stay, comments included.
+/// A component file that is to be edited.
 pub(super) struct ComponentFileEdit<'a> {
     file: &'a str,
     text: &'a str,
@@ -16,7 +16,7 @@ impl<'a> ComponentFileEdit<'a> {
         Self { file, text }
     }
 
-    /// With another value at a way of keys and places in lists. What comes out is read as a component again before it counts.
+    /// Returns the text with another value at a path of keys and list indices. The result must be a valid component.
     pub(super) fn with(&self, way: &[&str], value: &serde_json::Value) -> Result<String, String> {
         let text = if self.file.ends_with(".json") {
             set_in_json(self.text, way, value)?

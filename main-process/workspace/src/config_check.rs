@@ -1,21 +1,21 @@
-//! Which fields `draftboard.toml` has, and of which type and form each is. An agent that proposes a change and a person who
-//! writes the file by hand are told the same, with the key and the expected form.
+//! The fields of `draftboard.toml` with their types and forms. An agent that proposes a change and a person who writes the file
+//! by hand get the same message, with the key and the expected form.
 
 use serde_json::{Map, Value};
 use shared_protocol::{Code, Refusal, messages::Severity};
 
-/// What a field holds. Null is allowed everywhere: it takes the field away.
+/// The type of a field. Null is allowed everywhere: it removes the field.
 enum FieldType {
     Text,
     TextList,
     Flag,
     Number,
-    /// Which versions of a program or provider will do.
+    /// A version constraint of a program or provider.
     VersionConstraint,
-    /// Where Terraform can keep its state.
+    /// The type of a Terraform backend.
     BackendType,
     Currency,
-    /// Whatever TOML can hold.
+    /// Any TOML value.
     Any,
     /// A table with these keys and no others.
     Table(&'static [(&'static str, FieldType)]),
@@ -154,20 +154,20 @@ static AZURERM: FieldType = Arguments(&[
     ("use_oidc", Flag),
 ]);
 
-/// One thing that is wrong with a setting.
+/// A problem of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// The key, with those of the tables around it.
+    /// The key, with the keys of its tables.
     path: String,
     message: String,
     suggestions: Vec<String>,
     hint: &'static str,
-    /// Of a file that somebody wrote by hand: a warning where only a later version, or nobody, reads the setting.
+    /// In a file: a warning where no version, or only a later one, reads the setting.
     pub severity: Severity,
 }
 
 impl ConfigProblem {
-    /// For a person.
+    /// The message for a person.
     pub fn words(&self) -> String {
         match self.suggestions.first() {
             Some(nearest) => format!("{}. Did you mean `{nearest}`?", self.message),
@@ -296,7 +296,7 @@ impl Check<'_> {
             fields.iter().map(|(name, field)| format!("{name} ({})", field.words())).collect();
         let known = known.join(", ");
         let message = format!("`{path}` is not a setting of draftboard.toml; expected one of {known}");
-        // A table at the top that resembles none may be of a later version.
+        // An unknown table at the top level may belong to a later version.
         let is_later = path == key && near.is_empty() && (value.is_object() || value.is_array());
         let severity = if is_later { Severity::Warning } else { Severity::Error };
         self.add(path, message, near, "get_project_config shows the settings that there are.", severity);
@@ -314,7 +314,7 @@ impl Check<'_> {
     }
 }
 
-/// Refuses fields that the project's file has no place for, or whose values are not of their form.
+/// Refuses unknown fields and values that do not have the expected form.
 pub fn check(fields: &Map<String, Value>, boards: &[&str]) -> Result<(), Refusal> {
     if fields.contains_key("format") {
         let message = "`format` is the version of the file; only Draftboard changes it";
@@ -328,7 +328,7 @@ pub fn check(fields: &Map<String, Value>, boards: &[&str]) -> Result<(), Refusal
     }
 }
 
-/// Everything that is wrong with the text of the project's file, as far as it is TOML.
+/// All problems in the text of `draftboard.toml`, as far as it is TOML.
 pub fn problems_of_file(text: &str, boards: &[&str]) -> Vec<ConfigProblem> {
     let json = toml::from_str::<toml::Table>(text).ok().and_then(|table| serde_json::to_value(table).ok());
     let Some(Value::Object(mut fields)) = json else { return Vec::new() };
@@ -342,7 +342,7 @@ fn problems(fields: &Map<String, Value>, boards: &[&str]) -> Vec<ConfigProblem> 
     check.found
 }
 
-/// Terraform's own: comparisons with commas between, each an operator and a version of up to three numbers.
+/// A version constraint of Terraform: comparisons separated by commas, each an operator and a version of up to three numbers.
 fn is_version_constraint(text: &str) -> bool {
     const OPERATORS: [&str; 7] = ["~>", ">=", "<=", "!=", "=", ">", "<"];
     let is_comparison = |part: &str| {

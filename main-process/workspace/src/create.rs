@@ -1,4 +1,4 @@
-//! Making a workspace: empty, as the bundled example, or with one board of it.
+//! Creates a workspace: empty, as the bundled example, or with one board of it.
 
 use include_dir::{Dir, include_dir};
 use journal::{FileError, WorkspaceFiles, WorkspacePath, new_project, read_board, write_board};
@@ -11,7 +11,7 @@ static EXAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/example");
 const THREE_TIER: &str = "three-tier";
 const INTERFACE: &str = "locker-app";
 const SPEC: &str = "spec";
-/// A board of the example alone, which its drawing is told apart by.
+/// A board that only the example has; its drawing stands for the example.
 const REHEARSAL: &str = "rehearsal";
 
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum NewError {
     File(#[from] FileError),
 }
 
-/// Makes a workspace in a folder, which may have other files but no `draftboard.toml`. That file comes last: a folder
+/// Creates a workspace in a folder, which may have other files but no `draftboard.toml`. That file is written last: a folder
 /// without it is no workspace yet.
 pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<(), NewError> {
     let files = prepared(folder)?;
@@ -48,7 +48,7 @@ pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<()
     }
 }
 
-/// The boards of the templates that have one, for whoever draws them small.
+/// The boards of the templates, for their thumbnails.
 pub fn template_boards() -> Vec<(Template, Document)> {
     let names = [
         (Template::ThreeTier, THREE_TIER),
@@ -77,7 +77,7 @@ pub fn has_terraform(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(|entry| is_source(entry).is_some()))
 }
 
-/// A place for a workspace beside a folder: like it with an ending of ours, numbered when that is taken.
+/// A free path for a workspace beside a folder: its name with `-draftboard`, numbered when that is taken.
 pub fn beside(folder: &Path) -> PathBuf {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let name =
@@ -87,12 +87,12 @@ pub fn beside(folder: &Path) -> PathBuf {
     std::iter::once(first.clone()).chain(numbered).find(|place| !place.exists()).unwrap_or(first)
 }
 
-/// Makes a workspace without boards.
+/// Creates a workspace without boards.
 pub fn create_empty(folder: &Path) -> Result<(), NewError> {
     begin_project(&prepared(folder)?)
 }
 
-/// The folder with nothing of a workspace in it yet.
+/// Prepares a folder that is no workspace yet.
 fn prepared(folder: &Path) -> Result<WorkspaceFiles, NewError> {
     if folder.join(WorkspacePath::config().as_str()).exists() {
         return Err(NewError::Exists(folder.to_owned()));
@@ -107,8 +107,8 @@ fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
     Ok(files.write_atomic(&WorkspacePath::config(), config.as_bytes())?)
 }
 
-/// One board of the example; the spec with the bundle that it is a map of, the interface with its components, the
-/// architecture with its function and its prices.
+/// Unpacks one board of the example; the spec with its bundle, the interface with its components, the architecture with its
+/// function and its prices.
 fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
     let board = format!("boards/{name}.board.json");
     let belongs = |file: &&include_dir::File<'_>| {
@@ -144,7 +144,7 @@ fn bundled<'d>(folder: &'d Dir<'d>) -> Vec<&'d include_dir::File<'d>> {
     folder.files().chain(folder.dirs().flat_map(bundled)).collect()
 }
 
-/// The example in the user's own folder, made on the first start and the user's from then on.
+/// Unpacks the example in the user's own folder on the first start. It belongs to the user from then on.
 pub fn unpack_example(folder: &Path, board_id: BoardId) -> Result<(), NewError> {
     match create(folder, Template::Example, board_id) {
         Err(NewError::Exists(_)) => Ok(()),

@@ -1,4 +1,4 @@
-//! Why a workspace cannot be opened.
+//! Errors of opening a workspace.
 
 use super::create::{beside, has_terraform};
 use journal::{FileError, JournalError};
@@ -22,7 +22,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Why a path without a `draftboard.toml` does not open.
+    /// The error for a path without a `draftboard.toml`.
     pub fn no_workspace(root: &Path) -> Self {
         if root.exists() { Self::NotAWorkspace(root.to_owned()) } else { Self::Missing(root.to_owned()) }
     }
@@ -52,7 +52,7 @@ impl From<OpenError> for Refusal {
     }
 }
 
-/// A change that could not be made durable.
+/// The refusal of a change that could not be made durable.
 pub(super) fn storage(error: &JournalError) -> Refusal {
     Refusal::new(Code::StorageError, format!("nothing was changed: {error}"))
 }

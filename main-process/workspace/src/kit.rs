@@ -1,6 +1,6 @@
-//! Components that come with the product, one for every built-in type of interface boards, so that whatever the palette
-//! offers can be seen in a workspace that brings no components. A file of the workspace with the same id takes its place,
-//! whole. The types themselves are the catalogue's: nothing here changes what a board may say.
+//! Built-in components, one for every built-in type of interface boards, so that every item of the palette has a preview in a
+//! workspace without components. A file of the workspace with the same id replaces the built-in one as a whole. The types
+//! themselves belong to the catalogue: nothing here changes them.
 
 use components::BUILT_IN;
 use include_dir::{Dir, include_dir};
@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kit");
 
-/// Where each claims to be, and its text.
+/// The pseudo path and the text of each built-in component.
 pub fn kit() -> &'static [(String, Arc<str>)] {
     static KIT: LazyLock<Vec<(String, Arc<str>)>> = LazyLock::new(|| {
         let text = |file: &include_dir::File<'_>| {
@@ -43,7 +43,7 @@ mod tests {
             let component = library.get(def.id.as_str()).unwrap_or_else(|| panic!("{} has none", def.id));
             for prop in &component.props {
                 let known = def.prop(&prop.name).unwrap_or_else(|| panic!("{}.{}", def.id, prop.name));
-                // Where the board says nothing, what is shown is what the inspector calls the default.
+                // A prop without a value is drawn with the default that the inspector shows.
                 let is_same = match (&prop.default, &known.default) {
                     (Some(default), Some(known)) => {
                         shared_protocol::Value::from_json(default).unwrap() == *known

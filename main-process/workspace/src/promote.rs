@@ -1,6 +1,6 @@
-//! Promoting overrides: those of nodes become props, which the authority decides; those of components by themselves become
-//! defaults, or props of the variant, in the component's file; those of parts become props where the component around them
-//! shows them. Everything else in a file stays as it was. All of them or none, one operation.
+//! Promotes overrides. Those of nodes become props, which the authority decides. Those of components become defaults, or props
+//! of the variant, in the component file. Those of parts become props in the file of the surrounding component. Everything else
+//! in a file stays. All overrides are promoted in one operation, or none.
 
 use super::{Group, Moment, component_edit::ComponentFileEdit};
 use authority::{Decision, decide, overrides::lay_over};
@@ -17,11 +17,11 @@ use std::{
 type Texts = BTreeMap<SourcePath, Arc<str>>;
 type Failure = (ValidationCode, String);
 
-/// Where a value goes in a component's file, and what stands there now.
-struct Spot {
+/// The place of a value in a component file, and the present value there.
+struct ValuePlace {
     way: Vec<String>,
     now: serde_json::Value,
-    /// The mapping around it is not there yet.
+    /// The mapping that holds the value does not exist yet.
     is_first: bool,
 }
 
@@ -70,7 +70,7 @@ impl Group<'_> {
         Ok(Decision { summary, changes, ..Decision::default() })
     }
 
-    /// A value, in the text of the file that says it.
+    /// Puts a value into the text of its component file.
     fn put_into_file(
         &self,
         key: &OverrideKey,
@@ -79,14 +79,14 @@ impl Group<'_> {
     ) -> Result<(), Failure> {
         let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
         let unfit = |what: String| (ValidationCode::Unpromotable, what);
-        let over = self.state.override_at(key).ok_or_else(|| not_found("there is no such override"))?;
+        let over = self.state.override_at(key).ok_or_else(|| not_found("There is no such override."))?;
         let bound = match self.state.standing(key, over) {
             Standing::Applies(instance) => OverrideKey { instance, ..key.clone() },
             Standing::Orphaned(reason) => return Err(not_found(reason.words())),
         };
         let component = self.holder(&bound)?;
         let path = SourcePath::parse(component.file.as_str()).map_err(|error| unfit(error.to_string()))?;
-        // Read as it is by now: another override may have changed the same file.
+        // Another override may have changed the same text already.
         let before = texts.get(&path).or_else(|| self.state.source(&path)).ok_or_else(|| {
             unfit(format!("{} is built in: bring a component of your own with this id", component.id))
         })?;
@@ -126,7 +126,7 @@ impl Group<'_> {
         Ok(())
     }
 
-    /// The component whose file says what an instance is: its own, or for a part the one that shows it.
+    /// The component whose file holds the value: the instance's own, or for a part the surrounding one.
     fn holder(&self, key: &OverrideKey) -> Result<&Arc<Component>, Failure> {
         let around = match key.instance.rsplit_once('/') {
             Some((around, _)) => around,
@@ -137,7 +137,7 @@ impl Group<'_> {
         self.workspace.component(found.def.id.as_str()).ok_or_else(gone)
     }
 
-    /// What a prop is when the file says nothing of it.
+    /// The value of a prop that the file does not set.
     fn default_of(&self, key: &OverrideKey, prop: &str) -> serde_json::Value {
         let found = self.state.instance(key.scope, &key.instance).ok();
         let component = found.and_then(|found| self.workspace.component(found.def.id.as_str()));
@@ -153,7 +153,7 @@ fn spot(
     key: &OverrideKey,
     prop: &str,
     default: &serde_json::Value,
-) -> Result<Spot, Failure> {
+) -> Result<ValuePlace, Failure> {
     let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
     let unsupported = |what: String| (ValidationCode::UnsupportedPattern, what);
     if let Some(step) = key.within().map(|way| way.rsplit('/').next().unwrap_or(way)) {
@@ -179,7 +179,7 @@ fn spot(
             Some(Bound::Fixed(value)) => components::to_json(value),
             None => default.clone(),
         };
-        return Ok(Spot { way, now, is_first: used.props.is_empty() });
+        return Ok(ValuePlace { way, now, is_first: used.props.is_empty() });
     }
     let found = component.prop(prop);
     if let (_, Some(variant)) = key.component() {
@@ -189,9 +189,9 @@ fn spot(
         let way = vec!["variants".to_owned(), at.to_string(), "props".to_owned()];
         let now = set.and_then(|set| set.get(prop)).cloned();
         let now = now.unwrap_or_else(|| found.map_or(serde_json::Value::Null, Prop::value_when_unset));
-        return Ok(Spot { way, now, is_first: set.is_none_or(serde_json::Map::is_empty) });
+        return Ok(ValuePlace { way, now, is_first: set.is_none_or(serde_json::Map::is_empty) });
     }
     let found = found.ok_or_else(|| not_found("the component has no such prop"))?;
     let way = vec!["props".to_owned(), prop.to_owned()];
-    Ok(Spot { way, now: found.value_when_unset(), is_first: false })
+    Ok(ValuePlace { way, now: found.value_when_unset(), is_first: false })
 }

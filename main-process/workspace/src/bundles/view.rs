@@ -1,4 +1,4 @@
-//! What window and terminals are shown of bundles.
+//! Views of bundles for window and terminals.
 
 use super::SpecBundles;
 use bundles::{Bundle, Diagnostic, Entity, RelationCoverage, Severity};
@@ -29,8 +29,7 @@ impl SpecBundles {
 }
 
 impl SpecBundles {
-    /// What is wrong in the bundles, and the folders that hold none although they should. Folders that cannot be read have a
-    /// notice.
+    /// The problems in bundles, and the folders that should hold a bundle and do not. Folders that cannot be read have a notice.
     pub(crate) fn validate(&self) -> Vec<messages::ValidationProblem> {
         let mut problems = Vec::new();
         for (folder, place) in &self.places {
@@ -86,9 +85,9 @@ pub(super) fn title(entity: &Entity) -> String {
     entity.title().unwrap_or(entity.id()).to_owned()
 }
 
-/// Entities in brief, each with how much is wrong with it.
+/// Summaries of entities, each with the number of its problems.
 pub(super) fn summaries<'a>(found: impl IntoIterator<Item = (&'a Bundle, &'a Entity)>) -> Vec<EntitySummary> {
-    // Counted once for each bundle that occurs.
+    // Counted once per bundle.
     let mut counted: BTreeMap<&str, Counts<'_>> = BTreeMap::new();
     let found = found.into_iter().map(|(bundle, entity)| {
         let counts = counted.entry(bundle.id()).or_insert_with(|| counts(bundle));

@@ -1,5 +1,4 @@
-//! What agents ask of the queue. The only ends that are reached from here are a proposal that waits, and one that a person
-//! has approved beforehand.
+//! Requests of agents to the review queue. They can only lead to a waiting proposal, or to one that a standing approval covers.
 
 use super::{Reviewer, entry};
 use crate::{Moment, group::Group};
@@ -7,7 +6,7 @@ use authority::proposals::{AgentAsk, AgentOutcome, Client, Granted};
 use shared_protocol::{ProposalState, Refusal, review::AuditEvent};
 
 impl Group<'_> {
-    /// Carries out what an agent asks on what the group has so far; nothing of it after a refusal.
+    /// Carries out an agent's request on the state of the group. A refusal leaves the group as it was.
     pub fn ask(&mut self, client: &Client, ask: &AgentAsk, moment: Moment) -> Result<AgentOutcome, Refusal> {
         self.expire(moment.time);
         self.atomically(|group| group.carry_out(client, ask, moment))
@@ -25,7 +24,7 @@ impl Group<'_> {
         self.touch(proposal.id);
         if done.began {
             self.note(shared_protocol::review::AuditEntry {
-                // Its content is still to come; what is submitted has a hash.
+                // The content is still to come, so there is no hash before it is submitted.
                 proposal: Some(shared_protocol::review::AuditedProposal {
                     hash: None,
                     ..super::audited(&proposal)

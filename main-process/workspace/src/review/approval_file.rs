@@ -1,4 +1,4 @@
-//! Standing approvals as the user's configuration folder keeps them: one file, each entry bound to the canonical path of its
+//! The file of standing approvals in the user's configuration folder. Each entry is bound to the canonical path of its
 //! workspace. A workspace cannot bring approvals of its own, because nothing in its folder is read for them.
 
 use serde::{Deserialize, Serialize};
@@ -18,13 +18,13 @@ const SAFE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Contents {
+struct ApprovalFileContents {
     version: u32,
     /// By the canonical path of the workspace.
     workspaces: BTreeMap<String, Vec<StandingApproval>>,
 }
 
-impl Default for Contents {
+impl Default for ApprovalFileContents {
     fn default() -> Self {
         Self { version: VERSION, workspaces: BTreeMap::new() }
     }
@@ -87,17 +87,19 @@ impl ApprovalFile {
         let written = replace(&draft, &self.path, &text).and_then(|()| File::open(folder)?.sync_all());
         drop(lock);
         written.map_err(|source| {
-            // The error that matters is told already.
+            // The first error is the one to report.
             let _ = fs::remove_file(&draft);
             unwritten(source)
         })
     }
 
-    fn contents(&self) -> Result<Contents, ApprovalFileError> {
+    fn contents(&self) -> Result<ApprovalFileContents, ApprovalFileError> {
         let unreadable = |problem: String| ApprovalFileError::Unreadable { path: self.path.clone(), problem };
         let file = match OpenOptions::new().read(true).custom_flags(SAFE).open(&self.path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Contents::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(ApprovalFileContents::default());
+            }
             Err(error) => return Err(unreadable(error.to_string())),
         };
         let found = file.metadata().map_err(|error| unreadable(error.to_string()))?;
@@ -115,7 +117,7 @@ impl ApprovalFile {
             }
             Ok(_) => {}
         }
-        let contents: Contents =
+        let contents: ApprovalFileContents =
             serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
         if contents.version != VERSION {
             return Err(unreadable(format!("its version is {} and not {VERSION}", contents.version)));
@@ -125,7 +127,7 @@ impl ApprovalFile {
 }
 
 fn replace(draft: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
-    // A draft that a killed process left is of no use.
+    // A draft of a killed process is removed first.
     match fs::remove_file(draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -1,5 +1,5 @@
-//! Standing approvals: what a person lets a client do without being asked each time. What fits goes through the same checks
-//! as any other yes, and is recorded as a proposal that was accepted by the approval.
+//! Standing approvals: proposals of a client that a person accepts in advance. A covered proposal goes through the same checks
+//! as any other yes, and is recorded as accepted by the approval.
 
 use super::{ApprovalFile, Reviewer, WorkspaceReview, config::guarded_settings, entry};
 use crate::{
@@ -33,16 +33,16 @@ impl Group<'_> {
     ) -> Result<StandingApproval, Refusal> {
         let wrong = |message: &str| Err(Refusal::new(Code::BadRequest, message));
         if grant.scope.0.is_empty() {
-            return wrong("an approval covers something: name an area");
+            return wrong("The scope is empty. Name at least one area.");
         }
         if grant.expires.is_some_and(|end| end <= moment.time) {
-            return wrong("an approval ends in the future");
+            return wrong("The end of the approval is in the past. Choose a later time.");
         }
         if let Some(board) = grant.boards.iter().find(|board| self.state.board(**board).is_none()) {
             return Err(Refusal::new(Code::NotFound, format!("there is no board {board}")).field("boards"));
         }
         if self.review.approvals.len() >= MAX_APPROVALS {
-            let message = format!("there are {MAX_APPROVALS} standing approvals already");
+            let message = format!("There are {MAX_APPROVALS} standing approvals already.");
             return Err(Refusal::new(Code::LimitExceeded, message).hint("Revoke some."));
         }
         let id =
@@ -63,11 +63,11 @@ impl Group<'_> {
         Ok(approval)
     }
 
-    /// All that it says, so that the audit stands by itself.
+    /// Describes the approval in full, so that the audit is complete by itself.
     fn words_of(&self, approval: &StandingApproval) -> String {
         let StandingApproval { grant, for_this_run, .. } = approval;
         let client = match &grant.client {
-            Some(name) => format!("clients that call themselves {name:?}"),
+            Some(name) => format!("clients named {name:?} (unverified)"),
             None => "all clients".to_owned(),
         };
         let name = |id: &BoardId| match self.state.board(*id) {
@@ -110,9 +110,9 @@ impl Group<'_> {
         if self.review.approvals.is_empty() {
             return None;
         }
-        // No approval covers what executes or sends while it is planned: nobody would be looking.
+        // No approval covers a run whose planning executes or sends something: no person would see it.
         if let Some(Act::Run { board, operation, .. }) = &proposal.act
-            && !self.workspace.review.costs.plans_quietly(&self.state, *board, *operation)
+            && !self.workspace.review.costs.runs_unattended(&self.state, *board, *operation)
         {
             return None;
         }
@@ -133,7 +133,7 @@ impl Group<'_> {
         self.changed_approvals();
     }
 
-    /// A yes to all of a proposal as it is. What it takes away is confirmed by the approval, which names destruction.
+    /// A yes to a whole proposal. The approval confirms its removals, because its scope names destruction.
     pub(super) fn approved(&self, proposal: &Proposal) -> Result<Verdict, Refusal> {
         Ok(Verdict {
             proposal: proposal.id,
@@ -142,7 +142,7 @@ impl Group<'_> {
             base: self.review.queue.base(proposal),
             chosen: None,
             confirmed: proposal.subjects().into_iter().collect(),
-            // No approval covers what needs one.
+            // No approval covers a run that needs a plan.
             plan: None,
         })
     }
@@ -220,7 +220,7 @@ fn covers(
     within && !areas.is_empty() && areas.iter().all(|area| scope.covers(*area, risks))
 }
 
-/// The parts of the workbench that a proposal concerns; none when it is something that no approval covers.
+/// The areas that a proposal concerns; `None` when no approval can cover it.
 pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> {
     match &proposal.act {
         None => {}

@@ -1,16 +1,15 @@
-//! Which changes of the project's file decide what is run and where it keeps or sends things. What is not known to be plain
-//! counts as one of them.
+//! Guarded settings of `draftboard.toml`: those that decide what is run, and where data is kept or sent. A setting counts as
+//! guarded unless it is known to be harmless.
 
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
-/// Fields at the top that say how things are called, drawn and found within the workspace.
-const PLAIN: [&str; 5] = ["name", "description", "modules", "bundles", "types"];
-/// The same of `[infrastructure]` and of its boards: words and figures that end up in files.
-const PLAIN_OF_INFRASTRUCTURE: [&str; 5] = ["tags", "naming", "values", "required-version", "currency"];
+/// Harmless fields at the top level: names, looks, and paths within the workspace.
+const HARMLESS: [&str; 5] = ["name", "description", "modules", "bundles", "types"];
+/// Harmless fields of `[infrastructure]` and of its boards: values that only end up in generated files.
+const HARMLESS_INFRASTRUCTURE: [&str; 5] = ["tags", "naming", "values", "required-version", "currency"];
 
-/// The settings that differ and are not plain, such as `infrastructure.backend`. No standing approval covers a change of
-/// one.
+/// The guarded settings that differ, such as `infrastructure.backend`. No standing approval covers a change of one.
 pub fn guarded_settings(before: &str, after: &str) -> Vec<String> {
     let (Ok(before), Ok(after)) = (before.parse::<Table>(), after.parse::<Table>()) else {
         return vec!["a file that cannot be read".to_owned()];
@@ -19,14 +18,14 @@ pub fn guarded_settings(before: &str, after: &str) -> Vec<String> {
     for key in differing(&before, &after) {
         if key == "infrastructure" {
             of_infrastructure(key, (before.get(key), after.get(key)), &mut found);
-        } else if !PLAIN.contains(&key) {
+        } else if !HARMLESS.contains(&key) {
             found.push(key.to_owned());
         }
     }
     found
 }
 
-/// A workspace does not choose the program that runs; what it says about that is ignored.
+/// Whether a setting names the program to run. It is ignored, because a workspace does not choose the program.
 pub fn names_program(setting: &str) -> bool {
     setting.rsplit('.').next() == Some("program")
 }
@@ -51,7 +50,7 @@ fn of_infrastructure(path: &str, (before, after): (Option<&Value>, Option<&Value
                     of_infrastructure(&path, (before.get(board), after.get(board)), found);
                 }
             }
-            (key, _) if PLAIN_OF_INFRASTRUCTURE.contains(&key) => {}
+            (key, _) if HARMLESS_INFRASTRUCTURE.contains(&key) => {}
             (key, _) => found.push(format!("{path}.{key}")),
         }
     }

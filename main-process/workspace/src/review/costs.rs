@@ -1,4 +1,4 @@
-//! Whether a proposal would cost more. Prices are known to others; what they said is remembered for each version.
+//! The costs of proposals. Another part of the process knows the prices; its verdict is cached for each version.
 
 use authority::{Snapshot, proposals::Overlay};
 use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState, terraform::RunOperation};
@@ -8,15 +8,15 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Versions whose costs are remembered.
-const MOST_KNOWN: usize = 1_000;
+/// The number of cached verdicts.
+const MAX_CACHED_VERDICTS: usize = 1_000;
 
-/// Somebody who knows prices, and what Terraform would do.
+/// Judges prices and Terraform runs of proposals.
 pub trait Pricing: Send + Sync {
-    /// Whether what these changes touch costs more after than before, as far as prices are known.
+    /// Whether the touched nodes cost more after the changes, as far as prices are known.
     fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool;
 
-    /// Why a run of a board may not start with nobody looking: something executes, sends, or cannot be judged.
+    /// The reason why a run of a board may not start unattended: it executes, sends, or cannot be judged.
     fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> Option<String>;
 }
 
@@ -37,8 +37,8 @@ impl ProposalCosts {
         Self { pricing: Some(pricing), known: Mutex::default() }
     }
 
-    /// Whether Terraform can be run for a board with nobody looking. What cannot be judged cannot.
-    pub(super) fn plans_quietly(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> bool {
+    /// Whether Terraform may run unattended for a board. A run that cannot be judged may not.
+    pub(super) fn runs_unattended(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> bool {
         self.pricing.as_ref().is_some_and(|pricing| pricing.plan_sink(state, board, operation).is_none())
     }
 
@@ -56,7 +56,7 @@ impl ProposalCosts {
         let Ok(overlay) = Overlay::lenient(state, &proposal.changes) else { return false };
         let rises = pricing.rises(state, &overlay.state, &overlay.changes);
         let mut known = known();
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_CACHED_VERDICTS {
             known.clear();
         }
         known.insert(key, rises);

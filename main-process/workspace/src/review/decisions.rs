@@ -1,5 +1,5 @@
-//! What people decide. Each yes is checked against all that is so now, in the same breath in which it is applied, and a
-//! decision that is refused is on record as well.
+//! Decisions of people. Each yes is checked against the present state in the same group that applies it, and a refused decision
+//! is recorded as well.
 
 use super::{audited, entry, named, origin_of};
 use crate::{Moment, Mutation, group::Group};
@@ -11,7 +11,7 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-/// Who decides, and which way it came.
+/// The person who decides, and the channel of the decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewer {
     pub name: String,
@@ -35,12 +35,12 @@ impl Reviewer {
     }
 }
 
-/// What a yes came to.
+/// The outcome of a yes.
 #[derive(Debug, Clone)]
 pub struct Decision {
     pub proposal: Arc<Proposal>,
     pub applied: Option<Applied>,
-    /// To be done once this is durable.
+    /// The act to carry out once the decision is durable.
     pub act: Option<Act>,
 }
 
@@ -56,7 +56,7 @@ impl Group<'_> {
         accepted.inspect_err(|refusal| self.refused(verdict.proposal, refusal, reviewer, moment.time))
     }
 
-    /// One operation for all that is taken, and the proposal's new state, both or neither.
+    /// Applies the chosen changes as one operation, and updates the proposal: both or neither.
     pub(super) fn accept(
         &mut self,
         verdict: &Verdict,
@@ -77,7 +77,7 @@ impl Group<'_> {
         let others = self.review.queue.accepted(verdict, &acceptance, &self.state, (by, moment.time))?;
         let revision = applied.as_ref().map(|applied| applied.revision);
         let Some((proposal, others)) = others.split_first() else {
-            return Err(Refusal::new(Code::Internal, "an accepted proposal that is not there"));
+            return Err(Refusal::new(Code::Internal, "The accepted proposal is missing."));
         };
         self.touch(proposal.id);
         for other in others {
@@ -111,7 +111,7 @@ impl Group<'_> {
         Ok(proposal)
     }
 
-    /// Takes back all that was accepted of a proposal, the newest part first, as one operation.
+    /// Reverts all accepted parts of a proposal, the newest first, as one operation.
     pub fn reverts(
         &mut self,
         id: ProposalId,
@@ -124,16 +124,15 @@ impl Group<'_> {
         let revisions: Vec<Revision> =
             proposal.decisions.iter().filter_map(|decided| decided.revision).collect();
         if revisions.is_empty() {
-            let message = format!("nothing of proposal {} became a change of the workspace", proposal.number);
-            return Err(Refusal::new(Code::BadRequest, message)
-                .hint("What it asked for to be done cannot be taken back here."));
+            let message = format!("Proposal {} changed nothing in the workspace.", proposal.number);
+            return Err(Refusal::new(Code::BadRequest, message).hint("Its act cannot be reverted here."));
         }
         let summary = format!("Revert proposal {}: {}", proposal.number, proposal.title);
         let mutation = Mutation::RevertAll { summary, revisions, partial };
         let before = self.state.revision();
         let applied = self.run(&mutation, &Actor::new(reviewer.kind, &reviewer.name), moment)?;
         if applied.revision == before {
-            let message = format!("nothing of proposal {} is left to take back", proposal.number);
+            let message = format!("Nothing of proposal {} is left to revert.", proposal.number);
             return Err(Refusal::new(Code::NotFound, message));
         }
         self.note(AuditEntry {
@@ -191,19 +190,19 @@ impl Group<'_> {
         Ok(proposal)
     }
 
-    /// Notes what came of what a proposal asked for.
+    /// Records the outcome of a proposal's act.
     pub fn came_of(&mut self, id: ProposalId, outcome: &str) {
         if self.review.queue.came_of(id, outcome).is_some() {
             self.touch(id);
         }
     }
 
-    /// A line of the audit that changes nothing else.
+    /// Records a line of the audit that changes nothing else.
     pub fn notes(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String, moment: Moment) {
         self.writes_down(event, (reviewer.name.clone(), reviewer.way), reason, moment);
     }
 
-    /// A line that is about no proposal: who, which way, and what.
+    /// Records a line of the audit that concerns no proposal: actor, channel and reason.
     pub fn writes_down(
         &mut self,
         event: AuditEvent,

@@ -1,5 +1,5 @@
-//! Maps of bundles: boards whose nodes stand for entities and whose edges stand for what these refer to. One is drawn when
-//! somebody asks; from then on labels, edges and removed entities follow the bundle, in the operation that changes it.
+//! Maps of bundles: boards whose nodes stand for entities and whose edges stand for their references. A map is drawn on request;
+//! from then on labels, edges and removed entities follow the bundle, in the operation that changes it.
 
 mod sketch;
 
@@ -10,23 +10,23 @@ use shared_protocol::{
     Board, BoardId, BoardKind, BoardName, Change, Code, Edge, Node, NodeId, Refusal, bundle::EntityRef,
     limits::MAX_LABEL,
 };
-use sketch::{Sketch, TYPE};
+use sketch::{MapSketch, TYPE};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one map shows at most.
-const MOST_NODES: usize = 2_000;
-const MOST_EDGES: usize = 6_000;
-/// How far around an entity a map goes at most.
-const DEEPEST: u32 = 10;
+/// The size of a map.
+const MAX_MAP_NODES: usize = 2_000;
+const MAX_MAP_EDGES: usize = 6_000;
+/// The distance from an entity that a map may cover.
+const MAX_MAP_DEPTH: u32 = 10;
 
-/// A map as it is to be.
+/// The board of a map, and the changes that draw it.
 pub(crate) struct DrawnMap {
     pub(crate) board: BoardId,
     pub(crate) summary: String,
     pub(crate) changes: Vec<Change>,
 }
 
-/// Draws a bundle, or what is around one of its entities, onto the board of that scope, which is made if it is not there.
+/// Draws a bundle, or the neighbourhood of an entity, onto the board of that scope. Adds the board if it does not exist.
 pub(super) fn draw(
     state: &Snapshot,
     bundle: &Bundle,
@@ -39,7 +39,7 @@ pub(super) fn draw(
         || bundle.manifest().metadata("name").unwrap_or(bundle.id()).to_owned(),
         |entity| format!("{} {}", entity.entity_type(), entity.id()),
     );
-    let mut sketch = Sketch::new(state, seed);
+    let mut sketch = MapSketch::new(state, seed);
     let name = board_name(bundle, around).ok_or_else(|| {
         Refusal::new(Code::BadRequest, format!("no board can be named after {}", bundle.id()))
     })?;
@@ -63,30 +63,30 @@ pub(super) fn draw(
     Ok(DrawnMap { board, summary: format!("Draw the map of {scope_title}"), changes: sketch.changes })
 }
 
-/// The entities of a map. A map that nobody could read is refused.
+/// The entities of a map. A map that is too large to read is refused.
 fn scope<'a>(bundle: &'a Bundle, around: Option<&'a Entity>, depth: u32) -> Result<Vec<&'a Entity>, Refusal> {
     let shown: Vec<&Entity> = match around {
-        None => bundle.entities().take(MOST_NODES + 1).collect(),
-        Some(start) => bundle.neighbourhood(start, depth.clamp(1, DEEPEST) as usize, MOST_NODES + 1),
+        None => bundle.entities().take(MAX_MAP_NODES + 1).collect(),
+        Some(start) => bundle.neighbourhood(start, depth.clamp(1, MAX_MAP_DEPTH) as usize, MAX_MAP_NODES + 1),
     };
     let ids: BTreeSet<&str> = shown.iter().map(|entity| entity.id()).collect();
     let edges = shown.iter().flat_map(|entity| bundle.outgoing(entity));
-    let edges = edges.filter(|edge| ids.contains(edge.to_id)).take(MOST_EDGES + 1).count();
-    if shown.len() <= MOST_NODES && edges <= MOST_EDGES {
+    let edges = edges.filter(|edge| ids.contains(edge.to_id)).take(MAX_MAP_EDGES + 1).count();
+    if shown.len() <= MAX_MAP_NODES && edges <= MAX_MAP_EDGES {
         return Ok(shown);
     }
     let message = format!(
-        "a map shows {MOST_NODES} entities and {MOST_EDGES} references at most, and this would be more"
+        "a map shows {MAX_MAP_NODES} entities and {MAX_MAP_EDGES} references at most, and this would be more"
     );
     Err(Refusal::new(Code::LimitExceeded, message)
         .hint("Draw what is around one entity, with a smaller depth."))
 }
 
-/// A map is found again by its name: one for the bundle, one for each entity.
+/// The name identifies a map: one for the bundle, one for each entity.
 fn board_name(bundle: &Bundle, around: Option<&Entity>) -> Option<BoardName> {
     let words = format!("map {} {}", bundle.id(), around.map_or("", Entity::id));
     let short: String = words.chars().take(60).collect();
-    // It begins with a letter, and what is not a letter or digit only separates.
+    // A name begins with a letter, and other characters than letters and digits become separators.
     BoardName::from_words(&short)
 }
 
@@ -100,7 +100,7 @@ fn label(entity: &Entity) -> String {
     plain.trim().chars().take(MAX_LABEL).collect()
 }
 
-/// Which entity a node stands for.
+/// The entity that a node stands for.
 fn entity_of(node: &Node) -> Option<EntityRef> {
     let text = |key: &str| node.props.get(key).and_then(|value| value.as_text()).map(str::to_owned);
     (node.type_id.as_str() == TYPE).then_some(())?;
@@ -111,9 +111,9 @@ fn entities_on(state: &Snapshot, board: BoardId) -> BTreeMap<EntityRef, NodeId> 
     state.nodes_on(board).filter_map(|node| Some((entity_of(node)?, node.id))).collect()
 }
 
-/// Makes the edges of some entities what the bundle says. Edges with words of their own are somebody's, and stay.
+/// Makes the edges of some entities match the bundle. Edges with other labels were drawn by a person, and stay.
 fn connect(
-    sketch: &mut Sketch,
+    sketch: &mut MapSketch,
     bundle: &Bundle,
     nodes: &BTreeMap<EntityRef, NodeId>,
     concerns: impl Fn(&EntityRef) -> bool,
@@ -161,17 +161,17 @@ fn joined(fields: &BTreeSet<&str>) -> String {
     all.chars().take(MAX_LABEL).collect()
 }
 
-/// What an operation did to a bundle.
+/// The entities of a bundle that an operation touched.
 #[derive(Default)]
-struct Touched {
-    /// One of the bundle's own files changed, and with it perhaps everything.
+struct TouchedEntities {
+    /// A definition of the bundle changed, which may concern every entity.
     all: bool,
     ids: BTreeSet<String>,
-    /// Entities whose file cannot be read for now. They are not gone.
+    /// Entities whose file cannot be read at the moment. They are not removed.
     unreadable: BTreeSet<String>,
 }
 
-/// What must change on maps because bundles did. `state` has the changes already; boards that are held stay as they are.
+/// The changes of maps that follow from changes of bundles. `state` has the changes already; held boards stay as they are.
 pub(super) fn in_step(
     state: &Snapshot,
     before: &SpecBundles,
@@ -180,7 +180,7 @@ pub(super) fn in_step(
     is_held: impl Fn(BoardId) -> bool,
     seed: u64,
 ) -> Result<Vec<Change>, Refusal> {
-    let mut sketch = Sketch::new(state, seed);
+    let mut sketch = MapSketch::new(state, seed);
     for (id, touched) in touched(before, after, changes) {
         let Some(bundle) = after.loaded.get(&id) else { continue };
         let concerns = |entity: &EntityRef| {
@@ -200,7 +200,7 @@ pub(super) fn in_step(
             for (entity, node) in nodes.iter().filter(|(entity, _)| concerns(entity)) {
                 match bundle.entity(&entity.entity_type, &entity.id) {
                     Some(found) => sketch.relabel(*node, &label(found))?,
-                    // What is wrong with a definition or a schema is mended more often than it is meant.
+                    // A broken definition or schema is usually a mistake that is corrected soon.
                     None if !touched.all => gone.push(*node),
                     None => {}
                 }
@@ -215,8 +215,12 @@ pub(super) fn in_step(
     Ok(sketch.changes)
 }
 
-fn touched(before: &SpecBundles, after: &SpecBundles, changes: &[Change]) -> BTreeMap<String, Touched> {
-    let mut found: BTreeMap<String, Touched> = BTreeMap::new();
+fn touched(
+    before: &SpecBundles,
+    after: &SpecBundles,
+    changes: &[Change],
+) -> BTreeMap<String, TouchedEntities> {
+    let mut found: BTreeMap<String, TouchedEntities> = BTreeMap::new();
     for change in changes {
         let Change::Source { path, after: text, .. } = change else { continue };
         for (folder, place) in &after.places {

@@ -1,4 +1,4 @@
-//! A working copy of the state on which a map is drawn, step by step, and the changes that lead there.
+//! A working copy of the state on which a map is drawn step by step, and the changes that lead to it.
 
 use authority::{Snapshot, decide, place_missing};
 use shared_protocol::{
@@ -12,13 +12,13 @@ pub(super) const TYPE: &str = "spec/entity";
 const OUT: &str = "out";
 const IN: &str = "in";
 
-pub(super) struct Sketch {
+pub(super) struct MapSketch {
     pub(super) state: Snapshot,
     pub(super) changes: Vec<Change>,
     seed: u64,
 }
 
-impl Sketch {
+impl MapSketch {
     pub(super) fn new(state: &Snapshot, seed: u64) -> Self {
         Self { state: state.clone(), changes: Vec::new(), seed }
     }
@@ -42,7 +42,7 @@ impl Sketch {
         self.seed ^ (self.seed >> 29)
     }
 
-    /// The map of this name, and whether it was made just now. A board of another kind keeps its name.
+    /// The board of this name, and whether it was added. A board of another kind keeps its name.
     pub(super) fn board(&mut self, name: &BoardName, title: &str) -> Result<(BoardId, bool), Refusal> {
         let numbered = (2..1_000).map(|number| name.numbered(number));
         for name in std::iter::once(name.clone()).chain(numbered) {
@@ -65,7 +65,7 @@ impl Sketch {
         Err(Refusal::new(Code::LimitExceeded, format!("too many boards are named like {name}")))
     }
 
-    /// Adds a node for an entity. What it stands for can only be read, so no command could set it.
+    /// Adds a node for an entity. The reference to the entity is read-only, so no command could set it.
     pub(super) fn add(&mut self, board: BoardId, entity: &EntityRef, label: &str) -> Result<(), Refusal> {
         let mut id = NodeId::from_bits(self.next());
         while self.state.node(id).is_some() {
@@ -109,7 +109,7 @@ impl Sketch {
         }
     }
 
-    /// Takes nodes away, with their edges and what refers to them.
+    /// Removes nodes with their edges and the references to them.
     pub(super) fn remove(&mut self, nodes: &[NodeId]) -> Result<(), Refusal> {
         if nodes.is_empty() {
             return Ok(());
@@ -142,7 +142,7 @@ impl Sketch {
         self.take(vec![Change::Edge { id: edge.id, before: Some(Arc::new(edge.clone())), after: None }])
     }
 
-    /// Lays out all of these in layers.
+    /// Lays out these nodes in layers.
     pub(super) fn tidy(&mut self, nodes: impl Iterator<Item = NodeId>) -> Result<(), Refusal> {
         let nodes: Vec<NodeRef> = nodes.map(NodeRef::from).collect();
         if nodes.len() < 2 {

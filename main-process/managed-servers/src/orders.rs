@@ -1,9 +1,8 @@
-//! Opens the service, takes orders one by one, and has each done by a task of its own, so that a server that hangs holds up
-//! nobody.
+//! Opens the service, receives orders, and carries out each in a task of its own, so that a hanging server delays nothing else.
 
 use super::{
-    Accepted, By, Link, ManagedServerContext, Order, follow::Following, forms, guests, internal, sources,
-    too_much, views, words,
+    Accepted, By, Link, ManagedServerContext, Order, forms, internal, proxied_tools,
+    publish::ManagedServerState, purpose, sources, too_many, views,
 };
 use processes::WardenCommand;
 use shared_protocol::{
@@ -25,11 +24,11 @@ use upstreams::{
 };
 use uuid::Uuid;
 
-/// Orders that are carried out at once.
-const AT_ONCE: usize = 64;
-/// How long a question for a log waits for its first new line.
-const LOG_PATIENCE: Duration = Duration::from_millis(1_500);
-const LOG_EVERY: Duration = Duration::from_millis(150);
+/// The number of orders that are carried out at once.
+const MAX_CONCURRENT_ORDERS: usize = 64;
+/// The time that a request for a log waits for the first new line.
+const LOG_WAIT: Duration = Duration::from_millis(1_500);
+const LOG_INTERVAL: Duration = Duration::from_millis(150);
 
 pub(super) async fn run(
     link: Link,
@@ -43,7 +42,7 @@ pub(super) async fn run(
     let problem = match opened {
         Ok(Ok(service)) => return serve(Arc::new(service), link, orders, context).await,
         Ok(Err(failure)) => failure.message,
-        Err(error) => format!("managed servers cannot be looked after: {error}"),
+        Err(error) => format!("Managed servers cannot be started: {error}"),
     };
     tracing::error!(problem, "managed servers are not started");
     let view = UpstreamsView { problem: Some(problem.clone()), ..UpstreamsView::default() };
@@ -63,7 +62,7 @@ pub(super) async fn run(
                 context.action_runs.done(proposal, mcp_server::Done::refused(refusal));
             }
             Order::Stop(done) => {
-                // Gone: nobody waits for it.
+                // Disconnected: the caller has stopped waiting.
                 let _ = done.send(());
                 return;
             }
@@ -71,7 +70,7 @@ pub(super) async fn run(
     }
 }
 
-/// Asks the keyring, reads files: may take a moment.
+/// Opens the service. Reads the keyring and files, so it may take a moment.
 fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::Failure> {
     let folders = &context.folders;
     let setup = Setup {
@@ -92,72 +91,74 @@ async fn serve(
     mut orders: mpsc::Receiver<Order>,
     context: Arc<ManagedServerContext>,
 ) {
-    let places = views::Places {
+    let places = views::ManagedServerPaths {
         config_file: context.folders.config.join("upstreams.json").display().to_string(),
         registry: context.folders.config.join("registry.json").display().to_string(),
     };
-    // Set once: there is one service for the process.
+    // Set once: the process has one service.
     let _ = link.service.set(Arc::clone(&service));
-    let following = Arc::new(Following::new(Arc::clone(&service), link, context, places));
+    let following = Arc::new(ManagedServerState::new(Arc::clone(&service), link, context, places));
     service.launch_enabled();
-    let followers =
-        [tokio::spawn(Arc::clone(&following).follow()), tokio::spawn(Arc::clone(&following).follow_files())];
-    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let followers = [
+        tokio::spawn(Arc::clone(&following).publish_changes()),
+        tokio::spawn(Arc::clone(&following).watch_files()),
+    ];
+    let places = Arc::new(Semaphore::new(MAX_CONCURRENT_ORDERS));
     while let Some(order) = orders.recv().await {
         let (work, responder) = match order {
-            Order::Request { request, by, responder } => (Work::Request(request, by), responder),
-            Order::Decide { decision, by, responder } => (Work::Decide(decision, by), responder),
+            Order::Request { request, by, responder } => (PendingOrder::Request(request, by), responder),
+            Order::Decide { decision, by, responder } => (PendingOrder::Decide(decision, by), responder),
             Order::Accepted(accepted) => {
                 let following = Arc::clone(&following);
-                tokio::spawn(async move { guests::accepted(&following, &accepted).await });
+                tokio::spawn(async move { proxied_tools::call_accepted(&following, &accepted).await });
                 continue;
             }
             Order::Stop(done) => {
                 for follower in &followers {
                     follower.abort();
                 }
-                // What cannot be ended is told in the log, and its warden goes on trying.
+                // A server that does not end is in the log, and its warden continues to end it.
                 if let Err(failure) = service.shutdown_all().await {
                     tracing::error!(%failure, "not all servers were ended");
                 }
-                // Gone: nobody waits for it.
+                // Disconnected: the caller has stopped waiting.
                 let _ = done.send(());
                 return;
             }
         };
         match Arc::clone(&places).try_acquire_owned() {
             Ok(place) => {
-                let desk = Desk { following: Arc::clone(&following) };
+                let handler = OrderHandler { following: Arc::clone(&following) };
                 tokio::spawn(async move {
-                    desk.attend(work, responder).await;
+                    handler.handle(work, responder).await;
                     drop(place);
                 });
             }
-            Err(_) => responder.send(Err(too_much())),
+            Err(_) => responder.send(Err(too_many())),
         }
     }
 }
 
-enum Work {
+enum PendingOrder {
     Request(UpstreamRequest, By),
     Decide(UpstreamDecision, By),
 }
 
-/// Answers one order.
-struct Desk {
-    following: Arc<Following>,
+/// Carries out one order.
+struct OrderHandler {
+    following: Arc<ManagedServerState>,
 }
 
-impl Desk {
+impl OrderHandler {
     fn service(&self) -> &Arc<McpService> {
         &self.following.service
     }
 
-    async fn attend(&self, work: Work, responder: Responder<UpstreamAnswer>) {
+    async fn handle(&self, work: PendingOrder, responder: Responder<UpstreamAnswer>) {
         let result = match work {
-            Work::Request(request, by) => self.request(request, &by).await,
-            Work::Decide(decision, by) => {
-                let purpose = words::purpose(&decision, &self.following.view());
+            PendingOrder::Request(request, by) => self.request(request, &by).await,
+            PendingOrder::Decide(decision, by) => {
+                let purpose = purpose::describe(&decision, &self.following.view());
                 let result = self.decide(decision, &by).await;
                 let text = purpose.unwrap_or_else(|refusal| refusal.message);
                 let text = match &result {
@@ -175,51 +176,51 @@ impl Desk {
         let service = self.service();
         match request {
             UpstreamRequest::List => Ok(UpstreamAnswer::View(Box::new(self.following.view()))),
-            UpstreamRequest::Show { server } => self.shown(self.find(&server)?).await,
+            UpstreamRequest::Show { server } => self.server_answer(self.find(&server)?).await,
             UpstreamRequest::Log { server, from } => self.log(self.find(&server)?, from).await,
             UpstreamRequest::Start { server } => {
                 let id = self.find(&server)?;
                 service.start(id).await.map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamRequest::Stop { server } => {
                 let id = self.find(&server)?;
                 service.stop(id).await.map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamRequest::Restart { server } => {
                 let id = self.find(&server)?;
                 service.restart(id).await.map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamRequest::Disable { server } => {
                 let id = self.find(&server)?;
                 service.toggle(id, false).await.map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamRequest::Add { form } => {
                 let (mut config, secrets) = forms::config(*form, None)?;
-                forms::tame(&mut config);
+                forms::reset_trust(&mut config);
                 let created = self
-                    .aside(move |service| {
+                    .background(move |service| {
                         service.create_with_secrets(config, &secrets).map_err(views::refusal)
                     })
                     .await?;
-                self.shown(created.id).await
+                self.server_answer(created.id).await
             }
             UpstreamRequest::Sources => {
                 let root = self.following.root();
-                self.aside(move |_| Ok(UpstreamAnswer::Sources(sources::list(root)))).await
+                self.background(move |_| Ok(UpstreamAnswer::Sources(sources::list(root)))).await
             }
             UpstreamRequest::PreviewImport { source } => {
-                self.aside(move |service| {
+                self.background(move |service| {
                     let import = imported(&source)?;
                     Ok(UpstreamAnswer::Import(Box::new(views::import(&import, service))))
                 })
                 .await
             }
             UpstreamRequest::Import { source, names } => {
-                self.aside(move |service| import(service, &source, &names)).await
+                self.background(move |service| import(service, &source, &names)).await
             }
             UpstreamRequest::SearchRegistry { registry, query } => {
                 let place = registry.filter(|place| !place.trim().is_empty());
@@ -230,23 +231,24 @@ impl Desk {
             UpstreamRequest::Withdraw { server, tool } => {
                 let id = self.find(&server)?;
                 service.withdraw(id, &tool).map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamRequest::Call(call) => match self.policy(&call.tool)? {
                 Policy::Allow => self.call(&call, by).await,
                 Policy::Ask => Err(Refusal::new(
                     Code::ConfirmationRequired,
-                    format!("{} asks a person before each call", words::cut(&call.tool)),
+                    format!("{} needs a person's approval for each call.", purpose::shorten(&call.tool)),
                 )
                 .hint("Confirm the call with the code that Draftboard shows.")),
-                Policy::Deny => {
-                    Err(Refusal::new(Code::Conflict, format!("{} may not be called", words::cut(&call.tool)))
-                        .hint("A person can change its policy under Upstreams."))
-                }
+                Policy::Deny => Err(Refusal::new(
+                    Code::Conflict,
+                    format!("{} is denied by its policy.", purpose::shorten(&call.tool)),
+                )
+                .hint("Change its policy under Upstreams.")),
             },
             UpstreamRequest::ReloadManifests => {
                 let following = Arc::clone(&self.following);
-                self.aside(move |_| {
+                self.background(move |_| {
                     following.read_manifests();
                     Ok(UpstreamAnswer::View(Box::new(following.view())))
                 })
@@ -261,12 +263,12 @@ impl Desk {
             UpstreamDecision::Enable { server } => {
                 let id = self.find(&server)?;
                 service.toggle(id, true).await.map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamDecision::Approve { server, tools } => {
                 let id = self.find(&server)?;
                 service.approve_seen(id, &tools).map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms } => {
                 let id = self.find(&server)?;
@@ -274,28 +276,30 @@ impl Desk {
                 let policy = forms::tool_policy(policy);
                 config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
                 service.update(config).map_err(views::refusal)?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamDecision::Update { server, form } => {
                 let id = self.find(&server)?;
                 let (config, secrets) = forms::config(*form, Some(&self.config(id)?))?;
-                self.aside(move |service| {
+                self.background(move |service| {
                     service.update_with_secrets(config, &secrets).map_err(views::refusal)
                 })
                 .await?;
-                self.shown(id).await
+                self.server_answer(id).await
             }
             UpstreamDecision::Delete { server } => {
                 let id = self.find(&server)?;
-                self.aside(move |service| service.delete(id).map_err(views::refusal)).await?;
+                self.background(move |service| service.delete(id).map_err(views::refusal)).await?;
                 Ok(UpstreamAnswer::Done)
             }
             UpstreamDecision::SetSecret { server, part, secret } => {
                 let id = self.find(&server)?;
-                let secret = forms::typed(&part, &secret)?;
-                self.aside(move |service| service.set_secret(id, &part, &secret).map_err(views::refusal))
-                    .await?;
-                self.shown(id).await
+                let secret = forms::typed_secret(&part, &secret)?;
+                self.background(move |service| {
+                    service.set_secret(id, &part, &secret).map_err(views::refusal)
+                })
+                .await?;
+                self.server_answer(id).await
             }
             UpstreamDecision::ApproveManifest { hash } => {
                 service.approve_manifest(&hash).map_err(views::refusal)?;
@@ -306,8 +310,8 @@ impl Desk {
                 Ok(UpstreamAnswer::View(Box::new(self.following.view())))
             }
             UpstreamDecision::SetManifestSecret { manifest, credential, secret } => {
-                let secret = forms::typed(&credential, &secret)?;
-                self.aside(move |service| {
+                let secret = forms::typed_secret(&credential, &secret)?;
+                self.background(move |service| {
                     service.set_manifest_secret(&manifest, &credential, &secret).map_err(views::refusal)
                 })
                 .await?;
@@ -317,8 +321,8 @@ impl Desk {
         }
     }
 
-    /// What waits for files or a keyring, where nobody else waits for it.
-    async fn aside<T: Send + 'static>(
+    /// Runs work that waits for files or a keyring on a thread of its own.
+    async fn background<T: Send + 'static>(
         &self,
         work: impl FnOnce(&McpService) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
@@ -327,14 +331,14 @@ impl Desk {
         done.unwrap_or_else(|error| Err(Refusal::new(Code::Internal, error.to_string())))
     }
 
-    async fn shown(&self, id: Uuid) -> Result<UpstreamAnswer, Refusal> {
-        let details = self.aside(move |service| views::details(service, id)).await?;
+    async fn server_answer(&self, id: Uuid) -> Result<UpstreamAnswer, Refusal> {
+        let details = self.background(move |service| views::details(service, id)).await?;
         Ok(UpstreamAnswer::Server(Box::new(details)))
     }
 
     async fn read_manifests(&self) -> Result<UpstreamAnswer, Refusal> {
         let following = Arc::clone(&self.following);
-        self.aside(move |_| {
+        self.background(move |_| {
             following.read_manifests();
             Ok(UpstreamAnswer::View(Box::new(following.view())))
         })
@@ -342,17 +346,17 @@ impl Desk {
     }
 
     async fn log(&self, id: Uuid, from: u64) -> Result<UpstreamAnswer, Refusal> {
-        let end = tokio::time::Instant::now() + LOG_PATIENCE;
+        let end = tokio::time::Instant::now() + LOG_WAIT;
         loop {
             let part = views::log(self.service(), id, from).ok_or_else(|| views::unknown(&id.to_string()))?;
             if !part.lines.is_empty() || tokio::time::Instant::now() >= end {
                 return Ok(UpstreamAnswer::Log(part));
             }
-            tokio::time::sleep(LOG_EVERY).await;
+            tokio::time::sleep(LOG_INTERVAL).await;
         }
     }
 
-    /// By id or slug.
+    /// Finds a server by id or slug.
     fn find(&self, named: &ServerId) -> Result<Uuid, Refusal> {
         if let Ok(id) = named.0.parse::<Uuid>()
             && self.service().get(id).is_some()
@@ -371,7 +375,7 @@ impl Desk {
         self.service().get(id).ok_or_else(|| views::unknown(&id.to_string()))
     }
 
-    /// Of a tool of a server or of a manifest, by the name that agents call.
+    /// The policy of a tool of a server or of a manifest, by the name that agents call.
     fn policy(&self, exposed: &str) -> Result<Policy, Refusal> {
         let service = self.service();
         if let Ok(tool) = service.manifest_tool(exposed) {
@@ -380,53 +384,54 @@ impl Desk {
         let tools =
             service.list().into_iter().flat_map(|config| service.tools(config.id)).collect::<Vec<_>>();
         let found = tools.iter().find(|tool| tool.exposed == exposed);
-        found.map(|tool| forms::policy(tool.policy)).ok_or_else(|| no_tool(exposed, &tools))
+        found.map(|tool| forms::policy(tool.policy)).ok_or_else(|| unknown_tool(exposed, &tools))
     }
 
-    /// A person's own call.
+    /// Carries out a person's own call.
     async fn call(&self, call: &ToolCall, by: &By) -> Result<UpstreamAnswer, Refusal> {
         let arguments = serde_json::from_str(&call.arguments).map_err(|error| {
-            Refusal::new(Code::ValidationError, format!("the arguments are not JSON: {error}"))
+            Refusal::new(Code::ValidationError, format!("The arguments are not JSON: {error}"))
                 .field("arguments")
         })?;
         let service = self.service();
         let answered = if let Ok(tool) = service.manifest_tool(&call.tool) {
-            as_shown(call, &tool.hash)?;
+            refuse_changed(call, &tool.hash)?;
             service.call_manifest_tool(&call.tool, &arguments).await
         } else {
             let servers = service.list();
             let tools = servers.iter().flat_map(|config| service.tools(config.id)).collect::<Vec<_>>();
             let found = tools.iter().find(|tool| tool.exposed == call.tool);
-            let found = found.ok_or_else(|| no_tool(&call.tool, &tools))?;
-            as_shown(call, &found.hash)?;
+            let found = found.ok_or_else(|| unknown_tool(&call.tool, &tools))?;
+            refuse_changed(call, &found.hash)?;
             service.call_tool(found.server, &call.tool, &arguments).await
         };
         let came = match &answered {
-            Ok(answer) if answer.is_error => "it answered that it failed".to_owned(),
-            Ok(_) => "it answered".to_owned(),
+            Ok(answer) if answer.is_error => "it returned an error".to_owned(),
+            Ok(_) => "it succeeded".to_owned(),
             Err(failure) => failure.message.clone(),
         };
-        let reason = format!("{}: {came}", words::cut(&call.tool));
+        let reason = format!("{}: {came}", purpose::shorten(&call.tool));
         self.following.audit(AuditEvent::Call, by.clone(), reason).await;
         let answer = answered.map_err(views::refusal)?;
         Ok(UpstreamAnswer::Called(CallResult { json: answer.json, is_error: answer.is_error }))
     }
 }
 
-/// Whether a tool is still the one that was shown when the call was decided about.
-pub(super) fn as_shown(call: &ToolCall, hash: &str) -> Result<(), Refusal> {
+/// Refuses when the tool is not the one that was shown when the call was decided.
+pub(super) fn refuse_changed(call: &ToolCall, hash: &str) -> Result<(), Refusal> {
     if call.definition.as_ref().is_none_or(|shown| shown == hash) {
         return Ok(());
     }
-    let message = format!("{} is not what was shown any more; nothing was called", words::cut(&call.tool));
-    Err(Refusal::new(Code::Conflict, message).hint("Look at how it is now, and ask again."))
+    let message =
+        format!("{} has changed since it was shown. Nothing was called.", purpose::shorten(&call.tool));
+    Err(Refusal::new(Code::Conflict, message).hint("Review the tool as it is now, then call it again."))
 }
 
-fn no_tool(exposed: &str, tools: &[upstreams::Tool]) -> Refusal {
+fn unknown_tool(exposed: &str, tools: &[upstreams::Tool]) -> Refusal {
     let known = tools.iter().map(|tool| tool.exposed.as_str());
-    Refusal::new(Code::NotFound, format!("there is no tool {exposed:.64} of a server that runs"))
+    Refusal::new(Code::NotFound, format!("No running server has a tool {exposed:.64}."))
         .suggest(authority::similar(exposed, known))
-        .hint("`draftboard upstream tools` shows all of them.")
+        .hint("`draftboard upstream tools` lists all tools.")
 }
 
 fn imported(source: &ImportFrom) -> Result<upstreams::Import, Refusal> {
@@ -438,7 +443,7 @@ fn import(service: &McpService, source: &ImportFrom, names: &[String]) -> Result
     let (mut servers, mut refused) = (Vec::new(), import.refused);
     for server in import.servers.into_iter().filter(|server| names.contains(&server.config.name)) {
         let (name, mut config) = (server.config.name.clone(), server.config);
-        forms::tame(&mut config);
+        forms::reset_trust(&mut config);
         match service.create_with_secrets(config, &server.secrets) {
             Ok(created) => servers.push(views::brief(service, &created)),
             Err(failure) => refused.push((name, failure.message)),

@@ -1,7 +1,7 @@
-//! Tools of servers and manifests as agents meet them: which are offered, and what a call goes through. A person has approved
-//! each of them; its policy says whether each call asks a person again. Every call is in the audit.
+//! Proxied tools: tools of servers and manifests that agents may call, and the checks of each call. A person has approved each
+//! tool; its policy decides whether each call needs a person again. Every call is in the audit.
 
-use super::{Accepted, By, follow::Following, forms, keeper, views, words};
+use super::{Accepted, By, forms, orders, publish::ManagedServerState, purpose, views};
 use mcp_server::{Asking, Call, Code, Done, Failure, Guest, Guests, Passing, Said, Tool as Offered, wait_of};
 use serde_json::Value;
 use shared_protocol::{
@@ -16,12 +16,13 @@ use tokio_util::sync::CancellationToken;
 use upstreams::{Answer, ManifestTool, McpService, Progress, Tool, ToolPolicy};
 use uuid::Uuid;
 
-/// Words about progress that may wait for an agent that does not take them.
-const MOST_PROGRESS: usize = 64;
+/// The number of progress messages that may wait for a slow agent.
+const MAX_PROGRESS_MESSAGES: usize = 64;
 
-/// What is offered now. The tools stay the very same as long as none of them differs, so that nobody is told for nothing.
-pub(super) fn guests(
-    following: &Arc<Following>,
+/// The tools that are offered now. The list stays the same object as long as no tool differs, so that agents are not notified
+/// in vain.
+pub(super) fn tools(
+    following: &Arc<ManagedServerState>,
     before: &Guests,
     known: &mut BTreeMap<String, Guest>,
     view: Arc<UpstreamsView>,
@@ -41,8 +42,8 @@ pub(super) fn guests(
     let tools = now.values().map(|guest| {
         let (following, name) = (Arc::clone(following), guest.name.clone());
         Offered::guest(guest, move |call| -> Passing {
-            let called = Called { following: Arc::clone(&following), name: name.clone() };
-            Box::pin(async move { called.pass(call).await })
+            let called = ProxiedCall { following: Arc::clone(&following), name: name.clone() };
+            Box::pin(async move { called.forward(call).await })
         })
     });
     let guests = Guests::new(tools, view);
@@ -54,7 +55,7 @@ fn hint(annotations: Option<&Value>, name: &str) -> Option<bool> {
     annotations?.get(name)?.as_bool()
 }
 
-/// What a server says about itself can only make it look more dangerous, unless a person believes it.
+/// The annotations of a server can only make a tool more dangerous, unless a person trusts them.
 fn of_server(tool: &Tool) -> Guest {
     let destructive = hint(tool.annotations.as_ref(), "destructiveHint");
     Guest {
@@ -84,51 +85,51 @@ fn of_manifest(tool: &ManifestTool) -> Guest {
     }
 }
 
-/// Whose a tool is.
-enum Whose {
+/// The server or manifest that a tool belongs to.
+enum ToolOwner {
     Server { id: Uuid, name: String },
     Manifest { path: String },
 }
 
-/// A tool as it stands at the moment of a call.
-struct Found {
-    whose: Whose,
+/// A tool at the time of a call.
+struct CallableTool {
+    whose: ToolOwner,
     policy: Policy,
     destructive: bool,
-    /// Of its definition, or of its manifest.
+    /// The hash of its definition or of its manifest.
     hash: String,
-    /// The server that arguments go to, if one does.
+    /// The server that receives the arguments, if any.
     server: Option<Uuid>,
 }
 
-/// Looks at one tool alone: this is on the way of every call.
-fn find(service: &McpService, exposed: &str) -> Result<Found, Refusal> {
+/// Finds one tool. Every call passes here, so it does not list all tools.
+fn find(service: &McpService, exposed: &str) -> Result<CallableTool, Refusal> {
     if let Ok(tool) = service.manifest_tool(exposed) {
-        return Ok(Found {
+        return Ok(CallableTool {
             policy: forms::policy(service.manifest_policy(&tool)),
             destructive: hint(tool.annotations.as_ref(), "destructiveHint") == Some(true),
-            whose: Whose::Manifest { path: tool.path.display().to_string() },
+            whose: ToolOwner::Manifest { path: tool.path.display().to_string() },
             hash: tool.hash.clone(),
             server: tool.server().and_then(|slug| service.by_slug(slug)),
         });
     }
     let Some(tool) = service.offered(exposed) else {
         let message = format!(
-            "{exposed:.64} is not offered any more: its server does not run, or a person has hidden it"
+            "{exposed:.64} is not available: its server is not running, or a person has disabled it."
         );
         return Err(Refusal::new(shared_protocol::Code::ServiceUnavailable, message)
-            .hint("list_upstreams tells which tools can be called."));
+            .hint("list_upstreams lists the available tools."));
     };
-    Ok(Found {
+    Ok(CallableTool {
         policy: forms::policy(tool.policy),
         destructive: tool.destructive,
         hash: tool.hash,
         server: Some(tool.server),
-        whose: Whose::Server { id: tool.server, name: tool.server_name },
+        whose: ToolOwner::Server { id: tool.server, name: tool.server_name },
     })
 }
 
-impl Whose {
+impl ToolOwner {
     fn words(&self) -> &str {
         match self {
             Self::Server { name, .. } => name,
@@ -138,32 +139,32 @@ impl Whose {
 }
 
 /// One call of an agent.
-struct Called {
-    following: Arc<Following>,
+struct ProxiedCall {
+    following: Arc<ManagedServerState>,
     name: String,
 }
 
-impl Called {
-    async fn pass(&self, call: Call) -> Result<String, Failure> {
+impl ProxiedCall {
+    async fn forward(&self, call: Call) -> Result<String, Failure> {
         let service = &self.following.service;
         let found = find(service, &self.name)?;
         let arguments = Value::Object(call.arguments.clone());
         let client = call.client.proposer.name.clone();
         if found.server.is_some_and(|server| service.holds_secret(server, &arguments)) {
-            self.note(&client, "refused: its arguments hold a secret").await;
-            let message = "the arguments hold a secret of this server; it has its secrets already";
+            self.note(&client, "refused: its arguments contain a secret").await;
+            let message = "The arguments contain a secret of this server. Leave it out; the server has its secrets already.";
             return Err(Failure::new(Code::ValidationError, message).field("arguments"));
         }
         match found.policy {
             Policy::Deny => {
                 self.note(&client, "refused: its policy is deny").await;
-                Err(Failure::new(Code::Conflict, format!("a person has forbidden {}", self.name)))
+                Err(Failure::new(Code::Conflict, format!("A person has denied {}.", self.name)))
             }
             Policy::Allow => {
-                self.note(&client, "allowed by its policy; it begins").await;
-                let (told, heard) = mpsc::channel(MOST_PROGRESS);
+                self.note(&client, "allowed by its policy; started").await;
+                let (told, heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
                 let progress = call.progress.clone();
-                let telling = tell_agent(heard, progress);
+                let telling = send_progress(heard, progress);
                 let (answered, ()) = tokio::join!(
                     run(service, &found.whose, &self.name, &arguments, told, &call.cancelled),
                     telling
@@ -171,23 +172,23 @@ impl Called {
                 self.note(&client, &outcome(&answered)).await;
                 answered.map(|answer| answer.json).map_err(Failure::from)
             }
-            Policy::Ask => self.ask(call, &found, &arguments).await,
+            Policy::Ask => self.propose(call, &found, &arguments).await,
         }
     }
 
-    /// Proposes the call, and waits for a person and for what comes of it.
-    async fn ask(&self, call: Call, found: &Found, arguments: &Value) -> Result<String, Failure> {
+    /// Proposes the call, and waits for the decision and the outcome.
+    async fn propose(&self, call: Call, found: &CallableTool, arguments: &Value) -> Result<String, Failure> {
         let service = &self.following.service;
-        // A person is not asked about what could not be done anyway.
+        // Invalid arguments are refused before a person is asked.
         match &found.whose {
-            Whose::Server { id, .. } => service.check_arguments(*id, &self.name, arguments),
-            Whose::Manifest { .. } => service.check_manifest_arguments(&self.name, arguments),
+            ToolOwner::Server { id, .. } => service.check_arguments(*id, &self.name, arguments),
+            ToolOwner::Manifest { .. } => service.check_manifest_arguments(&self.name, arguments),
         }
         .map_err(|failure| Failure::from(views::refusal(failure)))?;
         let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
         if text.len() > MAX_SHOWN_TEXT {
             let message =
-                format!("the arguments have more than {MAX_SHOWN_TEXT} bytes, which nobody could review");
+                format!("The arguments are larger than {MAX_SHOWN_TEXT} bytes, which is too much to review.");
             return Err(Failure::new(Code::LimitExceeded, message).field("arguments"));
         }
         let act = Act::Call {
@@ -201,13 +202,13 @@ impl Called {
             title: format!("Call {}", self.name),
             ..authority::proposals::Submission::default()
         };
-        // What was begun may have changed the real world already; a call that nobody waits for is still ended.
+        // A call whose client has gone is cancelled, although it may have changed the real world already.
         let asking = Asking { act, submission, wait: wait_of(None)?, stops: true };
         let acted = call.act(asking).await?;
         match &acted.done.result {
             Ok(Value::Null) => Err(Failure::new(
                 Code::ServiceUnavailable,
-                format!("it was done ({}), and its answer is not kept any more", acted.done.words),
+                format!("The call was made ({}), but its answer is no longer available.", acted.done.words),
             )),
             Ok(result) => Ok(result.to_string()),
             Err(refusal) => Err(Failure::from(refusal.clone())),
@@ -219,25 +220,25 @@ impl Called {
     }
 }
 
-/// A line of the audit. Arguments and answers are not in it: they may be private.
-async fn note(following: &Arc<Following>, client: &str, tool: &str, what: &str) {
+/// Records a call in the audit, without its arguments and answer: they may be private.
+async fn note(following: &Arc<ManagedServerState>, client: &str, tool: &str, what: &str) {
     let by = By { name: client.to_owned(), way: "agent" };
-    let reason = format!("{}: {}", words::cut(tool), words::cut(what));
+    let reason = format!("{}: {}", purpose::shorten(tool), purpose::shorten(what));
     following.audit(AuditEvent::Call, by, reason).await;
 }
 
 fn outcome(answered: &Result<Answer, Refusal>) -> String {
     match answered {
-        Ok(answer) if answer.is_error => "it answered that it failed".to_owned(),
-        Ok(_) => "it answered".to_owned(),
+        Ok(answer) if answer.is_error => "it returned an error".to_owned(),
+        Ok(_) => "it succeeded".to_owned(),
         Err(refusal) => format!("no answer: {}", refusal.message),
     }
 }
 
-/// Calls it once. Cancelling drops the call, which tells the server.
+/// Calls the tool once. Cancelling drops the call, which notifies the server.
 async fn run(
     service: &McpService,
-    whose: &Whose,
+    whose: &ToolOwner,
     exposed: &str,
     arguments: &Value,
     progress: mpsc::Sender<Progress>,
@@ -245,10 +246,10 @@ async fn run(
 ) -> Result<Answer, Refusal> {
     let calling = async {
         match whose {
-            Whose::Server { id, .. } => {
+            ToolOwner::Server { id, .. } => {
                 service.call_tool_with_progress(*id, exposed, arguments, Some(progress)).await
             }
-            Whose::Manifest { .. } => {
+            ToolOwner::Manifest { .. } => {
                 service.call_manifest_tool_with_progress(exposed, arguments, Some(progress)).await
             }
         }
@@ -256,13 +257,13 @@ async fn run(
     tokio::select! {
         answered = calling => answered.map_err(views::refusal),
         () = cancelled.cancelled() => {
-            let message = "the call was cancelled; whether it did its work is not known";
+            let message = "The call was cancelled. It may have taken effect.";
             Err(Refusal::new(shared_protocol::Code::Timeout, message))
         }
     }
 }
 
-fn progress_words(progress: &Progress) -> String {
+fn progress_text(progress: &Progress) -> String {
     let Progress { progress, total, message } = progress;
     let far = match total {
         Some(total) => format!("{progress} of {total}"),
@@ -274,42 +275,41 @@ fn progress_words(progress: &Progress) -> String {
     }
 }
 
-async fn tell_agent(mut heard: mpsc::Receiver<Progress>, progress: mcp_server::Progress) {
+async fn send_progress(mut heard: mpsc::Receiver<Progress>, progress: mcp_server::Progress) {
     while let Some(step) = heard.recv().await {
-        progress.tell(mcp_server::shown(&progress_words(&step)).into_owned(), None).await;
+        progress.tell(mcp_server::shown(&progress_text(&step)).into_owned(), None).await;
     }
 }
 
-/// Whether a call that a person has accepted may still be made: the tool is the one that was shown, and nobody has forbidden it
-/// meanwhile.
-fn still(service: &McpService, call: &ToolCall) -> Result<Found, Refusal> {
+/// Finds the tool of an accepted call. Refuses when it has changed since it was shown, or was denied meanwhile.
+fn find_accepted(service: &McpService, call: &ToolCall) -> Result<CallableTool, Refusal> {
     let found = find(service, &call.tool)?;
-    keeper::as_shown(call, &found.hash)?;
+    orders::refuse_changed(call, &found.hash)?;
     if found.policy == Policy::Deny {
         let message =
-            format!("a person has forbidden {} meanwhile; nothing was called", words::cut(&call.tool));
+            format!("A person has denied {} meanwhile. Nothing was called.", purpose::shorten(&call.tool));
         return Err(Refusal::new(shared_protocol::Code::Conflict, message));
     }
     Ok(found)
 }
 
-/// Calls what a person has accepted; what it says and comes to goes to the call that waits, and stands with the proposal.
-pub(super) async fn accepted(following: &Arc<Following>, accepted: &Accepted) {
+/// Makes an accepted call. Its progress and outcome go to the waiting call, and the outcome is recorded with the proposal.
+pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted: &Accepted) {
     let Accepted { proposal, number, proposer, call } = accepted;
     let (proposal, doings) = (*proposal, &following.context.action_runs);
     doings.begin(proposal);
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     doings.stops_with(proposal, move || stopping.cancel());
-    let answered = match still(&following.service, call) {
+    let answered = match find_accepted(&following.service, call) {
         Ok(found) => {
             let arguments = serde_json::from_str(&call.arguments).unwrap_or_default();
-            let begins = format!("accepted by a person as proposal {number}; it begins");
+            let begins = format!("accepted by a person as proposal {number}; started");
             note(following, proposer, &call.tool, &begins).await;
-            let (told, mut heard) = mpsc::channel(MOST_PROGRESS);
+            let (told, mut heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
             let telling = async {
                 while let Some(step) = heard.recv().await {
-                    doings.say(proposal, [Said { text: progress_words(&step), error: false }]);
+                    doings.say(proposal, [Said { text: progress_text(&step), error: false }]);
                 }
             };
             let (answered, ()) = tokio::join!(

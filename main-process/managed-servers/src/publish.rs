@@ -1,7 +1,7 @@
-//! Keeps everybody who looks up to date: the window, terminals that ask, and agents. What changes within a moment is told
+//! Publishes the view of servers and manifests to the window, and their tools to agents. Changes within a moment are published
 //! once.
 
-use super::{By, Link, ManagedServerContext, guests, manifests, views};
+use super::{By, Link, ManagedServerContext, manifests, proxied_tools, views};
 use mcp_server::{Guest, Guests};
 use shared_protocol::{
     review::AuditEvent,
@@ -16,31 +16,31 @@ use std::{
 use tokio::sync::Notify;
 use upstreams::{ManifestFolder, McpService};
 
-/// Changes within this time are one.
+/// Changes within this time are published together.
 const GATHER: Duration = Duration::from_millis(80);
-/// The last lines of servers that start are told this often.
-const LINES_EVERY: Duration = Duration::from_millis(500);
+/// The interval in which the last lines of starting servers are published.
+const LINES_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What is told is made from this.
-pub(super) struct Following {
+/// The managed servers of the process, and everything that their view is made from.
+pub(super) struct ManagedServerState {
     pub(super) service: Arc<McpService>,
     pub(super) link: Link,
     pub(super) context: Arc<ManagedServerContext>,
-    pub(super) places: views::Places,
-    /// Credentials of manifests that are set; looked up when manifests are read.
+    pub(super) places: views::ManagedServerPaths,
+    /// The credentials of manifests that have a value, as of the last time that manifests were read.
     credentials: Mutex<views::CredentialsSet>,
     folders: Mutex<Vec<ManifestFolder>>,
     look: Notify,
-    /// What agents were shown last, and what it was made from.
+    /// The tools that agents have now, and their definitions.
     offered: Mutex<(Guests, BTreeMap<String, Guest>)>,
 }
 
-impl Following {
+impl ManagedServerState {
     pub(super) fn new(
         service: Arc<McpService>,
         link: Link,
         context: Arc<ManagedServerContext>,
-        places: views::Places,
+        places: views::ManagedServerPaths,
     ) -> Self {
         let (credentials, folders, look) = (Mutex::default(), Mutex::default(), Notify::new());
         Self { service, link, context, places, credentials, folders, look, offered: Mutex::default() }
@@ -50,7 +50,7 @@ impl Following {
         self.link.root.borrow().clone()
     }
 
-    /// Reads all manifests anew. Looks at files and at the secret store: not from a thread that others wait for.
+    /// Reads all manifests again. Reads files and the secret store, so it may take a moment.
     pub(super) fn read_manifests(&self) {
         let folders = manifests::folders(&self.context.folders, self.root().as_deref());
         let reports = self.service.load_manifests(&folders);
@@ -71,11 +71,11 @@ impl Following {
         views::view(&self.service, &self.places, &folders, &credentials)
     }
 
-    /// Until the process ends.
-    pub(super) async fn follow(self: Arc<Self>) {
+    /// Publishes every change until the process ends.
+    pub(super) async fn publish_changes(self: Arc<Self>) {
         let mut changes = self.service.changes();
         loop {
-            self.tell().await;
+            self.publish().await;
             let starting = self
                 .link
                 .view()
@@ -84,7 +84,7 @@ impl Following {
                 .any(|server| matches!(server.state, ServerState::Starting(_)));
             let lines = async {
                 match starting {
-                    true => tokio::time::sleep(LINES_EVERY).await,
+                    true => tokio::time::sleep(LINES_INTERVAL).await,
                     false => std::future::pending().await,
                 }
             };
@@ -98,25 +98,25 @@ impl Following {
         }
     }
 
-    fn show_agents(self: &Arc<Self>, view: &Arc<UpstreamsView>) {
+    fn publish_tools(self: &Arc<Self>, view: &Arc<UpstreamsView>) {
         let mut offered = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, known) = &mut *offered;
-        let guests = guests::guests(self, before, known, Arc::clone(view));
+        let guests = proxied_tools::tools(self, before, known, Arc::clone(view));
         if !before.is_same(&guests) {
             *before = guests.clone();
             self.context.events.publish_tools(guests);
         }
     }
 
-    async fn tell(self: &Arc<Self>) {
+    async fn publish(self: &Arc<Self>) {
         let view = Arc::new(self.view());
         if **self.link.shown.load() == *view {
-            // A definition may be another one all the same.
-            self.show_agents(&view);
+            // A definition may have changed all the same.
+            self.publish_tools(&view);
             return;
         }
         self.link.shown.store(Arc::clone(&view));
-        self.show_agents(&view);
+        self.publish_tools(&view);
         let events = Arc::clone(&self.context.events);
         drop(tokio::task::spawn_blocking(move || events.publish_view(view.as_ref().clone())).await);
     }
@@ -127,33 +127,33 @@ impl Following {
         drop(tokio::task::spawn_blocking(move || events.record_audit(event, by, reason)).await);
     }
 
-    /// Looks at files: takes over what another Draftboard of the same user has changed, and reads manifests anew whenever their
-    /// folders look different, or are others.
-    pub(super) async fn follow_files(self: Arc<Self>) {
+    /// Watches files: takes over changes of another Draftboard of the same user, and reads manifests again when their folders
+    /// change.
+    pub(super) async fn watch_files(self: Arc<Self>) {
         let mut roots = self.link.root.subscribe();
         let mut seen = None;
         loop {
             let folders = manifests::folders(&self.context.folders, self.root().as_deref());
             let service = Arc::clone(&self.service);
-            let looks = tokio::task::spawn_blocking(move || {
+            let fingerprint = tokio::task::spawn_blocking(move || {
                 let programs: Vec<PathBuf> =
                     service.manifests().into_iter().filter_map(|report| report.entrypoint).collect();
                 if let Err(failure) = service.refresh() {
-                    tracing::debug!(%failure, "the servers' file cannot be read just now");
+                    tracing::debug!(%failure, "the file of the servers cannot be read at the moment");
                 }
                 let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path.clone()).collect();
-                (paths, manifests::Looks::of(&folders, &programs))
+                (paths, manifests::ManifestFingerprint::of(&folders, &programs))
             });
-            let Ok(looks) = looks.await else { return };
-            if seen.as_ref() != Some(&looks) {
-                seen = Some(looks);
+            let Ok(fingerprint) = fingerprint.await else { return };
+            if seen.as_ref() != Some(&fingerprint) {
+                seen = Some(fingerprint);
                 let own = Arc::clone(&self);
                 if tokio::task::spawn_blocking(move || own.read_manifests()).await.is_err() {
                     return;
                 }
             }
             tokio::select! {
-                () = tokio::time::sleep(manifests::LOOK_EVERY) => {}
+                () = tokio::time::sleep(manifests::WATCH_INTERVAL) => {}
                 changed = roots.changed() => if changed.is_err() { return },
             }
         }

@@ -1,4 +1,4 @@
-//! Decisions in words: for the person who is shown a code, and for the audit.
+//! Descriptions of decisions, for the person who confirms them with a code and for the audit.
 
 use super::views;
 use shared_protocol::{
@@ -6,11 +6,11 @@ use shared_protocol::{
     upstreams::{ServerBrief, ServerForm, ServerId, UpstreamDecision, UpstreamsView, VariableValue},
 };
 
-/// Characters of a command line or of arguments in one line of text.
-const LONGEST: usize = 300;
+/// The length of a command line or of arguments in one description.
+const MAX_QUOTED_BYTES: usize = 300;
 
-/// What a decision would do. It names what a person should look at before saying yes; never a secret.
-pub(super) fn purpose(decision: &UpstreamDecision, view: &UpstreamsView) -> Result<String, Refusal> {
+/// Describes a decision with everything that a person should read before confirming it, and never a secret.
+pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Result<String, Refusal> {
     let server = |id: &ServerId| {
         let found = view.servers.iter().find(|brief| brief.id == *id || brief.slug == id.0);
         found.ok_or_else(|| views::unknown(&id.0))
@@ -19,45 +19,47 @@ pub(super) fn purpose(decision: &UpstreamDecision, view: &UpstreamsView) -> Resu
     Ok(match decision {
         UpstreamDecision::Enable { server: id } => {
             let brief = server(id)?;
-            format!("switch on {}, which runs: {}", named(brief), cut(&brief.runs))
+            format!("enable {}, which runs: {}", named(brief), shorten(&brief.runs))
         }
         UpstreamDecision::Approve { server: id, tools } => {
             let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
-            format!("let agents use {} of {}", cut(&names.join(", ")), named(server(id)?))
+            format!("approve {} of {} for agents", shorten(&names.join(", ")), named(server(id)?))
         }
         UpstreamDecision::SetTool { server: id, tool, enabled, policy, idle_ms, total_ms } => {
             let on = if *enabled { "on" } else { "off" };
             let time = |what: &str, time: &Option<u64>| {
                 time.map(|time| format!(", {what} {time} ms")).unwrap_or_default()
             };
-            let times = time("silent at most", idle_ms) + &time("in all at most", total_ms);
-            format!("set {} of {}: {on}, policy {}{times}", cut(tool), named(server(id)?), policy.word())
+            let times = time("idle limit", idle_ms) + &time("total limit", total_ms);
+            format!("set {} of {}: {on}, policy {}{times}", shorten(tool), named(server(id)?), policy.word())
         }
         UpstreamDecision::Update { server: id, form } => {
-            format!("change {}: {}", named(server(id)?), cut(&form_words(form)))
+            format!("change {}: {}", named(server(id)?), shorten(&form_words(form)))
         }
         UpstreamDecision::Delete { server: id } => {
-            format!("forget {} with its approvals and secrets", named(server(id)?))
+            format!("delete {} with its approvals and secrets", named(server(id)?))
         }
         UpstreamDecision::SetSecret { server: id, part, .. } => {
-            format!("set the secret {} of {}", cut(part), named(server(id)?))
+            format!("set the secret {} of {}", shorten(part), named(server(id)?))
         }
         UpstreamDecision::ApproveManifest { hash } => {
             let found = view.manifests.iter().find(|manifest| manifest.hash.as_ref() == Some(hash));
             let Some(found) = found else {
-                return Ok("let agents use the tools of a manifest that is not there any more".to_owned());
+                return Ok("approve the tools of a manifest that no longer exists".to_owned());
             };
             let does: Vec<&str> =
                 found.tools.iter().map(|tool| tool.does.as_str()).filter(|does| !does.is_empty()).collect();
-            format!("let agents use the tools of {}: {}", cut(&found.path), cut(&does.join("; ")))
+            format!("approve the tools of {} for agents: {}", shorten(&found.path), shorten(&does.join("; ")))
         }
         UpstreamDecision::SetManifestPolicy { tool, policy } => {
-            format!("set the policy of {} to {}", cut(tool), policy.word())
+            format!("set the policy of {} to {}", shorten(tool), policy.word())
         }
         UpstreamDecision::SetManifestSecret { manifest, credential, .. } => {
-            format!("set the credential {} of {}", cut(credential), cut(manifest))
+            format!("set the credential {} of {}", shorten(credential), shorten(manifest))
         }
-        UpstreamDecision::Call(call) => format!("call {} with {}", cut(&call.tool), cut(&call.arguments)),
+        UpstreamDecision::Call(call) => {
+            format!("call {} with {}", shorten(&call.tool), shorten(&call.arguments))
+        }
     })
 }
 
@@ -67,7 +69,7 @@ fn form_words(form: &ServerForm) -> String {
         VariableValue::Typed(_) => format!(" {}=(a new secret)", variable.name),
         VariableValue::Secret { .. } | VariableValue::Missing => format!(" {}", variable.name),
     });
-    let trusted = if form.trusted { ", believed" } else { "" };
+    let trusted = if form.trusted { ", annotations trusted" } else { "" };
     format!(
         "{} {} {}{}{trusted}",
         form.kind.word(),
@@ -77,10 +79,10 @@ fn form_words(form: &ServerForm) -> String {
     )
 }
 
-pub(super) fn cut(text: &str) -> String {
+pub(super) fn shorten(text: &str) -> String {
     let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if shown.len() > LONGEST {
-        shown.truncate(shown.floor_char_boundary(LONGEST));
+    if shown.len() > MAX_QUOTED_BYTES {
+        shown.truncate(shown.floor_char_boundary(MAX_QUOTED_BYTES));
         shown.push('…');
     }
     shown
