@@ -332,7 +332,7 @@ impl Trial {
             }
         }
         let journal = Journal::open(copy.path()).unwrap();
-        let pending = journal.known_files().unwrap().iter().any(|(_, known)| known.pending.is_some());
+        let pending = journal.file_records().unwrap().iter().any(|(_, known)| known.pending.is_some());
         self.cut_saves += usize::from(pending);
         let chain = journal.verify().unwrap();
         let newest = self.acknowledged.last_key_value().map_or(0, |(revision, _)| *revision);

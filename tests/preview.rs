@@ -1,12 +1,12 @@
 //! The preview as the executable runs it: locked in, as the kernel reports it, and showing something.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
-use frame_memory::{Channel, FrameMemory, Taken};
+use frame_memory::{DescriptorChannel, FrameCopy, FrameMemory};
 use shared_protocol::{
-    frame::{decode_json, encode_json},
-    preview::{
-        Conversation, FromPreview, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, Screen, Target,
-        ToPreview,
+    framing::{decode_json, encode_json},
+    preview_wire::{
+        FromPreview, MAX_FROM_PREVIEW_BYTES, MAX_TO_PREVIEW_BYTES, PREVIEW_PROTOCOL_VERSION,
+        PreviewProtocolValidator, PreviewScreen, SceneTarget, ToPreview,
     },
 };
 use std::{
@@ -18,13 +18,13 @@ use std::{
     },
     process::{Child, Command, Stdio},
 };
-use system_fonts::FontList;
+use system_fonts::SystemFontList;
 
 /// The preview as main starts it, and main's end of its channel.
 struct Preview {
     child: Child,
-    channel: Channel,
-    conversation: Conversation,
+    channel: DescriptorChannel,
+    conversation: PreviewProtocolValidator,
 }
 
 impl Preview {
@@ -46,28 +46,28 @@ impl Preview {
         let child = command.spawn().unwrap();
         drop((command, theirs));
         ours.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
-        let channel = Channel::new(ours, MAX_FROM_PREVIEW);
-        Self { child, channel, conversation: Conversation::new(env!("CARGO_PKG_VERSION")) }
+        let channel = DescriptorChannel::new(ours, MAX_FROM_PREVIEW_BYTES);
+        Self { child, channel, conversation: PreviewProtocolValidator::new(env!("CARGO_PKG_VERSION")) }
     }
 
     fn next(&mut self) -> FromPreview {
         let message: FromPreview = decode_json(&self.channel.receive().unwrap()).unwrap();
-        self.conversation.received(&message).unwrap();
+        self.conversation.check_received(&message).unwrap();
         message
     }
 
     fn send(&mut self, message: &ToPreview, descriptor: Option<BorrowedFd<'_>>) {
-        self.conversation.sending(message);
-        self.channel.send(&encode_json(message, MAX_TO_PREVIEW).unwrap(), descriptor).unwrap();
+        self.conversation.record_sent(message);
+        self.channel.send(&encode_json(message, MAX_TO_PREVIEW_BYTES).unwrap(), descriptor).unwrap();
     }
 
     /// Shows a component that is one text.
     fn show(&mut self, words: &str, side: u32, memory: &FrameMemory) {
         let text = format!("format: 1\nid: x.x\ntitle: X\nview: {{ type: text, text: {words} }}\n");
         self.send(&ToPreview::Component { file: "x.component.yaml".into(), text }, None);
-        let screen = Screen::new(side, side, 1.0, false).unwrap();
+        let screen = PreviewScreen::new(side, side, 1.0, false).unwrap();
         self.send(&ToPreview::Screen { generation: 1, screen }, Some(memory.as_fd()));
-        let target = Target::Component { component: "x.x".into() };
+        let target = SceneTarget::Component { component: "x.x".into() };
         let scene = ToPreview::Scene { revision: 1, target, instances: vec![], overrides: vec![] };
         self.send(&scene, None);
     }
@@ -82,7 +82,7 @@ impl Preview {
 fn the_role_of_the_executable_is_locked_in_and_shows_a_component() {
     let mut preview = Preview::start();
     let hello = preview.next();
-    assert!(matches!(hello, FromPreview::Hello { protocol: PREVIEW_PROTOCOL, .. }));
+    assert!(matches!(hello, FromPreview::Hello { protocol: PREVIEW_PROTOCOL_VERSION, .. }));
 
     let status = std::fs::read_to_string(format!("/proc/{}/status", preview.child.id())).unwrap();
     for line in ["Seccomp:\t2", "Seccomp_filters:\t2", "NoNewPrivs:\t1", "Threads:\t1"] {
@@ -94,7 +94,7 @@ fn the_role_of_the_executable_is_locked_in_and_shows_a_component() {
     preview.show("Hello", 64, &memory);
     while !matches!(preview.next(), FromPreview::Frame { revision: 1, .. }) {}
     let mut pixels = vec![[0; 4]; 64 * 64];
-    assert_eq!(reader.take(&mut pixels), Taken::Frame);
+    assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
     assert!(pixels.iter().any(|pixel| *pixel != pixels[0]), "there is a word on the ground");
     preview.end();
 }
@@ -116,11 +116,11 @@ fn with_and_without_fonts(words: &str) -> [Vec<[u8; 4]>; 2] {
     let mut frame = |preview: &mut Preview| {
         while !matches!(preview.next(), FromPreview::Frame { .. }) {}
         let mut pixels = vec![[0; 4]; (SIDE * SIDE) as usize];
-        assert_eq!(reader.take(&mut pixels), Taken::Frame);
+        assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
         pixels
     };
     let before = frame(&mut preview);
-    for font in FontList::of_system().find(&missing.chars().collect()) {
+    for font in SystemFontList::of_system().find(&missing.chars().collect()) {
         let message = ToPreview::Font { name: font.name.clone(), index: font.index };
         preview.send(&message, Some(font.open().unwrap().as_fd()));
     }
@@ -131,7 +131,7 @@ fn with_and_without_fonts(words: &str) -> [Vec<[u8; 4]>; 2] {
 
 #[test]
 fn fonts_that_are_handed_over_are_drawn_within_the_sandbox() {
-    if !FontList::of_system().covers('中') {
+    if !SystemFontList::of_system().covers('中') {
         let why = "no font for Chinese is installed (fonts-noto-cjk)";
         assert!(std::env::var_os("DRAFTBOARD_REQUIRE_FONTS").is_none(), "{why}");
         println!("SKIPPED: {why}");

@@ -6,8 +6,8 @@ mod support;
 use journal::{Journal, read_board};
 use serde_json::{Value, json};
 use shared_protocol::{
-    Document, ElementId,
-    messages::{Presence, Viewport},
+    ElementId, GraphDocument,
+    messages::{BoardViewport, Presence},
 };
 use std::{
     collections::BTreeSet,
@@ -50,7 +50,7 @@ fn document(home: &Home, workspace: &Path) -> Value {
     Client::connect(home, workspace).unwrap().request(json!("document")).unwrap().unwrap()
 }
 
-fn board(workspace: &Path, name: &str) -> Document {
+fn board(workspace: &Path, name: &str) -> GraphDocument {
     let text = fs::read_to_string(workspace.join(format!("boards/{name}.board.json"))).unwrap();
     read_board(&text, &name.parse().unwrap()).unwrap()
 }
@@ -72,7 +72,7 @@ fn a_killed_window_comes_back_where_it_was() {
     let was = Presence {
         board: Some(id),
         selection: vec![ElementId::Node(node)],
-        viewports: vec![(id, Viewport { x, y, zoom: 0.75 })],
+        viewports: vec![(id, BoardViewport { x, y, zoom: 0.75 })],
         ..Presence::default()
     };
     journal(&workspace).set_state("presence", &was).unwrap();

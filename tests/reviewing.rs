@@ -5,7 +5,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use shared_protocol::review::{AuditEntry, AuditEvent, AuditLine, Grant, StandingApproval};
+use shared_protocol::review::{ApprovalGrant, AuditEntry, AuditEvent, AuditLine, StandingApproval};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -161,8 +161,12 @@ fn serve_guarded(home: &Home, workspace: &Path) -> Running {
 
 /// An approval of everything on boards, as it is written down.
 fn approval() -> StandingApproval {
-    let grant =
-        Grant { client: None, scope: "all:destructive".parse().unwrap(), boards: Vec::new(), expires: None };
+    let grant = ApprovalGrant {
+        client: None,
+        scope: "all:destructive".parse().unwrap(),
+        boards: Vec::new(),
+        expires: None,
+    };
     StandingApproval { id: 1, grant, by: "mallory".to_owned(), granted: 1, for_this_run: false, used: 0 }
 }
 

@@ -6,7 +6,7 @@ mod support;
 
 use journal::read_board;
 use serde_json::{Value, json};
-use shared_protocol::{Document, Node, NodeId, messages::Doing};
+use shared_protocol::{GraphDocument, Node, NodeId, messages::DesignerActivity};
 use std::{
     cell::Cell,
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +29,7 @@ const BUCKET: &str = "aws/storage/s3_bucket";
 /// What a person should need at most; printed, not asserted.
 const BUILT_WITHIN: Duration = Duration::from_secs(120);
 
-fn board(workspace: &Path, name: &str) -> (String, Document) {
+fn board(workspace: &Path, name: &str) -> (String, GraphDocument) {
     let text = fs::read_to_string(workspace.join(format!("boards/{name}.board.json"))).unwrap();
     let document = read_board(&text, &name.parse().unwrap()).unwrap();
     (text, document)
@@ -122,7 +122,7 @@ impl Plan {
     }
 
     /// Types, labels, nesting and edges are those of the plan.
-    fn assert_built(&self, built: &Document) {
+    fn assert_built(&self, built: &GraphDocument) {
         let described = |nodes: &[Node]| -> BTreeMap<String, (String, Option<String>)> {
             let label = |id: NodeId| nodes.iter().find(|node| node.id == id).map(|node| node.label.clone());
             let of = |node: &Node| (node.type_id.to_string(), node.parent.and_then(label));
@@ -136,7 +136,7 @@ impl Plan {
     }
 }
 
-fn parent_of(document: &Document, id: NodeId) -> Option<NodeId> {
+fn parent_of(document: &GraphDocument, id: NodeId) -> Option<NodeId> {
     document.nodes.iter().find(|node| node.id == id)?.parent
 }
 
@@ -269,7 +269,7 @@ fn waiting(home: &Home, workspace: &Path) -> Vec<Value> {
     finished(list).data().as_array().unwrap().clone()
 }
 
-fn labels(document: &Document) -> BTreeSet<&str> {
+fn labels(document: &GraphDocument) -> BTreeSet<&str> {
     document.nodes.iter().map(|node| node.label.as_str()).collect()
 }
 
@@ -283,10 +283,10 @@ fn the_first_minute_of_somebody_new() {
     let film = Film::new();
     if let Some(theme) = film.theme() {
         designer.press("Escape");
-        designer.wait("the page is closed", |seen| seen.doing == Doing::Nothing);
+        designer.wait("the page is closed", |seen| seen.doing == DesignerActivity::Nothing);
         designer.command(theme);
         designer.press("ctrl+o");
-        designer.wait("the welcome page", |seen| seen.doing == Doing::Typing);
+        designer.wait("the welcome page", |seen| seen.doing == DesignerActivity::Typing);
     }
     film.take(&designer, "welcome");
     let started = Instant::now();

@@ -12,11 +12,11 @@
     reason = "a benchmark prints, and ends where it cannot go on"
 )]
 
-use authority::proposals::{AgentAsk, Client, Draft, Submission, Wanted};
+use authority::proposals::{AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission};
 use main_process::cli::{self, Roles};
 use serde_json::{Value, json};
 use shared_protocol::{
-    Actor, ActorKind, AddNode, BoardId, BoardName, Command, Point, ProposalId, proposal::Proposer,
+    Actor, ActorKind, AddNode, BoardId, BoardName, BoardPoint, Command, ProposalId, proposal::Proposer,
 };
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -26,7 +26,7 @@ use std::{
     process::{Command as Process, ExitCode, Stdio},
     time::{Duration, Instant},
 };
-use workspace::{Moment, Mutation, Reviewer, Template, Workspace, create};
+use workspace::{Mutation, Reviewer, TimeAndSeed, Workspace, WorkspaceTemplate, create};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let root = folder.path().join("workspace");
-    create(&root, Template::Blank, BoardId::from_bits(7)).expect("a workspace");
+    create(&root, WorkspaceTemplate::Blank, BoardId::from_bits(7)).expect("a workspace");
     let mut workspace = Workspace::open(&root, moment(1)).expect("it opens");
     fill(&mut workspace);
     println!("{} nodes on the board", workspace.snapshot().node_count());
@@ -167,14 +167,14 @@ impl Calls {
     }
 }
 
-fn moment(seed: u64) -> Moment {
-    Moment { time: 1_700_000_000_000 + seed, seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
+fn moment(seed: u64) -> TimeAndSeed {
+    TimeAndSeed { time: 1_700_000_000_000 + seed, seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
 }
 
 fn note(index: usize, row: i32) -> Command {
     let board: BoardName = "infrastructure".parse().expect("a name");
     let mut add = AddNode::new(board, "notes/sticky".parse().expect("a type"));
-    add.at = Some(Point { x: (index % 100) as i32 * 240, y: row + (index / 100) as i32 * 240 });
+    add.at = Some(BoardPoint { x: (index % 100) as i32 * 240, y: row + (index / 100) as i32 * 240 });
     Command::AddNode(add)
 }
 
@@ -188,11 +188,11 @@ fn fill(workspace: &mut Workspace) {
 /// A proposal of 500 elements, in calls of one each.
 fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> ProposalId {
     let proposer = Proposer { key: "bench".to_owned(), name: "Bench".to_owned(), version: "1".to_owned() };
-    let client = Client { proposer, connected: true, inherits: None };
+    let client = AgentClient { proposer, connected: true, inherited_key: None };
     let row = 30_000 + round as i32 * 2_000;
     for index in 0..ELEMENTS {
-        let what = Wanted::Command(Box::new(note(index, row)));
-        let ask = AgentAsk::Propose { draft: Draft::Current, what, submit: None };
+        let what = ProposalInput::Command(Box::new(note(index, row)));
+        let ask = AgentRequest::Propose { draft: DraftSelector::Current, what, submit: None };
         let seed = 100_000 + round * 1_000 + index as u64;
         let start = Instant::now();
         let mut group = workspace.begin();
@@ -200,9 +200,10 @@ fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> 
         group.commit().expect("durable");
         calls.push(start.elapsed());
     }
-    let submission = Submission { title: "Many notes".to_owned(), ..Submission::default() };
+    let submission = ProposalSubmission { title: "Many notes".to_owned(), ..ProposalSubmission::default() };
     let mut group = workspace.begin();
-    let submitted = group.ask(&client, &AgentAsk::Submit { draft: None, submission }, moment(8_000 + round));
+    let submitted =
+        group.ask(&client, &AgentRequest::Submit { draft: None, submission }, moment(8_000 + round));
     let id = submitted.expect("submitted").done.proposal.id;
     group.commit().expect("durable");
     id

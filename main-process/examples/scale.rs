@@ -14,15 +14,15 @@
 
 use authority::decide;
 use shared_protocol::{
-    Actor, ActorKind, Board, BoardId, BoardKind, Command, Document, Edge, EdgeId, Endpoint, Node, NodeId,
-    Placement, PropKey, Value, command::Placed,
+    Actor, ActorKind, Board, BoardId, BoardKind, Command, Edge, EdgeEndpoint, EdgeId, GraphDocument, Node,
+    NodeId, Placement, PropKey, PropValue, command::PlaceNode,
 };
 use std::{
     collections::BTreeMap,
     path::Path,
     time::{Duration, Instant},
 };
-use workspace::{Moment, Mutation, Template, Workspace, create};
+use workspace::{Mutation, TimeAndSeed, Workspace, WorkspaceTemplate, create};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -57,12 +57,12 @@ fn run_self(arguments: &[&str]) {
     assert!(status.success());
 }
 
-fn moment(seed: u64) -> Moment {
-    Moment { time: 1_700_000_000_000, seed }
+fn moment(seed: u64) -> TimeAndSeed {
+    TimeAndSeed { time: 1_700_000_000_000, seed }
 }
 
-fn write_workspace(folder: &Path, document: &Document) {
-    create(folder, Template::Blank, BoardId::from_bits(7)).expect("a new workspace");
+fn write_workspace(folder: &Path, document: &GraphDocument) {
+    create(folder, WorkspaceTemplate::Blank, BoardId::from_bits(7)).expect("a new workspace");
     let text = journal::write_board(document).expect("a board file");
     std::fs::write(folder.join("boards/scale.board.json"), &text).expect("a board file");
     println!("board file {:.1} MB", text.len() as f64 / 1e6);
@@ -109,7 +109,8 @@ fn measure_commands(folder: &Path) {
             state.apply(state.revision().next(), &decision.changes).expect("a decision applies");
             times.push(start.elapsed());
             patch = patch.max(
-                shared_protocol::frame::encode(&decision.changes, usize::MAX).map_or(0, |bytes| bytes.len()),
+                shared_protocol::framing::encode(&decision.changes, usize::MAX)
+                    .map_or(0, |bytes| bytes.len()),
             );
         }
         let (median, p99) = quantiles(&mut times);
@@ -120,7 +121,7 @@ fn measure_commands(folder: &Path) {
     let actor = Actor::new(ActorKind::Terminal, "benchmark");
     let mut times = Vec::new();
     for index in 0..100 {
-        let placed = Placed::new(pick(index), Placement { x: 20, y: 60, w: 184, h: 64 });
+        let placed = PlaceNode::new(pick(index), Placement { x: 20, y: 60, w: 184, h: 64 });
         let mutation = Mutation::Run(Box::new(Command::Place { items: vec![placed] }));
         let start = Instant::now();
         workspace
@@ -133,7 +134,7 @@ fn measure_commands(folder: &Path) {
     let start = Instant::now();
     let mut group = workspace.begin();
     for index in 0..256 {
-        let placed = Placed::new(pick(index), Placement { x: 24, y: 64, w: 184, h: 64 });
+        let placed = PlaceNode::new(pick(index), Placement { x: 24, y: 64, w: 184, h: 64 });
         let mutation = Mutation::Run(Box::new(Command::Place { items: vec![placed] }));
         group.run(&mutation, &actor, moment(index as u64)).unwrap_or_else(|refusal| panic!("{refusal}"));
     }
@@ -144,7 +145,7 @@ fn measure_commands(folder: &Path) {
     let (_, files) = workspace.save().unwrap_or_else(|refusal| panic!("{refusal}"));
     println!("\nsaving {} in {:.2} s", files.join(", "), start.elapsed().as_secs_f64());
     let start = Instant::now();
-    let wire = shared_protocol::frame::encode(&workspace.view(), usize::MAX).expect("a view");
+    let wire = shared_protocol::framing::encode(&workspace.view(), usize::MAX).expect("a view");
     println!(
         "everything for a renderer: {:.1} MB in {:.2} s",
         wire.len() as f64 / 1e6,
@@ -158,7 +159,7 @@ fn commands() -> Vec<(&'static str, MakeCommand)> {
     vec![
         ("move a node", |state, node, index| {
             let placement = state.placement(node).expect("a place").moved_by(index as i32 % 9 + 1, 0);
-            Command::Place { items: vec![Placed::new(node, placement)] }
+            Command::Place { items: vec![PlaceNode::new(node, placement)] }
         }),
         ("set a property", |_, node, index| Command::UpdateNode {
             node: node.into(),
@@ -189,14 +190,14 @@ fn quantiles(times: &mut [Duration]) -> (Duration, Duration) {
 }
 
 /// Networks of subnets of servers, each connected to the next ones.
-fn generate(wanted: usize) -> Document {
+fn generate(wanted: usize) -> GraphDocument {
     let board = Board {
         id: BoardId::from_bits(1),
         kind: BoardKind::Infrastructure,
         name: "scale".parse().expect("a name"),
         title: "Scale".to_owned(),
     };
-    let mut made = Document { boards: vec![board], ..Document::default() };
+    let mut made = GraphDocument { boards: vec![board], ..GraphDocument::default() };
     let vpcs = wanted / (1 + SUBNETS * (1 + INSTANCES));
     for vpc in 0..vpcs {
         let (column, row) = ((vpc % 10) as i32, (vpc / 10) as i32);
@@ -239,19 +240,24 @@ fn generate(wanted: usize) -> Document {
     made
 }
 
-fn add(made: &mut Document, type_id: &str, parent: Option<(NodeId, &str)>, placement: Placement) -> NodeId {
+fn add(
+    made: &mut GraphDocument,
+    type_id: &str,
+    parent: Option<(NodeId, &str)>,
+    placement: Placement,
+) -> NodeId {
     let number = made.nodes.len() as u64;
     let id = NodeId::from_bits(number);
     let short = type_id.rsplit('/').next().unwrap_or_default();
     let key = |key: &str| PropKey::parse(key).expect("a key");
     let props = match short {
         "instance" => vec![
-            (key("ami"), Value::text("ami-0c0933ae5caf0f5f9")),
-            (key("instance_type"), Value::text("t3.small")),
-            (key("monitoring"), Value::Bool(true)),
+            (key("ami"), PropValue::text("ami-0c0933ae5caf0f5f9")),
+            (key("instance_type"), PropValue::text("t3.small")),
+            (key("monitoring"), PropValue::Bool(true)),
         ],
-        "s3_bucket" => vec![(key("bucket"), Value::text(format!("bucket-{number}")))],
-        _ => vec![(key("cidr_block"), Value::text("10.0.0.0/16"))],
+        "s3_bucket" => vec![(key("bucket"), PropValue::text(format!("bucket-{number}")))],
+        _ => vec![(key("cidr_block"), PropValue::text("10.0.0.0/16"))],
     };
     made.nodes.push(Node {
         id,
@@ -268,7 +274,7 @@ fn add(made: &mut Document, type_id: &str, parent: Option<(NodeId, &str)>, place
     id
 }
 
-fn connect(made: &mut Document, wanted: usize) {
+fn connect(made: &mut GraphDocument, wanted: usize) {
     let servers: Vec<NodeId> = made
         .nodes
         .iter()
@@ -277,7 +283,7 @@ fn connect(made: &mut Document, wanted: usize) {
         .collect();
     for number in 0..wanted {
         let (from, step) = (number % servers.len(), 1 + number / servers.len());
-        let end = |index: usize, port: &str| Endpoint {
+        let end = |index: usize, port: &str| EdgeEndpoint {
             node: servers[index % servers.len()],
             port: port.parse().expect("a port"),
         };

@@ -1,12 +1,12 @@
 //! A board as a file: a picture, an SVG or a Markdown document. The canvas draws all of them; no window is needed.
 
-use authority::{Problems, Snapshot};
+use authority::{ProblemIndex, Snapshot};
 use canvas::{
-    Camera, Layer, MIN_ZOOM, ProposedBoard, Scene, ShownProposal, Theme, board_bounds, draw_board,
-    to_markdown, to_svg,
+    BoardScene, Camera, MIN_ZOOM, ProposalLayer, ProposedBoard, ShownProposal, WorkbenchTheme, board_bounds,
+    draw_board, to_markdown, to_svg,
 };
-use mcp_server::{Picture, PictureOf};
-use shared_protocol::{BoardId, Code, ElementId, Placement, Refusal};
+use mcp_server::{BoardImageRequest, BoardImageSubject};
+use shared_protocol::{BoardId, ElementId, Placement, Refusal, RefusalCode};
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 use system_fonts::FallbackFonts;
 
@@ -23,12 +23,18 @@ const MAX_FONT_PASSES: usize = 3;
 /// Draws a board into a file outside or inside the workspace; the ending decides how. Gives the bytes written.
 pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result<u64, Refusal> {
     if snapshot.board(board).is_none() {
-        return Err(Refusal::new(Code::NotFound, format!("there is no board {board}")).field("board"));
+        return Err(Refusal::new(RefusalCode::NotFound, format!("there is no board {board}")).field("board"));
     }
-    let theme = Theme::light();
-    let (problems, selection) = (Problems::default(), BTreeSet::new());
-    let scene =
-        Scene { snapshot, board, selection: &selection, problems: &problems, theme: &theme, read_only: true };
+    let theme = WorkbenchTheme::light();
+    let (problems, selection) = (ProblemIndex::default(), BTreeSet::new());
+    let scene = BoardScene {
+        snapshot,
+        board,
+        selection: &selection,
+        problems: &problems,
+        theme: &theme,
+        read_only: true,
+    };
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let bytes = match ending.as_deref() {
         Some("png") => picture(&scene)?,
@@ -36,28 +42,30 @@ pub(crate) fn export(snapshot: &Snapshot, board: BoardId, path: &Path) -> Result
         Some("md") => to_markdown(snapshot, board).into_bytes(),
         _ => {
             let message = format!("{} does not say what to draw", path.display());
-            return Err(
-                Refusal::new(Code::BadRequest, message).hint("Use a name that ends in .png, .svg or .md.")
-            );
+            return Err(Refusal::new(RefusalCode::BadRequest, message)
+                .hint("Use a name that ends in .png, .svg or .md."));
         }
     };
     std::fs::write(path, &bytes).map_err(|error| {
         let message = format!("{} could not be written: {error}", path.display());
-        Refusal::new(Code::StorageError, message).hint("Choose another place, or free some space.")
+        Refusal::new(RefusalCode::StorageError, message).hint("Choose another place, or free some space.")
     })?;
     Ok(bytes.len() as u64)
 }
 
-fn picture(scene: &Scene<'_>) -> Result<Vec<u8>, Refusal> {
+fn picture(scene: &BoardScene<'_>) -> Result<Vec<u8>, Refusal> {
     draw(scene, board_bounds(scene.snapshot, scene.board), MAX_SIDE, None)
 }
 
 /// A picture as an agent asked for it: the whole board, some elements with what is around them, or what a proposal would
 /// change, drawn as a reviewer sees it.
-pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
-    let theme = if picture.dark { Theme::dark() } else { Theme::light() };
-    let (problems, selection) = (Problems::default(), picture.selection.iter().copied().collect());
-    let scene = Scene {
+pub(crate) fn picture_for_agents(
+    snapshot: &Snapshot,
+    picture: &BoardImageRequest,
+) -> Result<Vec<u8>, Refusal> {
+    let theme = if picture.dark { WorkbenchTheme::dark() } else { WorkbenchTheme::light() };
+    let (problems, selection) = (ProblemIndex::default(), picture.selection.iter().copied().collect());
+    let scene = BoardScene {
         snapshot,
         board: picture.board,
         selection: &selection,
@@ -67,23 +75,23 @@ pub(crate) fn picture_for_agents(snapshot: &Snapshot, picture: &Picture) -> Resu
     };
     let mut proposal = None;
     let bounds = match &picture.of {
-        PictureOf::Proposal { after, elements } => {
+        BoardImageSubject::Proposal { after, elements } => {
             let board = ProposedBoard::of(snapshot, after, picture.board, elements, 1);
             let chosen = elements.iter().map(|element| element.subject.clone()).collect();
             let shown = ShownProposal {
                 board: Arc::new(board),
                 chosen: Arc::new(chosen),
                 focus: None,
-                layer: Layer::Over,
+                layer: ProposalLayer::Over,
             };
             proposal.insert(shown).board.bounds().map(|touched| touched.grown(AROUND))
         }
         // A page is drawn by a preview; here it is a box on its board.
-        PictureOf::Board | PictureOf::Page(_) => board_bounds(snapshot, picture.board),
-        PictureOf::Elements(elements) => {
+        BoardImageSubject::Board | BoardImageSubject::Page(_) => board_bounds(snapshot, picture.board),
+        BoardImageSubject::Elements(elements) => {
             let around =
                 elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);
-            let nothing = || Refusal::new(Code::NotFound, "none of these stands on a board");
+            let nothing = || Refusal::new(RefusalCode::NotFound, "none of these stands on a board");
             Some(around.ok_or_else(nothing)?.grown(AROUND))
         }
     };
@@ -102,20 +110,22 @@ fn places(snapshot: &Snapshot, element: ElementId) -> Vec<Placement> {
 }
 
 fn draw(
-    scene: &Scene<'_>,
+    scene: &BoardScene<'_>,
     bounds: Option<Placement>,
     longest: f32,
     proposal: Option<&ShownProposal>,
 ) -> Result<Vec<u8>, Refusal> {
     let failed = |error: rasteriser::RasterError| {
-        Refusal::new(Code::Internal, format!("the board was not drawn: {error}"))
+        Refusal::new(RefusalCode::Internal, format!("the board was not drawn: {error}"))
     };
     let (width, height) = bounds
         .map_or((480.0, 320.0), |bounds| (bounds.w as f32 + 2.0 * MARGIN, bounds.h as f32 + 2.0 * MARGIN));
     let shrink = (longest / (width.max(height) * SCALE)).min(1.0);
     if shrink < MIN_ZOOM {
         let message = format!("the board is {width} × {height}, which is too large for a picture");
-        return Err(Refusal::new(Code::LimitExceeded, message).hint("Use a name that ends in .svg or .md."));
+        return Err(
+            Refusal::new(RefusalCode::LimitExceeded, message).hint("Use a name that ends in .svg or .md.")
+        );
     }
     let size = egui::vec2(width, height) * shrink;
     let fallback = FallbackFonts::default();
@@ -137,17 +147,17 @@ fn draw(
         }
         surface = render();
     }
-    surface.and_then(rasteriser::Surface::into_png).map_err(failed)
+    surface.and_then(rasteriser::PixelSurface::into_png).map_err(failed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use authority::{Registry, decide};
+    use authority::{TypeRegistry, decide};
     use std::collections::BTreeMap;
 
     fn board_with(commands: &[&str]) -> Snapshot {
-        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let registry = TypeRegistry::compose(&catalogue::built_in(), &BTreeMap::new());
         let mut snapshot = Snapshot::new(Arc::new(registry));
         for (seed, command) in commands.iter().enumerate() {
             let command = serde_json::from_str(command).unwrap();
@@ -159,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_proposal_is_drawn_over_the_board_as_it_is() {
-        use authority::proposals::{Client, Draft, Queue, open};
+        use authority::proposals::{AgentClient, DraftSelector, ReviewQueue, open};
         let snapshot = board_with(&[
             r#"{"addBoard":{"kind":"infrastructure","title":"Main"}}"#,
             r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"stays","at":{"x":0,"y":0}}}"#,
@@ -170,8 +180,8 @@ mod tests {
             name: "a".to_owned(),
             version: String::new(),
         };
-        let client = Client { proposer, connected: true, inherits: None };
-        let mut queue = Queue::default();
+        let client = AgentClient { proposer, connected: true, inherited_key: None };
+        let mut queue = ReviewQueue::default();
         let mut drafted = None;
         for (seed, command) in [
             r#"{"remove":{"nodes":["main/goes"]}}"#,
@@ -181,32 +191,33 @@ mod tests {
         .enumerate()
         {
             let command = serde_json::from_str(command).unwrap();
-            drafted = Some(queue.propose(&snapshot, &client, Draft::Current, &command, (1, 100 + seed as u64)).unwrap());
+            drafted = Some(queue.propose(&snapshot, &client, DraftSelector::Current, &command, (1, 100 + seed as u64)).unwrap());
         }
         let drafted = drafted.unwrap();
         let elements = open(&queue, &snapshot, &drafted.proposal, 0).unwrap().elements;
         let board = snapshot.boards().next().unwrap().id;
-        let draw = |snapshot: &Snapshot, of: PictureOf| {
-            let picture = Picture { board, of, selection: Vec::new(), longest: 600, dark: false };
+        let draw = |snapshot: &Snapshot, of: BoardImageSubject| {
+            let picture = BoardImageRequest { board, of, selection: Vec::new(), longest: 600, dark: false };
             let png = picture_for_agents(snapshot, &picture).unwrap();
             assert!(png.starts_with(b"\x89PNG"));
             png
         };
         let after = Box::new(drafted.state.clone());
-        let over = draw(&snapshot, PictureOf::Proposal { after: after.clone(), elements: elements.clone() });
+        let over =
+            draw(&snapshot, BoardImageSubject::Proposal { after: after.clone(), elements: elements.clone() });
         assert_eq!(
             over,
-            draw(&snapshot, PictureOf::Proposal { after: after.clone(), elements: elements.clone() })
+            draw(&snapshot, BoardImageSubject::Proposal { after: after.clone(), elements: elements.clone() })
         );
         // Neither the board as it is, nor as it would be, nor one of the two changes alone.
         let fewer = |left_out: usize| {
             let mut some = elements.clone();
             some.remove(left_out);
-            PictureOf::Proposal { after: after.clone(), elements: some }
+            BoardImageSubject::Proposal { after: after.clone(), elements: some }
         };
         for other in [
-            draw(&snapshot, PictureOf::Board),
-            draw(&drafted.state, PictureOf::Board),
+            draw(&snapshot, BoardImageSubject::Board),
+            draw(&drafted.state, BoardImageSubject::Board),
             draw(&snapshot, fewer(0)),
             draw(&snapshot, fewer(1)),
         ] {
@@ -224,7 +235,7 @@ mod tests {
         let board = snapshot.boards().next().unwrap().id;
         let folder = tempfile::tempdir().unwrap();
         let refusal = export(&snapshot, board, &folder.path().join("main.png")).unwrap_err();
-        assert_eq!(refusal.code, Code::LimitExceeded);
+        assert_eq!(refusal.code, RefusalCode::LimitExceeded);
         assert!(export(&snapshot, board, &folder.path().join("main.svg")).unwrap() > 0);
     }
 }

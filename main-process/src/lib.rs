@@ -10,21 +10,21 @@
 //!                                             └▶ demo, export, background, responses, logging, local_user
 //! ```
 
+mod agents;
 mod background;
 pub mod cli;
 pub mod demo;
 mod export;
-mod host;
 mod local_user;
 mod logging;
-mod mcp;
-mod renderer_link;
+mod renderer_connection;
 mod responses;
 mod router;
 mod standalone;
 mod terminal;
 #[cfg(test)]
 mod testing;
+mod writer;
 
 pub(crate) use managed_servers as upstreams;
 pub(crate) use preview_sessions as preview;

@@ -3,7 +3,7 @@
 use crossbeam_channel::bounded;
 use serde::Serialize;
 use serde_json::Value;
-use shared_protocol::{Code, Refusal, messages::Answer, request::Responder};
+use shared_protocol::{Refusal, RefusalCode, messages::WorkbenchResponse, request::Responder};
 use std::time::Duration;
 
 /// Starts a request and waits for its response.
@@ -15,7 +15,7 @@ pub(crate) fn wait_for<T: Send + 'static>(
     // A receiver that gave up is gone.
     start(Responder::new(move |result| drop(sender.send(result))));
     receiver.recv_timeout(limit).unwrap_or_else(|_| {
-        Err(Refusal::new(Code::Timeout, "no response in time; the request may still be carried out")
+        Err(Refusal::new(RefusalCode::Timeout, "no response in time; the request may still be carried out")
             .hint("`draftboard log` and `draftboard review list` show whether it was."))
     })
 }
@@ -23,12 +23,12 @@ pub(crate) fn wait_for<T: Send + 'static>(
 /// The way back to the sender of a request. The connection decides the encoding, the request the type.
 pub(crate) trait ResponseChannel {
     /// `shell` wraps the response for the window, whose wire is not typed yet.
-    fn typed<T: Serialize + Send + 'static>(self, shell: fn(T) -> Answer) -> Responder<T>;
+    fn typed<T: Serialize + Send + 'static>(self, shell: fn(T) -> WorkbenchResponse) -> Responder<T>;
 }
 
 /// The window's channel.
-impl ResponseChannel for Responder<Answer> {
-    fn typed<T: Serialize + Send + 'static>(self, shell: fn(T) -> Answer) -> Responder<T> {
+impl ResponseChannel for Responder<WorkbenchResponse> {
+    fn typed<T: Serialize + Send + 'static>(self, shell: fn(T) -> WorkbenchResponse) -> Responder<T> {
         self.map(shell)
     }
 }
@@ -41,7 +41,7 @@ impl JsonResponder {
         Responder::new(move |result: Result<T, Refusal>| {
             self.0.send(result.and_then(|response| {
                 serde_json::to_value(response).map_err(|error| {
-                    Refusal::new(Code::Internal, format!("the response has no JSON form: {error}"))
+                    Refusal::new(RefusalCode::Internal, format!("the response has no JSON form: {error}"))
                 })
             }));
         })
@@ -49,7 +49,7 @@ impl JsonResponder {
 }
 
 impl ResponseChannel for JsonResponder {
-    fn typed<T: Serialize + Send + 'static>(self, _: fn(T) -> Answer) -> Responder<T> {
+    fn typed<T: Serialize + Send + 'static>(self, _: fn(T) -> WorkbenchResponse) -> Responder<T> {
         self.encode()
     }
 }

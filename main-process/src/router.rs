@@ -14,20 +14,20 @@
 
 use crate::{
     background,
-    host::{ProcessHandle, Services, WriterHandle, terraform_answer},
     responses::ResponseChannel,
     upstreams,
+    writer::{ProcessHandle, Services, WriterHandle, terraform_answer},
 };
 use shared_protocol::{
-    Actor, ActorKind, Document,
-    link::LinkRequest,
-    messages::{Answer, Request},
-    previews::PreviewAnswer,
+    Actor, ActorKind, GraphDocument,
+    messages::{WorkbenchRequest, WorkbenchResponse},
+    preview_sessions::PreviewResponse,
     requests::{
         AskBundles, ChangeLinks, ExportBoard, ExportedFile, ListLinks, ListOverrides, ListProblems,
         ReadAudit, ReadAuditPage, ReadDocument, ReadLog, ReadOperations, ReadPatches, ResolveBoard,
         SaveFiles, SavedFiles,
     },
+    trace_link::TraceLinkRequest,
 };
 use std::path::Path;
 use workspace::{Mutation, template_boards};
@@ -41,112 +41,156 @@ pub(crate) struct Router {
 
 impl Router {
     /// Sends a request to its owner. The response goes to `channel`, once.
-    pub(crate) fn route(&self, request: Request, actor: Actor, channel: impl ResponseChannel) {
+    pub(crate) fn route(&self, request: WorkbenchRequest, actor: Actor, channel: impl ResponseChannel) {
         let Self { writer, services, process } = self;
         let is_window = actor.kind == ActorKind::Window;
         match request {
-            Request::Run(command) => {
-                writer.mutate(Mutation::Run(Box::new(command)), actor, channel.typed(Answer::Applied));
+            WorkbenchRequest::Run(command) => {
+                writer.mutate(
+                    Mutation::Run(Box::new(command)),
+                    actor,
+                    channel.typed(WorkbenchResponse::Applied),
+                );
             }
-            Request::Undo => writer.mutate(Mutation::Undo, actor, channel.typed(Answer::Applied)),
-            Request::Redo => writer.mutate(Mutation::Redo, actor, channel.typed(Answer::Applied)),
-            Request::Revert { revision, partial } => {
+            WorkbenchRequest::Undo => {
+                writer.mutate(Mutation::Undo, actor, channel.typed(WorkbenchResponse::Applied))
+            }
+            WorkbenchRequest::Redo => {
+                writer.mutate(Mutation::Redo, actor, channel.typed(WorkbenchResponse::Applied))
+            }
+            WorkbenchRequest::Revert { revision, partial } => {
                 let mutation = Mutation::Revert { revision, partial };
-                writer.mutate(mutation, actor, channel.typed(Answer::Applied));
+                writer.mutate(mutation, actor, channel.typed(WorkbenchResponse::Applied));
             }
-            Request::Save => {
-                let shell = |SavedFiles { revision, files }| Answer::Saved { revision, files };
+            WorkbenchRequest::Save => {
+                let shell = |SavedFiles { revision, files }| WorkbenchResponse::Saved { revision, files };
                 writer.request(SaveFiles {}, actor, channel.typed(shell));
             }
-            Request::Resolve { board, keep } => {
-                writer.request(ResolveBoard { board, keep }, actor, channel.typed(Answer::Applied));
+            WorkbenchRequest::Resolve { board, keep } => {
+                writer.request(
+                    ResolveBoard { board, keep },
+                    actor,
+                    channel.typed(WorkbenchResponse::Applied),
+                );
             }
-            Request::Log { limit } => writer.request(ReadLog { limit }, actor, channel.typed(Answer::Log)),
-            Request::Operations(revisions) => {
-                writer.request(ReadOperations { revisions }, actor, channel.typed(Answer::Log));
+            WorkbenchRequest::Log { limit } => {
+                writer.request(ReadLog { limit }, actor, channel.typed(WorkbenchResponse::Log))
             }
-            Request::ChangesSince(since) => {
-                writer.request(ReadPatches { since }, actor, channel.typed(Answer::Changes));
+            WorkbenchRequest::Operations(revisions) => {
+                writer.request(ReadOperations { revisions }, actor, channel.typed(WorkbenchResponse::Log));
             }
-            Request::Problems => writer.request(ListProblems {}, actor, channel.typed(Answer::Problems)),
-            Request::Document => {
-                let shell = |document: Document| Answer::Document(Box::new(document));
+            WorkbenchRequest::ChangesSince(since) => {
+                writer.request(ReadPatches { since }, actor, channel.typed(WorkbenchResponse::Changes));
+            }
+            WorkbenchRequest::Problems => {
+                writer.request(ListProblems {}, actor, channel.typed(WorkbenchResponse::Problems))
+            }
+            WorkbenchRequest::Document => {
+                let shell = |document: GraphDocument| WorkbenchResponse::Document(Box::new(document));
                 writer.request(ReadDocument {}, actor, channel.typed(shell));
             }
-            Request::Overrides => writer.request(ListOverrides {}, actor, channel.typed(Answer::Overrides)),
-            Request::Instance => writer.describe_instance(channel.typed(Answer::Instance)),
-            Request::Export { board, path } => {
+            WorkbenchRequest::Overrides => {
+                writer.request(ListOverrides {}, actor, channel.typed(WorkbenchResponse::Overrides))
+            }
+            WorkbenchRequest::Instance => {
+                writer.describe_instance(channel.typed(WorkbenchResponse::Instance))
+            }
+            WorkbenchRequest::Export { board, path } => {
                 writer.export(ExportBoard { board, path }, channel.typed(exported));
             }
-            Request::Bundle(request) => writer.request(AskBundles { request }, actor, channel.typed(answer)),
-            Request::Link(LinkRequest::List) => {
-                writer.request(ListLinks {}, actor, channel.typed(|view| Answer::Links(Box::new(view))));
+            WorkbenchRequest::Bundle(request) => {
+                writer.request(AskBundles { request }, actor, channel.typed(answer))
             }
-            Request::Link(change) => {
-                writer.request(ChangeLinks { change }, actor, channel.typed(Answer::Applied));
+            WorkbenchRequest::Link(TraceLinkRequest::List) => {
+                writer.request(
+                    ListLinks {},
+                    actor,
+                    channel.typed(|view| WorkbenchResponse::Links(Box::new(view))),
+                );
             }
-            Request::Audit { after, limit } => {
-                writer.request(ReadAudit { after, limit }, actor, channel.typed(Answer::Audit));
+            WorkbenchRequest::Link(change) => {
+                writer.request(ChangeLinks { change }, actor, channel.typed(WorkbenchResponse::Applied));
             }
-            Request::AuditView { before, limit } => {
-                let shell = |view| Answer::AuditView(Box::new(view));
+            WorkbenchRequest::Audit { after, limit } => {
+                writer.request(ReadAudit { after, limit }, actor, channel.typed(WorkbenchResponse::Audit));
+            }
+            WorkbenchRequest::AuditView { before, limit } => {
+                let shell = |view| WorkbenchResponse::AuditView(Box::new(view));
                 writer.read_audit_page(ReadAuditPage { before, limit }, actor, channel.typed(shell));
             }
-            Request::AuditExport { path } => writer.export_audit(path, actor, channel.typed(exported)),
-            Request::Open(path) => writer.open(path, is_window, channel.typed(Answer::from)),
-            Request::New { path, template } => {
-                writer.create(path, template, is_window, channel.typed(Answer::from));
+            WorkbenchRequest::AuditExport { path } => {
+                writer.export_audit(path, actor, channel.typed(exported))
             }
-            Request::OpenExample => writer.open_example(channel.typed(|()| Answer::Done)),
-            Request::StartDemo => writer.start_demo(channel.typed(|tour| Answer::Demo { tour })),
-            Request::ImportFolder(folder) => {
-                writer.import_folder(folder, actor, channel.typed(Answer::Terraform));
+            WorkbenchRequest::Open(path) => {
+                writer.open(path, is_window, channel.typed(WorkbenchResponse::from))
             }
-            Request::Raise => writer.raise_window(channel.typed(|()| Answer::Done)),
-            Request::Mcp(request) => services.agents.request(request, channel.typed(answer)),
-            Request::Terraform(request) => {
+            WorkbenchRequest::New { path, template } => {
+                writer.create(path, template, is_window, channel.typed(WorkbenchResponse::from));
+            }
+            WorkbenchRequest::OpenExample => writer.open_example(channel.typed(|()| WorkbenchResponse::Done)),
+            WorkbenchRequest::StartDemo => {
+                writer.start_demo(channel.typed(|tour| WorkbenchResponse::Demo { tour }))
+            }
+            WorkbenchRequest::ImportFolder(folder) => {
+                writer.import_folder(folder, actor, channel.typed(WorkbenchResponse::Terraform));
+            }
+            WorkbenchRequest::Raise => writer.raise_window(channel.typed(|()| WorkbenchResponse::Done)),
+            WorkbenchRequest::Mcp(request) => services.agents.request(request, channel.typed(answer)),
+            WorkbenchRequest::Terraform(request) => {
                 services.terraform.request(request, actor, channel.typed(answer).map(terraform_answer));
             }
-            Request::Preview(request) => {
+            WorkbenchRequest::Preview(request) => {
                 services.previews.request(request, channel.typed(answer).map(preview_answer))
             }
-            Request::Upstream(request) => {
+            WorkbenchRequest::Upstream(request) => {
                 let way = if is_window { "window" } else { "terminal" };
-                let by = upstreams::By { name: actor.name, way };
-                services.upstreams.request(request, by, channel.typed(answer).map(Answer::Upstream));
+                let by = upstreams::RequestOrigin { name: actor.name, way };
+                services.upstreams.request(
+                    request,
+                    by,
+                    channel.typed(answer).map(WorkbenchResponse::Upstream),
+                );
             }
-            Request::Recents => process.list_recents(channel.typed(Answer::Recents)),
-            Request::ForgetRecent(path) => {
-                process.forget_recent(Path::new(&path), channel.typed(Answer::Recents));
+            WorkbenchRequest::Recents => process.list_recents(channel.typed(WorkbenchResponse::Recents)),
+            WorkbenchRequest::ForgetRecent(path) => {
+                process.forget_recent(Path::new(&path), channel.typed(WorkbenchResponse::Recents));
             }
-            Request::CloseTour => channel.typed(|()| Answer::Done).send(process.close_tour()),
-            Request::Templates => channel.typed(Answer::Templates).send(Ok(template_boards())),
-            Request::ProblemReport => {
-                background::spawn("problem-report", channel.typed(Answer::ProblemReport), |responder| {
-                    responder.send(Ok(crash_reports::problem_report()));
-                });
+            WorkbenchRequest::CloseTour => {
+                channel.typed(|()| WorkbenchResponse::Done).send(process.close_tour())
             }
-            Request::Quit => {
+            WorkbenchRequest::Templates => {
+                channel.typed(WorkbenchResponse::Templates).send(Ok(template_boards()))
+            }
+            WorkbenchRequest::ProblemReport => {
+                background::spawn(
+                    "problem-report",
+                    channel.typed(WorkbenchResponse::ProblemReport),
+                    |responder| {
+                        responder.send(Ok(crash_reports::problem_report()));
+                    },
+                );
+            }
+            WorkbenchRequest::Quit => {
                 process.quit();
-                channel.typed(|()| Answer::Done).send(Ok(()));
+                channel.typed(|()| WorkbenchResponse::Done).send(Ok(()));
             }
         }
     }
 }
 
 /// The response of a service, which is an [`Answer`] already.
-fn answer(answer: Answer) -> Answer {
+fn answer(answer: WorkbenchResponse) -> WorkbenchResponse {
     answer
 }
 
-fn preview_answer(answer: PreviewAnswer) -> Answer {
+fn preview_answer(answer: PreviewResponse) -> WorkbenchResponse {
     match answer {
-        PreviewAnswer::Done => Answer::Done,
-        PreviewAnswer::Saved { path, bytes } => Answer::Exported { path, bytes },
-        other => Answer::Preview(other),
+        PreviewResponse::Done => WorkbenchResponse::Done,
+        PreviewResponse::Saved { path, bytes } => WorkbenchResponse::Exported { path, bytes },
+        other => WorkbenchResponse::Preview(other),
     }
 }
 
-fn exported(ExportedFile { path, bytes }: ExportedFile) -> Answer {
-    Answer::Exported { path, bytes }
+fn exported(ExportedFile { path, bytes }: ExportedFile) -> WorkbenchResponse {
+    WorkbenchResponse::Exported { path, bytes }
 }

@@ -2,27 +2,27 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "only tests use it")]
 
 use crate::{
-    host::{
-        InHost, InPreviews, Launch, ProcessHandle, ProcessSignal, Services, Session, WriterHandle, WriterMsg,
-        terraform_user,
-    },
-    mcp::AgentsHandle,
+    agents::AgentsHandle,
     preview,
     responses::wait_for,
     router::Router,
     terminal::TerminalServer,
     terraform_worker, upstreams,
+    writer::{
+        Launch, PreviewWriterLink, ProcessHandle, ProcessSignal, Services, Session, TerraformWriterLink,
+        WriterHandle, WriterMsg, terraform_user,
+    },
 };
 use authority::Snapshot;
 use crossbeam_channel::Receiver;
 use journal::Journal;
 use processes::{ProcessGroupSpawner, RuntimeDir};
 use shared_protocol::{
-    Actor, ActorKind, AddNode, BoardId, BoardName, Command, Document, Refusal,
-    messages::{Answer, Request},
+    Actor, ActorKind, AddNode, BoardId, BoardName, Command, GraphDocument, Refusal,
+    messages::{WorkbenchRequest, WorkbenchResponse},
 };
 use std::{path::PathBuf, sync::Arc, thread::JoinHandle, time::Duration};
-use workspace::{Template, create};
+use workspace::{WorkspaceTemplate, create};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -34,8 +34,8 @@ pub(crate) struct Running {
     pub(crate) runtime: RuntimeDir,
     signals: Receiver<ProcessSignal>,
     writer: Option<JoinHandle<()>>,
-    pub(crate) terraform: Option<(terraform_worker::Link, JoinHandle<()>)>,
-    previews: Option<(preview::Link, JoinHandle<()>)>,
+    pub(crate) terraform: Option<(terraform_worker::TerraformHandle, JoinHandle<()>)>,
+    previews: Option<(preview::PreviewsHandle, JoinHandle<()>)>,
     _folder: tempfile::TempDir,
 }
 
@@ -45,28 +45,37 @@ impl Running {
     }
 
     pub(crate) fn with_agents(agents: AgentsHandle) -> Self {
-        Self::with(agents, terraform_worker::Link::new().0, Template::Blank, preview::Link::new().unwrap().0)
+        Self::with(
+            agents,
+            terraform_worker::TerraformHandle::new().0,
+            WorkspaceTemplate::Blank,
+            preview::PreviewsHandle::new().unwrap().0,
+        )
     }
 
     /// With the part that runs Terraform, whose programs are in groups of their own.
     pub(crate) fn with_terraform(agents: AgentsHandle) -> Self {
-        Self::with_both(agents, Template::Blank, preview::Link::new().unwrap().0)
+        Self::with_both(agents, WorkspaceTemplate::Blank, preview::PreviewsHandle::new().unwrap().0)
     }
 
     /// On an interface, with previews that this starts.
     pub(crate) fn with_previews(agents: AgentsHandle, launcher: preview::PreviewLauncher) -> Self {
-        let (link, orders) = preview::Link::new().unwrap();
-        let mut running = Self::with_both(agents.clone(), Template::Interface, link.clone());
-        let around = Arc::new(InPreviews { host: running.host.clone(), agents });
+        let (link, orders) = preview::PreviewsHandle::new().unwrap();
+        let mut running = Self::with_both(agents.clone(), WorkspaceTemplate::Interface, link.clone());
+        let around = Arc::new(PreviewWriterLink { host: running.host.clone(), agents });
         let thread = preview::start(link.clone(), orders, around, launcher).unwrap();
         running.previews = Some((link, thread));
         running
     }
 
-    fn with_both(agents: AgentsHandle, template: Template, previews: preview::Link) -> Self {
-        let (link, questions) = terraform_worker::Link::new();
+    fn with_both(
+        agents: AgentsHandle,
+        template: WorkspaceTemplate,
+        previews: preview::PreviewsHandle,
+    ) -> Self {
+        let (link, questions) = terraform_worker::TerraformHandle::new();
         let mut running = Self::with(agents.clone(), link.clone(), template, previews);
-        let around = Arc::new(InHost { host: running.host.clone(), agents });
+        let around = Arc::new(TerraformWriterLink { host: running.host.clone(), agents });
         let worker = terraform_worker::start(
             link.clone(),
             questions,
@@ -81,16 +90,17 @@ impl Running {
 
     fn with(
         agents: AgentsHandle,
-        terraform: terraform_worker::Link,
-        template: Template,
-        previews: preview::Link,
+        terraform: terraform_worker::TerraformHandle,
+        template: WorkspaceTemplate,
+        previews: preview::PreviewsHandle,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
         create(&root, template, BoardId::from_bits(7)).unwrap();
         let runtime = RuntimeDir::at(&folder.path().join("run")).unwrap();
         let session = Session::open_in(&root, &runtime, &[]).unwrap();
-        let services = Services { agents, terraform, previews, upstreams: upstreams::Link::new().0 };
+        let services =
+            Services { agents, terraform, previews, upstreams: upstreams::ManagedServersHandle::new().0 };
         let (process, signals) = ProcessHandle::new(true, Default::default());
         let terminals = TerminalServer::starter(services.clone(), process.clone());
         let (host, writer) =
@@ -101,25 +111,25 @@ impl Running {
     }
 
     /// The user's own folders of this test.
-    pub(crate) fn user(&self) -> terraform_worker::UserFolders {
+    pub(crate) fn user(&self) -> terraform_worker::TerraformUserSettings {
         let folder = self._folder.path();
         terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }
 
-    pub(crate) fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+    pub(crate) fn ask(&self, request: WorkbenchRequest) -> Result<WorkbenchResponse, Refusal> {
         let actor = Actor::new(ActorKind::Terminal, "test");
         wait_for(PATIENCE, |responder| self.router.route(request, actor, responder))
     }
 
-    pub(crate) fn document(&self) -> Document {
-        match self.ask(Request::Document).unwrap() {
-            Answer::Document(document) => *document,
+    pub(crate) fn document(&self) -> GraphDocument {
+        match self.ask(WorkbenchRequest::Document).unwrap() {
+            WorkbenchResponse::Document(document) => *document,
             other => unreachable!("{other:?}"),
         }
     }
 
     /// Ends the writer and proves that what it leaves is whole: it did not panic, the graph loads, the chain holds.
-    pub(crate) fn finish(mut self) -> Document {
+    pub(crate) fn finish(mut self) -> GraphDocument {
         let document = self.document();
         self.host.send(WriterMsg::Stop).unwrap();
         self.writer.take().unwrap().join().expect("the writer did not panic");

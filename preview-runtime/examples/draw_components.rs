@@ -3,13 +3,13 @@
 //! `cargo run -p preview-runtime --example draw_components -- FOLDER OUT [SCALE]`
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
-use components::{Library, is_component_file};
+use components::{ComponentLibrary, is_component_file};
 use preview_runtime::{
-    Painter,
-    scene::{Interaction, Limits, Scene, build},
+    PagePainter,
+    scene::{BuildLimits, PreviewInteraction, PreviewScene, build},
 };
 use serde_json::{Map, Value};
-use shared_protocol::preview::{SceneInstance, Screen, Target};
+use shared_protocol::preview_wire::{PreviewScreen, SceneInstance, SceneTarget};
 use std::{error::Error, fs, path::Path, sync::Arc};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,15 +26,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     for dark in [false, true] {
         let name = if dark { "dark" } else { "light" };
         let instances = serde_json::from_str(include_str!("page.json"))?;
-        let scene =
-            Scene { target: Target::Route { route: "page".to_owned() }, instances, overrides: Vec::new() };
-        let screen = Screen::new(1280, 1240, scale, dark).ok_or("invalid screen size")?;
+        let scene = PreviewScene {
+            target: SceneTarget::Route { route: "page".to_owned() },
+            instances,
+            overrides: Vec::new(),
+        };
+        let screen = PreviewScreen::new(1280, 1240, scale, dark).ok_or("invalid screen size")?;
         draw(&library, &scene, screen, &Path::new(out).join(format!("page-{name}.png")))?;
         for component in library.components() {
             let instances = variants(component);
             let height = 40 + 120 * instances.len() as u32;
-            let scene = Scene {
-                target: Target::Route { route: component.id.clone() },
+            let scene = PreviewScene {
+                target: SceneTarget::Route { route: component.id.clone() },
                 instances,
                 overrides: Vec::new(),
             };
@@ -42,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             draw(
                 &library,
                 &scene,
-                Screen::new(560, height.min(1_000), scale, dark).ok_or("invalid screen size")?,
+                PreviewScreen::new(560, height.min(1_000), scale, dark).ok_or("invalid screen size")?,
                 &file,
             )?;
         }
@@ -50,14 +53,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn library(folder: &Path) -> Result<Library, Box<dyn Error>> {
-    let mut library = Library::default();
+fn library(folder: &Path) -> Result<ComponentLibrary, Box<dyn Error>> {
+    let mut library = ComponentLibrary::default();
     let mut files: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
     files.sort_by_key(fs::DirEntry::path);
     for file in files {
         let name = file.file_name().to_string_lossy().into_owned();
         if is_component_file(&name) {
-            library.put(&format!("components/{name}"), &fs::read_to_string(file.path())?);
+            library.insert(&format!("components/{name}"), &fs::read_to_string(file.path())?);
         }
     }
     // Containers for the variants and for the page.
@@ -72,9 +75,9 @@ fn library(folder: &Path) -> Result<Library, Box<dyn Error>> {
         let text = format!(
             "format: 1\nid: {id}\ntitle: {id}\n{props}\nview: {{ {view}, children: [{{ type: slot }}] }}\n"
         );
-        library.put(&format!("{id}.component.yaml"), &text);
+        library.insert(&format!("{id}.component.yaml"), &text);
     }
-    library.settle();
+    library.rebuild_index();
     Ok(library)
 }
 
@@ -97,12 +100,17 @@ fn variants(component: &components::Component) -> Vec<SceneInstance> {
     instances
 }
 
-fn draw(library: &Library, scene: &Scene, screen: Screen, file: &Path) -> Result<(), Box<dyn Error>> {
-    let (tree, problems, _) = build(library, scene, &Interaction::default(), &Limits::default());
+fn draw(
+    library: &ComponentLibrary,
+    scene: &PreviewScene,
+    screen: PreviewScreen,
+    file: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let (tree, problems, _) = build(library, scene, &PreviewInteraction::default(), &BuildLimits::default());
     for problem in problems {
         println!("{}:{}: {}", problem.file, problem.line, problem.message);
     }
-    let mut painter = Painter::new(screen)?;
+    let mut painter = PagePainter::new(screen)?;
     painter.paint(&Arc::new(tree), scene, 0.0)?;
     fs::write(file, painter.surface().clone().into_png()?)?;
     Ok(())

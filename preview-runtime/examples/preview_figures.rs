@@ -3,16 +3,19 @@
 //! `cargo run --release -p preview-runtime --example preview_figures`
 #![allow(clippy::print_stdout, reason = "a tool for the terminal")]
 
-use components::Library;
-use frame_memory::{Channel, FrameMemory, Taken};
+use components::ComponentLibrary;
+use frame_memory::{DescriptorChannel, FrameCopy, FrameMemory};
 use preview_runtime::{
-    Painter, Phases,
-    scene::{Interaction, Limits, Scene, build},
+    PagePainter, PaintPhases,
+    scene::{BuildLimits, PreviewInteraction, PreviewScene, build},
 };
 use serde_json::{Map, Value, json};
 use shared_protocol::{
-    frame::{decode_json, encode_json},
-    preview::{FromPreview, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, SceneInstance, Screen, Target, ToPreview},
+    framing::{decode_json, encode_json},
+    preview_wire::{
+        FromPreview, MAX_FROM_PREVIEW_BYTES, MAX_TO_PREVIEW_BYTES, PreviewScreen, SceneInstance, SceneTarget,
+        ToPreview,
+    },
 };
 use std::{
     error::Error,
@@ -36,7 +39,7 @@ fn main() -> Outcome<()> {
     }
     let files = files()?;
     let scene = scene(300);
-    let screen = Screen::new(1280, 800, 1.0, false).ok_or("invalid screen size")?;
+    let screen = PreviewScreen::new(1280, 800, 1.0, false).ok_or("invalid screen size")?;
     in_process(&files, &scene, screen)?;
     across_processes(&files, &scene, screen)
 }
@@ -54,7 +57,7 @@ fn files() -> Outcome<Vec<(String, String)>> {
 }
 
 /// A realistic page, fully visible: a bar, figures, a wall of lockers, lists and forms.
-fn scene(count: usize) -> Scene {
+fn scene(count: usize) -> PreviewScene {
     let grid = "figures.grid";
     let kinds = [
         ("lockers.tile", json!({"number": 14})),
@@ -77,7 +80,7 @@ fn scene(count: usize) -> Scene {
             instances.push(instance(format!("i{number}"), component, props.clone(), Some("grid")));
         }
     }
-    Scene { target: Target::Route { route: "home".to_owned() }, instances, overrides: Vec::new() }
+    PreviewScene { target: SceneTarget::Route { route: "home".to_owned() }, instances, overrides: Vec::new() }
 }
 
 const GRID: &str = "format: 1\nid: figures.grid\ntitle: Grid\nprops: { children: { control: slot } }\nview: { type: grid, style: { columns: 15, gap: 1, padding: 1, align: start }, children: [{ type: slot }] }\n";
@@ -89,21 +92,21 @@ fn median(mut times: Vec<Duration>) -> (f64, f64) {
     (at(50), at(95))
 }
 
-fn in_process(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outcome<()> {
+fn in_process(files: &[(String, String)], scene: &PreviewScene, screen: PreviewScreen) -> Outcome<()> {
     let started = Instant::now();
-    let mut library = Library::default();
+    let mut library = ComponentLibrary::default();
     for (file, text) in files {
-        library.put(file, text);
+        library.insert(file, text);
     }
-    library.put("grid.component.yaml", GRID);
-    library.settle();
+    library.insert("grid.component.yaml", GRID);
+    library.rebuild_index();
     println!("read {} component files: {:.2} ms", files.len(), started.elapsed().as_secs_f64() * 1e3);
-    let mut painter = Painter::new(screen)?;
+    let mut painter = PagePainter::new(screen)?;
     let (mut builds, mut wholes) = (Vec::new(), Vec::new());
     let (mut elements, mut phases) = (0, Vec::new());
     for _ in 0..60 {
         let started = Instant::now();
-        let (tree, ..) = build(&library, scene, &Interaction::default(), &Limits::default());
+        let (tree, ..) = build(&library, scene, &PreviewInteraction::default(), &BuildLimits::default());
         builds.push(started.elapsed());
         let tree = Arc::new(tree);
         painter.forget();
@@ -117,8 +120,9 @@ fn in_process(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outc
     let (whole, whole95) = median(wholes);
     println!("full render, 1280×800, {} instances, {elements} elements:", scene.instances.len());
     println!("  at best {least_whole:.2} ms, median {whole:.2} ms, p95 {whole95:.2} ms");
-    let least =
-        |of: fn(&Phases) -> Duration| phases.iter().map(of).min().unwrap_or_default().as_secs_f64() * 1e3;
+    let least = |of: fn(&PaintPhases) -> Duration| {
+        phases.iter().map(of).min().unwrap_or_default().as_secs_f64() * 1e3
+    };
     println!(
         "  at best: build {build:.2}, layout {:.2}, shapes {:.2}, tessellate {:.2}, rasterise {:.2} ms",
         least(|p| p.layout),
@@ -131,7 +135,7 @@ fn in_process(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outc
 
 struct Preview {
     child: Child,
-    channel: Channel,
+    channel: DescriptorChannel,
 }
 
 impl Drop for Preview {
@@ -152,11 +156,11 @@ impl Preview {
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()?;
-        Ok(Self { child, channel: Channel::new(ours, MAX_FROM_PREVIEW) })
+        Ok(Self { child, channel: DescriptorChannel::new(ours, MAX_FROM_PREVIEW_BYTES) })
     }
 
     fn send(&self, message: &ToPreview) -> Outcome<()> {
-        Ok(self.channel.send(&encode_json(message, MAX_TO_PREVIEW)?, None)?)
+        Ok(self.channel.send(&encode_json(message, MAX_TO_PREVIEW_BYTES)?, None)?)
     }
 
     fn until(&mut self, wanted: impl Fn(&FromPreview) -> bool) -> Outcome<FromPreview> {
@@ -177,7 +181,7 @@ impl Preview {
     }
 }
 
-fn across_processes(files: &[(String, String)], scene: &Scene, screen: Screen) -> Outcome<()> {
+fn across_processes(files: &[(String, String)], scene: &PreviewScene, screen: PreviewScreen) -> Outcome<()> {
     let [width, height] = screen.pixels();
     let mut pixels = vec![[0; 4]; width * height];
     let mut starts = Vec::new();
@@ -196,12 +200,12 @@ fn across_processes(files: &[(String, String)], scene: &Scene, screen: Screen) -
         {
             preview.send(&ToPreview::Component { file: file.to_owned(), text: text.to_owned() })?;
         }
-        let Scene { target, instances, overrides } = scene.clone();
+        let PreviewScene { target, instances, overrides } = scene.clone();
         preview.send(&ToPreview::Scene { revision: 1, target, instances, overrides })?;
-        let message = encode_json(&ToPreview::Screen { generation: 1, screen }, MAX_TO_PREVIEW)?;
+        let message = encode_json(&ToPreview::Screen { generation: 1, screen }, MAX_TO_PREVIEW_BYTES)?;
         preview.channel.send(&message, Some(memory.as_fd()))?;
         preview.until(|message| matches!(message, FromPreview::Frame { revision: 1, .. }))?;
-        assert_eq!(reader.take(&mut pixels), Taken::Frame);
+        assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
         starts.push((hello, started.elapsed()));
         last = Some((preview, reader));
     }
@@ -223,7 +227,7 @@ fn across_processes(files: &[(String, String)], scene: &Scene, screen: Screen) -
         preview.until(
             |message| matches!(message, FromPreview::Frame { revision: told, .. } if *told == revision),
         )?;
-        assert_eq!(reader.take(&mut pixels), Taken::Frame);
+        assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
         changes.push(started.elapsed());
     }
     let (change, change95) = median(changes);

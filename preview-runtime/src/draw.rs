@@ -1,29 +1,29 @@
 //! Draws elements at their boxes as shapes.
 
 use crate::{
-    damage::REACH,
-    layout::{self, Layout},
-    look::{self, Theme},
-    pictures::Pictures,
-    scene::{Content, Element, Tree},
-    sprites::{BoxLook, Sprites},
-    texts::Texts,
+    damage::MAX_OVERFLOW_POINTS,
+    galley_cache::GalleyCache,
+    layout::{self, PageLayout},
+    look::{self, PreviewTheme},
+    pictures::PictureTextures,
+    scene::{ElementContent, ElementTree, SceneElement},
+    sprites::{BoxSpriteLook, SpriteCache},
 };
-use components::{Sides, Token};
+use components::{StyleInsets, Token};
 use egui::{
     Color32, CornerRadius, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
     epaint::{ClippedShape, RectShape, TextShape, text::FontsView},
     pos2,
 };
 
-pub(crate) struct Drawing<'d, 'f> {
-    pub(crate) tree: &'d Tree,
-    pub(crate) layout: &'d Layout,
+pub(crate) struct PageDrawing<'d, 'f> {
+    pub(crate) tree: &'d ElementTree,
+    pub(crate) layout: &'d PageLayout,
     pub(crate) fonts: &'d mut FontsView<'f>,
-    pub(crate) texts: &'d mut Texts,
-    pub(crate) theme: Theme,
-    pub(crate) pictures: &'d Pictures,
-    pub(crate) sprites: &'d mut Sprites,
+    pub(crate) texts: &'d mut GalleyCache,
+    pub(crate) theme: PreviewTheme,
+    pub(crate) pictures: &'d PictureTextures,
+    pub(crate) sprites: &'d mut SpriteCache,
     /// Pixels per point.
     pub(crate) scale: f32,
     /// The area to draw: the whole screen or the damaged part.
@@ -31,7 +31,7 @@ pub(crate) struct Drawing<'d, 'f> {
     pub(crate) shapes: Vec<ClippedShape>,
 }
 
-impl Drawing<'_, '_> {
+impl PageDrawing<'_, '_> {
     pub(crate) fn page(&mut self) {
         for index in &self.tree.roots {
             self.element(*index, 1.0);
@@ -51,7 +51,7 @@ impl Drawing<'_, '_> {
             return;
         }
         // Shadows and rings extend beyond the box.
-        if clip.is_positive() && rect.expand(REACH).intersects(clip) {
+        if clip.is_positive() && rect.expand(MAX_OVERFLOW_POINTS).intersects(clip) {
             self.frame(element, rect, clip, opacity);
             self.content(element, rect, clip, opacity);
         }
@@ -64,7 +64,7 @@ impl Drawing<'_, '_> {
         self.shapes.push(ClippedShape::new(clip, shape.into()));
     }
 
-    fn frame(&mut self, element: &Element, rect: Rect, clip: Rect, opacity: f32) {
+    fn frame(&mut self, element: &SceneElement, rect: Rect, clip: Rect, opacity: f32) {
         let style = &element.style;
         let corner = style.radius.map_or(0.0, |radius| look::corner(radius, rect.size()));
         let rounded = rounding(corner);
@@ -96,7 +96,7 @@ impl Drawing<'_, '_> {
     /// Draws a box with its border inside, from a stretched sprite when the result is identical.
     fn rect(&mut self, clip: Rect, shape: RectShape) {
         let pixels = |points: f32| (points * self.scale).round().clamp(0.0, 1_000.0) as u16;
-        let look = BoxLook {
+        let look = BoxSpriteLook {
             radius: pixels(f32::from(shape.corner_radius.nw)),
             border: pixels(shape.stroke.width),
             blur: pixels(shape.blur_width),
@@ -109,11 +109,11 @@ impl Drawing<'_, '_> {
         }
     }
 
-    fn content(&mut self, element: &Element, rect: Rect, clip: Rect, opacity: f32) {
+    fn content(&mut self, element: &SceneElement, rect: Rect, clip: Rect, opacity: f32) {
         let colour = self.theme.colour(element.colour).gamma_multiply(opacity);
         match &element.content {
-            Content::Box(_) => {}
-            Content::Text(text) => {
+            ElementContent::Box(_) => {}
+            ElementContent::Text(text) => {
                 let inner = inside(rect, element.style.padding);
                 let room = if element.style.lines.is_some() { inner.width() } else { inner.width() + 0.5 };
                 let galley = self.texts.set(self.fonts, element, text, room);
@@ -124,13 +124,13 @@ impl Drawing<'_, '_> {
                 };
                 self.add(clip, TextShape::new(pos2(x, inner.top()), galley, colour));
             }
-            Content::Icon(icon) => {
+            ElementContent::Icon(icon) => {
                 let inner = inside(rect, element.style.padding);
                 let side = inner.width().min(inner.height());
                 let corner = inner.center() - Vec2::splat(side / 2.0);
                 self.icon(icon, corner, side, colour, clip);
             }
-            Content::Picture { path, fit } => {
+            ElementContent::Picture { path, fit } => {
                 let corner = element.style.radius.map_or(0.0, |radius| look::corner(radius, rect.size()));
                 match self.pictures.shape(path, *fit, rect, rounding(corner), opacity) {
                     Some(shape) => self.add(clip, shape),
@@ -151,7 +151,14 @@ impl Drawing<'_, '_> {
         }
     }
 
-    fn icon(&mut self, icon: &'static look::Icon, corner: Pos2, side: f32, colour: Color32, clip: Rect) {
+    fn icon(
+        &mut self,
+        icon: &'static look::IconStrokes,
+        corner: Pos2,
+        side: f32,
+        colour: Color32,
+        clip: Rect,
+    ) {
         if let Some(mesh) = self.sprites.icon(icon, corner, side, colour, self.scale) {
             self.add(clip, mesh);
             return;
@@ -169,7 +176,7 @@ fn rounding(radius: f32) -> CornerRadius {
     CornerRadius::same(radius.round().clamp(0.0, 255.0) as u8)
 }
 
-fn inside(rect: Rect, padding: Option<Sides>) -> Rect {
+fn inside(rect: Rect, padding: Option<StyleInsets>) -> Rect {
     let sides = padding.unwrap_or_default();
     Rect::from_min_max(
         rect.min + Vec2::new(sides.left, sides.top),

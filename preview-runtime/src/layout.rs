@@ -1,10 +1,10 @@
 //! Layout of elements: flex boxes and grids by `taffy`, with text measured by the fonts.
 
 use crate::{
-    scene::{Content, Element, Flow, Tree},
-    texts::Texts,
+    galley_cache::GalleyCache,
+    scene::{ElementContent, ElementFlow, ElementTree, SceneElement},
 };
-use components::{Align, Border, Justify, Length, Placement, Sides};
+use components::{Align, Border, Justify, Placement, StyleInsets, StyleLength};
 use egui::{Rect, Vec2, epaint::text::FontsView, pos2, vec2};
 use std::sync::Arc;
 use taffy::{
@@ -15,7 +15,7 @@ use taffy::{
 
 /// The boxes of a tree, by element, and the height of the page.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct PageLayout {
     /// Positions on the screen, including the scroll offset.
     pub(crate) rects: Vec<Rect>,
     /// The visible area of each element.
@@ -26,9 +26,9 @@ pub(crate) struct Layout {
 /// A failure inside the layout library, which is not expected for a tree built here.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot lay out the page: {0}")]
-pub struct LayoutError(String);
+pub struct PageLayoutError(String);
 
-impl From<taffy::TaffyError> for LayoutError {
+impl From<taffy::TaffyError> for PageLayoutError {
     fn from(error: taffy::TaffyError) -> Self {
         Self(error.to_string())
     }
@@ -36,37 +36,37 @@ impl From<taffy::TaffyError> for LayoutError {
 
 /// The placement of a page on its screen: a page fills it, a standalone component is centred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Page {
+pub(crate) enum PagePlacement {
     Whole,
     Middle,
 }
 
 /// Keeps the last layout, so that the next one recomputes only the changes.
 #[derive(Default)]
-pub(crate) struct Layouter {
-    last: Option<Last>,
+pub(crate) struct LayoutEngine {
+    last: Option<LaidOutTree>,
     /// A discarded tree, kept to reuse its memory.
     spare: Option<TaffyTree<usize>>,
 }
 
-struct Last {
-    tree: Arc<Tree>,
+struct LaidOutTree {
+    tree: Arc<ElementTree>,
     taffy: TaffyTree<usize>,
     nodes: Vec<NodeId>,
     root: NodeId,
     screen: Vec2,
-    page: Page,
+    page: PagePlacement,
 }
 
 /// The area in which a page is laid out.
 #[derive(Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct LayoutArea {
     pub(crate) screen: Vec2,
     pub(crate) scroll: f32,
-    pub(crate) page: Page,
+    pub(crate) page: PagePlacement,
 }
 
-impl Layouter {
+impl LayoutEngine {
     /// Discards the last layout, for example after the font scale changed.
     pub(crate) fn forget(&mut self) {
         self.spare = self.last.take().map(|last| last.taffy).or(self.spare.take());
@@ -74,13 +74,14 @@ impl Layouter {
 
     pub(crate) fn layout(
         &mut self,
-        tree: &Arc<Tree>,
+        tree: &Arc<ElementTree>,
         fonts: &mut FontsView<'_>,
-        texts: &mut Texts,
-        room: Room,
-    ) -> Result<Layout, LayoutError> {
-        let Room { screen, scroll, page } = room;
-        let fits = |last: &Last| (last.screen, last.page) == (screen, page) && last.tree.has_shape_of(tree);
+        texts: &mut GalleyCache,
+        room: LayoutArea,
+    ) -> Result<PageLayout, PageLayoutError> {
+        let LayoutArea { screen, scroll, page } = room;
+        let fits =
+            |last: &LaidOutTree| (last.screen, last.page) == (screen, page) && last.tree.has_shape_of(tree);
         if !self.last.as_ref().is_some_and(fits) {
             self.forget();
         }
@@ -89,11 +90,11 @@ impl Layouter {
                 last.follow(tree)?;
                 last
             }
-            None => Last::new(tree, screen, page, self.spare.take())?,
+            None => LaidOutTree::new(tree, screen, page, self.spare.take())?,
         };
         let available =
             taffy::Size { width: AvailableSpace::Definite(screen.x), height: AvailableSpace::MaxContent };
-        let mut measure = Measure { tree, fonts, texts, measured: vec![[None; 2]; tree.elements.len()] };
+        let mut measure = TextMeasurer { tree, fonts, texts, measured: vec![[None; 2]; tree.elements.len()] };
         last.taffy.compute_layout_with_measure(last.root, available, |inputs, _, context, style| {
             let element = context.copied();
             taffy::compute_leaf_layout(
@@ -109,13 +110,13 @@ impl Layouter {
     }
 }
 
-impl Last {
+impl LaidOutTree {
     fn new(
-        tree: &Arc<Tree>,
+        tree: &Arc<ElementTree>,
         screen: Vec2,
-        page: Page,
+        page: PagePlacement,
         spare: Option<TaffyTree<usize>>,
-    ) -> Result<Self, LayoutError> {
+    ) -> Result<Self, PageLayoutError> {
         let mut taffy = spare.unwrap_or_else(|| TaffyTree::with_capacity(tree.elements.len() + 1));
         taffy.clear();
         // Rounding by the library would separate boxes from their texts; rectangles are rounded when they are drawn.
@@ -127,7 +128,7 @@ impl Last {
         for (index, element) in tree.elements.iter().enumerate() {
             let style = style_in(element, stacked.get(index) == Some(&true));
             nodes.push(match element.content {
-                Content::Text(_) => taffy.new_leaf_with_context(style, index)?,
+                ElementContent::Text(_) => taffy.new_leaf_with_context(style, index)?,
                 _ => taffy.new_leaf(style)?,
             });
         }
@@ -141,7 +142,7 @@ impl Last {
     }
 
     /// Applies the differences of a tree with the same shape.
-    fn follow(&mut self, tree: &Arc<Tree>) -> Result<(), LayoutError> {
+    fn follow(&mut self, tree: &Arc<ElementTree>) -> Result<(), PageLayoutError> {
         let stacked = stacked(tree);
         let old = std::mem::replace(&mut self.tree, Arc::clone(tree));
         for (index, (before, now)) in old.elements.iter().zip(&tree.elements).enumerate() {
@@ -154,7 +155,7 @@ impl Last {
                     self.taffy.set_style(*node, style)?;
                 }
             }
-            let reset = matches!(now.content, Content::Text(_)) && !before.is_set_like(now);
+            let reset = matches!(now.content, ElementContent::Text(_)) && !before.is_set_like(now);
             if reset {
                 self.taffy.mark_dirty(*node)?;
             }
@@ -162,11 +163,11 @@ impl Last {
         Ok(())
     }
 
-    fn boxes(&self, scroll: f32) -> Result<Layout, LayoutError> {
+    fn boxes(&self, scroll: f32) -> Result<PageLayout, PageLayoutError> {
         let tree = &self.tree;
         let height = self.taffy.layout(self.root)?.size.height;
         let scroll = scroll.clamp(0.0, (height - self.screen.y).max(0.0));
-        let mut layout = Layout {
+        let mut layout = PageLayout {
             rects: vec![Rect::ZERO; tree.elements.len()],
             clips: vec![Rect::ZERO; tree.elements.len()],
             height,
@@ -180,9 +181,9 @@ impl Last {
 }
 
 /// Marks the elements that lie in a stack.
-fn stacked(tree: &Tree) -> Vec<bool> {
+fn stacked(tree: &ElementTree) -> Vec<bool> {
     let mut stacked = vec![false; tree.elements.len()];
-    for element in tree.elements.iter().filter(|element| element.content_is(Flow::Stack)) {
+    for element in tree.elements.iter().filter(|element| element.content_is(ElementFlow::Stack)) {
         for child in &element.children {
             if let Some(child) = stacked.get_mut(*child) {
                 *child = true;
@@ -192,7 +193,7 @@ fn stacked(tree: &Tree) -> Vec<bool> {
     stacked
 }
 
-fn style_in(element: &Element, is_stacked: bool) -> taffy::Style {
+fn style_in(element: &SceneElement, is_stacked: bool) -> taffy::Style {
     let style = style_of(element);
     if let Some([x, y]) = element.float {
         let inset = taffy::Rect { left: length(x), right: auto(), top: length(y), bottom: auto() };
@@ -201,8 +202,8 @@ fn style_in(element: &Element, is_stacked: bool) -> taffy::Style {
     if is_stacked { in_stack(style, element.style.place) } else { style }
 }
 
-fn root_style(screen: Vec2, page: Page) -> taffy::Style {
-    let side = length(if page == Page::Middle { 24.0 } else { 0.0 });
+fn root_style(screen: Vec2, page: PagePlacement) -> taffy::Style {
+    let side = length(if page == PagePlacement::Middle { 24.0 } else { 0.0 });
     taffy::Style {
         display: Display::Flex,
         flex_direction: FlexDirection::Column,
@@ -210,12 +211,12 @@ fn root_style(screen: Vec2, page: Page) -> taffy::Style {
         min_size: taffy::Size { width: auto(), height: length(screen.y) },
         padding: taffy::Rect { left: side, right: side, top: side, bottom: side },
         align_items: match page {
-            Page::Middle => taffy::AlignItems::CENTER,
-            Page::Whole => taffy::AlignItems::STRETCH,
+            PagePlacement::Middle => taffy::AlignItems::CENTER,
+            PagePlacement::Whole => taffy::AlignItems::STRETCH,
         },
         justify_content: match page {
-            Page::Middle => taffy::JustifyContent::CENTER,
-            Page::Whole => taffy::JustifyContent::START,
+            PagePlacement::Middle => taffy::JustifyContent::CENTER,
+            PagePlacement::Whole => taffy::JustifyContent::START,
         },
         ..taffy::Style::default()
     }
@@ -227,14 +228,14 @@ fn ids(nodes: &[NodeId], indices: &[usize]) -> Vec<NodeId> {
 
 /// Recursion is bounded by the depth of the tree.
 fn place(
-    tree: &Tree,
+    tree: &ElementTree,
     taffy: &TaffyTree<usize>,
     nodes: &[NodeId],
-    layout: &mut Layout,
+    layout: &mut PageLayout,
     index: usize,
     offset: Vec2,
     clip: Rect,
-) -> Result<(), LayoutError> {
+) -> Result<(), PageLayoutError> {
     let (Some(element), Some(node)) = (tree.elements.get(index), nodes.get(index)) else {
         return Ok(());
     };
@@ -253,16 +254,16 @@ fn place(
     Ok(())
 }
 
-struct Measure<'m, 'f> {
-    tree: &'m Tree,
+struct TextMeasurer<'m, 'f> {
+    tree: &'m ElementTree,
     fonts: &'m mut FontsView<'f>,
-    texts: &'m mut Texts,
+    texts: &'m mut GalleyCache,
     /// For each text, its unconstrained size and its size in the last measured width.
     measured: Vec<[Option<(f32, Vec2)>; 2]>,
 }
 
-impl Measure<'_, '_> {
-    fn set(&mut self, index: usize, element: &Element, text: &Arc<str>, room: f32) -> Vec2 {
+impl TextMeasurer<'_, '_> {
+    fn set(&mut self, index: usize, element: &SceneElement, text: &Arc<str>, room: f32) -> Vec2 {
         let memo = self.measured.get_mut(index).and_then(|memo| memo.get_mut(usize::from(room.is_finite())));
         if let Some(Some((_, size))) = memo.as_ref().filter(|memo| memo.is_some_and(|(at, _)| at == room)) {
             return *size;
@@ -287,7 +288,7 @@ impl Measure<'_, '_> {
         else {
             return taffy::Size::ZERO;
         };
-        let Content::Text(text) = &element.content else { return taffy::Size::ZERO };
+        let ElementContent::Text(text) = &element.content else { return taffy::Size::ZERO };
         let natural = self.set(index, element, text, f32::INFINITY);
         let room = known.width.or(match available.width {
             AvailableSpace::Definite(width) => Some(width),
@@ -310,9 +311,9 @@ impl Measure<'_, '_> {
     }
 }
 
-impl Element {
-    fn content_is(&self, flow: Flow) -> bool {
-        matches!(self.content, Content::Box(own) if own == flow)
+impl SceneElement {
+    fn content_is(&self, flow: ElementFlow) -> bool {
+        matches!(self.content, ElementContent::Box(own) if own == flow)
     }
 }
 
@@ -324,18 +325,22 @@ pub(crate) fn border_width(border: Option<Border>) -> f32 {
     }
 }
 
-fn style_of(element: &Element) -> taffy::Style {
+fn style_of(element: &SceneElement) -> taffy::Style {
     let style = &element.style;
     let flow = match element.content {
-        Content::Box(flow) => flow,
-        _ => Flow::Row,
+        ElementContent::Box(flow) => flow,
+        _ => ElementFlow::Row,
     };
     let gap = style.gap.map_or(0.0, |gap| gap.0);
     let columns = style.columns.map_or(2, |columns| columns.0);
     let border = length(border_width(style.border));
     taffy::Style {
-        display: if matches!(flow, Flow::Grid | Flow::Stack) { Display::Grid } else { Display::Flex },
-        flex_direction: if flow == Flow::Column { FlexDirection::Column } else { FlexDirection::Row },
+        display: if matches!(flow, ElementFlow::Grid | ElementFlow::Stack) {
+            Display::Grid
+        } else {
+            Display::Flex
+        },
+        flex_direction: if flow == ElementFlow::Column { FlexDirection::Column } else { FlexDirection::Row },
         flex_wrap: if style.wrap == Some(true) { FlexWrap::Wrap } else { FlexWrap::NoWrap },
         size: taffy::Size { width: dimension(style.width), height: dimension(style.height) },
         min_size: taffy::Size {
@@ -370,17 +375,19 @@ fn style_of(element: &Element) -> taffy::Style {
             taffy::Point { x: Overflow::Visible, y: Overflow::Visible }
         },
         grid_template_columns: match flow {
-            Flow::Grid => (0..columns).map(|_| minmax(length(0.0), fr(1.0))).collect(),
-            Flow::Stack => vec![fr(1.0)].into_iter().collect(),
+            ElementFlow::Grid => (0..columns).map(|_| minmax(length(0.0), fr(1.0))).collect(),
+            ElementFlow::Stack => vec![fr(1.0)].into_iter().collect(),
             _ => Default::default(),
         },
         grid_template_rows: match flow {
-            Flow::Stack => vec![fr(1.0)].into_iter().collect(),
+            ElementFlow::Stack => vec![fr(1.0)].into_iter().collect(),
             _ => Default::default(),
         },
         // In a grid sized by its rows, rows take their content height, which avoids measuring the content twice.
         grid_auto_rows: match flow {
-            Flow::Grid if style.height.is_none() && style.min_height.is_none() && style.grow.is_none() => {
+            ElementFlow::Grid
+                if style.height.is_none() && style.min_height.is_none() && style.grow.is_none() =>
+            {
                 vec![taffy::prelude::min_content()]
             }
             _ => Default::default(),
@@ -393,8 +400,8 @@ fn style_of(element: &Element) -> taffy::Style {
     }
 }
 
-fn smallest(element: &Element) -> LengthPercentageAuto {
-    let cut = matches!(element.content, Content::Text(_)) && element.style.lines.is_some();
+fn smallest(element: &SceneElement) -> LengthPercentageAuto {
+    let cut = matches!(element.content, ElementContent::Text(_)) && element.style.lines.is_some();
     if cut { LengthPercentageAuto::length(0.0) } else { LengthPercentageAuto::auto() }
 }
 
@@ -421,27 +428,27 @@ fn in_stack(style: taffy::Style, place: Option<Placement>) -> taffy::Style {
     }
 }
 
-fn dimension(length: Option<Length>) -> Dimension {
+fn dimension(length: Option<StyleLength>) -> Dimension {
     match length {
-        None | Some(Length::Auto) => Dimension::auto(),
-        Some(Length::Points(points)) => Dimension::length(points),
-        Some(Length::Share(share)) => Dimension::percent(share),
+        None | Some(StyleLength::Auto) => Dimension::auto(),
+        Some(StyleLength::Points(points)) => Dimension::length(points),
+        Some(StyleLength::Share(share)) => Dimension::percent(share),
     }
 }
 
-fn limit_or_auto(length: Option<Length>) -> LengthPercentageAuto {
+fn limit_or_auto(length: Option<StyleLength>) -> LengthPercentageAuto {
     length.map_or(LengthPercentageAuto::auto(), limit)
 }
 
-fn limit(of: Length) -> LengthPercentageAuto {
+fn limit(of: StyleLength) -> LengthPercentageAuto {
     match of {
-        Length::Auto => auto(),
-        Length::Points(points) => length(points),
-        Length::Share(share) => percent(share),
+        StyleLength::Auto => auto(),
+        StyleLength::Points(points) => length(points),
+        StyleLength::Share(share) => percent(share),
     }
 }
 
-fn padding(sides: Option<Sides>) -> taffy::Rect<LengthPercentage> {
+fn padding(sides: Option<StyleInsets>) -> taffy::Rect<LengthPercentage> {
     let sides = sides.unwrap_or_default();
     taffy::Rect {
         left: length(sides.left),

@@ -6,6 +6,7 @@
 
 mod damage;
 mod draw;
+mod galley_cache;
 mod layout;
 mod look;
 mod painter;
@@ -17,8 +18,7 @@ pub mod scene;
 mod serve;
 pub mod session;
 mod sprites;
-mod texts;
 
 pub use look::ICONS;
-pub use painter::{PaintError, Painted, Painter, Phases};
-pub use serve::{ServeError, serve};
+pub use painter::{PagePainter, PaintError, PaintPhases, PaintedFrame};
+pub use serve::{PreviewServeError, serve};

@@ -2,13 +2,13 @@
 
 use crate::{
     damage,
-    draw::Drawing,
-    layout::{Layout, LayoutError, Layouter, Page, Room},
-    look::{self, Theme},
-    pictures::{PictureError, Pictures},
-    scene::{Scene, Tree},
-    sprites::Sprites,
-    texts::Texts,
+    draw::PageDrawing,
+    galley_cache::GalleyCache,
+    layout::{LayoutArea, LayoutEngine, PageLayout, PageLayoutError, PagePlacement},
+    look::{self, PreviewTheme},
+    pictures::{PictureError, PictureTextures},
+    scene::{ElementTree, PreviewScene},
+    sprites::SpriteCache,
 };
 use components::Token;
 use egui::{
@@ -16,8 +16,8 @@ use egui::{
     epaint::{TessellationOptions, Tessellator, text::Fonts, textures::TexturesDelta},
     pos2, vec2,
 };
-use rasteriser::{RasterError, Rasteriser, Surface};
-use shared_protocol::preview::{Screen, Target};
+use rasteriser::{PixelSurface, RasterError, Rasteriser};
+use shared_protocol::preview_wire::{PreviewScreen, SceneTarget};
 use std::{
     collections::BTreeSet,
     sync::Arc,
@@ -30,12 +30,12 @@ pub enum PaintError {
     #[error(transparent)]
     Raster(#[from] RasterError),
     #[error(transparent)]
-    Layout(#[from] LayoutError),
+    Layout(#[from] PageLayoutError),
 }
 
 /// The duration of each phase of a frame.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Phases {
+pub struct PaintPhases {
     pub layout: Duration,
     pub shapes: Duration,
     pub tessellate: Duration,
@@ -43,12 +43,12 @@ pub struct Phases {
 }
 
 /// The result of painting a frame: its layout and timings.
-pub struct Painted {
-    pub(crate) layout: Arc<Layout>,
-    pub phases: Phases,
+pub struct PaintedFrame {
+    pub(crate) layout: Arc<PageLayout>,
+    pub phases: PaintPhases,
 }
 
-impl Painted {
+impl PaintedFrame {
     /// The height of the page in points.
     pub fn height(&self) -> f32 {
         self.layout.height
@@ -56,22 +56,22 @@ impl Painted {
 }
 
 /// Fonts, textures and a surface, reused between frames.
-pub struct Painter {
+pub struct PagePainter {
     fonts: Fonts,
     fallback: FallbackFonts,
     rasteriser: Rasteriser,
-    surface: Surface,
-    screen: Screen,
-    pictures: Pictures,
-    sprites: Sprites,
-    texts: Texts,
-    layouter: Layouter,
+    surface: PixelSurface,
+    screen: PreviewScreen,
+    pictures: PictureTextures,
+    sprites: SpriteCache,
+    texts: GalleyCache,
+    layouter: LayoutEngine,
     /// The tree and layout on the surface.
-    last: Option<(Arc<Tree>, Arc<Layout>)>,
+    last: Option<(Arc<ElementTree>, Arc<PageLayout>)>,
 }
 
-impl Painter {
-    pub fn new(screen: Screen) -> Result<Self, PaintError> {
+impl PagePainter {
+    pub fn new(screen: PreviewScreen) -> Result<Self, PaintError> {
         let fallback = FallbackFonts::default();
         Ok(Self {
             fonts: look::fonts(&fallback),
@@ -79,15 +79,15 @@ impl Painter {
             rasteriser: Rasteriser::new(),
             surface: surface(screen)?,
             screen,
-            pictures: Pictures::default(),
-            sprites: Sprites::default(),
-            texts: Texts::default(),
-            layouter: Layouter::default(),
+            pictures: PictureTextures::default(),
+            sprites: SpriteCache::default(),
+            texts: GalleyCache::default(),
+            layouter: LayoutEngine::default(),
             last: None,
         })
     }
 
-    pub fn set_screen(&mut self, screen: Screen) -> Result<(), PaintError> {
+    pub fn set_screen(&mut self, screen: PreviewScreen) -> Result<(), PaintError> {
         if self.screen.pixels() != screen.pixels() {
             self.surface = surface(screen)?;
         }
@@ -99,7 +99,7 @@ impl Painter {
         Ok(())
     }
 
-    pub fn screen(&self) -> Screen {
+    pub fn screen(&self) -> PreviewScreen {
         self.screen
     }
 
@@ -123,11 +123,16 @@ impl Painter {
         self.fallback.take_wanted()
     }
 
-    pub fn paint(&mut self, tree: &Arc<Tree>, scene: &Scene, scroll: f32) -> Result<Painted, PaintError> {
-        let mut clock = Clock(Instant::now());
-        let mut phases = Phases::default();
+    pub fn paint(
+        &mut self,
+        tree: &Arc<ElementTree>,
+        scene: &PreviewScene,
+        scroll: f32,
+    ) -> Result<PaintedFrame, PaintError> {
+        let mut clock = LapTimer(Instant::now());
+        let mut phases = PaintPhases::default();
         let scale = self.screen.scale();
-        let theme = Theme { dark: self.screen.dark };
+        let theme = PreviewTheme { dark: self.screen.dark };
         let size = vec2(self.screen.width as f32, self.screen.height as f32);
         // A nearly full atlas is rebuilt, which moves the glyphs.
         if self.fonts.font_atlas_fill_ratio() > 0.7 {
@@ -135,8 +140,12 @@ impl Painter {
         }
         self.fonts.begin_pass(*self.fonts.options(), Default::default());
         let mut fonts = self.fonts.with_pixels_per_point(scale);
-        let page = if matches!(scene.target, Target::Route { .. }) { Page::Whole } else { Page::Middle };
-        let room = Room { screen: size, scroll, page };
+        let page = if matches!(scene.target, SceneTarget::Route { .. }) {
+            PagePlacement::Whole
+        } else {
+            PagePlacement::Middle
+        };
+        let room = LayoutArea { screen: size, scroll, page };
         let layout = Arc::new(self.layouter.layout(tree, &mut fonts, &mut self.texts, room)?);
         phases.layout = clock.lap();
         self.sprites.make_room();
@@ -144,7 +153,7 @@ impl Painter {
         let last = self.last.take();
         let damage = last.and_then(|(old, boxes)| damage::between((&old, &boxes), (tree, &layout)));
         let part = damage.map_or(whole, |damage| on_pixels(damage.intersect(whole), scale));
-        let mut drawing = Drawing {
+        let mut drawing = PageDrawing {
             tree,
             layout: &layout,
             fonts: &mut fonts,
@@ -173,7 +182,7 @@ impl Painter {
         self.rasteriser.free_textures(&mut changes);
         phases.rasterise = clock.lap();
         self.last = Some((Arc::clone(tree), Arc::clone(&layout)));
-        Ok(Painted { layout, phases })
+        Ok(PaintedFrame { layout, phases })
     }
 
     /// Discards the last layout, so that the next frame is drawn from scratch.
@@ -189,7 +198,7 @@ impl Painter {
     }
 
     /// The latest frame.
-    pub fn surface(&self) -> &Surface {
+    pub fn surface(&self) -> &PixelSurface {
         &self.surface
     }
 }
@@ -203,16 +212,16 @@ fn on_pixels(part: Rect, scale: f32) -> Rect {
     out / scale
 }
 
-struct Clock(Instant);
+struct LapTimer(Instant);
 
-impl Clock {
+impl LapTimer {
     fn lap(&mut self) -> Duration {
         let now = Instant::now();
         now - std::mem::replace(&mut self.0, now)
     }
 }
 
-fn surface(screen: Screen) -> Result<Surface, RasterError> {
+fn surface(screen: PreviewScreen) -> Result<PixelSurface, RasterError> {
     let [width, height] = screen.pixels();
-    Surface::new(width, height, egui::Color32::BLACK)
+    PixelSurface::new(width, height, egui::Color32::BLACK)
 }

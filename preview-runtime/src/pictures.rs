@@ -1,6 +1,6 @@
 //! Pictures of the workspace, decoded inside the sandbox and kept as textures.
 
-use crate::scene::Fit;
+use crate::scene::PictureFit;
 use egui::{
     Color32, ColorImage, CornerRadius, ImageData, Rect, TextureId, TextureOptions,
     epaint::{ImageDelta, RectShape, textures::TexturesDelta},
@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, io::Cursor};
 
 /// The maximum number of pictures; below, the maximum side of one and the maximum pixels of all.
 const MAX_PICTURES: usize = 200;
-const MAX_SIDE: u32 = 4_096;
-const MAX_PIXELS: usize = 16 << 20;
+const MAX_PICTURE_SIDE_PIXELS: u32 = 4_096;
+const MAX_PICTURE_PIXELS: usize = 16 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PictureError {
@@ -22,19 +22,19 @@ pub(crate) enum PictureError {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Pictures {
+pub(crate) struct PictureTextures {
     by_path: BTreeMap<String, (u64, [usize; 2])>,
     next: u64,
     changes: TexturesDelta,
 }
 
-impl Pictures {
+impl PictureTextures {
     pub(crate) fn put(&mut self, path: &str, png: &[u8]) -> Result<(), PictureError> {
         let mut reader = image::ImageReader::with_format(Cursor::new(png), image::ImageFormat::Png);
         let mut limits = image::Limits::default();
-        limits.max_image_width = Some(MAX_SIDE);
-        limits.max_image_height = Some(MAX_SIDE);
-        limits.max_alloc = Some(MAX_PIXELS as u64 * 4);
+        limits.max_image_width = Some(MAX_PICTURE_SIDE_PIXELS);
+        limits.max_image_height = Some(MAX_PICTURE_SIDE_PIXELS);
+        limits.max_alloc = Some(MAX_PICTURE_PIXELS as u64 * 4);
         reader.limits(limits);
         let decoded = reader.decode().map_err(|error| PictureError::Decode(error.to_string()))?.into_rgba8();
         let size = [decoded.width() as usize, decoded.height() as usize];
@@ -45,7 +45,7 @@ impl Pictures {
             .map(|(_, (_, [width, height]))| width * height)
             .sum();
         let known = self.by_path.contains_key(path);
-        if (self.by_path.len() >= MAX_PICTURES && !known) || others + size[0] * size[1] > MAX_PIXELS {
+        if (self.by_path.len() >= MAX_PICTURES && !known) || others + size[0] * size[1] > MAX_PICTURE_PIXELS {
             return Err(PictureError::TooMuch);
         }
         if let Some((old, _)) = self.by_path.remove(path) {
@@ -67,7 +67,7 @@ impl Pictures {
     pub(crate) fn shape(
         &self,
         path: &str,
-        fit: Fit,
+        fit: PictureFit,
         rect: Rect,
         corner: CornerRadius,
         opacity: f32,
@@ -77,9 +77,9 @@ impl Pictures {
         let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
         let (x, y) = (rect.width() / picture.x, rect.height() / picture.y);
         let (rect, uv) = match fit {
-            Fit::Fill => (rect, whole),
-            Fit::Contain => (Rect::from_center_size(rect.center(), picture * x.min(y)), whole),
-            Fit::Cover => {
+            PictureFit::Fill => (rect, whole),
+            PictureFit::Contain => (Rect::from_center_size(rect.center(), picture * x.min(y)), whole),
+            PictureFit::Cover => {
                 let shown = rect.size() / (picture * x.max(y));
                 (rect, Rect::from_center_size(whole.center(), shown))
             }
@@ -89,7 +89,7 @@ impl Pictures {
     }
 }
 
-impl Drop for Pictures {
+impl Drop for PictureTextures {
     fn drop(&mut self) {
         // `TexturesDelta` must be empty when it is dropped.
         self.changes.clear();

@@ -10,11 +10,11 @@
 )]
 
 use crate::sandbox::{self, SandboxError};
-use frame_memory::Channel;
+use frame_memory::DescriptorChannel;
 use serde_json::Value;
 use shared_protocol::{
-    frame::decode_json,
-    preview::{LandlockLevel, SandboxReport, ToPreview},
+    framing::decode_json,
+    preview_wire::{LandlockLevel, SandboxReport, ToPreview},
 };
 use std::{
     collections::BTreeMap,
@@ -27,10 +27,10 @@ use std::{
 };
 
 /// A marker that occurs in an executable only if the probe is compiled in.
-pub const MARK: &str = "draftboard-escape-probe-7c1f";
+pub const PROBE_MARK: &str = "draftboard-escape-probe-7c1f";
 
 /// The parameters of the probe's environment.
-pub struct Facts {
+pub struct ProbeFacts {
     tcp: String,
     udp: String,
     path: String,
@@ -44,9 +44,9 @@ pub struct Facts {
     parent: i32,
 }
 
-pub type Attempt = fn(&Facts) -> String;
+pub type EscapeAttempt = fn(&ProbeFacts) -> String;
 
-pub const ALL: &[(&str, Attempt)] = &[
+pub const ESCAPE_ATTEMPTS: &[(&str, EscapeAttempt)] = &[
     ("open a file", |_| of(std::fs::File::open("/etc/passwd"))),
     ("create a file", |f| {
         of(std::fs::File::create(format!("{}/x", f.folder)).and_then(|mut file| file.write_all(b"x")))
@@ -252,15 +252,15 @@ pub const ALL: &[(&str, Attempt)] = &[
 ];
 
 /// The attempt to run and the sandbox to run it in.
-pub(crate) struct Asked {
-    attempt: Attempt,
+pub(crate) struct ProbeOrder {
+    attempt: EscapeAttempt,
     sandbox: String,
-    facts: Facts,
+    facts: ProbeFacts,
 }
 
 /// Reads the order. Returns `None` when this process was not started as a probe.
-pub(crate) fn asked(channel: &mut Channel) -> Option<Asked> {
-    if std::env::args().nth(3).as_deref() != Some(MARK) {
+pub(crate) fn asked(channel: &mut DescriptorChannel) -> Option<ProbeOrder> {
+    if std::env::args().nth(3).as_deref() != Some(PROBE_MARK) {
         return None;
     }
     let ToPreview::Welcome { session } = decode_json(&channel.receive().unwrap()).unwrap() else { panic!() };
@@ -268,7 +268,7 @@ pub(crate) fn asked(channel: &mut Channel) -> Option<Asked> {
     let text = |field: &str| order[field].as_str().unwrap().to_owned();
     let number = |field: &str| text(field).parse::<usize>().unwrap();
     let wanted = text("attempt");
-    let facts = Facts {
+    let facts = ProbeFacts {
         tcp: text("tcp"),
         udp: text("udp"),
         path: text("path"),
@@ -280,11 +280,11 @@ pub(crate) fn asked(channel: &mut Channel) -> Option<Asked> {
         seconds: number("seconds") as u64,
         parent: unsafe { libc::getppid() },
     };
-    let attempt = ALL.iter().find(|(name, _)| *name == wanted).unwrap().1;
-    Some(Asked { attempt, sandbox: text("sandbox"), facts })
+    let attempt = ESCAPE_ATTEMPTS.iter().find(|(name, _)| *name == wanted).unwrap().1;
+    Some(ProbeOrder { attempt, sandbox: text("sandbox"), facts })
 }
 
-impl Asked {
+impl ProbeOrder {
     /// Enters the sandbox variant of this attempt.
     pub(crate) fn enter(&self) -> Result<SandboxReport, SandboxError> {
         match self.sandbox.as_str() {

@@ -2,43 +2,45 @@
 
 use crate::{
     sandbox::{self, SandboxError},
-    session::{Session, SessionError},
+    session::{PreviewRuntimeError, PreviewRuntimeSession},
 };
-use frame_memory::{Channel, ChannelError};
+use frame_memory::{DescriptorChannel, DescriptorChannelError};
 use shared_protocol::{
-    frame::{FrameError, decode_json, encode_json},
-    preview::{FromPreview, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, ToPreview},
+    framing::{FramingError, decode_json, encode_json},
+    preview_wire::{
+        FromPreview, MAX_FROM_PREVIEW_BYTES, MAX_TO_PREVIEW_BYTES, PREVIEW_PROTOCOL_VERSION, ToPreview,
+    },
 };
 use std::os::unix::net::UnixStream;
 
 /// The reason why the preview process ended. Written to standard error, which main reads.
 #[derive(Debug, thiserror::Error)]
-pub enum ServeError {
+pub enum PreviewServeError {
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
     #[error("this kernel cannot filter system calls, so previews are not available")]
     Refused,
     #[error(transparent)]
-    Channel(#[from] ChannelError),
+    Channel(#[from] DescriptorChannelError),
     #[error("cannot decode a message from the main process: {0}")]
-    Message(#[from] FrameError),
+    Message(#[from] FramingError),
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Session(#[from] PreviewRuntimeError),
 }
 
 /// Runs until the channel closes. Reads nothing from the channel before the sandbox is active.
-pub fn serve(stream: UnixStream, build: &str) -> Result<(), ServeError> {
-    let mut channel = Channel::new(stream, MAX_TO_PREVIEW);
+pub fn serve(stream: UnixStream, build: &str) -> Result<(), PreviewServeError> {
+    let mut channel = DescriptorChannel::new(stream, MAX_TO_PREVIEW_BYTES);
     #[cfg(feature = "probe")]
     let asked = crate::probe::asked(&mut channel);
     #[cfg(feature = "probe")]
-    let report = asked.as_ref().map_or_else(sandbox::enter, crate::probe::Asked::enter)?;
+    let report = asked.as_ref().map_or_else(sandbox::enter, crate::probe::ProbeOrder::enter)?;
     #[cfg(not(feature = "probe"))]
     let report = sandbox::enter()?;
     let locked = report.system_calls;
     send(
         &channel,
-        &FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.to_owned(), sandbox: report },
+        &FromPreview::Hello { protocol: PREVIEW_PROTOCOL_VERSION, build: build.to_owned(), sandbox: report },
     )?;
     #[cfg(feature = "probe")]
     if let Some(asked) = asked {
@@ -46,22 +48,22 @@ pub fn serve(stream: UnixStream, build: &str) -> Result<(), ServeError> {
         return send(&channel, &FromPreview::Log { level, message });
     }
     if !locked {
-        return Err(ServeError::Refused);
+        return Err(PreviewServeError::Refused);
     }
     match converse(&mut channel) {
         // Main may exit at any moment, even while a frame is painted.
-        Err(ServeError::Channel(ChannelError::Ended)) => Ok(()),
+        Err(PreviewServeError::Channel(DescriptorChannelError::Ended)) => Ok(()),
         ended => ended,
     }
 }
 
 /// Runs the message loop. Returns only on an error.
-fn converse(channel: &mut Channel) -> Result<(), ServeError> {
-    let mut session = Session::default();
+fn converse(channel: &mut DescriptorChannel) -> Result<(), PreviewServeError> {
+    let mut session = PreviewRuntimeSession::default();
     loop {
         // Painting waits until all queued messages are handled, so several changes produce one frame.
         let first = channel.receive()?;
-        sandbox::within_deadline(|| -> Result<(), ServeError> {
+        sandbox::within_deadline(|| -> Result<(), PreviewServeError> {
             take(&mut session, channel, &first)?;
             while let Some(message) = channel.try_receive()? {
                 take(&mut session, channel, &message)?;
@@ -74,13 +76,17 @@ fn converse(channel: &mut Channel) -> Result<(), ServeError> {
     }
 }
 
-fn take(session: &mut Session, channel: &mut Channel, message: &[u8]) -> Result<(), ServeError> {
+fn take(
+    session: &mut PreviewRuntimeSession,
+    channel: &mut DescriptorChannel,
+    message: &[u8],
+) -> Result<(), PreviewServeError> {
     let message: ToPreview = decode_json(message)?;
     let has_descriptor = matches!(message, ToPreview::Screen { .. } | ToPreview::Font { .. });
     let descriptor = if has_descriptor { channel.take_descriptor() } else { None };
     Ok(session.take(message, descriptor)?)
 }
 
-fn send(channel: &Channel, message: &FromPreview) -> Result<(), ServeError> {
-    Ok(channel.send(&encode_json(message, MAX_FROM_PREVIEW)?, None)?)
+fn send(channel: &DescriptorChannel, message: &FromPreview) -> Result<(), PreviewServeError> {
+    Ok(channel.send(&encode_json(message, MAX_FROM_PREVIEW_BYTES)?, None)?)
 }

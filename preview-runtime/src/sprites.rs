@@ -3,7 +3,7 @@
 //! An icon or a rounded box with a border consists of hundreds of thin triangles. As a sprite, an icon is one rectangle
 //! and a box nine. Sprites are drawn by the same tessellator and rasteriser, once for each size and colour.
 
-use crate::look::{Icon, Stroke as IconStroke};
+use crate::look::{IconPathStroke as IconStroke, IconStrokes};
 use egui::{
     Color32, ColorImage, CornerRadius, ImageData, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId,
     TextureOptions, Vec2,
@@ -13,20 +13,20 @@ use egui::{
     },
     pos2, vec2,
 };
-use rasteriser::{Rasteriser, Surface};
+use rasteriser::{PixelSurface, Rasteriser};
 use std::collections::BTreeMap;
 
 /// The maximum number of sprites. Exceeding it clears the cache.
 const MAX_SPRITES: usize = 600;
 /// The maximum side of a sprite in pixels. Larger shapes are drawn directly.
-const MAX_SIDE: u32 = 160;
+const MAX_SPRITE_SIDE_PIXELS: u32 = 160;
 /// The size of the icon grid; below, the stroke thickness on it.
-const GRID: f32 = 24.0;
-const THICKNESS: f32 = 1.9;
+const ICON_GRID: f32 = 24.0;
+const ICON_STROKE_WIDTH: f32 = 1.9;
 
 /// The appearance of a box, in pixels and colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct BoxLook {
+pub(crate) struct BoxSpriteLook {
     pub(crate) radius: u16,
     pub(crate) border: u16,
     pub(crate) blur: u16,
@@ -35,28 +35,28 @@ pub(crate) struct BoxLook {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum SpriteKey {
     /// An icon, identified by the address of its static strokes.
     Icon {
         strokes: usize,
         side: u16,
     },
-    Box(BoxLook),
+    Box(BoxSpriteLook),
     /// A box that is too small to be stretched, such as a pill or a disc, with its size.
-    Whole(BoxLook, [u16; 2]),
+    Whole(BoxSpriteLook, [u16; 2]),
 }
 
 #[derive(Default)]
-pub(crate) struct Sprites {
-    by_key: BTreeMap<Key, u64>,
+pub(crate) struct SpriteCache {
+    by_key: BTreeMap<SpriteKey, u64>,
     made: u64,
     changes: TexturesDelta,
 }
 
 /// Sprite ids start above the ids of workspace pictures.
-const FIRST_ID: u64 = 1 << 32;
+const FIRST_SPRITE_ID: u64 = 1 << 32;
 
-impl Sprites {
+impl SpriteCache {
     /// Clears an oversized cache. Called before a frame.
     pub(crate) fn make_room(&mut self) {
         if self.by_key.len() > MAX_SPRITES {
@@ -75,14 +75,17 @@ impl Sprites {
     /// sprite.
     pub(crate) fn icon(
         &mut self,
-        icon: &'static Icon,
+        icon: &'static IconStrokes,
         corner: Pos2,
         side: f32,
         colour: Color32,
         scale: f32,
     ) -> Option<Mesh> {
         let pixels = (side * scale).round();
-        let key = Key::Icon { strokes: std::ptr::from_ref(icon) as usize, side: whole(pixels, MAX_SIDE)? };
+        let key = SpriteKey::Icon {
+            strokes: std::ptr::from_ref(icon) as usize,
+            side: whole(pixels, MAX_SPRITE_SIDE_PIXELS)?,
+        };
         let side = pixels as u32;
         let id = self.sprite(key, [side; 2], || icon_shapes(icon, pixels))?;
         let at = pos2((corner.x * scale).round(), (corner.y * scale).round());
@@ -93,7 +96,7 @@ impl Sprites {
     }
 
     /// Returns a box with fixed corners and stretched sides. Returns `None` when it is too large for a sprite.
-    pub(crate) fn stretched(&mut self, look: BoxLook, rect: Rect, scale: f32) -> Option<Mesh> {
+    pub(crate) fn stretched(&mut self, look: BoxSpriteLook, rect: Rect, scale: f32) -> Option<Mesh> {
         let around = u32::from(look.blur).div_ceil(2) + u32::from(look.blur > 0);
         // Corner, one pixel of side, corner. A blur extends inwards as far as outwards.
         let corner =
@@ -107,11 +110,12 @@ impl Sprites {
         if rect.width() < side as f32 || rect.height() < side as f32 {
             return self.whole(look, rect, around, scale);
         }
-        if whole_side > MAX_SIDE {
+        if whole_side > MAX_SPRITE_SIDE_PIXELS {
             return None;
         }
         let sides = vec2(side as f32, side as f32);
-        let id = self.sprite(Key::Box(look), [whole_side; 2], || box_shapes(look, around as f32, sides))?;
+        let id =
+            self.sprite(SpriteKey::Box(look), [whole_side; 2], || box_shapes(look, around as f32, sides))?;
         let edge = (corner + around) as f32;
         let outer = rect.expand(around as f32);
         let cuts = |from: f32, to: f32| [from, from + edge, to - edge, to];
@@ -143,24 +147,26 @@ impl Sprites {
     }
 
     /// Returns a box without stretching, in whole pixels.
-    fn whole(&mut self, look: BoxLook, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
-        let size = [whole(rect.width(), MAX_SIDE)?, whole(rect.height(), MAX_SIDE)?];
+    fn whole(&mut self, look: BoxSpriteLook, rect: Rect, around: u32, scale: f32) -> Option<Mesh> {
+        let size =
+            [whole(rect.width(), MAX_SPRITE_SIDE_PIXELS)?, whole(rect.height(), MAX_SPRITE_SIDE_PIXELS)?];
         let picture = size.map(|side| u32::from(side) + 2 * around);
         let sides = rect.size();
-        let id = self.sprite(Key::Whole(look, size), picture, || box_shapes(look, around as f32, sides))?;
+        let id =
+            self.sprite(SpriteKey::Whole(look, size), picture, || box_shapes(look, around as f32, sides))?;
         let mut mesh = Mesh::with_texture(TextureId::User(id));
         let all = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
         mesh.add_rect_with_uv(rect.expand(around as f32) / scale, all, Color32::WHITE);
         Some(mesh)
     }
 
-    fn sprite(&mut self, key: Key, size: [u32; 2], shapes: impl FnOnce() -> Vec<Shape>) -> Option<u64> {
+    fn sprite(&mut self, key: SpriteKey, size: [u32; 2], shapes: impl FnOnce() -> Vec<Shape>) -> Option<u64> {
         if let Some(found) = self.by_key.get(&key) {
             return Some(*found);
         }
         let image = draw(shapes(), size)?;
         self.made += 1;
-        let id = FIRST_ID + self.made;
+        let id = FIRST_SPRITE_ID + self.made;
         let delta = ImageDelta::full(ImageData::from(image), TextureOptions::NEAREST);
         self.changes.set.entry(TextureId::User(id)).or_default().push(delta);
         self.by_key.insert(key, id);
@@ -168,7 +174,7 @@ impl Sprites {
     }
 }
 
-impl Drop for Sprites {
+impl Drop for SpriteCache {
     fn drop(&mut self) {
         // `TexturesDelta` must be empty when it is dropped.
         self.changes.clear();
@@ -191,7 +197,7 @@ fn draw(shapes: Vec<Shape>, [width, height]: [u32; 2]) -> Option<ColorImage> {
     let texel = ImageDelta::full(ColorImage::filled([1, 1], Color32::WHITE), TextureOptions::NEAREST);
     white.set.entry(TextureId::default()).or_default().push(texel);
     rasteriser.update_textures(&mut white);
-    let mut surface = Surface::new(width, height, Color32::TRANSPARENT).ok()?;
+    let mut surface = PixelSurface::new(width, height, Color32::TRANSPARENT).ok()?;
     rasteriser.draw(&mut surface, &primitives, 1.0);
     let pixels = surface
         .pixels()
@@ -201,7 +207,7 @@ fn draw(shapes: Vec<Shape>, [width, height]: [u32; 2]) -> Option<ColorImage> {
     Some(ColorImage::new([width, height], pixels))
 }
 
-fn box_shapes(look: BoxLook, around: f32, size: Vec2) -> Vec<Shape> {
+fn box_shapes(look: BoxSpriteLook, around: f32, size: Vec2) -> Vec<Shape> {
     let colour = |[r, g, b, a]: [u8; 4]| Color32::from_rgba_premultiplied(r, g, b, a);
     let rect = Rect::from_min_size(pos2(around, around), size);
     let stroke =
@@ -212,9 +218,9 @@ fn box_shapes(look: BoxLook, around: f32, size: Vec2) -> Vec<Shape> {
 }
 
 /// Returns the shapes of an icon in white, to be tinted.
-pub(crate) fn icon_shapes(icon: &Icon, side: f32) -> Vec<Shape> {
-    let (scale, white) = (side / GRID, Color32::WHITE);
-    let width = (THICKNESS * scale).max(1.0);
+pub(crate) fn icon_shapes(icon: &IconStrokes, side: f32) -> Vec<Shape> {
+    let (scale, white) = (side / ICON_GRID, Color32::WHITE);
+    let width = (ICON_STROKE_WIDTH * scale).max(1.0);
     let at = |point: &Pos2| pos2(point.x * scale, point.y * scale);
     let mut shapes: Vec<Shape> = Vec::new();
     for stroke in icon {

@@ -1,12 +1,13 @@
 //! The real preview process: its sandbox as reported by the kernel, frames, deadlines and exit.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unsafe_code, reason = "a test")]
 
-use frame_memory::{Channel, ChannelError, FrameMemory, FrameReader, Taken};
+use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameCopy, FrameMemory, FrameMemoryReader};
 use serde_json::json;
 use shared_protocol::{
-    frame::{decode_json, encode_json},
-    preview::{
-        Conversation, FromPreview, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, SceneInstance, Screen, Target, ToPreview,
+    framing::{decode_json, encode_json},
+    preview_wire::{
+        FromPreview, MAX_FROM_PREVIEW_BYTES, MAX_TO_PREVIEW_BYTES, PreviewProtocolValidator, PreviewScreen,
+        SceneInstance, SceneTarget, ToPreview,
     },
 };
 use std::{
@@ -54,8 +55,8 @@ fn main() {
 
 struct Preview {
     child: Child,
-    channel: Channel,
-    conversation: Conversation,
+    channel: DescriptorChannel,
+    conversation: PreviewProtocolValidator,
 }
 
 impl Drop for Preview {
@@ -85,19 +86,23 @@ impl Preview {
         let child = command.spawn().unwrap();
         drop((command, theirs));
         ours.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
-        Self { child, channel: Channel::new(ours, MAX_FROM_PREVIEW), conversation: Conversation::new("test") }
+        Self {
+            child,
+            channel: DescriptorChannel::new(ours, MAX_FROM_PREVIEW_BYTES),
+            conversation: PreviewProtocolValidator::new("test"),
+        }
     }
 
     fn send(&mut self, message: &ToPreview, memory: Option<&FrameMemory>) {
-        self.conversation.sending(message);
-        let frame = encode_json(message, MAX_TO_PREVIEW).unwrap();
+        self.conversation.record_sent(message);
+        let frame = encode_json(message, MAX_TO_PREVIEW_BYTES).unwrap();
         self.channel.send(&frame, memory.map(AsFd::as_fd)).unwrap();
     }
 
     /// Returns the next message, validated like in main.
-    fn next(&mut self) -> Result<FromPreview, ChannelError> {
+    fn next(&mut self) -> Result<FromPreview, DescriptorChannelError> {
         let message: FromPreview = decode_json(&self.channel.receive()?).unwrap();
-        self.conversation.received(&message).unwrap();
+        self.conversation.check_received(&message).unwrap();
         Ok(message)
     }
 
@@ -116,13 +121,13 @@ impl Preview {
         );
     }
 
-    fn show(&mut self, view: &str, props: serde_json::Value) -> FrameReader {
+    fn show(&mut self, view: &str, props: serde_json::Value) -> FrameMemoryReader {
         let memory = FrameMemory::new(200, 100).unwrap();
         let reader = memory.reader().unwrap();
         let text =
             format!("format: 1\nid: x.x\ntitle: X\nprops: {{ a: {{ control: json }} }}\nview: {view}\n");
         self.send(&ToPreview::Component { file: "x.component.yaml".into(), text }, None);
-        let screen = Screen::new(200, 100, 1.0, true).unwrap();
+        let screen = PreviewScreen::new(200, 100, 1.0, true).unwrap();
         self.send(&ToPreview::Screen { generation: 1, screen }, Some(&memory));
         let instance = SceneInstance {
             id: "x".into(),
@@ -131,7 +136,7 @@ impl Preview {
             parent: None,
             slot: None,
         };
-        let target = Target::Route { route: "r".into() };
+        let target = SceneTarget::Route { route: "r".into() };
         self.send(
             &ToPreview::Scene { revision: 1, target, instances: vec![instance], overrides: vec![] },
             None,
@@ -187,7 +192,7 @@ fn it_shows_a_component() {
         .show("{ type: box, style: { width: fill, height: 100, background: '#ff0000' } }", json!(null));
     preview.until(|message| matches!(message, FromPreview::Frame { revision: 1, .. }));
     let mut pixels = vec![[0; 4]; 200 * 100];
-    assert_eq!(reader.take(&mut pixels), Taken::Frame);
+    assert_eq!(reader.take(&mut pixels), FrameCopy::Frame);
     assert!(pixels.iter().all(|pixel| *pixel == [255, 0, 0, 255]));
     preview.send(&ToPreview::Ping { number: 1 }, None);
     preview.until(|message| matches!(message, FromPreview::Pong { number: 1 }));
@@ -197,7 +202,7 @@ fn it_ends_with_its_channel() {
     let mut preview = Preview::start();
     preview.hello();
     let (here, _there) = UnixStream::pair().unwrap();
-    preview.channel = Channel::new(here, 1);
+    preview.channel = DescriptorChannel::new(here, 1);
     assert_eq!(preview.end(), (Some(0), None, String::new()));
 }
 
@@ -235,7 +240,7 @@ fn work_without_end_is_ended() {
                 break true;
             }
             Ok(_) => {}
-            Err(ChannelError::Ended) => break false,
+            Err(DescriptorChannelError::Ended) => break false,
             Err(error) => panic!("{error}"),
         }
     };

@@ -1,13 +1,13 @@
 //! A session without its process: messages in, messages and pixels out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use frame_memory::{FrameMemory, FrameReader, Taken};
-use preview_runtime::session::Session;
+use frame_memory::{FrameCopy, FrameMemory, FrameMemoryReader};
+use preview_runtime::session::PreviewRuntimeSession;
 use serde_json::{Map, Value, json};
 use shared_protocol::{
-    preview::{
-        EditKey, FromPreview, InputEvent, InstanceBox, Mode, OverrideStatus, PreviewProblem, SceneInstance,
-        SceneOverride, Screen, Target, ToPreview,
+    preview_wire::{
+        EditKey, FromPreview, InstanceBox, PreviewInputEvent, PreviewMode, PreviewProblem, PreviewScreen,
+        SceneInstance, SceneOverride, SceneOverrideStatus, SceneTarget, ToPreview,
     },
     v0::JsonPointer,
 };
@@ -18,8 +18,8 @@ const HEIGHT: u32 = 560;
 
 /// A session with the main side of its protocol.
 struct Host {
-    session: Session,
-    reader: FrameReader,
+    session: PreviewRuntimeSession,
+    reader: FrameMemoryReader,
     revision: u64,
     pixels: Vec<[u8; 4]>,
     instances: Vec<InstanceBox>,
@@ -31,7 +31,7 @@ impl Host {
     fn new(files: &[(&str, &str)]) -> Self {
         let memory = FrameMemory::new(WIDTH as usize, HEIGHT as usize).unwrap();
         let mut host = Self {
-            session: Session::default(),
+            session: PreviewRuntimeSession::default(),
             reader: memory.reader().unwrap(),
             revision: 0,
             pixels: vec![[0; 4]; (WIDTH * HEIGHT) as usize],
@@ -39,7 +39,7 @@ impl Host {
             problems: Vec::new(),
             frames: 0,
         };
-        let screen = Screen::new(WIDTH, HEIGHT, 1.0, false).unwrap();
+        let screen = PreviewScreen::new(WIDTH, HEIGHT, 1.0, false).unwrap();
         let descriptor = memory.as_fd().try_clone_to_owned().unwrap();
         host.session.take(ToPreview::Screen { generation: 1, screen }, Some(descriptor)).unwrap();
         for (file, text) in files {
@@ -81,7 +81,7 @@ impl Host {
         for message in &messages {
             match message {
                 FromPreview::Frame { .. } => {
-                    assert_eq!(self.reader.take(&mut self.pixels), Taken::Frame);
+                    assert_eq!(self.reader.take(&mut self.pixels), FrameCopy::Frame);
                     self.frames += 1;
                 }
                 FromPreview::Instances { instances, .. } => self.instances.clone_from(instances),
@@ -94,11 +94,11 @@ impl Host {
 
     fn show(&mut self, instances: Vec<SceneInstance>, overrides: Vec<SceneOverride>) -> Vec<FromPreview> {
         self.revision += 1;
-        let target = Target::Route { route: "home".into() };
+        let target = SceneTarget::Route { route: "home".into() };
         self.send(ToPreview::Scene { revision: self.revision, target, instances, overrides })
     }
 
-    fn input(&mut self, events: Vec<InputEvent>) -> Vec<FromPreview> {
+    fn input(&mut self, events: Vec<PreviewInputEvent>) -> Vec<FromPreview> {
         self.send(ToPreview::Input { events })
     }
 
@@ -116,7 +116,11 @@ impl Host {
 
     fn click(&mut self, id: &str) -> Vec<FromPreview> {
         let (x, y) = self.centre(id);
-        self.input(vec![InputEvent::Move { x, y }, InputEvent::Press { x, y }, InputEvent::Release { x, y }])
+        self.input(vec![
+            PreviewInputEvent::Move { x, y },
+            PreviewInputEvent::Press { x, y },
+            PreviewInputEvent::Release { x, y },
+        ])
     }
 }
 
@@ -145,11 +149,11 @@ fn the_kit_has_no_problems_in_any_variant() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let component = components::read(&name, &std::fs::read_to_string(&path).unwrap()).unwrap();
-        let alone = Target::Component { component: component.id.clone() };
-        let variants = component
-            .variants
-            .iter()
-            .map(|variant| Target::Variant { component: component.id.clone(), variant: variant.id.clone() });
+        let alone = SceneTarget::Component { component: component.id.clone() };
+        let variants = component.variants.iter().map(|variant| SceneTarget::Variant {
+            component: component.id.clone(),
+            variant: variant.id.clone(),
+        });
         for target in variants.chain([alone]) {
             let what = format!("{name}, {target:?}");
             host.revision += 1;
@@ -206,7 +210,7 @@ fn nothing_is_drawn_when_nothing_changes() {
     let frames = host.frames;
     assert_eq!(host.send(ToPreview::Ping { number: 4 }), [FromPreview::Pong { number: 4 }]);
     assert_eq!(host.settle(), []);
-    host.input(vec![InputEvent::Move { x: 399.0, y: 299.0 }]);
+    host.input(vec![PreviewInputEvent::Move { x: 399.0, y: 299.0 }]);
     assert_eq!(host.frames, frames);
     // Several changes at once produce one frame.
     for number in 0..10 {
@@ -252,34 +256,41 @@ fn interaction() {
     // A press released on another control has no effect.
     let ((x, y), (there, below)) = (host.centre("button"), host.centre("off"));
     assert_eq!(
-        action(host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x: there, y: below }])),
+        action(host.input(vec![
+            PreviewInputEvent::Press { x, y },
+            PreviewInputEvent::Release { x: there, y: below }
+        ])),
         None
     );
     let [x, y, _, height] = host.of("box").rect;
     let tick = |host: &mut Host| {
         let (x, y) = (x + 10.0, y + height / 2.0);
-        action(host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }])).unwrap().2
+        action(host.input(vec![PreviewInputEvent::Press { x, y }, PreviewInputEvent::Release { x, y }]))
+            .unwrap()
+            .2
     };
     assert_eq!(tick(&mut host), json!(true));
     assert_eq!(tick(&mut host), json!(false));
     host.click("field");
-    host.input(vec![InputEvent::Type { text: "b\u{202e}c\n".into() }]);
-    let typed =
-        host.input(vec![InputEvent::Key { key: EditKey::Backspace }, InputEvent::Type { text: "d".into() }]);
+    host.input(vec![PreviewInputEvent::Type { text: "b\u{202e}c\n".into() }]);
+    let typed = host.input(vec![
+        PreviewInputEvent::Key { key: EditKey::Backspace },
+        PreviewInputEvent::Type { text: "d".into() },
+    ]);
     let last = typed.into_iter().filter_map(|message| action(vec![message])).next_back();
     assert_eq!(last, Some(("field".into(), "change".into(), json!("abd"))));
     let [x, y, _, height] = host.of("choice").rect;
     let (x, y) = (x + 20.0, y + height - 10.0);
     let closed = host.pixels.clone();
-    let opened = host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
+    let opened = host.input(vec![PreviewInputEvent::Press { x, y }, PreviewInputEvent::Release { x, y }]);
     assert_eq!(action(opened), None, "a list opens, and nothing is chosen yet");
     assert_ne!(host.pixels, closed);
     // The first choice is below the select.
     let (x, y) = (x, y + 10.0 + 4.0 + 4.0 + 17.0);
-    let chosen = host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
+    let chosen = host.input(vec![PreviewInputEvent::Press { x, y }, PreviewInputEvent::Release { x, y }]);
     assert_eq!(action(chosen), Some(("choice".into(), "change".into(), json!("x"))));
-    host.input(vec![InputEvent::Key { key: EditKey::Tab }]);
-    assert_eq!(action(host.input(vec![InputEvent::Key { key: EditKey::Enter }])).unwrap().0, "button");
+    host.input(vec![PreviewInputEvent::Key { key: EditKey::Tab }]);
+    assert_eq!(action(host.input(vec![PreviewInputEvent::Key { key: EditKey::Enter }])).unwrap().0, "button");
     let edited = host.pixels.clone();
     host.send(ToPreview::Reset);
     assert_ne!(host.pixels, edited);
@@ -295,7 +306,7 @@ fn inspection() {
         ],
         vec![],
     );
-    host.send(ToPreview::Mode { mode: Mode::Inspect });
+    host.send(ToPreview::Mode { mode: PreviewMode::Inspect });
     let frames = host.frames;
     let picked = host.click("button");
     let instance = Some("button".to_owned());
@@ -305,14 +316,14 @@ fn inspection() {
     );
     let [x, y, ..] = host.of("card").rect;
     assert_eq!(
-        host.input(vec![InputEvent::Press { x: x + 2.0, y: y + 2.0 }]),
+        host.input(vec![PreviewInputEvent::Press { x: x + 2.0, y: y + 2.0 }]),
         [FromPreview::Picked { instance: Some("card".into()) }]
     );
     assert_eq!(
-        host.input(vec![InputEvent::Press { x: 399.0, y: 299.0 }]),
+        host.input(vec![PreviewInputEvent::Press { x: 399.0, y: 299.0 }]),
         [FromPreview::Picked { instance: None }]
     );
-    assert_eq!(host.input(vec![InputEvent::Leave]), [FromPreview::Hovered { instance: None }]);
+    assert_eq!(host.input(vec![PreviewInputEvent::Leave]), [FromPreview::Hovered { instance: None }]);
     assert_eq!(host.frames, frames, "outlines are the window's business");
 }
 
@@ -335,7 +346,7 @@ fn overrides_apply_and_say_when_they_do_not() {
             over("gone", "/label", json!("x")),
         ],
     );
-    use OverrideStatus::{Applied, InstanceMissing, PathInvalid};
+    use SceneOverrideStatus::{Applied, InstanceMissing, PathInvalid};
     let told = FromPreview::Overrides { revision: 2, statuses: vec![Applied, PathInvalid, InstanceMissing] };
     assert!(messages.contains(&told), "{messages:?}");
     assert_ne!(host.pixels, narrow);
@@ -398,7 +409,10 @@ fn parts_keep_their_names_when_lines_move_and_are_told_apart_on_one() {
     let ids: std::collections::BTreeSet<&str> =
         host.instances.iter().map(|found| found.id.as_str()).collect();
     assert_eq!((ids.len(), host.instances.len()), (31, 31));
-    assert!(ids.iter().all(|id| id.len() <= shared_protocol::preview::MAX_ID && id.starts_with('o')));
+    assert!(
+        ids.iter()
+            .all(|id| id.len() <= shared_protocol::preview_wire::MAX_PREVIEW_ID_CHARS && id.starts_with('o'))
+    );
 }
 
 /// Loops without output also count against the budget.
@@ -516,17 +530,19 @@ fn hostile_components_end_in_a_bounded_page() {
 
 #[test]
 fn messages_that_cannot_be_are_refused() {
-    let mut session = Session::default();
-    let screen = Screen { width: 1 << 20, height: 1 << 20, quarters: 16, dark: false };
+    let mut session = PreviewRuntimeSession::default();
+    let screen = PreviewScreen { width: 1 << 20, height: 1 << 20, quarters: 16, dark: false };
     assert!(session.take(ToPreview::Screen { generation: 1, screen }, None).is_err());
-    let screen = Screen::new(10, 10, 1.0, false).unwrap();
+    let screen = PreviewScreen::new(10, 10, 1.0, false).unwrap();
     assert!(session.take(ToPreview::Screen { generation: 1, screen }, None).is_err());
     let small = FrameMemory::new(2, 2).unwrap().as_fd().try_clone_to_owned().unwrap();
     assert!(session.take(ToPreview::Screen { generation: 1, screen }, Some(small)).is_err());
-    let many = vec![InputEvent::Leave; 10_000];
+    let many = vec![PreviewInputEvent::Leave; 10_000];
     assert!(session.take(ToPreview::Input { events: many }, None).is_err());
-    let nowhere =
-        vec![InputEvent::Move { x: f32::NAN, y: f32::INFINITY }, InputEvent::Scroll { dy: f32::NAN }];
+    let nowhere = vec![
+        PreviewInputEvent::Move { x: f32::NAN, y: f32::INFINITY },
+        PreviewInputEvent::Scroll { dy: f32::NAN },
+    ];
     session.take(ToPreview::Input { events: nowhere }, None).unwrap();
     session.take(ToPreview::Props { revision: 1, instance: "gone".into(), props: Map::new() }, None).unwrap();
     let picture = ToPreview::Image { path: "x.png".into(), png: "not base64!".into() };
@@ -584,16 +600,18 @@ fn a_changed_frame_is_the_same_as_one_drawn_afresh() {
             continue;
         }
         let ((x, y), code) = (host.centre("open"), host.centre("code"));
-        let (at_code, typed) =
-            (InputEvent::Press { x: code.0, y: code.1 + 8.0 }, InputEvent::Type { text: "12".into() });
+        let (at_code, typed) = (
+            PreviewInputEvent::Press { x: code.0, y: code.1 + 8.0 },
+            PreviewInputEvent::Type { text: "12".into() },
+        );
         let inputs = [
-            InputEvent::Move { x, y },
-            InputEvent::Press { x, y },
-            InputEvent::Release { x, y },
+            PreviewInputEvent::Move { x, y },
+            PreviewInputEvent::Press { x, y },
+            PreviewInputEvent::Release { x, y },
             at_code,
             typed,
-            InputEvent::Scroll { dy: 37.0 },
-            InputEvent::Leave,
+            PreviewInputEvent::Scroll { dy: 37.0 },
+            PreviewInputEvent::Leave,
         ];
         for end in 1..=inputs.len() {
             host.input(vec![inputs[end - 1].clone()]);
@@ -667,7 +685,7 @@ fn a_field_is_edited_in_the_middle() {
     let mut host = Host::new(&[("f.component.yaml", &text)]);
     host.show(vec![instance("f", "x.field", None, json!({}))], vec![]);
     let (x, y) = host.centre("f");
-    host.input(vec![InputEvent::Press { x, y }, InputEvent::Release { x, y }]);
+    host.input(vec![PreviewInputEvent::Press { x, y }, PreviewInputEvent::Release { x, y }]);
     let value = |messages: &[FromPreview]| {
         let changed = messages.iter().rev().find_map(|message| match message {
             FromPreview::Action { action, value, .. } if action == "change" => {
@@ -677,8 +695,8 @@ fn a_field_is_edited_in_the_middle() {
         });
         changed.unwrap()
     };
-    let key = |key: EditKey| InputEvent::Key { key };
-    let typed = |text: &str| InputEvent::Type { text: text.into() };
+    let key = |key: EditKey| PreviewInputEvent::Key { key };
+    let typed = |text: &str| PreviewInputEvent::Type { text: text.into() };
     use EditKey::{Backspace, Delete, End, Home, Left, SelectAll, SelectHome, SelectLeft};
     assert_eq!(value(&host.input(vec![key(Left), typed("X")])), "abXc");
     assert_eq!(value(&host.input(vec![key(Backspace)])), "abc");
@@ -699,9 +717,9 @@ fn arrows_choose_in_a_select_and_end_at_its_ends() {
     let text = component("x.choice", "view: { type: select, options: [a, b], style: { width: 200 } }");
     let mut host = Host::new(&[("c.component.yaml", &text)]);
     host.show(vec![instance("c", "x.choice", None, json!({}))], vec![]);
-    host.input(vec![InputEvent::Key { key: EditKey::Tab }]);
+    host.input(vec![PreviewInputEvent::Key { key: EditKey::Tab }]);
     let mut chosen = |key: EditKey| {
-        let messages = host.input(vec![InputEvent::Key { key }]);
+        let messages = host.input(vec![PreviewInputEvent::Key { key }]);
         messages.iter().find_map(|message| match message {
             FromPreview::Action { value, .. } => value.as_str().map(str::to_owned),
             _ => None,

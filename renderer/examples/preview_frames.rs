@@ -4,16 +4,16 @@
 //! `cargo run --release -p renderer --example preview_frames`
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a tool for the terminal")]
 
-use authority::{Registry, Snapshot, decide};
+use authority::{Snapshot, TypeRegistry, decide};
 use crossbeam_channel::{Sender, unbounded};
 use egui::{Context, Rect, pos2, vec2};
-use frame_memory::{FrameMemory, FrameWriter};
-use renderer::{Incoming, Link, Workbench};
+use frame_memory::{FrameMemory, FrameMemoryWriter};
+use renderer::{MainConnection, MainConnectionEvent, Workbench};
 use shared_protocol::{
-    AddNode, BoardKind, Command, ElementId, Point,
-    messages::{Presence, RegistryView, Status, ToRenderer, WorkspaceView},
-    preview::{Mode, Screen},
-    previews::{PreviewsView, SessionId, SessionState, SessionView, Shown},
+    AddNode, BoardKind, BoardPoint, Command, ElementId,
+    messages::{FullWorkspaceView, Presence, RegistryView, ToRenderer, WorkspaceStatus},
+    preview_sessions::{PreviewId, PreviewSessionStatus, PreviewSessionView, PreviewTarget, PreviewsView},
+    preview_wire::{PreviewMode, PreviewScreen},
 };
 use std::{
     collections::BTreeMap,
@@ -27,10 +27,10 @@ use std::{
 };
 
 const FRAMES: usize = 400;
-const SESSION: SessionId = SessionId(1);
+const SESSION: PreviewId = PreviewId(1);
 
 fn main() {
-    let screen = Screen::new(1280, 800, 1.0, false).expect("there is such a screen");
+    let screen = PreviewScreen::new(1280, 800, 1.0, false).expect("there is such a screen");
     for (name, hostile) in
         [("a preview that rests", None), ("drawing all the time", Some(false)), ("hostile", Some(true))]
     {
@@ -43,7 +43,7 @@ fn main() {
             if hostile.is_some() {
                 let frame =
                     ToRenderer::PreviewFrame { session: SESSION, generation: 1, sequence: number as u64 };
-                to_window.send(Incoming::Message(frame)).expect("the window is there");
+                to_window.send(MainConnectionEvent::Message(frame)).expect("the window is there");
             }
             let started = Instant::now();
             frame(&context, &mut workbench, number);
@@ -81,8 +81,8 @@ fn frame(context: &Context, workbench: &mut Workbench, number: usize) {
 }
 
 /// A window with a page on a board and its preview in front.
-fn window(screen: Screen) -> (Sender<Incoming>, Context, Workbench) {
-    let registry = Arc::new(Registry::compose(&catalogue::built_in(), &BTreeMap::new()));
+fn window(screen: PreviewScreen) -> (Sender<MainConnectionEvent>, Context, Workbench) {
+    let registry = Arc::new(TypeRegistry::compose(&catalogue::built_in(), &BTreeMap::new()));
     let mut snapshot = Snapshot::new(registry);
     let mut seed = 0;
     let mut run = |snapshot: &mut Snapshot, command: Command| {
@@ -95,7 +95,7 @@ fn window(screen: Screen) -> (Sender<Incoming>, Context, Workbench) {
     let made = run(&mut snapshot, board);
     let board = made.into_iter().find_map(|id| if let ElementId::Board(id) = id { Some(id) } else { None });
     let mut page = AddNode::new(board.expect("a board"), "ui.route".parse().expect("a type"));
-    page.at = Some(Point { x: 0, y: 0 });
+    page.at = Some(BoardPoint { x: 0, y: 0 });
     let made = run(&mut snapshot, Command::AddNode(page));
     let page = made.into_iter().find_map(|id| if let ElementId::Node(id) = id { Some(id) } else { None });
     let page = page.expect("a page");
@@ -104,9 +104,9 @@ fn window(screen: Screen) -> (Sender<Incoming>, Context, Workbench) {
     // Nobody answers; what is said is thrown away when all of this is.
     std::mem::forget(heard);
     let context = Context::default();
-    let workbench = Workbench::new(&context, Link::from_channels(outgoing, incoming));
+    let workbench = Workbench::new(&context, MainConnection::from_channels(outgoing, incoming));
     let types = snapshot.registry();
-    let view = WorkspaceView {
+    let view = FullWorkspaceView {
         root: "/shop".into(),
         name: "shop".into(),
         document: snapshot.to_document(),
@@ -119,15 +119,15 @@ fn window(screen: Screen) -> (Sender<Incoming>, Context, Workbench) {
             window: r#"{"layout":{"row":[{"tabs":{"panels":[{"panel":"canvas"}]}},{"size":700,"tabs":{"panels":[{"panel":"preview"}],"front":"preview"}}]}}"#.into(),
             ..Presence::default()
         },
-        status: Status::default(),
+        status: WorkspaceStatus::default(),
     };
-    let session = SessionView {
+    let session = PreviewSessionView {
         id: SESSION,
-        shows: Shown::Route(page),
+        shows: PreviewTarget::Route(page),
         title: "Home".into(),
-        state: SessionState::Ready,
+        state: PreviewSessionStatus::Ready,
         screen,
-        mode: Mode::Interact,
+        mode: PreviewMode::Interact,
         route: Some(page),
         selected: None,
         hovered: None,
@@ -138,25 +138,25 @@ fn window(screen: Screen) -> (Sender<Incoming>, Context, Workbench) {
     };
     let previews = PreviewsView { sessions: vec![session], ..PreviewsView::default() };
     for message in [ToRenderer::Workspace(Box::new(view)), ToRenderer::Previews(Box::new(previews))] {
-        to_window.send(Incoming::Message(message)).expect("the window is there");
+        to_window.send(MainConnectionEvent::Message(message)).expect("the window is there");
     }
     (to_window, context, workbench)
 }
 
 /// Threads that stand for the other process: they share the memory and the processors with the window, and nothing else.
 fn misbehave(
-    to_window: &Sender<Incoming>,
-    screen: Screen,
+    to_window: &Sender<MainConnectionEvent>,
+    screen: PreviewScreen,
     hostile: bool,
     stop: &Arc<AtomicBool>,
 ) -> Vec<std::thread::JoinHandle<()>> {
     let [width, height] = screen.pixels();
     let memory = FrameMemory::new(width, height).expect("memory");
     let copy = || memory.as_fd().try_clone_to_owned().expect("a descriptor");
-    let mut writer = FrameWriter::new(copy(), width, height).expect("a writer");
+    let mut writer = FrameMemoryWriter::new(copy(), width, height).expect("a writer");
     let file = File::from(copy());
     to_window
-        .send(Incoming::Frames { session: SESSION, generation: 1, screen, memory })
+        .send(MainConnectionEvent::Frames { session: SESSION, generation: 1, screen, memory })
         .expect("the window is there");
     let mut workers = Vec::new();
     let until = Arc::clone(stop);

@@ -1,13 +1,13 @@
 //! Derives from the view which commands are enabled.
 
 use crate::{
-    commands::Facts,
-    previews::showable,
-    view::{Page, View, entity_of},
+    commands::CommandFacts,
+    preview_display::showable,
+    view::{FrameView, SpecPage, entity_of},
 };
 
-impl<'a> Facts<'a> {
-    pub(crate) fn of(view: Option<&View<'a>>) -> Self {
+impl<'a> CommandFacts<'a> {
+    pub(crate) fn of(view: Option<&FrameView<'a>>) -> Self {
         let Some(view) = view else { return Self::default() };
         Self {
             workspace: true,
@@ -19,7 +19,7 @@ impl<'a> Facts<'a> {
             edges: view.selected_edges().len(),
             bundle: !view.bundles.bundles.is_empty(),
             knowledge: view.bundles.bundles.iter().any(|bundle| bundle.has_knowledge),
-            entity: view.history.current().and_then(Page::entity).is_some(),
+            entity: view.history.current().and_then(SpecPage::entity).is_some(),
             entity_node: entity_of(view).is_some(),
             back: view.history.can_go_back(),
             forward: view.history.can_go_forward(),

@@ -2,10 +2,10 @@
 //! entities.
 
 use crate::{
-    commands::{CommandDef, Facts, Menu, TABLE},
-    picker::{Entry, Mark, Picker, rank},
-    specs::{Specs, type_look},
-    view::{Action, Page, SpecAction, View},
+    commands::{COMMANDS, CommandDef, CommandFacts, CommandMenu},
+    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    specs::{SpecsFeature, type_look},
+    view::{FrameView, SpecAction, SpecPage, WindowAction},
     widgets::kind_icon,
 };
 use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
@@ -13,21 +13,21 @@ use shared_protocol::{ElementId, bundle::EntitySummary};
 
 const WIDTH: f32 = 480.0;
 /// The maximum number of node matches; a longer query narrows the list.
-const MOST_NODES: usize = 30;
-const MOST_TYPES: usize = 12;
-const MOST_SERVERS: usize = 12;
+const MAX_NODE_MATCHES: usize = 30;
+const MAX_TYPE_MATCHES: usize = 12;
+const MAX_SERVER_MATCHES: usize = 12;
 
 #[derive(Default)]
 pub(crate) struct CommandPalette {
-    picker: Picker,
+    picker: SearchPicker,
     shown_before: bool,
 }
 
 /// A match with its rank and the action that opens it.
-struct Found<'a> {
+struct PaletteMatch<'a> {
     rank: u32,
-    entry: Entry<'a>,
-    action: Action,
+    entry: PickerEntry<'a>,
+    action: WindowAction,
 }
 
 impl CommandPalette {
@@ -35,10 +35,10 @@ impl CommandPalette {
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
-        view: Option<&View<'_>>,
-        specs: &mut Specs,
-        theme: &canvas::Theme,
-        actions: &mut Vec<Action>,
+        view: Option<&FrameView<'_>>,
+        specs: &mut SpecsFeature,
+        theme: &canvas::WorkbenchTheme,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
@@ -47,7 +47,7 @@ impl CommandPalette {
             specs.search(&self.picker.query, actions);
         }
         let found = find_all(view, specs.found(), &self.picker.query);
-        let (entries, found): (Vec<Entry<'_>>, Vec<Action>) =
+        let (entries, found): (Vec<PickerEntry<'_>>, Vec<WindowAction>) =
             found.into_iter().map(|found| (found.entry, found.action)).unzip();
         let area = egui::Area::new(Id::unique("command palette"))
             .order(Order::Foreground)
@@ -71,15 +71,20 @@ impl CommandPalette {
     }
 }
 
-fn find_all<'a>(view: Option<&View<'a>>, entities: &[EntitySummary], query: &str) -> Vec<Found<'a>> {
-    let facts = Facts::of(view);
-    let mut found: Vec<Found<'a>> = TABLE.iter().filter_map(|def| command(def, &facts, query)).collect();
+fn find_all<'a>(
+    view: Option<&FrameView<'a>>,
+    entities: &[EntitySummary],
+    query: &str,
+) -> Vec<PaletteMatch<'a>> {
+    let facts = CommandFacts::of(view);
+    let mut found: Vec<PaletteMatch<'a>> =
+        COMMANDS.iter().filter_map(|def| command(def, &facts, query)).collect();
     if let Some(view) = view {
         found.extend(boards(view, query));
         if !query.trim().is_empty() {
-            found.extend(best(nodes(view, query), MOST_NODES));
-            found.extend(best(types(view, query), MOST_TYPES));
-            found.extend(best(servers(view, query), MOST_SERVERS));
+            found.extend(best(nodes(view, query), MAX_NODE_MATCHES));
+            found.extend(best(types(view, query), MAX_TYPE_MATCHES));
+            found.extend(best(servers(view, query), MAX_SERVER_MATCHES));
             found.extend(entities.iter().filter_map(|summary| entity(view, summary, query)));
         }
     }
@@ -88,8 +93,8 @@ fn find_all<'a>(view: Option<&View<'a>>, entities: &[EntitySummary], query: &str
     found
 }
 
-fn command<'a>(def: &CommandDef, facts: &Facts<'_>, query: &str) -> Option<Found<'a>> {
-    if def.menu == Menu::None
+fn command<'a>(def: &CommandDef, facts: &CommandFacts<'_>, query: &str) -> Option<PaletteMatch<'a>> {
+    if def.menu == CommandMenu::None
         || def.id == crate::commands::CommandId::CommandPalette
         || !def.is_enabled(facts)
     {
@@ -98,76 +103,86 @@ fn command<'a>(def: &CommandDef, facts: &Facts<'_>, query: &str) -> Option<Found
     let title = def.caption(facts).into_owned();
     let rank = rank(query, &title, def.menu.title())?;
     let note = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
-    let entry = Entry { title, note, mark: Mark::Icon("arrow"), enabled: true };
-    Some(Found { rank, entry, action: Action::Do(def.id) })
+    let entry = PickerEntry { title, note, mark: PickerMark::Icon("arrow"), enabled: true };
+    Some(PaletteMatch { rank, entry, action: WindowAction::Do(def.id) })
 }
 
-fn boards<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+fn boards<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
     let boards = view.snapshot.boards().filter(|board| Some(board.id) != view.board);
     boards
         .filter_map(|board| {
             let rank = rank(query, &board.title, "board go open")?;
-            let note = format!("{} board", board.kind.word());
-            let entry = Entry {
+            let note = format!("{} board", board.kind.as_str());
+            let entry = PickerEntry {
                 title: board.title.clone(),
                 note,
-                mark: Mark::Icon(kind_icon(board.kind)),
+                mark: PickerMark::Icon(kind_icon(board.kind)),
                 enabled: true,
             };
-            Some(Found { rank, entry, action: Action::OpenBoard(board.id) })
+            Some(PaletteMatch { rank, entry, action: WindowAction::OpenBoard(board.id) })
         })
         .collect()
 }
 
-fn best(mut found: Vec<Found<'_>>, most: usize) -> Vec<Found<'_>> {
+fn best(mut found: Vec<PaletteMatch<'_>>, most: usize) -> Vec<PaletteMatch<'_>> {
     found.sort_by_key(|found| found.rank);
     found.truncate(most);
     found
 }
 
 /// Types that the open board accepts.
-fn types<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+fn types<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
     let Some(kind) = view.board_kind().filter(|_| !view.is_held()) else { return Vec::new() };
-    let types = view.snapshot.registry().types().filter(|def| def.may_stand_on(kind));
+    let types = view.snapshot.registry().types().filter(|def| def.is_allowed_on(kind));
     types
         .filter_map(|def| {
             let title = format!("Add {}", def.title);
             let more = format!("{} {}", def.category, def.id);
             let rank = rank(query, &title, &more)?;
-            let entry =
-                Entry { title, note: def.category.clone(), mark: Mark::Type(Some(def)), enabled: true };
-            Some(Found { rank, entry, action: Action::Add(def.id.clone()) })
+            let entry = PickerEntry {
+                title,
+                note: def.category.clone(),
+                mark: PickerMark::Type(Some(def)),
+                enabled: true,
+            };
+            Some(PaletteMatch { rank, entry, action: WindowAction::Add(def.id.clone()) })
         })
         .collect()
 }
 
 /// Managed servers with their state.
-fn servers<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+fn servers<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
     let servers = view.upstreams.servers.iter();
     servers
         .filter_map(|server| {
             let rank =
                 rank(query, &server.name, &format!("upstream server {} {}", server.slug, server.runs))?;
-            let note = format!("server, {}", server.state.word());
-            let entry = Entry { title: server.name.clone(), note, mark: Mark::Icon("server"), enabled: true };
-            Some(Found { rank, entry, action: Action::OpenServer(server.id.clone()) })
+            let note = format!("server, {}", server.state.label());
+            let entry = PickerEntry {
+                title: server.name.clone(),
+                note,
+                mark: PickerMark::Icon("server"),
+                enabled: true,
+            };
+            Some(PaletteMatch { rank, entry, action: WindowAction::OpenServer(server.id.clone()) })
         })
         .collect()
 }
 
 /// A spec entity from the latest search response, ranked against the current query, which may be newer.
-fn entity<'a>(view: &View<'a>, summary: &EntitySummary, query: &str) -> Option<Found<'a>> {
+fn entity<'a>(view: &FrameView<'a>, summary: &EntitySummary, query: &str) -> Option<PaletteMatch<'a>> {
     let entity = &summary.entity;
     let rank = rank(query, &summary.title, &entity.id).unwrap_or(5);
     let many = view.bundles.bundles.len() > 1;
     let note = if many { format!("{} in {}", entity.id, entity.bundle) } else { entity.id.clone() };
     let title = if summary.title.is_empty() { entity.id.clone() } else { summary.title.clone() };
-    let entry = Entry { title, note, mark: Mark::Icon(type_look(&entity.entity_type).0), enabled: true };
-    let action = Action::Spec(SpecAction::Open(Page::Entity(entity.clone())));
-    Some(Found { rank, entry, action })
+    let entry =
+        PickerEntry { title, note, mark: PickerMark::Icon(type_look(&entity.entity_type).0), enabled: true };
+    let action = WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity.clone())));
+    Some(PaletteMatch { rank, entry, action })
 }
 
-fn nodes<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
+fn nodes<'a>(view: &FrameView<'a>, query: &str) -> Vec<PaletteMatch<'a>> {
     view.snapshot
         .nodes()
         .filter_map(|node| {
@@ -177,8 +192,9 @@ fn nodes<'a>(view: &View<'a>, query: &str) -> Vec<Found<'a>> {
             let rank = rank(query, &node.label, &more)?;
             let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
             let note = format!("{kind} on {board}");
-            let entry = Entry { title: node.label.clone(), note, mark: Mark::Type(def), enabled: true };
-            Some(Found { rank, entry, action: Action::Reveal(ElementId::Node(node.id)) })
+            let entry =
+                PickerEntry { title: node.label.clone(), note, mark: PickerMark::Type(def), enabled: true };
+            Some(PaletteMatch { rank, entry, action: WindowAction::Reveal(ElementId::Node(node.id)) })
         })
         .collect()
 }

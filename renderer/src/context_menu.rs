@@ -1,8 +1,8 @@
 //! The context menu: commands for the element or board under the pointer.
 
 use crate::{
-    commands::{CommandId, Facts, find},
-    view::{Action, View},
+    commands::{CommandFacts, CommandId, find},
+    view::{FrameView, WindowAction},
 };
 use egui::{Button, Context, Frame, Id, Key, Modifiers, Order, Pos2};
 
@@ -13,14 +13,14 @@ pub(crate) struct ContextMenu {
     fresh: bool,
 }
 
-const FOR_ELEMENTS: &[&[CommandId]] = &[
+const ELEMENT_COMMANDS: &[&[CommandId]] = &[
     &[CommandId::OpenEntity, CommandId::PreviewSelection],
     &[CommandId::Rename],
     &[CommandId::Cut, CommandId::Copy, CommandId::Duplicate, CommandId::Delete],
     &[CommandId::AlignLeft, CommandId::AlignTop, CommandId::DistributeHorizontally, CommandId::Tidy],
     &[CommandId::ZoomToSelection],
 ];
-const FOR_THE_BOARD: &[&[CommandId]] = &[
+const BOARD_COMMANDS: &[&[CommandId]] = &[
     &[CommandId::QuickAdd, CommandId::AddNote, CommandId::Paste],
     &[CommandId::SelectAll, CommandId::Tidy],
     &[CommandId::ZoomToFit, CommandId::ZoomFull],
@@ -33,19 +33,24 @@ impl ContextMenu {
     }
 
     /// Returns `false` when the menu closes.
-    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
-        let facts = Facts::of(Some(view));
-        let groups = if self.on_element { FOR_ELEMENTS } else { FOR_THE_BOARD };
+        let facts = CommandFacts::of(Some(view));
+        let groups = if self.on_element { ELEMENT_COMMANDS } else { BOARD_COMMANDS };
         let area = egui::Area::new(Id::unique("context menu"))
             .order(Order::Foreground)
             .fixed_pos(self.at)
             .constrain(true)
             .show(context, |ui| Frame::menu(ui.style()).show(ui, |ui| menu_ui(ui, groups, &facts)).inner);
         if let Some(id) = area.inner {
-            actions.push(Action::Do(id));
+            actions.push(WindowAction::Do(id));
             return false;
         }
         let fresh = std::mem::replace(&mut self.fresh, false);
@@ -53,7 +58,7 @@ impl ContextMenu {
     }
 }
 
-fn menu_ui(ui: &mut egui::Ui, groups: &[&[CommandId]], facts: &Facts<'_>) -> Option<CommandId> {
+fn menu_ui(ui: &mut egui::Ui, groups: &[&[CommandId]], facts: &CommandFacts<'_>) -> Option<CommandId> {
     ui.set_width(230.0);
     egui::containers::menu::menu_style(ui.style_mut());
     let mut chosen = None;

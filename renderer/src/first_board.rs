@@ -3,7 +3,7 @@
 use crate::{
     commands::CommandId,
     dialogs::{kind_text, kind_title},
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{body_font, focus_ring, kind_icon, muted_ui, paint_icon, paint_line, small_font},
 };
 use egui::{
@@ -11,9 +11,9 @@ use egui::{
 };
 use shared_protocol::BoardKind;
 
-const CARD: Vec2 = vec2(360.0, 56.0);
+const CARD_SIZE: Vec2 = vec2(360.0, 56.0);
 
-pub(crate) fn first_board_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(crate) fn first_board_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, view.theme.canvas);
     egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.vertical_centered(|ui| {
@@ -24,23 +24,23 @@ pub(crate) fn first_board_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Act
             ui.add_space(14.0);
             for kind in BoardKind::ALL {
                 if card_ui(ui, view, kind).clicked() {
-                    actions.push(Action::NewBoard(kind));
+                    actions.push(WindowAction::NewBoard(kind));
                 }
                 ui.add_space(4.0);
             }
             ui.add_space(10.0);
             if ui.button("Open another workspace…").clicked() {
-                actions.push(Action::Do(CommandId::Welcome));
+                actions.push(WindowAction::Do(CommandId::Welcome));
             }
         });
     });
 }
 
-fn card_ui(ui: &mut Ui, view: &View<'_>, kind: BoardKind) -> egui::Response {
+fn card_ui(ui: &mut Ui, view: &FrameView<'_>, kind: BoardKind) -> egui::Response {
     let theme = view.theme;
-    let size = vec2(CARD.x.min(ui.available_width() - 24.0), CARD.y);
+    let size = vec2(CARD_SIZE.x.min(ui.available_width() - 24.0), CARD_SIZE.y);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    let name = format!("New {} board", kind.word());
+    let name = format!("New {} board", kind.as_str());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
     if ui.is_rect_visible(rect) {
         let corners = CornerRadius::same(8);

@@ -6,7 +6,7 @@ use std::{io, time::Duration};
 use system_fonts::FallbackFonts;
 
 /// A frame requests its characters one by one. This delay collects all requests of one frame into one font lookup.
-const GATHER: Duration = Duration::from_millis(20);
+const GATHER_DELAY: Duration = Duration::from_millis(20);
 
 /// Starts a thread that loads system fonts for missing characters.
 pub(crate) fn install(context: &Context) -> io::Result<()> {
@@ -19,7 +19,7 @@ pub(crate) fn install(context: &Context) -> io::Result<()> {
     let context = context.clone();
     std::thread::Builder::new().name("fonts".to_owned()).spawn(move || {
         while woken.recv().is_ok() {
-            std::thread::sleep(GATHER);
+            std::thread::sleep(GATHER_DELAY);
             if fallback.load_wanted() {
                 // This also requests a repaint.
                 context.set_font_providers(vec![fallback.provider()]);

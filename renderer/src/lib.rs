@@ -10,11 +10,12 @@
 
 mod agents;
 mod app;
+mod app_icon;
 mod clipboard;
 mod command_facts;
 mod command_palette;
 mod commands;
-mod connect_to;
+mod connect_picker;
 mod context_menu;
 mod dialogs;
 mod dock;
@@ -22,35 +23,34 @@ mod features;
 mod first_board;
 mod fonts;
 mod frame;
-mod hold;
-mod icon;
-mod link;
+mod hold_button;
 mod link_to;
-mod links;
+mod main_connection;
 mod markdown;
+mod node_placement;
 mod panel_id;
 mod panels;
 mod picker;
-mod placing;
 mod presence;
-mod previews;
+mod preview_display;
 mod quick_add;
-mod remembered;
 mod replica;
 mod report_problem;
+mod saved_state;
 mod settings_page;
 mod shortcuts_sheet;
 mod specs;
 mod terraform_answers;
 mod tour;
+mod trace_links;
 mod view;
 mod welcome;
 mod widgets;
 mod wording;
 
 pub use app::Workbench;
-pub use link::{Incoming, Link};
-pub use replica::{Received, Replica};
+pub use main_connection::{MainConnection, MainConnectionEvent};
+pub use replica::{Replica, ReplicaUpdate};
 
 use std::{
     os::unix::net::UnixStream,
@@ -75,7 +75,7 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
         .with_app_id("draftboard")
         .with_inner_size([1440.0, 900.0])
         .with_min_inner_size([800.0, 500.0])
-        .with_icon(icon::window_icon());
+        .with_icon(app_icon::window_icon());
     let options = eframe::NativeOptions { viewport, persist_window: false, ..Default::default() };
     let lost = Arc::new(OnceLock::new());
     let reason = Arc::clone(&lost);
@@ -87,7 +87,7 @@ pub fn run(channel: UnixStream) -> Result<(), RendererError> {
             if let Err(error) = fonts::install(&creation.egui_ctx) {
                 tracing::warn!(%error, "system fonts are not available");
             }
-            let link = Link::over(channel, creation.egui_ctx.clone())?;
+            let link = MainConnection::over(channel, creation.egui_ctx.clone())?;
             Ok(Box::new(Workbench::new(&creation.egui_ctx, link).telling(reason)))
         }),
     )

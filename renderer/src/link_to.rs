@@ -1,54 +1,56 @@
 //! Creates a trace link: chooses the relation and the target node or entity.
 
 use crate::{
-    links::ask,
-    picker::{Entry, Mark, Picker, rank},
-    specs::{Specs, type_look},
-    view::{Action, View, entity_of_node},
+    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    specs::{SpecsFeature, type_look},
+    trace_links::ask,
+    view::{FrameView, WindowAction, entity_of_node},
     widgets::muted_ui,
 };
 use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, TextEdit, vec2};
 use shared_protocol::{
     BoardKind, Node,
     bundle::EntitySummary,
-    link::{LinkEnd, LinkRequest, MAX_RELATION},
+    trace_link::{MAX_RELATION_CHARS, TraceLinkEnd, TraceLinkRequest},
 };
 
 const WIDTH: f32 = 460.0;
 /// The maximum number of listed targets; a longer query narrows the list.
-const MOST_SHOWN: usize = 60;
+const MAX_LINK_TARGETS: usize = 60;
 const RELATIONS: [&str; 4] = ["is realised by", "runs on", "is verified by", "depends on"];
 
-pub(crate) struct LinkTo {
-    from: LinkEnd,
+pub(crate) struct TraceLinkPicker {
+    from: TraceLinkEnd,
     relation: String,
-    picker: Picker,
+    picker: SearchPicker,
     fresh: bool,
 }
 
-impl LinkTo {
-    pub(crate) fn new(view: &View<'_>, from: LinkEnd) -> Self {
+impl TraceLinkPicker {
+    pub(crate) fn new(view: &FrameView<'_>, from: TraceLinkEnd) -> Self {
         let kind = match &from {
-            LinkEnd::Node(node) => view.snapshot.node(*node).and_then(|node| view.snapshot.board(node.board)),
-            LinkEnd::Entity(_) => None,
+            TraceLinkEnd::Node(node) => {
+                view.snapshot.node(*node).and_then(|node| view.snapshot.board(node.board))
+            }
+            TraceLinkEnd::Entity(_) => None,
         };
         // An entity is usually realised by something; an interface node usually runs on something.
         let usual = if kind.is_some_and(|board| board.kind == BoardKind::Interface) { 1 } else { 0 };
-        Self { from, relation: RELATIONS[usual].to_owned(), picker: Picker::default(), fresh: true }
+        Self { from, relation: RELATIONS[usual].to_owned(), picker: SearchPicker::default(), fresh: true }
     }
 
     /// Returns `false` when the list closes.
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
-        view: &View<'_>,
-        specs: &mut Specs,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        specs: &mut SpecsFeature,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
-        let entities = specs.find_everywhere(view, &self.picker.query, MOST_SHOWN, actions);
+        let entities = specs.find_everywhere(view, &self.picker.query, MAX_LINK_TARGETS, actions);
         let targets = self.targets(view, &entities);
         let area = egui::Area::new(Id::unique("link to"))
             .order(Order::Foreground)
@@ -58,7 +60,7 @@ impl LinkTo {
                     .show(ui, |ui| {
                         ui.set_width(WIDTH.min(context.content_rect().width() - 24.0));
                         self.relation_ui(ui, view);
-                        let entries: Vec<Entry<'_>> =
+                        let entries: Vec<PickerEntry<'_>> =
                             targets.iter().map(|target| target.entry(view)).collect();
                         self.picker.show_ui(
                             ui,
@@ -71,7 +73,7 @@ impl LinkTo {
             });
         if let Some(target) = area.inner.and_then(|index| targets.get(index)) {
             let (from, to, relation) = (self.from.clone(), target.end(), self.relation.clone());
-            actions.push(ask(LinkRequest::Add { from, to, relation }));
+            actions.push(ask(TraceLinkRequest::Add { from, to, relation }));
             return false;
         }
         // The click that opened the list may still be active in this frame.
@@ -79,7 +81,7 @@ impl LinkTo {
         fresh || !area.response.clicked_elsewhere()
     }
 
-    fn relation_ui(&mut self, ui: &mut egui::Ui, view: &View<'_>) {
+    fn relation_ui(&mut self, ui: &mut egui::Ui, view: &FrameView<'_>) {
         ui.horizontal_wrapped(|ui| {
             muted_ui(ui, view.theme, "This");
             for relation in RELATIONS {
@@ -88,45 +90,46 @@ impl LinkTo {
                 }
             }
         });
-        let field =
-            TextEdit::singleline(&mut self.relation).char_limit(MAX_RELATION).desired_width(f32::INFINITY);
+        let field = TextEdit::singleline(&mut self.relation)
+            .char_limit(MAX_RELATION_CHARS)
+            .desired_width(f32::INFINITY);
         ui.add(field).accessible_name("Link relation");
         ui.add_space(4.0);
     }
 
     /// Nodes and entities that match the query, best match first. Between equal matches, other boards come first.
-    fn targets<'a>(&self, view: &View<'a>, entities: &'a [EntitySummary]) -> Vec<Target<'a>> {
+    fn targets<'a>(&self, view: &FrameView<'a>, entities: &'a [EntitySummary]) -> Vec<TraceLinkTarget<'a>> {
         let own_board = match &self.from {
-            LinkEnd::Node(node) => view.snapshot.node(*node).map(|node| node.board),
-            LinkEnd::Entity(_) => None,
+            TraceLinkEnd::Node(node) => view.snapshot.node(*node).map(|node| node.board),
+            TraceLinkEnd::Entity(_) => None,
         };
         let nodes = view.snapshot.nodes().filter(|node| entity_of_node(node).is_none()).filter_map(|node| {
             let more = format!("{} {}", node.name, node.type_id);
             let rank = rank(&self.picker.query, &node.label, &more)?;
-            Some(((rank, own_board == Some(node.board)), Target::Node(node)))
+            Some(((rank, own_board == Some(node.board)), TraceLinkTarget::Node(node)))
         });
         let entities = entities.iter().filter_map(|summary| {
             let rank = rank(&self.picker.query, &summary.title, &summary.entity.id)?;
-            Some(((rank, false), Target::Entity(summary)))
+            Some(((rank, false), TraceLinkTarget::Entity(summary)))
         });
-        let mut found: Vec<((u32, bool), Target<'a>)> =
+        let mut found: Vec<((u32, bool), TraceLinkTarget<'a>)> =
             nodes.chain(entities).filter(|(_, target)| target.end() != self.from).collect();
         found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.title().cmp(b.1.title())));
-        found.truncate(MOST_SHOWN);
+        found.truncate(MAX_LINK_TARGETS);
         found.into_iter().map(|(_, target)| target).collect()
     }
 }
 
-enum Target<'a> {
+enum TraceLinkTarget<'a> {
     Node(&'a Node),
     Entity(&'a EntitySummary),
 }
 
-impl<'a> Target<'a> {
-    fn end(&self) -> LinkEnd {
+impl<'a> TraceLinkTarget<'a> {
+    fn end(&self) -> TraceLinkEnd {
         match self {
-            Self::Node(node) => LinkEnd::Node(node.id),
-            Self::Entity(summary) => LinkEnd::Entity(summary.entity.clone()),
+            Self::Node(node) => TraceLinkEnd::Node(node.id),
+            Self::Entity(summary) => TraceLinkEnd::Entity(summary.entity.clone()),
         }
     }
 
@@ -138,17 +141,17 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn entry(&self, view: &View<'a>) -> Entry<'a> {
+    fn entry(&self, view: &FrameView<'a>) -> PickerEntry<'a> {
         let title = self.title().to_owned();
         match self {
             Self::Node(node) => {
                 let board = view.snapshot.board(node.board).map_or("", |board| board.title.as_str());
                 let def = view.snapshot.registry().get(&node.type_id);
-                Entry { title, note: board.to_owned(), mark: Mark::Type(def), enabled: true }
+                PickerEntry { title, note: board.to_owned(), mark: PickerMark::Type(def), enabled: true }
             }
             Self::Entity(summary) => {
-                let mark = Mark::Icon(type_look(&summary.entity.entity_type).0);
-                Entry { title, note: summary.entity.id.clone(), mark, enabled: true }
+                let mark = PickerMark::Icon(type_look(&summary.entity.entity_type).0);
+                PickerEntry { title, note: summary.entity.id.clone(), mark, enabled: true }
             }
         }
     }

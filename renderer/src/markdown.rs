@@ -1,7 +1,7 @@
 //! Renders Markdown: headings, paragraphs, lists, code blocks with a copy button, tables and links. Fetches nothing, and
 //! shows raw HTML as plain text.
 
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{
     FontId, RichText, TextFormat, TextStyle, Ui,
     text::{LayoutJob, LayoutSection},
@@ -9,14 +9,20 @@ use egui::{
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Longer texts are truncated, because their layout would block the frame.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_MARKDOWN_BYTES: usize = 256 * 1024;
 const INDENT: f32 = 16.0;
 
-pub(crate) fn markdown_ui(ui: &mut Ui, theme: &Theme, text: &str) {
-    let end = (0..=MOST_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+pub(crate) fn markdown_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: &str) {
+    let end =
+        (0..=MAX_MARKDOWN_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let mut page =
-        Page { theme, line: LayoutJob::default(), style: Style::default(), lists: Vec::new(), table: None };
+    let mut page = MarkdownRenderer {
+        theme,
+        line: LayoutJob::default(),
+        style: MarkdownStyle::default(),
+        lists: Vec::new(),
+        table: None,
+    };
     for event in Parser::new_ext(&text[..end], options) {
         page.take(ui, event);
     }
@@ -27,7 +33,7 @@ pub(crate) fn markdown_ui(ui: &mut Ui, theme: &Theme, text: &str) {
 }
 
 #[derive(Debug, Default, Clone)]
-struct Style {
+struct MarkdownStyle {
     heading: Option<HeadingLevel>,
     strong: usize,
     emphasis: usize,
@@ -36,18 +42,18 @@ struct Style {
     quoted: usize,
 }
 
-struct Page<'a> {
-    theme: &'a Theme,
+struct MarkdownRenderer<'a> {
+    theme: &'a WorkbenchTheme,
     /// The current paragraph.
     line: LayoutJob,
-    style: Style,
+    style: MarkdownStyle,
     /// For each enclosing list, the next item number, or `None` for an unordered list.
     lists: Vec<Option<u64>>,
     /// The rows of the current table, each with its cells.
     table: Option<Vec<Vec<LayoutJob>>>,
 }
 
-impl Page<'_> {
+impl MarkdownRenderer<'_> {
     fn take(&mut self, ui: &mut Ui, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(ui, tag),
@@ -216,7 +222,7 @@ impl Page<'_> {
 }
 
 /// Draws columns at their content width and a line below the header.
-fn table_ui(ui: &mut Ui, theme: &Theme, rows: Vec<Vec<LayoutJob>>) {
+fn table_ui(ui: &mut Ui, theme: &WorkbenchTheme, rows: Vec<Vec<LayoutJob>>) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default().max(1);
     let widest = (ui.available_width() / columns as f32 - 24.0).max(40.0);
     let top = ui.cursor().min;
@@ -245,7 +251,7 @@ fn table_ui(ui: &mut Ui, theme: &Theme, rows: Vec<Vec<LayoutJob>>) {
     ui.add_space(8.0);
 }
 
-fn code_ui(ui: &mut Ui, theme: &Theme, code: &str) {
+fn code_ui(ui: &mut Ui, theme: &WorkbenchTheme, code: &str) {
     egui::Frame::new().fill(theme.hover).corner_radius(4).inner_margin(8).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::TOP), |ui| {

@@ -27,7 +27,7 @@ pub(crate) enum PanelId {
 
 /// A side of the canvas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Side {
+pub(crate) enum PanelSide {
     Left,
     Middle,
     /// A column between the canvas and the right side.
@@ -43,7 +43,7 @@ pub(crate) struct PanelDef {
     pub(crate) word: &'static str,
     pub(crate) title: &'static str,
     /// The side until a person moves it.
-    pub(crate) home: Side,
+    pub(crate) home: PanelSide,
     /// Shown at first; a side follows its first panel.
     pub(crate) open: bool,
     /// Closed until a page or a proposal opens it.
@@ -51,35 +51,35 @@ pub(crate) struct PanelDef {
     pub(crate) margin: Margin,
 }
 
-const fn panel(id: PanelId, word: &'static str, title: &'static str, home: Side) -> PanelDef {
+const fn panel(id: PanelId, word: &'static str, title: &'static str, home: PanelSide) -> PanelDef {
     let margin = match home {
-        Side::Middle | Side::Beside => Margin::ZERO,
-        Side::Right => Margin { left: 12, right: 8, top: 4, bottom: 0 },
-        Side::Left | Side::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
+        PanelSide::Middle | PanelSide::Beside => Margin::ZERO,
+        PanelSide::Right => Margin { left: 12, right: 8, top: 4, bottom: 0 },
+        PanelSide::Left | PanelSide::Bottom => Margin { left: 8, right: 8, top: 4, bottom: 4 },
     };
-    let open = matches!(home, Side::Left | Side::Right) || matches!(id, PanelId::Canvas);
+    let open = matches!(home, PanelSide::Left | PanelSide::Right) || matches!(id, PanelId::Canvas);
     let summoned = matches!(id, PanelId::Reader | PanelId::Proposal);
     PanelDef { id, word, title, home, open, summoned, margin }
 }
 
 /// In their first order on each side.
 pub(crate) const PANELS: &[PanelDef] = &[
-    panel(PanelId::Canvas, "canvas", "Canvas", Side::Middle),
-    panel(PanelId::Reader, "spec", "Spec", Side::Middle),
-    panel(PanelId::Palette, "palette", "Palette", Side::Left),
-    panel(PanelId::Outline, "outline", "Outline", Side::Left),
-    panel(PanelId::Specs, "specs", "Specs", Side::Left),
-    panel(PanelId::Inspector, "inspector", "Inspector", Side::Right),
-    panel(PanelId::Proposal, "proposal", "Proposal", Side::Right),
-    panel(PanelId::Preview, "preview", "Preview", Side::Beside),
-    panel(PanelId::Problems, "problems", "Problems", Side::Bottom),
-    panel(PanelId::Terraform, "terraform", "Terraform", Side::Bottom),
-    panel(PanelId::Hcl, "hcl", "HCL", Side::Bottom),
-    panel(PanelId::Review, "review", "Review", Side::Bottom),
-    panel(PanelId::Agents, "agents", "Agents", Side::Bottom),
-    panel(PanelId::Upstreams, "upstreams", "Upstreams", Side::Bottom),
-    panel(PanelId::Audit, "audit", "Audit", Side::Bottom),
-    panel(PanelId::Log, "log", "Log", Side::Bottom),
+    panel(PanelId::Canvas, "canvas", "Canvas", PanelSide::Middle),
+    panel(PanelId::Reader, "spec", "Spec", PanelSide::Middle),
+    panel(PanelId::Palette, "palette", "Palette", PanelSide::Left),
+    panel(PanelId::Outline, "outline", "Outline", PanelSide::Left),
+    panel(PanelId::Specs, "specs", "Specs", PanelSide::Left),
+    panel(PanelId::Inspector, "inspector", "Inspector", PanelSide::Right),
+    panel(PanelId::Proposal, "proposal", "Proposal", PanelSide::Right),
+    panel(PanelId::Preview, "preview", "Preview", PanelSide::Beside),
+    panel(PanelId::Problems, "problems", "Problems", PanelSide::Bottom),
+    panel(PanelId::Terraform, "terraform", "Terraform", PanelSide::Bottom),
+    panel(PanelId::Hcl, "hcl", "HCL", PanelSide::Bottom),
+    panel(PanelId::Review, "review", "Review", PanelSide::Bottom),
+    panel(PanelId::Agents, "agents", "Agents", PanelSide::Bottom),
+    panel(PanelId::Upstreams, "upstreams", "Upstreams", PanelSide::Bottom),
+    panel(PanelId::Audit, "audit", "Audit", PanelSide::Bottom),
+    panel(PanelId::Log, "log", "Log", PanelSide::Bottom),
 ];
 
 impl PanelId {

@@ -1,29 +1,30 @@
 //! A searchable list with keyboard navigation, shared by quick add, the command palette and other pickers.
 
 use crate::widgets::{
-    ROW, Row, body_font, paint_icon, paint_line, paint_type_mark, row_ui, search_field_ui, small_font,
+    ListRow, ROW_HEIGHT, body_font, paint_icon, paint_line, paint_type_mark, row_ui, search_field_ui,
+    small_font,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Align2, Key, Modifiers, Rect, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::TypeDef;
 
 /// One entry of the list.
-pub(crate) struct Entry<'a> {
+pub(crate) struct PickerEntry<'a> {
     pub(crate) title: String,
     /// Muted text at the right.
     pub(crate) note: String,
-    pub(crate) mark: Mark<'a>,
+    pub(crate) mark: PickerMark<'a>,
     pub(crate) enabled: bool,
 }
 
-pub(crate) enum Mark<'a> {
+pub(crate) enum PickerMark<'a> {
     Type(Option<&'a TypeDef>),
     Icon(&'static str),
 }
 
 /// The query and the highlighted row.
 #[derive(Debug, Default)]
-pub(crate) struct Picker {
+pub(crate) struct SearchPicker {
     pub(crate) query: String,
     lit: usize,
     shown_before: bool,
@@ -32,14 +33,14 @@ pub(crate) struct Picker {
     confirmed: bool,
 }
 
-impl Picker {
+impl SearchPicker {
     /// Draws the search field and the list. Returns the index of the chosen entry.
     pub(crate) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        theme: &Theme,
+        theme: &WorkbenchTheme,
         (name, hint): (&str, &str),
-        entries: &[Entry<'_>],
+        entries: &[PickerEntry<'_>],
     ) -> Option<usize> {
         // Consumes the keys before the field handles them, so that its cursor does not move.
         let (down, up, enter) = ui.input_mut(|input| {
@@ -68,7 +69,7 @@ impl Picker {
             enter.then_some(self.lit).filter(|index| entries.get(*index).is_some_and(|entry| entry.enabled));
 
         ui.add_space(4.0);
-        let tallest = (ROW * 9.0).min(ui.ctx().content_rect().height() - 120.0).max(ROW * 2.0);
+        let tallest = (ROW_HEIGHT * 9.0).min(ui.ctx().content_rect().height() - 120.0).max(ROW_HEIGHT * 2.0);
         egui::ScrollArea::vertical().max_height(tallest).auto_shrink([false, true]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if entries.is_empty() {
@@ -93,13 +94,13 @@ impl Picker {
     }
 }
 
-fn entry_ui(ui: &mut Ui, theme: &Theme, entry: &Entry<'_>, lit: bool) -> egui::Response {
-    let row = Row { name: &entry.title, selected: lit, sense: Sense::click() };
+fn entry_ui(ui: &mut Ui, theme: &WorkbenchTheme, entry: &PickerEntry<'_>, lit: bool) -> egui::Response {
+    let row = ListRow { name: &entry.title, selected: lit, sense: Sense::click() };
     row_ui(ui, theme, row, |ui, room| {
         let mark = Rect::from_center_size(pos2(room.left() + 9.0, room.center().y), Vec2::splat(18.0));
         match &entry.mark {
-            Mark::Type(def) => paint_type_mark(ui.painter(), mark, theme, *def),
-            Mark::Icon(icon) => paint_icon(ui.painter(), icon, mark.shrink(2.0), theme.text_muted),
+            PickerMark::Type(def) => paint_type_mark(ui.painter(), mark, theme, *def),
+            PickerMark::Icon(icon) => paint_icon(ui.painter(), icon, mark.shrink(2.0), theme.text_muted),
         }
         let room = Rect::from_min_max(room.min + vec2(26.0, 0.0), room.max);
         let note = paint_line(ui, room, Align2::RIGHT_CENTER, &entry.note, small_font(ui), theme.text_subtle);

@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 /// The debounce delay in seconds: one update for a drag of the view, and recent enough after a crash.
-const DELAY: f64 = 0.15;
+const PRESENCE_DELAY_SECONDS: f64 = 0.15;
 
 /// The time at which the next presence update is due.
 #[derive(Debug, Default)]
-pub(crate) struct Debounce {
+pub(crate) struct PresenceDebounce {
     due: Option<f64>,
 }
 
-impl Debounce {
+impl PresenceDebounce {
     /// Records a change at `now` (seconds). Further changes do not postpone an update that is already scheduled.
     pub(crate) fn changed(&mut self, now: f64, context: &egui::Context) {
         if self.due.is_none() {
-            self.due = Some(now + DELAY);
-            context.request_repaint_after(Duration::from_secs_f64(DELAY));
+            self.due = Some(now + PRESENCE_DELAY_SECONDS);
+            context.request_repaint_after(Duration::from_secs_f64(PRESENCE_DELAY_SECONDS));
         }
     }
 

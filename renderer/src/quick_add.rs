@@ -1,41 +1,46 @@
 //! Quick add: a searchable list of types at the pointer. Opened from a port, it also connects the new node.
 
 use crate::{
-    picker::{Entry, Mark, Picker, rank},
-    placing::{container_at, fitting_port, parent_for},
-    view::{Action, View},
+    node_placement::{container_at, fitting_port, parent_for},
+    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    view::{FrameView, WindowAction},
 };
 use egui::{Context, Frame, Id, Key, Modifiers, Order, Pos2};
-use shared_protocol::{Endpoint, Point, TypeDef};
+use shared_protocol::{BoardPoint, EdgeEndpoint, TypeDef};
 
 const WIDTH: f32 = 300.0;
 
 pub(crate) struct QuickAdd {
     /// The screen position of the list.
     screen: Pos2,
-    at: Point,
-    from: Option<Endpoint>,
-    picker: Picker,
+    at: BoardPoint,
+    from: Option<EdgeEndpoint>,
+    picker: SearchPicker,
     fresh: bool,
 }
 
 impl QuickAdd {
-    pub(crate) fn new(screen: Pos2, at: Point, from: Option<Endpoint>) -> Self {
-        Self { screen, at, from, picker: Picker::default(), fresh: true }
+    pub(crate) fn new(screen: Pos2, at: BoardPoint, from: Option<EdgeEndpoint>) -> Self {
+        Self { screen, at, from, picker: SearchPicker::default(), fresh: true }
     }
 
     /// Returns `false` when the list closes.
-    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
         let types = candidates(view, self.at, self.from.as_ref(), &self.picker.query);
-        let entries: Vec<Entry<'_>> = types
+        let entries: Vec<PickerEntry<'_>> = types
             .iter()
-            .map(|def| Entry {
+            .map(|def| PickerEntry {
                 title: def.title.clone(),
                 note: def.category.clone(),
-                mark: Mark::Type(Some(def)),
+                mark: PickerMark::Type(Some(def)),
                 enabled: true,
             })
             .collect();
@@ -59,9 +64,9 @@ impl QuickAdd {
         if let Some(def) = area.inner.and_then(|index| types.get(index)) {
             actions.push(match &self.from {
                 Some(from) => {
-                    Action::AddConnected { type_id: def.id.clone(), at: self.at, from: from.clone() }
+                    WindowAction::AddConnected { type_id: def.id.clone(), at: self.at, from: from.clone() }
                 }
-                None => Action::AddAt { type_id: def.id.clone(), at: self.at },
+                None => WindowAction::AddAt { type_id: def.id.clone(), at: self.at },
             });
             return false;
         }
@@ -72,7 +77,12 @@ impl QuickAdd {
 }
 
 /// Types that are allowed at the position and, when opened from a port, that a rule connects with it. Best match first.
-fn candidates<'a>(view: &View<'a>, at: Point, from: Option<&Endpoint>, query: &str) -> Vec<&'a TypeDef> {
+fn candidates<'a>(
+    view: &FrameView<'a>,
+    at: BoardPoint,
+    from: Option<&EdgeEndpoint>,
+    query: &str,
+) -> Vec<&'a TypeDef> {
     let Some(board) = view.board() else { return Vec::new() };
     let inner = container_at(view.snapshot, board.id, at);
     let mut found: Vec<(u32, &TypeDef)> = view

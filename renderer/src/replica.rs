@@ -1,37 +1,40 @@
 //! The replica of main's state. Pure: each message updates the replica and returns the [`Received`] update for the window.
 
-use authority::{Problems, Registry, Snapshot};
+use authority::{ProblemIndex, Snapshot, TypeRegistry};
 use shared_protocol::{
     BoardId, Change, Refusal,
     bundle::BundlesView,
-    link::LinksView,
     mcp::McpView,
-    messages::{Answer, Patch, PlainFolder, Presence, RegistryView, Status, ToRenderer, WorkspaceView},
-    previews::{PreviewsView, SessionId, ShownInstance},
+    messages::{
+        FullWorkspaceView, Patch, PlainFolder, Presence, RegistryView, ToRenderer, WorkbenchResponse,
+        WorkspaceStatus,
+    },
+    preview_sessions::{PreviewId, PreviewInstanceBox, PreviewsView},
     review::ReviewView,
-    terraform::{RunId, RunLine, TerraformView},
+    terraform::{TerraformRunId, TerraformRunLine, TerraformView},
+    trace_link::TraceLinksView,
     upstreams::UpstreamsView,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The replicated workspace.
-pub struct Workspace {
+pub struct ReplicatedWorkspace {
     pub root: String,
     pub name: String,
     pub snapshot: Snapshot,
-    pub problems: Problems,
+    pub problems: ProblemIndex,
     /// The number of problems on each board that has any.
     pub problem_counts: BTreeMap<BoardId, usize>,
-    pub status: Status,
+    pub status: WorkspaceStatus,
 }
 
 #[derive(Default)]
 pub struct Replica {
-    workspace: Option<Workspace>,
+    workspace: Option<ReplicatedWorkspace>,
     /// The MCP state, which does not depend on the open workspace.
     mcp: McpView,
     bundles: BundlesView,
-    links: LinksView,
+    links: TraceLinksView,
     terraform: TerraformView,
     review: ReviewView,
     previews: PreviewsView,
@@ -42,7 +45,7 @@ pub struct Replica {
 
 /// The effect of a message on the window.
 #[derive(Debug)]
-pub enum Received {
+pub enum ReplicaUpdate {
     /// The message had no effect, for example because a resync is in progress.
     Ignored,
     /// A workspace was opened, with the designer's saved presence.
@@ -61,22 +64,22 @@ pub enum Received {
     Previews,
     /// A preview has a new frame.
     PreviewFrame {
-        session: SessionId,
+        session: PreviewId,
         generation: u32,
     },
     /// The positions of the instances in a preview.
     PreviewInstances {
-        session: SessionId,
-        instances: Vec<ShownInstance>,
+        session: PreviewId,
+        instances: Vec<PreviewInstanceBox>,
     },
     RunLines {
-        run: RunId,
+        run: TerraformRunId,
         first: u64,
-        lines: Vec<RunLine>,
+        lines: Vec<TerraformRunLine>,
     },
     Answered {
         request: u64,
-        result: Result<Answer, Refusal>,
+        result: Result<WorkbenchResponse, Refusal>,
     },
     Raise,
     CrashReport {
@@ -91,7 +94,7 @@ pub enum Received {
 }
 
 impl Replica {
-    pub fn workspace(&self) -> Option<&Workspace> {
+    pub fn workspace(&self) -> Option<&ReplicatedWorkspace> {
         self.workspace.as_ref()
     }
 
@@ -103,7 +106,7 @@ impl Replica {
         &self.bundles
     }
 
-    pub fn links(&self) -> &LinksView {
+    pub fn links(&self) -> &TraceLinksView {
         &self.links
     }
 
@@ -123,10 +126,10 @@ impl Replica {
         &self.previews
     }
 
-    pub fn receive(&mut self, message: ToRenderer) -> Received {
+    pub fn receive(&mut self, message: ToRenderer) -> ReplicaUpdate {
         match message {
             ToRenderer::Challenge { .. } => {
-                Received::Broken("the main process sent a second challenge".to_owned())
+                ReplicaUpdate::Broken("the main process sent a second challenge".to_owned())
             }
             ToRenderer::Workspace(view) => self.open(*view),
             ToRenderer::Patch(patch) => self.patch(patch),
@@ -134,94 +137,95 @@ impl Replica {
             ToRenderer::Status(status) => match &mut self.workspace {
                 Some(workspace) => {
                     workspace.status = status;
-                    Received::Status
+                    ReplicaUpdate::Status
                 }
-                None => Received::Ignored,
+                None => ReplicaUpdate::Ignored,
             },
             ToRenderer::Mcp(view) => {
                 self.mcp = *view;
-                Received::Status
+                ReplicaUpdate::Status
             }
             ToRenderer::Bundles(view) => {
                 self.bundles = *view;
-                Received::Bundles
+                ReplicaUpdate::Bundles
             }
             ToRenderer::Links(view) => {
                 self.links = *view;
-                Received::Status
+                ReplicaUpdate::Status
             }
             ToRenderer::Terraform(view) => {
                 self.terraform = *view;
-                Received::Terraform
+                ReplicaUpdate::Terraform
             }
             ToRenderer::Review(view) => {
                 self.review = *view;
-                Received::Review
+                ReplicaUpdate::Review
             }
             ToRenderer::Upstreams(view) => {
                 self.upstreams = *view;
-                Received::Status
+                ReplicaUpdate::Status
             }
             ToRenderer::Previews(view) => {
                 self.previews = *view;
-                Received::Previews
+                ReplicaUpdate::Previews
             }
             ToRenderer::PreviewFrame { session, generation, .. } => {
-                Received::PreviewFrame { session, generation }
+                ReplicaUpdate::PreviewFrame { session, generation }
             }
             ToRenderer::PreviewInstances { session, instances } => {
-                Received::PreviewInstances { session, instances }
+                ReplicaUpdate::PreviewInstances { session, instances }
             }
             // `Incoming::Frames` delivers the memory itself.
-            ToRenderer::PreviewMemory { .. } => Received::Ignored,
-            ToRenderer::RunLines { run, first, lines } => Received::RunLines { run, first, lines },
-            ToRenderer::Answer { request, result } => Received::Answered { request, result },
-            ToRenderer::Raise => Received::Raise,
-            ToRenderer::CrashReport { headline } => Received::CrashReport { headline },
-            ToRenderer::Welcome { folder } => Received::Welcome(folder),
+            ToRenderer::PreviewMemory { .. } => ReplicaUpdate::Ignored,
+            ToRenderer::RunLines { run, first, lines } => ReplicaUpdate::RunLines { run, first, lines },
+            ToRenderer::Answer { request, result } => ReplicaUpdate::Answered { request, result },
+            ToRenderer::Raise => ReplicaUpdate::Raise,
+            ToRenderer::CrashReport { headline } => ReplicaUpdate::CrashReport { headline },
+            ToRenderer::Welcome { folder } => ReplicaUpdate::Welcome(folder),
         }
     }
 
-    fn open(&mut self, view: WorkspaceView) -> Received {
-        let WorkspaceView { root, name, document, registry, presence, status } = view;
+    fn open(&mut self, view: FullWorkspaceView) -> ReplicaUpdate {
+        let FullWorkspaceView { root, name, document, registry, presence, status } = view;
         match Snapshot::from_document(document, compose(registry)) {
             Ok(snapshot) => {
-                let problems = Problems::of(&snapshot);
+                let problems = ProblemIndex::check_all(&snapshot);
                 let problem_counts = count(&problems);
-                self.workspace = Some(Workspace { root, name, snapshot, problems, problem_counts, status });
+                self.workspace =
+                    Some(ReplicatedWorkspace { root, name, snapshot, problems, problem_counts, status });
                 self.waiting = false;
-                Received::Opened(presence)
+                ReplicaUpdate::Opened(presence)
             }
             Err(error) => {
-                Received::Broken(format!("the workspace from the main process is inconsistent: {error}"))
+                ReplicaUpdate::Broken(format!("the workspace from the main process is inconsistent: {error}"))
             }
         }
     }
 
-    fn patch(&mut self, patch: Patch) -> Received {
+    fn patch(&mut self, patch: Patch) -> ReplicaUpdate {
         let Some(workspace) = self.workspace.as_mut().filter(|_| !self.waiting) else {
-            return Received::Ignored;
+            return ReplicaUpdate::Ignored;
         };
         if let Err(error) = workspace.snapshot.apply(patch.revision, &patch.changes) {
             tracing::warn!(%error, "cannot apply a patch; requesting a resync");
             self.waiting = true;
-            return Received::Resync;
+            return ReplicaUpdate::Resync;
         }
         workspace.problems.update(&workspace.snapshot, &patch.changes);
         workspace.problem_counts = count(&workspace.problems);
-        Received::Patched(patch.changes)
+        ReplicaUpdate::Patched(patch.changes)
     }
 
-    fn registry(&mut self, view: RegistryView) -> Received {
-        let Some(workspace) = &mut self.workspace else { return Received::Ignored };
+    fn registry(&mut self, view: RegistryView) -> ReplicaUpdate {
+        let Some(workspace) = &mut self.workspace else { return ReplicaUpdate::Ignored };
         workspace.snapshot = workspace.snapshot.clone().with_registry(compose(view));
-        workspace.problems = Problems::of(&workspace.snapshot);
+        workspace.problems = ProblemIndex::check_all(&workspace.snapshot);
         workspace.problem_counts = count(&workspace.problems);
-        Received::Registry
+        ReplicaUpdate::Registry
     }
 }
 
-pub(crate) fn count(problems: &Problems) -> BTreeMap<BoardId, usize> {
+pub(crate) fn count(problems: &ProblemIndex) -> BTreeMap<BoardId, usize> {
     let mut counts = BTreeMap::new();
     for problem in problems.iter() {
         *counts.entry(problem.board).or_default() += 1;
@@ -229,15 +233,15 @@ pub(crate) fn count(problems: &Problems) -> BTreeMap<BoardId, usize> {
     counts
 }
 
-fn compose(view: RegistryView) -> Arc<Registry> {
-    Arc::new(Registry::from_parts(view.types, view.rules, view.problems))
+fn compose(view: RegistryView) -> Arc<TypeRegistry> {
+    Arc::new(TypeRegistry::from_parts(view.types, view.rules, view.problems))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use shared_protocol::{
-        Actor, ActorKind, Board, BoardKind, BoardName, Document, Revision, messages::WorkspaceView,
+        Actor, ActorKind, Board, BoardKind, BoardName, GraphDocument, Revision, messages::FullWorkspaceView,
     };
 
     fn board(bits: u64, name: &str) -> Board {
@@ -246,17 +250,17 @@ mod tests {
     }
 
     fn workspace(revision: u64) -> ToRenderer {
-        ToRenderer::Workspace(Box::new(WorkspaceView {
+        ToRenderer::Workspace(Box::new(FullWorkspaceView {
             root: "/tmp/work".into(),
             name: "work".into(),
-            document: Document {
+            document: GraphDocument {
                 revision: Revision(revision),
                 boards: vec![board(1, "main")],
-                ..Document::default()
+                ..GraphDocument::default()
             },
             registry: RegistryView::default(),
             presence: Presence::default(),
-            status: Status::default(),
+            status: WorkspaceStatus::default(),
         }))
     }
 
@@ -273,9 +277,11 @@ mod tests {
     #[test]
     fn patches_follow_each_other() {
         let mut replica = Replica::default();
-        assert!(matches!(replica.receive(patch(5, 2)), Received::Ignored), "nothing is open yet");
-        assert!(matches!(replica.receive(workspace(4)), Received::Opened(_)));
-        assert!(matches!(replica.receive(patch(5, 2)), Received::Patched(changes) if changes.len() == 1));
+        assert!(matches!(replica.receive(patch(5, 2)), ReplicaUpdate::Ignored), "nothing is open yet");
+        assert!(matches!(replica.receive(workspace(4)), ReplicaUpdate::Opened(_)));
+        assert!(
+            matches!(replica.receive(patch(5, 2)), ReplicaUpdate::Patched(changes) if changes.len() == 1)
+        );
         let snapshot = &replica.workspace().unwrap().snapshot;
         assert_eq!((snapshot.revision(), snapshot.boards().count()), (Revision(5), 2));
     }
@@ -284,31 +290,34 @@ mod tests {
     fn a_gap_asks_once_and_waits_for_everything() {
         let mut replica = Replica::default();
         replica.receive(workspace(4));
-        assert!(matches!(replica.receive(patch(6, 2)), Received::Resync));
-        assert!(matches!(replica.receive(patch(7, 3)), Received::Ignored), "not asked for twice");
+        assert!(matches!(replica.receive(patch(6, 2)), ReplicaUpdate::Resync));
+        assert!(matches!(replica.receive(patch(7, 3)), ReplicaUpdate::Ignored), "not asked for twice");
         assert_eq!(replica.workspace().unwrap().snapshot.revision(), Revision(4), "nothing half applied");
-        assert!(matches!(replica.receive(workspace(7)), Received::Opened(_)));
-        assert!(matches!(replica.receive(patch(8, 4)), Received::Patched(_)));
+        assert!(matches!(replica.receive(workspace(7)), ReplicaUpdate::Opened(_)));
+        assert!(matches!(replica.receive(patch(8, 4)), ReplicaUpdate::Patched(_)));
     }
 
     #[test]
     fn a_patch_that_does_not_fit_asks_too() {
         let mut replica = Replica::default();
         replica.receive(workspace(4));
-        assert!(matches!(replica.receive(patch(5, 1)), Received::Resync), "the board is there already");
+        assert!(matches!(replica.receive(patch(5, 1)), ReplicaUpdate::Resync), "the board is there already");
     }
 
     #[test]
     fn status_and_answers_pass_through() {
         let mut replica = Replica::default();
-        assert!(matches!(replica.receive(ToRenderer::Status(Status::default())), Received::Ignored));
+        assert!(matches!(
+            replica.receive(ToRenderer::Status(WorkspaceStatus::default())),
+            ReplicaUpdate::Ignored
+        ));
         replica.receive(workspace(4));
-        let status = Status { saved: Revision(3), ..Status::default() };
-        assert!(matches!(replica.receive(ToRenderer::Status(status.clone())), Received::Status));
+        let status = WorkspaceStatus { saved: Revision(3), ..WorkspaceStatus::default() };
+        assert!(matches!(replica.receive(ToRenderer::Status(status.clone())), ReplicaUpdate::Status));
         assert_eq!(replica.workspace().unwrap().status, status);
-        let answer = ToRenderer::Answer { request: 7, result: Ok(Answer::Done) };
-        assert!(matches!(replica.receive(answer), Received::Answered { request: 7, .. }));
+        let answer = ToRenderer::Answer { request: 7, result: Ok(WorkbenchResponse::Done) };
+        assert!(matches!(replica.receive(answer), ReplicaUpdate::Answered { request: 7, .. }));
         let challenge = ToRenderer::Challenge { protocol: 1, token: [0; 32] };
-        assert!(matches!(replica.receive(challenge), Received::Broken(_)));
+        assert!(matches!(replica.receive(challenge), ReplicaUpdate::Broken(_)));
     }
 }

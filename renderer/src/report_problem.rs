@@ -1,33 +1,33 @@
 //! *Help → Report a problem…*: shows a problem report to read and copy. Nothing is sent.
 
 use crate::widgets::{modal_frame, muted_ui};
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Context, Id, RichText, TextEdit};
 
-const WHERE: &str = "Copy this report into a new issue on the project's issue tracker and describe the steps that led to \
+const REPORT_INSTRUCTIONS: &str = "Copy this report into a new issue on the project's issue tracker and describe the steps that led to \
 the problem. Draftboard sends nothing: review the report first, and remove anything you do not want to share.";
 
 #[derive(Debug, Default)]
-pub(crate) struct ReportDialog {
+pub(crate) struct ProblemReportDialog {
     /// `None` until main answers.
     text: Option<String>,
     copied: bool,
 }
 
-impl ReportDialog {
+impl ProblemReportDialog {
     pub(crate) fn receive(&mut self, text: String) {
         self.text = Some(text);
     }
 
     /// Returns `false` when the dialog closes.
-    pub(crate) fn show_ui(&mut self, context: &Context, theme: &Theme) -> bool {
+    pub(crate) fn show_ui(&mut self, context: &Context, theme: &WorkbenchTheme) -> bool {
         let page = egui::Modal::new(Id::unique("report a problem")).frame(modal_frame(context));
         let response = page.show(context, |ui| {
             let room = context.content_rect();
             ui.set_width(680.0_f32.min(room.width() - 80.0));
             ui.label(RichText::new("Report a problem").heading());
             ui.add_space(8.0);
-            muted_ui(ui, theme, WHERE);
+            muted_ui(ui, theme, REPORT_INSTRUCTIONS);
             ui.add_space(8.0);
             let mut shown = self.text.as_deref().unwrap_or("Collecting the report…");
             egui::ScrollArea::vertical()

@@ -2,64 +2,64 @@
 
 use crate::{
     agents::{
-        approvals::Approvals,
-        settings::{self as agents, McpSettings},
+        approvals::ApprovalsSection,
+        settings::{self as agents, McpSettingsSection},
     },
     picker::rank,
-    remembered::{PointerStyle, SCALES, Settings, ThemeChoice},
-    view::{Action, View},
+    saved_state::{PointerStyle, ThemeChoice, UI_SCALES_PERCENT, WindowSettings},
+    view::{FrameView, WindowAction},
     widgets::{modal_frame, muted_ui, search_field_ui},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Context, Id, RichText, Ui};
 use shared_protocol::mcp::McpView;
 
 #[derive(Debug, Default)]
 pub(crate) struct SettingsPage {
     query: String,
-    mcp: McpSettings,
-    approvals: Approvals,
+    mcp: McpSettingsSection,
+    approvals: ApprovalsSection,
     shown_before: bool,
 }
 
 /// Search keywords for the standing approvals.
-const APPROVALS: &str = "agents review proposals accept grant revoke unattended scripts";
+const APPROVAL_KEYWORDS: &str = "agents review proposals accept grant revoke unattended scripts";
 
 /// One setting: its title, description, search keywords and control.
 #[derive(Clone, Copy)]
-struct Setting {
+struct SettingDef {
     title: &'static str,
     text: &'static str,
     words: &'static str,
-    control: fn(&mut Ui, &mut Settings),
+    control: fn(&mut Ui, &mut WindowSettings),
 }
 
-const ALL: [Setting; 5] = [
-    Setting {
+const SETTINGS: [SettingDef; 5] = [
+    SettingDef {
         title: "Theme",
         text: "Light, dark, high contrast, or the system theme.",
         words: "appearance colours night day",
         control: theme_ui,
     },
-    Setting {
+    SettingDef {
         title: "UI scale",
         text: "The size of the whole interface. Board zoom is separate.",
         words: "size font zoom interface dpi",
         control: scale_ui,
     },
-    Setting {
+    SettingDef {
         title: "Reduced motion",
         text: "Turns off the animation of panels and views.",
         words: "animation accessibility",
         control: motion_ui,
     },
-    Setting {
+    SettingDef {
         title: "Pointer",
         text: "Design tool: scroll to pan, drag on empty space to select. Map: scroll to zoom, drag to pan, Shift+drag to select.",
         words: "mouse wheel scroll zoom pan marquee trackpad",
         control: pointer_ui,
     },
-    Setting {
+    SettingDef {
         title: "Minimap",
         text: "An overview in the corner of the board, shown when part of the board is out of view.",
         words: "overview canvas",
@@ -72,11 +72,11 @@ impl SettingsPage {
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
-        theme: &Theme,
-        settings: &mut Settings,
+        theme: &WorkbenchTheme,
+        settings: &mut WindowSettings,
         mcp: &McpView,
-        view: Option<&View<'_>>,
-        actions: &mut Vec<Action>,
+        view: Option<&FrameView<'_>>,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
         let page = egui::Modal::new(Id::unique("settings")).frame(modal_frame(context));
         let response = page.show(context, |ui| {
@@ -96,19 +96,19 @@ impl SettingsPage {
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     let mut found = 0;
-                    for setting in ALL {
+                    for setting in SETTINGS {
                         let more = format!("{} {}", setting.text, setting.words);
                         if rank(&self.query, setting.title, &more).is_some() {
                             setting_ui(ui, theme, setting, settings);
                             found += 1;
                         }
                     }
-                    if rank(&self.query, "MCP server", agents::WORDS).is_some() {
+                    if rank(&self.query, "MCP server", agents::SEARCH_KEYWORDS).is_some() {
                         self.mcp.show_ui(ui, theme, mcp, actions);
                         found += 1;
                     }
                     if let Some(view) =
-                        view.filter(|_| rank(&self.query, "Standing approvals", APPROVALS).is_some())
+                        view.filter(|_| rank(&self.query, "Standing approvals", APPROVAL_KEYWORDS).is_some())
                     {
                         self.approvals.show_ui(ui, view, actions);
                         found += 1;
@@ -120,9 +120,9 @@ impl SettingsPage {
             ui.add_space(8.0);
             ui.horizontal(|ui| {
                 let close = ui.button("Close").clicked();
-                let changed = *settings != Settings::default();
+                let changed = *settings != WindowSettings::default();
                 if ui.add_enabled(changed, egui::Button::new("Reset all")).clicked() {
-                    *settings = Settings::default();
+                    *settings = WindowSettings::default();
                 }
                 !close
             })
@@ -132,7 +132,7 @@ impl SettingsPage {
     }
 }
 
-fn setting_ui(ui: &mut Ui, theme: &Theme, setting: Setting, settings: &mut Settings) {
+fn setting_ui(ui: &mut Ui, theme: &WorkbenchTheme, setting: SettingDef, settings: &mut WindowSettings) {
     ui.push_id(setting.title, |ui| {
         ui.add_space(4.0);
         ui.label(setting.title);
@@ -143,7 +143,7 @@ fn setting_ui(ui: &mut Ui, theme: &Theme, setting: Setting, settings: &mut Setti
     });
 }
 
-fn theme_ui(ui: &mut Ui, settings: &mut Settings) {
+fn theme_ui(ui: &mut Ui, settings: &mut WindowSettings) {
     ui.horizontal_wrapped(|ui| {
         let choices = [
             (ThemeChoice::System, "System"),
@@ -158,15 +158,15 @@ fn theme_ui(ui: &mut Ui, settings: &mut Settings) {
 }
 
 /// Offers fixed steps instead of a slider, which would move under the pointer while the scale changes.
-fn scale_ui(ui: &mut Ui, settings: &mut Settings) {
+fn scale_ui(ui: &mut Ui, settings: &mut WindowSettings) {
     ui.horizontal_wrapped(|ui| {
-        for scale in SCALES {
+        for scale in UI_SCALES_PERCENT {
             ui.selectable_value(&mut settings.scale, scale, format!("{scale} %"));
         }
     });
 }
 
-fn pointer_ui(ui: &mut Ui, settings: &mut Settings) {
+fn pointer_ui(ui: &mut Ui, settings: &mut WindowSettings) {
     ui.horizontal_wrapped(|ui| {
         for (style, word) in [(PointerStyle::Design, "Design tool"), (PointerStyle::Map, "Map")] {
             ui.selectable_value(&mut settings.pointer, style, word);
@@ -174,10 +174,10 @@ fn pointer_ui(ui: &mut Ui, settings: &mut Settings) {
     });
 }
 
-fn minimap_ui(ui: &mut Ui, settings: &mut Settings) {
+fn minimap_ui(ui: &mut Ui, settings: &mut WindowSettings) {
     ui.checkbox(&mut settings.minimap, "Show the minimap");
 }
 
-fn motion_ui(ui: &mut Ui, settings: &mut Settings) {
+fn motion_ui(ui: &mut Ui, settings: &mut WindowSettings) {
     ui.checkbox(&mut settings.reduced_motion, "Reduce motion");
 }

@@ -1,14 +1,14 @@
 //! The shortcuts sheet (`?`): lists every shortcut of the command table.
 
 use crate::{
-    commands::{Menu, TABLE},
+    commands::{COMMANDS, CommandMenu},
     widgets::modal_frame,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Context, Id, RichText, Ui};
 
 /// Pointer actions on the canvas. Keys come from the command table.
-const POINTER: &[(&str, &str)] = &[
+const POINTER_ACTIONS: &[(&str, &str)] = &[
     ("Pan", "Space+drag, scroll"),
     ("Zoom to the pointer", "Ctrl+scroll"),
     ("Add to the selection", "Shift+click"),
@@ -17,7 +17,7 @@ const POINTER: &[(&str, &str)] = &[
 ];
 
 /// Returns `false` when the sheet closes.
-pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &Theme) -> bool {
+pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &WorkbenchTheme) -> bool {
     let response =
         egui::Modal::new(Id::unique("shortcuts")).frame(modal_frame(context)).show(context, |ui| {
             ui.set_width(720.0_f32.min(context.content_rect().width() - 80.0));
@@ -28,15 +28,15 @@ pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &Theme) -> bool {
                 ui.spacing_mut().interact_size.y = 20.0;
                 ui.spacing_mut().item_spacing = egui::vec2(32.0, 2.0);
                 ui.columns(2, |columns| {
-                    for menu in [Menu::File, Menu::Edit, Menu::Help] {
+                    for menu in [CommandMenu::File, CommandMenu::Edit, CommandMenu::Help] {
                         section_ui(&mut columns[0], theme, menu);
                     }
-                    for menu in [Menu::Arrange, Menu::Board, Menu::View] {
+                    for menu in [CommandMenu::Arrange, CommandMenu::Board, CommandMenu::View] {
                         section_ui(&mut columns[1], theme, menu);
                     }
                     heading_ui(&mut columns[0], theme, "Canvas");
                     line_ui(&mut columns[0], theme, "Nudge (Shift: by 10)", "Arrows");
-                    for (what, how) in POINTER {
+                    for (what, how) in POINTER_ACTIONS {
                         line_ui(&mut columns[0], theme, what, how);
                     }
                 });
@@ -47,20 +47,20 @@ pub(crate) fn shortcuts_sheet_ui(context: &Context, theme: &Theme) -> bool {
     response.inner && !response.should_close()
 }
 
-fn section_ui(ui: &mut Ui, theme: &Theme, menu: Menu) {
+fn section_ui(ui: &mut Ui, theme: &WorkbenchTheme, menu: CommandMenu) {
     heading_ui(ui, theme, menu.title());
-    for def in TABLE.iter().filter(|def| def.menu == menu && !def.keys.is_empty()) {
+    for def in COMMANDS.iter().filter(|def| def.menu == menu && !def.keys.is_empty()) {
         let keys: Vec<String> = def.keys.iter().map(|keys| keys.text()).collect();
         line_ui(ui, theme, def.text.trim_end_matches('…'), &keys.join(" or "));
     }
 }
 
-fn heading_ui(ui: &mut Ui, theme: &Theme, text: &str) {
+fn heading_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: &str) {
     ui.add_space(6.0);
     ui.label(RichText::new(text).small().color(theme.text_muted));
 }
 
-fn line_ui(ui: &mut Ui, theme: &Theme, what: &str, how: &str) {
+fn line_ui(ui: &mut Ui, theme: &WorkbenchTheme, what: &str, how: &str) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
         ui.label(what);

@@ -1,14 +1,14 @@
 //! Small widgets that several panels share. All colours come from the theme.
 
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{
     Align2, Color32, CornerRadius, FontId, Painter, Rect, Response, RichText, Role, Sense, Stroke,
     StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
-use shared_protocol::{BoardKind, TypeDef, messages::Severity, registry::Accent};
+use shared_protocol::{BoardKind, TypeDef, messages::ProblemSeverity, registry::Accent};
 
 /// The height of a row in lists and trees.
-pub(crate) const ROW: f32 = 26.0;
+pub(crate) const ROW_HEIGHT: f32 = 26.0;
 
 /// Paints an icon of the shell, or else of the type icon set.
 pub(crate) fn paint_icon(painter: &Painter, name: &str, rect: Rect, color: Color32) {
@@ -34,7 +34,7 @@ pub(crate) fn icon_ui(ui: &mut Ui, name: &str, size: f32, color: Color32) {
 }
 
 /// Paints the mark of a type: its icon on a tile of its accent colour.
-pub(crate) fn paint_type_mark(painter: &Painter, rect: Rect, theme: &Theme, def: Option<&TypeDef>) {
+pub(crate) fn paint_type_mark(painter: &Painter, rect: Rect, theme: &WorkbenchTheme, def: Option<&TypeDef>) {
     let accent = def.map_or(Accent::Grey, |def| def.accent);
     let icon = def.map_or("box", |def| def.icon.as_str());
     painter.rect_filled(rect, CornerRadius::same(4), theme.tile(accent));
@@ -42,7 +42,7 @@ pub(crate) fn paint_type_mark(painter: &Painter, rect: Rect, theme: &Theme, def:
 }
 
 /// An icon button. Its accessible name is also its tooltip.
-pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &Theme, icon: &str, name: &str) -> Response {
+pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, icon: &str, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(22.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
     if ui.is_rect_visible(rect) {
@@ -61,7 +61,7 @@ pub(crate) fn icon_button_ui(ui: &mut Ui, theme: &Theme, icon: &str, name: &str)
 }
 
 /// Draws the focus ring.
-pub(crate) fn focus_ring(ui: &Ui, theme: &Theme, rect: Rect, response: &Response) {
+pub(crate) fn focus_ring(ui: &Ui, theme: &WorkbenchTheme, rect: Rect, response: &Response) {
     if response.has_focus() {
         ui.painter().rect_stroke(
             rect,
@@ -73,7 +73,7 @@ pub(crate) fn focus_ring(ui: &Ui, theme: &Theme, rect: Rect, response: &Response
 }
 
 /// The appearance and input of a list row.
-pub(crate) struct Row<'a> {
+pub(crate) struct ListRow<'a> {
     /// The accessible name.
     pub(crate) name: &'a str,
     pub(crate) selected: bool,
@@ -83,11 +83,11 @@ pub(crate) struct Row<'a> {
 /// Draws a row over the full width. `paint` draws the content into the given rectangle.
 pub(crate) fn row_ui(
     ui: &mut Ui,
-    theme: &Theme,
-    row: Row<'_>,
+    theme: &WorkbenchTheme,
+    row: ListRow<'_>,
     paint: impl FnOnce(&mut Ui, Rect),
 ) -> Response {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), row.sense);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), row.sense);
     response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), row.selected, row.name));
     if ui.is_rect_visible(rect) {
         let corners = CornerRadius::same(4);
@@ -128,12 +128,12 @@ pub(crate) fn small_font(ui: &Ui) -> FontId {
     TextStyle::Small.resolve(ui.style())
 }
 
-pub(crate) fn muted_ui(ui: &mut Ui, theme: &Theme, text: impl Into<String>) -> Response {
+pub(crate) fn muted_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: impl Into<String>) -> Response {
     ui.label(RichText::new(text).small().color(theme.text_muted))
 }
 
 /// Shows a name and its value as one wrapping text, so that the value is always fully visible.
-pub(crate) fn named_text_ui(ui: &mut Ui, theme: &Theme, name: &str, value: &str) -> Response {
+pub(crate) fn named_text_ui(ui: &mut Ui, theme: &WorkbenchTheme, name: &str, value: &str) -> Response {
     let mut job = egui::text::LayoutJob::default();
     let format = |font, color| egui::TextFormat::simple(font, color);
     // A screen reader also reads it as one text.
@@ -143,7 +143,7 @@ pub(crate) fn named_text_ui(ui: &mut Ui, theme: &Theme, name: &str, value: &str)
 }
 
 /// The empty state of a panel.
-pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &Theme, title: &str, text: &str) {
+pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &WorkbenchTheme, title: &str, text: &str) {
     ui.add_space(24.0);
     ui.vertical_centered(|ui| {
         ui.label(RichText::new(title).color(theme.text));
@@ -153,7 +153,7 @@ pub(crate) fn empty_state_ui(ui: &mut Ui, theme: &Theme, title: &str, text: &str
 }
 
 /// Draws text fields inside with the theme's focus colour.
-pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
+pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce(&mut Ui) -> R) -> R {
     ui.scope(|ui| {
         ui.visuals_mut().selection.stroke = Stroke::new(1.5, theme.focus);
         content(ui)
@@ -169,7 +169,7 @@ pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
 /// A search field with a clear button.
 pub(crate) fn search_field_ui(
     ui: &mut Ui,
-    theme: &Theme,
+    theme: &WorkbenchTheme,
     text: &mut String,
     hint: &str,
     name: &str,
@@ -206,7 +206,7 @@ pub(crate) fn paint_cross(painter: &Painter, rect: Rect, color: Color32) {
 }
 
 /// A close button.
-pub(crate) fn close_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Response {
+pub(crate) fn close_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     focus_ring(ui, theme, rect, &response);
@@ -232,7 +232,7 @@ pub(crate) fn paint_disclosure(painter: &Painter, rect: Rect, open: bool, color:
 /// A heading that expands and collapses a section. Returns whether the section is open.
 pub(crate) fn disclosure_ui(
     ui: &mut Ui,
-    theme: &Theme,
+    theme: &WorkbenchTheme,
     title: &str,
     count: Option<usize>,
     open: &mut bool,
@@ -261,14 +261,19 @@ pub(crate) fn disclosure_ui(
 }
 
 /// Paints a severity as shape and colour: a disc with a bar for errors, a triangle for warnings.
-pub(crate) fn paint_severity(painter: &Painter, centre: egui::Pos2, theme: &Theme, severity: Severity) {
+pub(crate) fn paint_severity(
+    painter: &Painter,
+    centre: egui::Pos2,
+    theme: &WorkbenchTheme,
+    severity: ProblemSeverity,
+) {
     match severity {
-        Severity::Error => {
+        ProblemSeverity::Error => {
             painter.circle_filled(centre, 5.5, theme.danger);
             let bar = Rect::from_center_size(centre, vec2(6.0, 1.8));
             painter.rect_filled(bar, CornerRadius::ZERO, theme.surface_panel);
         }
-        Severity::Warning => {
+        ProblemSeverity::Warning => {
             let points = vec![centre + vec2(0.0, -5.5), centre + vec2(6.0, 5.0), centre + vec2(-6.0, 5.0)];
             painter.add(egui::Shape::convex_polygon(points, theme.warning, Stroke::NONE));
         }
@@ -276,7 +281,7 @@ pub(crate) fn paint_severity(painter: &Painter, centre: egui::Pos2, theme: &Them
 }
 
 /// A tab of a group of panels.
-pub(crate) struct Tab<'a> {
+pub(crate) struct TabButton<'a> {
     pub(crate) id: egui::Id,
     pub(crate) text: &'a str,
     pub(crate) chosen: bool,
@@ -284,7 +289,7 @@ pub(crate) struct Tab<'a> {
 }
 
 /// Draws a tab: plain text, underlined when selected.
-pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, tab: Tab<'_>) -> Response {
+pub(crate) fn tab_ui(ui: &mut Ui, theme: &WorkbenchTheme, tab: TabButton<'_>) -> Response {
     let color = if tab.chosen { theme.text } else { theme.text_muted };
     let galley = ui.painter().layout_no_wrap(tab.text.to_owned(), body_font(ui), color);
     let (_, rect) = ui.allocate_space(vec2(galley.size().x + 20.0, ui.available_height()));
@@ -307,7 +312,7 @@ pub(crate) fn tab_ui(ui: &mut Ui, theme: &Theme, tab: Tab<'_>) -> Response {
 }
 
 /// A button that collapses a group of panels.
-pub(crate) fn fold_button_ui(ui: &mut Ui, theme: &Theme, name: &str) -> Response {
+pub(crate) fn fold_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, name: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     focus_ring(ui, theme, rect, &response);

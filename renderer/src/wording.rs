@@ -1,6 +1,6 @@
 //! Texts that several features write alike: counts, times, and text of agents made safe to show.
 
-use shared_protocol::{ActorKind, messages::LogEntry};
+use shared_protocol::{ActorKind, messages::OperationLogEntry};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// `1 node`, `2 nodes`.
@@ -58,7 +58,7 @@ fn is_unseen(sign: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-pub(crate) fn describe_actor(entry: &LogEntry) -> String {
+pub(crate) fn describe_actor(entry: &OperationLogEntry) -> String {
     let kind = match entry.actor.kind {
         ActorKind::Window => "window",
         ActorKind::Terminal => "terminal",

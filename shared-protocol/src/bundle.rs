@@ -1,11 +1,11 @@
 //! Spec bundles as seen by the window and terminals, and their requests. Entities and schemas have user-defined
 //! shapes and travel as JSON text.
 
-use crate::{BoardId, Revision, messages::Severity};
+use crate::{BoardId, Revision, messages::ProblemSeverity};
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of search results.
-pub const MAX_FOUND: u32 = 200;
+pub const MAX_SEARCH_RESULTS: u32 = 200;
 
 /// A reference to one entity of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ pub enum BundleRequest {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum BundleAnswer {
+pub enum BundleResponse {
     Entities {
         revision: Revision,
         entities: Vec<EntitySummary>,
@@ -72,7 +72,7 @@ pub enum BundleAnswer {
     Schema(Box<SchemaView>),
     Found(Vec<EntitySummary>),
     Diagnostics(Vec<BundleDiagnostic>),
-    Coverage(Vec<Coverage>),
+    Coverage(Vec<RelationCoverageView>),
     /// The effects of a dry run; nothing was written.
     Checked {
         possible: bool,
@@ -168,7 +168,7 @@ pub struct RelationView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BundleDiagnostic {
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
     pub message: String,
     pub bundle: String,
     pub entity_type: Option<String>,
@@ -182,7 +182,7 @@ pub struct BundleDiagnostic {
 /// The share of possible targets of a relation that are referred to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Coverage {
+pub struct RelationCoverageView {
     /// The relation, such as `Requirement->Feature:realizesFeatureIds`.
     pub relation: String,
     pub from: String,

@@ -2,8 +2,8 @@
 //! accepted list is one operation.
 
 use crate::{
-    Board, BoardId, Edge, EdgeId, ElementId, Name, Node, NodeId, Override, OverrideKey, Placement, PropKey,
-    Revision, SourcePath, Value,
+    Board, BoardId, Edge, EdgeId, ElementId, Node, NodeId, NodeName, Override, OverrideKey, Placement,
+    PropKey, PropValue, Revision, SourcePath,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub enum Change {
     },
     Name {
         node: NodeId,
-        before: Name,
-        after: Name,
+        before: NodeName,
+        after: NodeName,
     },
     Label {
         node: NodeId,
@@ -42,9 +42,9 @@ pub enum Change {
         node: NodeId,
         key: PropKey,
         #[serde(with = "set_or_not")]
-        before: Option<Value>,
+        before: Option<PropValue>,
         #[serde(with = "set_or_not")]
-        after: Option<Value>,
+        after: Option<PropValue>,
     },
     References {
         node: NodeId,
@@ -87,15 +87,20 @@ pub enum Change {
 /// Encodes an unset property as `null` and a set property as a list with its value, because the value itself may be
 /// null.
 mod set_or_not {
-    use crate::Value;
+    use crate::PropValue;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        value: &Option<PropValue>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         value.as_ref().map(|value| [value]).serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-        Ok(Option::<[Value; 1]>::deserialize(deserializer)?.map(|[value]| value))
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<PropValue>, D::Error> {
+        Ok(Option::<[PropValue; 1]>::deserialize(deserializer)?.map(|[value]| value))
     }
 }
 

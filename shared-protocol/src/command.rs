@@ -3,8 +3,8 @@
 //! "aws/compute/instance"}}`.
 
 use crate::{
-    BoardId, BoardKind, BoardName, Document, EdgeId, Name, NodeId, Placement, Point, PortId, PropKey,
-    SetOverride, TypeId, Value, WhichOverrides,
+    BoardId, BoardKind, BoardName, BoardPoint, EdgeId, GraphDocument, NodeId, NodeName, OverrideSelector,
+    Placement, PortId, PropKey, PropValue, SetOverride, TypeId,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{cell::Cell, collections::BTreeMap, fmt, str::FromStr};
@@ -34,11 +34,11 @@ pub enum Command {
     UpdateNode {
         node: NodeRef,
         #[serde(default)]
-        name: Option<Name>,
+        name: Option<NodeName>,
         #[serde(default)]
         label: Option<String>,
         #[serde(default)]
-        set: BTreeMap<PropKey, Value>,
+        set: BTreeMap<PropKey, PropValue>,
         #[serde(default)]
         unset: Vec<PropKey>,
         /// Replaces the targets of each key; an empty list clears it.
@@ -53,8 +53,8 @@ pub enum Command {
         edges: Vec<EdgeRef>,
     },
     Connect {
-        source: EndpointRef,
-        target: EndpointRef,
+        source: EdgeEndpointRef,
+        target: EdgeEndpointRef,
         #[serde(default)]
         label: String,
     },
@@ -64,36 +64,36 @@ pub enum Command {
     },
     /// Moves and resizes nodes within their current container.
     Place {
-        items: Vec<Placed>,
+        items: Vec<PlaceNode>,
     },
     /// Moves nodes into another container (or onto the board). Keeps their absolute position plus `delta`.
     Reparent {
         nodes: Vec<NodeRef>,
         parent: Option<NodeRef>,
         #[serde(default)]
-        delta: Point,
+        delta: BoardPoint,
     },
     Duplicate {
         nodes: Vec<NodeRef>,
         #[serde(default = "duplicate_offset")]
-        offset: Point,
+        offset: BoardPoint,
     },
     Paste {
         board: BoardRef,
         #[serde(default)]
         parent: Option<NodeRef>,
-        fragment: Fragment,
+        fragment: GraphFragment,
         /// The top left corner of the pasted nodes; a free position when absent.
         #[serde(default)]
-        at: Option<Point>,
+        at: Option<BoardPoint>,
     },
     Align {
         nodes: Vec<NodeRef>,
-        to: Alignment,
+        to: NodeAlignment,
     },
     Distribute {
         nodes: Vec<NodeRef>,
-        along: Axis,
+        along: LayoutAxis,
     },
     /// Arranges siblings in layers along their edges.
     Tidy {
@@ -109,9 +109,9 @@ pub enum Command {
     SetOverrides {
         set: Vec<SetOverride>,
     },
-    ClearOverrides(WhichOverrides),
+    ClearOverrides(OverrideSelector),
     /// Writes overrides into the boards and components themselves, all or none.
-    PromoteOverrides(WhichOverrides),
+    PromoteOverrides(OverrideSelector),
     /// Applies all commands or none, as one operation. Later commands see the results of earlier ones.
     Batch {
         #[serde(default)]
@@ -124,10 +124,10 @@ pub enum Command {
 /// Bounds the depth of nested batches while decoding. `Command` is recursive and three bytes encode a level, so an
 /// unbounded decoder would overflow the stack. Batches nested less deeply are refused when the command is decided.
 fn batched<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Command>, D::Error> {
-    const DEEPEST: u32 = 4;
+    const MAX_BATCH_DEPTH: u32 = 4;
     thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
     let depth = DEPTH.get();
-    if depth == DEEPEST {
+    if depth == MAX_BATCH_DEPTH {
         return Err(D::Error::custom(
             "a batch cannot contain another batch: put all commands into one batch",
         ));
@@ -138,8 +138,8 @@ fn batched<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Command>, D
     commands
 }
 
-fn duplicate_offset() -> Point {
-    Point { x: 24, y: 24 }
+fn duplicate_offset() -> BoardPoint {
+    BoardPoint { x: 24, y: 24 }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,14 +152,14 @@ pub struct AddNode {
     pub parent: Option<NodeRef>,
     /// The top left corner relative to the container; a free position when absent.
     #[serde(default)]
-    pub at: Option<Point>,
+    pub at: Option<BoardPoint>,
     /// Derived from the label or the type when absent; made unique.
     #[serde(default)]
-    pub name: Option<Name>,
+    pub name: Option<NodeName>,
     #[serde(default)]
     pub label: Option<String>,
     #[serde(default)]
-    pub props: BTreeMap<PropKey, Value>,
+    pub props: BTreeMap<PropKey, PropValue>,
     #[serde(default)]
     pub references: BTreeMap<PropKey, Vec<NodeRef>>,
 }
@@ -182,7 +182,7 @@ impl AddNode {
 /// A node with a new position, size or both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Placed {
+pub struct PlaceNode {
     pub node: NodeRef,
     pub x: i32,
     pub y: i32,
@@ -192,7 +192,7 @@ pub struct Placed {
     pub h: Option<i32>,
 }
 
-impl Placed {
+impl PlaceNode {
     pub fn new(node: NodeId, placement: Placement) -> Self {
         Self { node: node.into(), x: placement.x, y: placement.y, w: Some(placement.w), h: Some(placement.h) }
     }
@@ -201,7 +201,7 @@ impl Placed {
 /// One end of a connection. Without a port, the first pair of ports that the connection rules allow is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EndpointRef {
+pub struct EdgeEndpointRef {
     pub node: NodeRef,
     #[serde(default)]
     pub port: Option<PortId>,
@@ -211,11 +211,11 @@ pub struct EndpointRef {
 /// kept only when those elements still exist on the target board.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Fragment(pub Document);
+pub struct GraphFragment(pub GraphDocument);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Alignment {
+pub enum NodeAlignment {
     Left,
     Centre,
     Right,
@@ -226,7 +226,7 @@ pub enum Alignment {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Axis {
+pub enum LayoutAxis {
     Horizontal,
     Vertical,
 }
@@ -303,7 +303,7 @@ impl FromStr for BoardRef {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NodePath {
     pub board: Option<BoardName>,
-    pub name: Name,
+    pub name: NodeName,
 }
 
 impl fmt::Display for NodePath {

@@ -2,8 +2,8 @@
 //! never hide one deleted database.
 
 use crate::{
-    BoardId, BoardName, EdgeId, ElementId, Name, NodeId, Override, OverrideKey, PortId, PropKey, Revision,
-    SourcePath, TypeId, Value,
+    BoardId, BoardName, EdgeId, ElementId, NodeId, NodeName, Override, OverrideKey, PortId, PropKey,
+    PropValue, Revision, SourcePath, TypeId,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -25,7 +25,7 @@ pub enum BoardKind {
 impl BoardKind {
     pub const ALL: [Self; 3] = [Self::Infrastructure, Self::Interface, Self::Spec];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Infrastructure => "infrastructure",
             Self::Interface => "interface",
@@ -50,12 +50,12 @@ pub struct Node {
     pub board: BoardId,
     #[serde(rename = "type")]
     pub type_id: TypeId,
-    pub name: Name,
+    pub name: NodeName,
     /// The text on the canvas.
     pub label: String,
     /// The container of the node.
     pub parent: Option<NodeId>,
-    pub props: BTreeMap<PropKey, Value>,
+    pub props: BTreeMap<PropKey, PropValue>,
     /// Properties that refer to other nodes; a key is present only when it has a target.
     pub references: BTreeMap<PropKey, Vec<NodeId>>,
     /// Properties whose value is a Terraform variable; the value in `props` is then only the default.
@@ -64,7 +64,7 @@ pub struct Node {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Endpoint {
+pub struct EdgeEndpoint {
     pub node: NodeId,
     pub port: PortId,
 }
@@ -74,14 +74,14 @@ pub struct Endpoint {
 pub struct Edge {
     pub id: EdgeId,
     pub board: BoardId,
-    pub source: Endpoint,
-    pub target: Endpoint,
+    pub source: EdgeEndpoint,
+    pub target: EdgeEndpoint,
     pub label: String,
 }
 
 /// A position on a board in whole units; one unit is a pixel at 100 % zoom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Point {
+pub struct BoardPoint {
     pub x: i32,
     pub y: i32,
 }
@@ -97,8 +97,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    pub const fn origin(self) -> Point {
-        Point { x: self.x, y: self.y }
+    pub const fn origin(self) -> BoardPoint {
+        BoardPoint { x: self.x, y: self.y }
     }
 
     pub const fn right(self) -> i32 {
@@ -110,7 +110,7 @@ impl Placement {
     }
 
     #[must_use]
-    pub const fn at(self, point: Point) -> Self {
+    pub const fn at(self, point: BoardPoint) -> Self {
         Self { x: point.x, y: point.y, ..self }
     }
 
@@ -140,7 +140,7 @@ impl Placement {
 /// The whole graph as flat lists, sorted by id. Sent to the renderer and written to checkpoints.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+pub struct GraphDocument {
     pub revision: Revision,
     pub boards: Vec<Board>,
     pub nodes: Vec<Node>,

@@ -109,7 +109,7 @@ id!(/// The id of an edge between two ports.
 id!(/// The id of a proposal: changes by an agent that need a review.
     ProposalId, "proposal", 'p');
 id!(/// The id of a trace link between elements of different domains.
-    LinkId, "link", 'k');
+    TraceLinkId, "link", 'k');
 
 /// Derives a seed for element ids from the seed of a proposal. The derivation is one-way because element ids are
 /// public, while only the proposer knows the id of a proposal.

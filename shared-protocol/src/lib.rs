@@ -11,17 +11,16 @@
 pub mod bundle;
 pub mod change;
 pub mod command;
-pub mod frame;
+pub mod framing;
 pub mod graph;
 pub mod ids;
 pub mod limits;
-pub mod link;
 pub mod mcp;
 pub mod messages;
 pub mod names;
 pub mod overrides;
-pub mod preview;
-pub mod previews;
+pub mod preview_sessions;
+pub mod preview_wire;
 pub mod proposal;
 pub mod refusal;
 pub mod registry;
@@ -31,17 +30,22 @@ pub mod review;
 pub mod secret_names;
 pub mod terraform;
 pub mod text;
+pub mod trace_link;
 pub mod upstreams;
 pub mod v0;
 pub mod value;
 
 pub use change::{Actor, ActorKind, Change, Operation, OperationKind};
-pub use command::{AddNode, Command, EdgeRef, EndpointRef, Fragment, NodeRef};
-pub use graph::{Board, BoardKind, Document, Edge, Endpoint, Node, Placement, Point, Provenance};
-pub use ids::{BoardId, EdgeId, ElementId, LinkId, NodeId, ProposalId, Revision};
-pub use names::{BoardName, Name, NameError, PortId, PropKey, SourcePath, TypeId};
-pub use overrides::{Orphaned, Override, OverrideKey, OverrideScope, SetOverride, Standing, WhichOverrides};
-pub use proposal::{Proposal, ProposalState, Subject};
-pub use refusal::{Code, Refusal};
+pub use command::{AddNode, Command, EdgeEndpointRef, EdgeRef, GraphFragment, NodeRef};
+pub use graph::{
+    Board, BoardKind, BoardPoint, Edge, EdgeEndpoint, GraphDocument, Node, Placement, Provenance,
+};
+pub use ids::{BoardId, EdgeId, ElementId, NodeId, ProposalId, Revision, TraceLinkId};
+pub use names::{BoardName, NameError, NodeName, PortId, PropKey, SourcePath, TypeId};
+pub use overrides::{
+    OrphanReason, Override, OverrideKey, OverrideResolution, OverrideScope, OverrideSelector, SetOverride,
+};
+pub use proposal::{Proposal, ProposalState, ProposalSubject};
+pub use refusal::{Refusal, RefusalCode};
 pub use registry::TypeDef;
-pub use value::Value;
+pub use value::PropValue;

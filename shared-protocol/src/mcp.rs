@@ -20,7 +20,7 @@ pub enum McpMode {
 impl McpMode {
     pub const ALL: [Self; 3] = [Self::Off, Self::Observe, Self::Guarded];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
             Self::Observe => "observe",
@@ -31,7 +31,7 @@ impl McpMode {
 
 impl fmt::Display for McpMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -39,7 +39,7 @@ impl FromStr for McpMode {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|mode| mode.word() == text);
+        let known = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
         known.ok_or_else(|| format!("{text:?} is not a mode: expected off, observe or guarded"))
     }
 }
@@ -59,17 +59,17 @@ pub struct McpView {
     pub error: Option<String>,
     /// The path of the settings file.
     pub config_path: String,
-    pub clients: Vec<McpClient>,
+    pub clients: Vec<McpClientView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct McpClient {
+pub struct McpClientView {
     pub id: u64,
     /// The name that the client reports; not verified.
     pub name: String,
     pub version: String,
-    pub transport: McpTransport,
+    pub transport: McpClientTransport,
     pub era: McpEra,
     /// Milliseconds since 1970, UTC.
     pub since: u64,
@@ -86,7 +86,7 @@ pub struct McpClient {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum McpTransport {
+pub enum McpClientTransport {
     Http,
     /// The bridge `draftboard mcp`, over the local socket.
     Bridge,

@@ -2,18 +2,20 @@
 //! over a named socket. No message is accepted before the hello.
 
 use crate::{
-    Actor, BoardId, Change, Code, Command, Document, ElementId, OperationKind, Override, OverrideKey,
-    Refusal, Revision, Standing,
-    bundle::{BundleAnswer, BundleRequest, BundlesView},
+    Actor, BoardId, Change, Command, ElementId, GraphDocument, OperationKind, Override, OverrideKey,
+    OverrideResolution, Refusal, RefusalCode, Revision,
+    bundle::{BundleRequest, BundleResponse, BundlesView},
     limits::{MAX_BOARDS, MAX_NODES},
-    link::{LinkRequest, LinksView},
     mcp::{McpRequest, McpView},
-    preview::Screen,
-    previews::{PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, ShownInstance},
+    preview_sessions::{
+        PreviewGesture, PreviewId, PreviewInstanceBox, PreviewRequest, PreviewResponse, PreviewsView,
+    },
+    preview_wire::PreviewScreen,
     registry::{ConnectionRule, RegistryProblem, TypeDef},
-    review::{AuditLine, AuditView, ReviewAnswer, ReviewRequest, ReviewView, TerminalReview},
-    terraform::{RunId, RunLine, TerraformAnswer, TerraformRequest, TerraformView},
-    upstreams::{UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView},
+    review::{AuditLine, AuditView, ReviewRequest, ReviewResponse, ReviewView, TerminalReviewRequest},
+    terraform::{TerraformRequest, TerraformResponse, TerraformRunId, TerraformRunLine, TerraformView},
+    trace_link::{TraceLinkRequest, TraceLinksView},
+    upstreams::{UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView},
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,29 +23,29 @@ use serde::{Deserialize, Serialize};
 pub const PROTOCOL_VERSION: u32 = 8;
 
 /// The secret that authenticates one child on one connection.
-pub type Token = [u8; 32];
+pub type ConnectionToken = [u8; 32];
 
 /// The maximum number of operations in one request.
-pub const MAX_OPERATIONS: usize = 64;
+pub const MAX_REQUESTED_OPERATIONS: usize = 64;
 
 /// The maximum size of the window state and of the settings that a window can store.
-pub const MAX_WINDOW_STATE: usize = 64 << 10;
+pub const MAX_WINDOW_STATE_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Role {
+pub enum ProcessRole {
     Renderer,
     Terminal,
 }
 
 /// The first message from a child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hello {
+pub struct ChildHello {
     pub protocol: u32,
     pub build: String,
-    pub role: Role,
+    pub role: ProcessRole,
     /// The token from the challenge.
-    pub token: Token,
+    pub token: ConnectionToken,
 }
 
 // ---- main ↔ renderer ------------------------------------------------------------------------------------------------
@@ -53,18 +55,18 @@ pub enum ToRenderer {
     /// The first message on the connection.
     Challenge {
         protocol: u32,
-        token: Token,
+        token: ConnectionToken,
     },
     /// The complete state. Sent after the hello, after a resync and when another workspace is opened.
-    Workspace(Box<WorkspaceView>),
+    Workspace(Box<FullWorkspaceView>),
     Patch(Patch),
     /// The registry changed because of a module or the project file.
     Registry(RegistryView),
-    Status(Status),
+    Status(WorkspaceStatus),
     /// The state of the MCP server; sent at most a few times a second.
     Mcp(Box<McpView>),
     Bundles(Box<BundlesView>),
-    Links(Box<LinksView>),
+    Links(Box<TraceLinksView>),
     Terraform(Box<TerraformView>),
     /// The review queue; sent after every change.
     Review(Box<ReviewView>),
@@ -73,30 +75,30 @@ pub enum ToRenderer {
     Previews(Box<PreviewsView>),
     /// Carries the file descriptor of the frame memory of a session, which replaces the previous one.
     PreviewMemory {
-        session: SessionId,
+        session: PreviewId,
         generation: u32,
-        screen: Screen,
+        screen: PreviewScreen,
     },
     /// A new frame is available in the memory of this generation.
     PreviewFrame {
-        session: SessionId,
+        session: PreviewId,
         generation: u32,
         sequence: u64,
     },
     /// The instances on the screen of a session, in drawing order.
     PreviewInstances {
-        session: SessionId,
-        instances: Vec<ShownInstance>,
+        session: PreviewId,
+        instances: Vec<PreviewInstanceBox>,
     },
     /// More output of a run, starting at line `first`.
     RunLines {
-        run: RunId,
+        run: TerraformRunId,
         first: u64,
-        lines: Vec<RunLine>,
+        lines: Vec<TerraformRunLine>,
     },
     Answer {
         request: u64,
-        result: Result<Answer, Refusal>,
+        result: Result<WorkbenchResponse, Refusal>,
     },
     /// The workbench was started again: raise the window.
     Raise,
@@ -113,10 +115,10 @@ pub enum ToRenderer {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FromRenderer {
-    Hello(Hello),
+    Hello(ChildHello),
     Request {
         id: u64,
-        request: Request,
+        request: WorkbenchRequest,
     },
     /// A request that only the window may send, including decisions. Answered like a request.
     Review {
@@ -131,7 +133,7 @@ pub enum FromRenderer {
     Presence(Presence),
     /// Pointer input, keys and transient values for a preview; not answered.
     Preview {
-        session: SessionId,
+        session: PreviewId,
         gesture: PreviewGesture,
     },
     /// The renderer missed a patch: send the complete state again.
@@ -139,15 +141,15 @@ pub enum FromRenderer {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WorkspaceView {
+pub struct FullWorkspaceView {
     /// The path of the workspace folder.
     pub root: String,
     /// The project's name.
     pub name: String,
-    pub document: Document,
+    pub document: GraphDocument,
     pub registry: RegistryView,
     pub presence: Presence,
-    pub status: Status,
+    pub status: WorkspaceStatus,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -180,7 +182,7 @@ impl Patch {
 /// The state of the workspace besides its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct WorkspaceStatus {
     /// The revision that is saved in the files.
     pub saved: Revision,
     /// The summaries of the operations that undo and redo would apply to.
@@ -189,13 +191,13 @@ pub struct Status {
     /// Boards that cannot be changed now.
     pub held: Vec<HeldBoard>,
     /// Notices for the user: a failed save, a stopped file watcher, a module with errors.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<WorkspaceNotice>,
 }
 
 /// A notice for the user, shown until the cause is fixed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Notice {
+pub struct WorkspaceNotice {
     pub message: String,
     /// The file to fix, relative to the workspace folder.
     pub file: Option<String>,
@@ -222,7 +224,7 @@ pub enum HeldReason {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Keep {
+pub enum ConflictResolution {
     /// Keeps the state of the workbench: the next save replaces the file and backs up its content.
     Mine,
     /// Keeps the content of the file.
@@ -235,12 +237,12 @@ pub enum Keep {
 pub struct Presence {
     pub board: Option<BoardId>,
     pub selection: Vec<ElementId>,
-    pub viewports: Vec<(BoardId, Viewport)>,
+    pub viewports: Vec<(BoardId, BoardViewport)>,
     /// The area of the board in the window; `None` until a window reports it.
     #[serde(default)]
-    pub area: Option<Area>,
+    pub area: Option<ViewRect>,
     #[serde(default)]
-    pub doing: Doing,
+    pub doing: DesignerActivity,
     /// The panel layout of the window for this workspace. Main stores it as an opaque string.
     #[serde(default)]
     pub window: String,
@@ -252,7 +254,7 @@ pub struct Presence {
 
 /// The centre of the view in board units, and the zoom factor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Viewport {
+pub struct BoardViewport {
     pub x: f32,
     pub y: f32,
     pub zoom: f32,
@@ -261,7 +263,7 @@ pub struct Viewport {
 /// The current activity of the designer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Doing {
+pub enum DesignerActivity {
     #[default]
     Nothing,
     /// A list, dialog or text field has the keyboard focus.
@@ -272,15 +274,15 @@ pub enum Doing {
 
 /// A rectangle in floating-point units: in a window, or on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Area {
+pub struct ViewRect {
     pub x: f32,
     pub y: f32,
     pub w: f32,
     pub h: f32,
 }
 
-impl Area {
-    fn is_sound(&self) -> bool {
+impl ViewRect {
+    fn is_valid(&self) -> bool {
         [self.x, self.y, self.w, self.h].iter().all(|side| side.is_finite()) && self.w >= 0.0 && self.h >= 0.0
     }
 }
@@ -288,41 +290,42 @@ impl Area {
 /// The board and the region that the designer currently sees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OnScreen {
+pub struct OnScreenView {
     pub board: BoardId,
     pub selection: Vec<ElementId>,
-    pub viewport: Viewport,
+    pub viewport: BoardViewport,
     /// The area of the board in the window, in points.
-    pub area: Area,
+    pub area: ViewRect,
     /// The visible part of the board, in board units.
-    pub visible: Area,
-    pub doing: Doing,
+    pub visible: ViewRect,
+    pub doing: DesignerActivity,
 }
 
 impl Presence {
     /// The visible board and region; `None` until a window reports its area.
-    pub fn on_screen(&self) -> Option<OnScreen> {
+    pub fn on_screen(&self) -> Option<OnScreenView> {
         let (board, area) = (self.board?, self.area?);
         let viewport = self.viewports.iter().find(|(shown, _)| *shown == board)?.1;
         let (w, h) = (area.w / viewport.zoom, area.h / viewport.zoom);
-        let visible = Area { x: viewport.x - w / 2.0, y: viewport.y - h / 2.0, w, h };
-        if !visible.is_sound() {
+        let visible = ViewRect { x: viewport.x - w / 2.0, y: viewport.y - h / 2.0, w, h };
+        if !visible.is_valid() {
             return None;
         }
         let (selection, doing) = (self.selection.clone(), self.doing);
-        Some(OnScreen { board, selection, viewport, area, visible, doing })
+        Some(OnScreenView { board, selection, viewport, area, visible, doing })
     }
 
     /// Returns true when all values are finite and within bounds. Main checks this before it stores a presence from a
     /// renderer.
-    pub fn is_sound(&self) -> bool {
-        let finite = |v: &Viewport| v.x.is_finite() && v.y.is_finite() && v.zoom.is_finite() && v.zoom > 0.0;
+    pub fn is_valid(&self) -> bool {
+        let finite =
+            |v: &BoardViewport| v.x.is_finite() && v.y.is_finite() && v.zoom.is_finite() && v.zoom > 0.0;
         self.selection.len() <= MAX_NODES
             && self.viewports.len() <= MAX_BOARDS
-            && self.window.len() <= MAX_WINDOW_STATE
-            && self.settings.len() <= MAX_WINDOW_STATE
+            && self.window.len() <= MAX_WINDOW_STATE_BYTES
+            && self.settings.len() <= MAX_WINDOW_STATE_BYTES
             && self.viewports.iter().all(|(_, viewport)| finite(viewport))
-            && self.area.is_none_or(|area| area.is_sound())
+            && self.area.is_none_or(|area| area.is_valid())
     }
 }
 
@@ -330,7 +333,7 @@ impl Presence {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Request {
+pub enum WorkbenchRequest {
     Run(Command),
     Undo,
     Redo,
@@ -346,7 +349,7 @@ pub enum Request {
     /// Creates a workspace in a folder and opens it in place of this one.
     New {
         path: String,
-        template: Template,
+        template: WorkspaceTemplate,
     },
     /// Opens the user's own copy of the example.
     OpenExample,
@@ -365,7 +368,7 @@ pub enum Request {
     ForgetRecent(String),
     Resolve {
         board: BoardId,
-        keep: Keep,
+        keep: ConflictResolution,
     },
     /// The log, newest operations first.
     Log {
@@ -389,7 +392,7 @@ pub enum Request {
     /// A request about spec bundles.
     Bundle(BundleRequest),
     /// A request about trace links.
-    Link(LinkRequest),
+    Link(TraceLinkRequest),
     /// A request about the Terraform of a board.
     Terraform(TerraformRequest),
     /// A request about preview sessions.
@@ -422,25 +425,25 @@ pub enum Request {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Answer {
+pub enum WorkbenchResponse {
     Done,
-    Applied(Applied),
+    Applied(AppliedCommand),
     Saved {
         revision: Revision,
         files: Vec<String>,
     },
-    Log(Vec<LogEntry>),
+    Log(Vec<OperationLogEntry>),
     /// The patches after a revision; `None` when they are no longer stored and the complete state must be read again.
     Changes(Option<Vec<Patch>>),
-    Problems(Vec<ValidationProblem>),
-    Document(Box<Document>),
-    Overrides(Vec<(OverrideKey, Override, Standing)>),
-    Instance(InstanceView),
+    Problems(Vec<WorkspaceProblem>),
+    Document(Box<GraphDocument>),
+    Overrides(Vec<(OverrideKey, Override, OverrideResolution)>),
+    Instance(WorkbenchInstanceView),
     Exported {
         path: String,
         bytes: u64,
     },
-    Recents(Vec<Recent>),
+    Recents(Vec<RecentWorkspace>),
     /// The demo is open; `tour` is false after the user closed the tour permanently.
     Demo {
         tour: bool,
@@ -448,14 +451,14 @@ pub enum Answer {
     /// The folder to open is not a workspace, or the workspace to create already exists.
     PlainFolder(PlainFolder),
     /// One board of each template that has boards.
-    Templates(Vec<(Template, Document)>),
+    Templates(Vec<(WorkspaceTemplate, GraphDocument)>),
     Mcp(Box<McpView>),
-    Bundle(BundleAnswer),
-    Links(Box<LinksView>),
-    Terraform(TerraformAnswer),
-    Preview(PreviewAnswer),
-    Upstream(UpstreamAnswer),
-    Review(ReviewAnswer),
+    Bundle(BundleResponse),
+    Links(Box<TraceLinksView>),
+    Terraform(TerraformResponse),
+    Preview(PreviewResponse),
+    Upstream(UpstreamResponse),
+    Review(ReviewResponse),
     Audit(Vec<AuditLine>),
     AuditView(Box<AuditView>),
     Text(String),
@@ -465,7 +468,7 @@ pub enum Answer {
 /// The initial content of a new workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Template {
+pub enum WorkspaceTemplate {
     /// One empty infrastructure board.
     Blank,
     /// A three-tier architecture, an interface and a spec.
@@ -478,14 +481,14 @@ pub enum Template {
     Spec,
 }
 
-impl Template {
+impl WorkspaceTemplate {
     pub const ALL: [Self; 5] = [Self::Blank, Self::ThreeTier, Self::Interface, Self::Spec, Self::Example];
 }
 
 /// A recently opened workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Recent {
+pub struct RecentWorkspace {
     pub path: String,
     pub name: String,
     /// Why it cannot be opened, if known.
@@ -506,7 +509,7 @@ pub struct PlainFolder {
 /// An accepted command, written to the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Applied {
+pub struct AppliedCommand {
     pub revision: Revision,
     pub summary: String,
     /// The created elements, in the requested order.
@@ -515,7 +518,7 @@ pub struct Applied {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LogEntry {
+pub struct OperationLogEntry {
     pub revision: Revision,
     pub time: u64,
     pub actor: Actor,
@@ -526,7 +529,7 @@ pub struct LogEntry {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct InstanceView {
+pub struct WorkbenchInstanceView {
     /// `None` when no Draftboard is running and the workspace was only read.
     pub pid: Option<u32>,
     pub version: String,
@@ -538,16 +541,16 @@ pub struct InstanceView {
     pub nodes: u64,
     pub edges: u64,
     pub held: Vec<HeldBoard>,
-    pub notices: Vec<Notice>,
+    pub notices: Vec<WorkspaceNotice>,
     /// `None` without a window, and until the window shows a board.
-    pub on_screen: Option<OnScreen>,
+    pub on_screen: Option<OnScreenView>,
 }
 
 /// A problem on a board. Problems never block editing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Problem {
-    pub severity: Severity,
+pub struct BoardProblem {
+    pub severity: ProblemSeverity,
     pub element: ElementId,
     pub board: BoardId,
     /// The affected property.
@@ -558,8 +561,8 @@ pub struct Problem {
 /// A problem anywhere in a workspace: on a board, in a spec, in a trace link, or in an unreadable file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ValidationProblem {
-    pub severity: Severity,
+pub struct WorkspaceProblem {
+    pub severity: ProblemSeverity,
     pub element: Option<ElementId>,
     pub board: Option<BoardId>,
     /// The affected property.
@@ -569,23 +572,23 @@ pub struct ValidationProblem {
     pub message: String,
 }
 
-impl ValidationProblem {
+impl WorkspaceProblem {
     /// Creates a problem that is not on a board.
-    pub fn of_file(severity: Severity, file: Option<String>, message: impl Into<String>) -> Self {
+    pub fn of_file(severity: ProblemSeverity, file: Option<String>, message: impl Into<String>) -> Self {
         Self { severity, element: None, board: None, field: None, file, message: message.into() }
     }
 }
 
-impl From<Problem> for ValidationProblem {
-    fn from(problem: Problem) -> Self {
-        let Problem { severity, element, board, field, message } = problem;
+impl From<BoardProblem> for WorkspaceProblem {
+    fn from(problem: BoardProblem) -> Self {
+        let BoardProblem { severity, element, board, field, message } = problem;
         Self { severity, element: Some(element), board: Some(board), field, file: None, message }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Severity {
+pub enum ProblemSeverity {
     Error,
     Warning,
 }
@@ -600,9 +603,9 @@ pub enum FromTerminal {
         protocol: u32,
         token: String,
     },
-    Request(Request),
+    Request(WorkbenchRequest),
     /// Reads the review queue, or decides with a code that the terminal cannot see.
-    Review(TerminalReview),
+    Review(TerminalReviewRequest),
     /// Switches the connection to MCP: after the answer `done` it carries newline-delimited JSON-RPC in both
     /// directions. The terminal must not send anything before that answer.
     Mcp,
@@ -632,8 +635,9 @@ pub fn refuse_hello(protocol: u32, token_fits: bool) -> Option<Refusal> {
         let message =
             format!("protocol version {protocol} does not match version {PROTOCOL_VERSION} of this build");
         return Some(
-            Refusal::new(Code::BadRequest, message).hint("Use the same version of draftboard on both sides."),
+            Refusal::new(RefusalCode::BadRequest, message)
+                .hint("Use the same version of draftboard on both sides."),
         );
     }
-    (!token_fits).then(|| Refusal::new(Code::BadRequest, "the token is not valid"))
+    (!token_fits).then(|| Refusal::new(RefusalCode::BadRequest, "the token is not valid"))
 }

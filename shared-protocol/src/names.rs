@@ -87,7 +87,7 @@ fn made_of(text: &str, most: usize, first: fn(char) -> bool, rest: fn(char) -> b
 
 name!(
     /// The name of a node: unique on its board and valid as a Terraform name.
-    Name, "name", "a lower-case letter or underscore, then lower-case letters, digits and underscores, at most 64 characters",
+    NodeName, "name", "a lower-case letter or underscore, then lower-case letters, digits and underscores, at most 64 characters",
     |text| made_of(text, 64, |c| c.is_ascii_lowercase() || c == '_', |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 );
 name!(
@@ -124,19 +124,19 @@ fn is_source_path(text: &str) -> bool {
 
 impl SourcePath {
     /// The file that stores the trace links.
-    pub fn links() -> Self {
+    pub fn trace_links() -> Self {
         Self(Arc::from("links.json"))
     }
 }
 
-impl Name {
+impl NodeName {
     /// The default name of a node.
     pub fn fallback() -> Self {
         Self(Arc::from("node"))
     }
 
     /// Converts free text to a well-formed name; returns `fallback` when no character is usable.
-    pub fn from_words(words: &str, fallback: &Name) -> Self {
+    pub fn from_words(words: &str, fallback: &NodeName) -> Self {
         let folded = fold(words, '_');
         let folded =
             if folded.starts_with(|c: char| c.is_ascii_digit()) { format!("_{folded}") } else { folded };
@@ -154,7 +154,7 @@ impl Name {
 impl BoardName {
     /// The default name of a board of this kind.
     pub fn of_kind(kind: crate::BoardKind) -> Self {
-        Self(Arc::from(kind.word()))
+        Self(Arc::from(kind.as_str()))
     }
 
     /// Converts free text to a well-formed board name; returns `None` when no character is usable.
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn names_are_folded_from_words() {
-        let fallback = Name::parse("node").unwrap();
+        let fallback = NodeName::parse("node").unwrap();
         for (words, name) in [
             ("Web server", "web_server"),
             ("3 tiers", "_3_tiers"),
@@ -201,17 +201,17 @@ mod tests {
             ("Ünïcode", "n_code"),
             ("a  b", "a_b"),
         ] {
-            assert_eq!(Name::from_words(words, &fallback).as_str(), name, "{words:?}");
+            assert_eq!(NodeName::from_words(words, &fallback).as_str(), name, "{words:?}");
         }
         assert_eq!(BoardName::from_words("Three tiers!").unwrap().as_str(), "three-tiers");
-        assert_eq!(Name::parse("x".repeat(64)).unwrap().numbered(12).as_str().len(), 64);
+        assert_eq!(NodeName::parse("x".repeat(64)).unwrap().numbered(12).as_str().len(), 64);
     }
 
     #[test]
     fn malformed_names_are_refused_with_the_rule() {
         for text in ["", "A", "1a", "a-b", "a b", "ä", &"x".repeat(65)] {
             assert!(
-                Name::parse(text).unwrap_err().to_string().contains("expected a lower-case letter"),
+                NodeName::parse(text).unwrap_err().to_string().contains("expected a lower-case letter"),
                 "{text:?}"
             );
         }

@@ -2,12 +2,12 @@
 //! them. Whether an override matches an instance is derived, never stored.
 
 use crate::{
-    Value,
+    PropValue,
     v0::{
         ComponentTypeId, InstanceId, JsonPointer, PersistedOverride, PersistedOverrideList,
         PersistedOverridesFile, SchemaVersion, UtcTimestamp, ValidationCode,
     },
-    value::ValueError,
+    value::PropValueError,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 /// The maximum number of overrides in a workspace.
 pub const MAX_OVERRIDES: usize = 10_000;
 /// The maximum size of an instance id or a component name.
-pub const MAX_INSTANCE_BYTES: usize = 1_024;
+pub const MAX_INSTANCE_ID_BYTES: usize = 1_024;
 /// The maximum size of a path into the props.
 pub const MAX_PATH_BYTES: usize = 1_024;
 /// The maximum size of a locator as JSON.
@@ -69,12 +69,12 @@ impl OverrideKey {
     }
 
     /// The path from the owner to the nested part; `None` for the owner itself.
-    pub fn within(&self) -> Option<&str> {
+    pub fn part_path(&self) -> Option<&str> {
         self.instance.split_once('/').map(|(_, within)| within)
     }
 
     /// Returns true for a part nested in a component, which is not on a board.
-    pub fn is_within(&self) -> bool {
+    pub fn is_nested_part(&self) -> bool {
         self.instance.contains('/')
     }
 }
@@ -92,11 +92,11 @@ impl fmt::Display for OverrideKey {
 #[serde(rename_all = "camelCase")]
 pub struct Override {
     /// The value; null is a valid value.
-    pub value: Value,
+    pub value: PropValue,
     /// The component type of the instance when the override was set.
     pub component: Option<Arc<str>>,
     /// An opaque locator that helps the adapter find the instance again.
-    pub locator: Option<Value>,
+    pub locator: Option<PropValue>,
 }
 
 /// A request to set one override.
@@ -107,12 +107,12 @@ pub struct SetOverride {
     pub scope: OverrideScope,
     pub instance: Arc<str>,
     pub path: JsonPointer,
-    pub value: Value,
+    pub value: PropValue,
     /// Derived from the board when absent.
     #[serde(default)]
     pub component: Option<Arc<str>>,
     #[serde(default)]
-    pub locator: Option<Value>,
+    pub locator: Option<PropValue>,
 }
 
 impl SetOverride {
@@ -124,7 +124,7 @@ impl SetOverride {
 /// Selects overrides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
-pub enum WhichOverrides {
+pub enum OverrideSelector {
     All,
     /// Overrides that match no instance.
     Orphaned,
@@ -140,7 +140,7 @@ pub enum WhichOverrides {
 /// Why an override currently matches nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Orphaned {
+pub enum OrphanReason {
     /// The instance does not exist.
     InstanceMissing,
     /// The instance now has a different type.
@@ -149,8 +149,8 @@ pub enum Orphaned {
     PathInvalid,
 }
 
-impl Orphaned {
-    pub fn words(self) -> &'static str {
+impl OrphanReason {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::InstanceMissing => "the instance does not exist",
             Self::OtherType => "the instance now has a different type",
@@ -162,13 +162,13 @@ impl Orphaned {
 /// An override that could not be promoted, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct NotPromoted {
+pub struct PromotionFailure {
     pub address: OverrideKey,
     pub code: ValidationCode,
     pub message: String,
 }
 
-impl NotPromoted {
+impl PromotionFailure {
     pub fn new(address: &OverrideKey, code: ValidationCode, message: impl Into<String>) -> Self {
         Self { address: address.clone(), code, message: message.into() }
     }
@@ -177,10 +177,10 @@ impl NotPromoted {
 /// The current resolution of an override.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Standing {
+pub enum OverrideResolution {
     /// Applies to this instance: the named one, or one found by the locator.
     Applies(Arc<str>),
-    Orphaned(Orphaned),
+    Orphaned(OrphanReason),
 }
 
 // ---- the file ---------------------------------------------------------------------------------------------------------
@@ -217,12 +217,13 @@ pub fn to_file<'a>(
 }
 
 /// Reads the overrides of a file; of two with the same address the later one wins.
-pub fn from_file(file: &PersistedOverridesFile) -> Result<OverrideMap, (OverrideKey, ValueError)> {
+pub fn from_file(file: &PersistedOverridesFile) -> Result<OverrideMap, (OverrideKey, PropValueError)> {
     let mut found = OverrideMap::new();
     for (scope, list) in [(OverrideScope::App, &file.app), (OverrideScope::Component, &file.component)] {
         for persisted in list.iter().flat_map(|list| &list.overrides) {
             let key = OverrideKey::new(scope, persisted.instance_id.as_str(), persisted.path.clone());
-            let value = |json: &serde_json::Value| Value::from_json(json).map_err(|why| (key.clone(), why));
+            let value =
+                |json: &serde_json::Value| PropValue::from_json(json).map_err(|why| (key.clone(), why));
             let over = Override {
                 value: value(&persisted.value)?,
                 component: persisted.component_type_id.as_ref().map(|id| Arc::from(id.as_str())),
@@ -234,7 +235,7 @@ pub fn from_file(file: &PersistedOverridesFile) -> Result<OverrideMap, (Override
     Ok(found)
 }
 
-fn to_json(value: &Value) -> serde_json::Value {
+fn to_json(value: &PropValue) -> serde_json::Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
@@ -248,16 +249,19 @@ mod tests {
         let key: OverrideKey = serde_json::from_str(text).unwrap();
         assert_eq!(key.to_string(), "n-000000000011/label");
         for which in [
-            WhichOverrides::All,
-            WhichOverrides::Instance { scope: OverrideScope::Component, instance: "ui.card".into() },
-            WhichOverrides::These(vec![key.clone()]),
+            OverrideSelector::All,
+            OverrideSelector::Instance { scope: OverrideScope::Component, instance: "ui.card".into() },
+            OverrideSelector::These(vec![key.clone()]),
         ] {
             let wire = postcard::to_stdvec(&which).unwrap();
-            assert_eq!(postcard::from_bytes::<WhichOverrides>(&wire).unwrap(), which);
+            assert_eq!(postcard::from_bytes::<OverrideSelector>(&wire).unwrap(), which);
         }
         let within = OverrideKey { instance: "ui.card@wide/ui.badge:2[0]".into(), ..key };
-        assert_eq!((within.owner(), within.is_within()), ("ui.card@wide", true));
-        assert_eq!((within.component(), within.within()), (("ui.card", Some("wide")), Some("ui.badge:2[0]")));
+        assert_eq!((within.owner(), within.is_nested_part()), ("ui.card@wide", true));
+        assert_eq!(
+            (within.component(), within.part_path()),
+            (("ui.card", Some("wide")), Some("ui.badge:2[0]"))
+        );
         assert!(serde_json::from_str::<OverrideKey>(r#"{"instance":"a","path":"label"}"#).is_err());
     }
 }

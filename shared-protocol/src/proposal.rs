@@ -1,10 +1,10 @@
 //! The review queue: proposals of agents and the decisions about them.
 
 use crate::{
-    BoardId, Change, Code, EdgeId, NodeId, OverrideKey, ProposalId, Refusal, Revision, SourcePath,
-    preview::Screen,
-    previews::{SessionId, Shown},
-    terraform::RunOperation,
+    BoardId, Change, EdgeId, NodeId, OverrideKey, ProposalId, Refusal, RefusalCode, Revision, SourcePath,
+    preview_sessions::{PreviewId, PreviewTarget},
+    preview_wire::PreviewScreen,
+    terraform::TerraformOperation,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, fmt};
 /// One selectable part of a proposal: an element with everything that the proposal changes about it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Subject {
+pub enum ProposalSubject {
     Board(BoardId),
     Node(NodeId),
     Edge(EdgeId),
@@ -23,7 +23,7 @@ pub enum Subject {
     Act,
 }
 
-impl Subject {
+impl ProposalSubject {
     pub fn of(change: &Change) -> Self {
         match change {
             Change::Board { id, .. } => Self::Board(*id),
@@ -42,7 +42,7 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for ProposalSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Board(id) => id.fmt(f),
@@ -82,14 +82,14 @@ pub struct Proposal {
     pub changes: Vec<Change>,
     /// The names and positions that the workbench chose.
     #[serde(default)]
-    pub chosen: Chosen,
+    pub chosen: AutoAssignments,
     /// The requested action, if the proposal does not change content; then `changes` is empty.
-    pub act: Option<Act>,
+    pub act: Option<ProposedAction>,
     /// One summary line for each request of the agent.
-    pub steps: Vec<Step>,
-    pub comments: Vec<Comment>,
+    pub steps: Vec<ProposalStep>,
+    pub comments: Vec<ProposalComment>,
     /// The accepted parts, each with its decision.
-    pub decisions: Vec<Decided>,
+    pub decisions: Vec<ProposalAcceptance>,
     /// The outcome of the requested action, once it ran.
     #[serde(default)]
     pub outcome: Option<String>,
@@ -102,14 +102,14 @@ pub struct Proposal {
 /// one is taken in the meantime.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Chosen {
+pub struct AutoAssignments {
     /// Nodes with a generated name.
     pub names: BTreeSet<NodeId>,
     /// Nodes with a generated position.
     pub places: BTreeSet<NodeId>,
 }
 
-impl Chosen {
+impl AutoAssignments {
     pub fn extend(&mut self, more: &Self) {
         self.names.extend(&more.names);
         self.places.extend(&more.places);
@@ -119,7 +119,7 @@ impl Chosen {
 /// An action that runs after approval and that undo does not revert.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Act {
+pub enum ProposedAction {
     /// Saves the files.
     Save,
     /// Opens another workspace in place of this one.
@@ -139,18 +139,18 @@ pub enum Act {
     /// Runs Terraform on a board.
     Run {
         board: BoardId,
-        operation: RunOperation,
+        operation: TerraformOperation,
     },
     StartPreview {
-        shows: Shown,
-        screen: Screen,
+        shows: PreviewTarget,
+        screen: PreviewScreen,
     },
     StopPreview {
-        session: SessionId,
+        session: PreviewId,
     },
     /// Navigates a preview to another page.
     NavigatePreview {
-        session: SessionId,
+        session: PreviewId,
         route: NodeId,
     },
     /// Calls a tool of a managed server or of a manifest, once.
@@ -168,10 +168,10 @@ pub enum Act {
     },
 }
 
-impl Act {
+impl ProposedAction {
     /// Returns true for actions that change real infrastructure, replace the open workspace or are destructive. They
     /// need an explicit confirmation.
-    pub fn is_grave(&self) -> bool {
+    pub fn is_high_risk(&self) -> bool {
         match self {
             Self::Run { operation, .. } => operation.needs_confirmation(),
             Self::Open { .. } | Self::New { .. } => true,
@@ -185,18 +185,20 @@ impl Act {
     }
 
     /// A one-line description.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Save => "saves the files".to_owned(),
             Self::Open { path } => format!("opens the workspace {path}"),
             Self::New { path, name } => format!("creates the workspace {name} in {path} and opens it"),
             Self::Config { .. } => "changes draftboard.toml".to_owned(),
             Self::Run { board, operation } => format!("runs terraform {} on {board}", run_word(*operation)),
-            Self::StartPreview { shows: Shown::Route(route), .. } => format!("starts a preview of {route}"),
-            Self::StartPreview { shows: Shown::Component { component }, .. } => {
+            Self::StartPreview { shows: PreviewTarget::Route(route), .. } => {
+                format!("starts a preview of {route}")
+            }
+            Self::StartPreview { shows: PreviewTarget::Component { component }, .. } => {
                 format!("starts a preview of {component}")
             }
-            Self::StartPreview { shows: Shown::Variant { component, variant }, .. } => {
+            Self::StartPreview { shows: PreviewTarget::Variant { component, variant }, .. } => {
                 format!("starts a preview of {component}, {variant}")
             }
             Self::StopPreview { session } => format!("stops {session}"),
@@ -206,22 +208,22 @@ impl Act {
     }
 }
 
-fn run_word(operation: RunOperation) -> &'static str {
+fn run_word(operation: TerraformOperation) -> &'static str {
     match operation {
-        RunOperation::Init => "init",
-        RunOperation::Validate => "validate",
-        RunOperation::Plan => "plan",
-        RunOperation::PlanDestroy => "plan -destroy",
-        RunOperation::Apply => "apply",
-        RunOperation::ApplyPlan => "apply (saved plan)",
-        RunOperation::Destroy => "destroy",
-        RunOperation::Drift => "plan -refresh-only",
+        TerraformOperation::Init => "init",
+        TerraformOperation::Validate => "validate",
+        TerraformOperation::Plan => "plan",
+        TerraformOperation::PlanDestroy => "plan -destroy",
+        TerraformOperation::Apply => "apply",
+        TerraformOperation::ApplyPlan => "apply (saved plan)",
+        TerraformOperation::Destroy => "destroy",
+        TerraformOperation::Drift => "plan -refresh-only",
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct ProposalStep {
     pub summary: String,
     /// The reviewer who made this edit; `None` when the agent made it.
     pub by_reviewer: Option<String>,
@@ -229,21 +231,21 @@ pub struct Step {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Comment {
+pub struct ProposalComment {
     pub by: String,
     pub time: u64,
-    pub about: Option<Subject>,
+    pub about: Option<ProposalSubject>,
     pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Decided {
+pub struct ProposalAcceptance {
     pub version: u32,
     pub hash: ContentHash,
     /// The resulting operation; `None` when only an action was accepted.
     pub revision: Option<Revision>,
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<ProposalSubject>,
     pub by: String,
     pub time: u64,
 }
@@ -278,7 +280,7 @@ impl ProposalState {
         matches!(self, Self::Accepted | Self::Withdrawn | Self::Superseded { .. } | Self::Expired)
     }
 
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Draft => "draft",
             Self::Open => "open",
@@ -319,7 +321,7 @@ impl Risk {
         }
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
             Self::Security => "security",
@@ -333,9 +335,9 @@ impl Risk {
 /// A one-line summary of one element of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Line {
-    pub subject: Subject,
-    pub kind: Kind,
+pub struct ProposalSummaryLine {
+    pub subject: ProposalSubject,
+    pub kind: ElementChangeKind,
     pub text: String,
     /// Accepting it needs an explicit confirmation.
     pub destructive: bool,
@@ -343,7 +345,7 @@ pub struct Line {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Kind {
+pub enum ElementChangeKind {
     Removed,
     Added,
     Changed,
@@ -354,15 +356,15 @@ pub enum Kind {
 /// A decision to accept, bound to the reviewed content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
+pub struct ReviewVerdict {
     pub proposal: ProposalId,
     pub version: u32,
     pub hash: ContentHash,
     pub base: Revision,
     /// The accepted elements; all of them when absent.
-    pub chosen: Option<BTreeSet<Subject>>,
+    pub chosen: Option<BTreeSet<ProposalSubject>>,
     /// Destructive elements that were explicitly confirmed.
-    pub confirmed: BTreeSet<Subject>,
+    pub confirmed: BTreeSet<ProposalSubject>,
     /// The hash of the reviewed saved plan. A request to apply or destroy runs exactly that file.
     #[serde(default)]
     pub plan: Option<ContentHash>,
@@ -426,13 +428,13 @@ impl Proposal {
         hash.update(self.id.bits().to_be_bytes());
         hash.update(self.version.to_be_bytes());
         let act = serde_json::to_vec(&self.act).map_err(|error| {
-            Refusal::new(Code::Internal, format!("{} cannot be serialized: {error}", self.id))
+            Refusal::new(RefusalCode::Internal, format!("{} cannot be serialized: {error}", self.id))
         })?;
         hash.update((act.len() as u64).to_be_bytes());
         hash.update(&act);
         for change in &self.changes {
             let text = serde_json::to_vec(change).map_err(|error| {
-                Refusal::new(Code::Internal, format!("{} cannot be serialized: {error}", self.id))
+                Refusal::new(RefusalCode::Internal, format!("{} cannot be serialized: {error}", self.id))
             })?;
             hash.update((text.len() as u64).to_be_bytes());
             hash.update(&text);
@@ -465,10 +467,10 @@ impl Proposal {
     }
 
     /// Every changed element, in order of first occurrence.
-    pub fn subjects(&self) -> Vec<Subject> {
+    pub fn subjects(&self) -> Vec<ProposalSubject> {
         let mut seen = BTreeSet::new();
-        let act = self.act.iter().map(|_| Subject::Act);
-        act.chain(self.changes.iter().map(Subject::of))
+        let act = self.act.iter().map(|_| ProposalSubject::Act);
+        act.chain(self.changes.iter().map(ProposalSubject::of))
             .filter(|subject| seen.insert(subject.clone()))
             .collect()
     }

@@ -1,13 +1,13 @@
 //! Refusals as data: the refused action, the reason and the next step. A refused request changes nothing.
 
-use crate::{limits::MAX_SUGGESTIONS, overrides::NotPromoted};
+use crate::{limits::MAX_SUGGESTIONS, overrides::PromotionFailure};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The error codes, shared by the window, the command line and MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Code {
+pub enum RefusalCode {
     BadRequest,
     NotFound,
     ValidationError,
@@ -37,7 +37,7 @@ pub enum Code {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Refusal {
-    pub code: Code,
+    pub code: RefusalCode,
     pub message: String,
     /// The key of the wrong argument or property.
     #[serde(default)]
@@ -50,11 +50,11 @@ pub struct Refusal {
     pub suggestions: Vec<String>,
     /// Every override that could not be promoted; empty for all other refusals.
     #[serde(default)]
-    pub failed: Box<[NotPromoted]>,
+    pub failed: Box<[PromotionFailure]>,
 }
 
 impl Refusal {
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
         let (hints, suggestions, failed) = (Vec::new(), Vec::new(), Box::default());
         Self { code, message: message.into(), field: None, hints, suggestions, failed }
     }
@@ -72,13 +72,13 @@ impl Refusal {
     }
 
     /// The refusal for a promotion of `of` overrides in which `failed` could not be promoted.
-    pub fn not_promoted(failed: Vec<NotPromoted>, of: usize) -> Self {
+    pub fn promotion_failed(failed: Vec<PromotionFailure>, of: usize) -> Self {
         let message = match (failed.len(), of) {
             (_, 1) => "the override cannot be promoted".to_owned(),
             (failed, of) => format!("{failed} of {of} overrides cannot be promoted"),
         };
         let failed = failed.into_boxed_slice();
-        Self { failed, ..Self::new(Code::ValidationError, message).hint("Nothing was changed.") }
+        Self { failed, ..Self::new(RefusalCode::ValidationError, message).hint("Nothing was changed.") }
     }
 
     #[must_use]

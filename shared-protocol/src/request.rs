@@ -1,6 +1,6 @@
 //! Requests that name their response, and the way back to their sender.
 
-use crate::{Code, Refusal};
+use crate::{Refusal, RefusalCode};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// A request that names its response, so that no caller has to tell responses apart.
@@ -40,7 +40,7 @@ impl<T: 'static> Responder<T> {
 impl<T> Drop for Responder<T> {
     fn drop(&mut self) {
         if let Some(send) = self.send.take() {
-            send(Err(Refusal::new(Code::Internal, "the request was dropped before it was answered")
+            send(Err(Refusal::new(RefusalCode::Internal, "the request was dropped before it was answered")
                 .hint("Try again. The log names the cause.")));
         }
     }
@@ -56,7 +56,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let send = move |result: Result<u32, Refusal>| sender.send(result).unwrap();
         drop(Responder::new(send.clone()).map(|text: String| text.len() as u32));
-        assert_eq!(receiver.recv().unwrap().unwrap_err().code, Code::Internal);
+        assert_eq!(receiver.recv().unwrap().unwrap_err().code, RefusalCode::Internal);
         Responder::new(send).map(|text: String| text.len() as u32).send(Ok("abc".to_owned()));
         assert_eq!(receiver.recv().unwrap().unwrap(), 3);
         assert!(receiver.recv().is_err(), "each responder sends once");

@@ -6,23 +6,29 @@
 //! variant of it here.
 
 use crate::{
-    BoardId, Command, Document, NodeId, Override, OverrideKey, ProposalId, Revision, Standing,
+    BoardId, Command, GraphDocument, NodeId, Override, OverrideKey, OverrideResolution, ProposalId, Revision,
     bundle::BundleRequest,
-    link::{LinkRequest, LinksView},
     mcp::{McpRequest, McpView},
-    messages::{Answer, Applied, InstanceView, Keep, LogEntry, Patch, Request as Wire, ValidationProblem},
-    preview::Screen,
-    previews::{LoggedLine, PreviewAnswer, PreviewRequest, PreviewsView, SessionId, Shown},
-    proposal::Verdict,
-    request::Request,
-    review::{AskedDecision, AuditLine, AuditView, OpenedProposal, ProposalBrief, TerminalReview},
-    terraform::{
-        CostView, Finding, HclView, PlanView, RunId, RunLine, RunOperation, RunView, TerraformAnswer,
-        TerraformRequest,
+    messages::{
+        AppliedCommand, ConflictResolution, OperationLogEntry, Patch, WorkbenchInstanceView,
+        WorkbenchRequest as Wire, WorkbenchResponse, WorkspaceProblem,
     },
+    preview_sessions::{
+        PreviewId, PreviewLogLine, PreviewRequest, PreviewResponse, PreviewTarget, PreviewsView,
+    },
+    preview_wire::PreviewScreen,
+    proposal::ReviewVerdict,
+    request::Request,
+    review::{AuditLine, AuditView, ProposalBrief, ProposalDetails, TerminalDecision, TerminalReviewRequest},
+    terraform::{
+        CostView, HclView, PlanView, TerraformFindingView, TerraformOperation, TerraformRequest,
+        TerraformResponse, TerraformRunId, TerraformRunLine, TerraformRunView,
+    },
+    trace_link::{TraceLinkRequest, TraceLinksView},
     upstreams::{
-        CallResult, ImportFrom, ImportSource, ImportView, LogPart, RegistryFound, ServerBrief, ServerDetails,
-        ServerForm, ServerId, ToolCall, UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView,
+        ImportSource, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId, ServerImportInput,
+        ServerImportPreview, ServerLogChunk, ToolCall, ToolCallResult, UpstreamDecision, UpstreamRequest,
+        UpstreamResponse, UpstreamsView,
     },
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -106,24 +112,24 @@ pub struct ExportedFile {
 }
 
 workspace_requests! {
-    RunCommand { command: Command } -> Applied = Wire::Run(command);
-    UndoLast {} -> Applied = Wire::Undo;
-    RedoLast {} -> Applied = Wire::Redo;
-    RevertOperation { revision: Revision, partial: bool } -> Applied = Wire::Revert { revision, partial };
+    RunCommand { command: Command } -> AppliedCommand = Wire::Run(command);
+    UndoLast {} -> AppliedCommand = Wire::Undo;
+    RedoLast {} -> AppliedCommand = Wire::Redo;
+    RevertOperation { revision: Revision, partial: bool } -> AppliedCommand = Wire::Revert { revision, partial };
     SaveFiles {} -> SavedFiles = Wire::Save;
-    ResolveBoard { board: BoardId, keep: Keep } -> Applied = Wire::Resolve { board, keep };
-    ReadLog { limit: u32 } -> Vec<LogEntry> = Wire::Log { limit };
-    ReadOperations { revisions: Vec<Revision> } -> Vec<LogEntry> = Wire::Operations(revisions);
+    ResolveBoard { board: BoardId, keep: ConflictResolution } -> AppliedCommand = Wire::Resolve { board, keep };
+    ReadLog { limit: u32 } -> Vec<OperationLogEntry> = Wire::Log { limit };
+    ReadOperations { revisions: Vec<Revision> } -> Vec<OperationLogEntry> = Wire::Operations(revisions);
     /// Returns no patches when they are no longer kept and everything must be read again.
     ReadPatches { since: Revision } -> Option<Vec<Patch>> = Wire::ChangesSince(since);
-    ListProblems {} -> Vec<ValidationProblem> = Wire::Problems;
-    ReadDocument {} -> Document = Wire::Document;
-    ListOverrides {} -> Vec<(OverrideKey, Override, Standing)> = Wire::Overrides;
-    DescribeInstance {} -> InstanceView = Wire::Instance;
+    ListProblems {} -> Vec<WorkspaceProblem> = Wire::Problems;
+    ReadDocument {} -> GraphDocument = Wire::Document;
+    ListOverrides {} -> Vec<(OverrideKey, Override, OverrideResolution)> = Wire::Overrides;
+    DescribeInstance {} -> WorkbenchInstanceView = Wire::Instance;
     ExportBoard { board: BoardId, path: String } -> ExportedFile = Wire::Export { board, path };
-    AskBundles { request: BundleRequest } -> Answer = Wire::Bundle(request);
-    ListLinks {} -> LinksView = Wire::Link(LinkRequest::List);
-    ChangeLinks { change: LinkRequest } -> Applied = Wire::Link(change);
+    AskBundles { request: BundleRequest } -> WorkbenchResponse = Wire::Bundle(request);
+    ListLinks {} -> TraceLinksView = Wire::Link(TraceLinkRequest::List);
+    ChangeLinks { change: TraceLinkRequest } -> AppliedCommand = Wire::Link(change);
     ReadAudit { after: u64, limit: u32 } -> Vec<AuditLine> = Wire::Audit { after, limit };
     ReadAuditPage { before: Option<u64>, limit: u32 } -> AuditView = Wire::AuditView { before, limit };
     ExportAudit { path: String } -> ExportedFile = Wire::AuditExport { path };
@@ -143,7 +149,7 @@ pub struct WrittenHcl {
 pub struct ImportedBoard {
     pub board: BoardId,
     pub revision: Revision,
-    pub notes: Vec<Finding>,
+    pub notes: Vec<TerraformFindingView>,
 }
 
 /// Servers that were imported, and the names of those that were refused with the reason.
@@ -154,81 +160,81 @@ pub struct ImportedServers {
 }
 
 service_requests! {
-    ViewAgents {} -> Box<McpView> = Wire::Mcp(McpRequest::View), Answer::Mcp(view) => view;
+    ViewAgents {} -> Box<McpView> = Wire::Mcp(McpRequest::View), WorkbenchResponse::Mcp(view) => view;
 
     GenerateHcl { board: BoardId } -> Box<HclView>
-        = Wire::Terraform(TerraformRequest::Hcl { board }), Answer::Terraform(TerraformAnswer::Hcl(view)) => view;
+        = Wire::Terraform(TerraformRequest::Hcl { board }), WorkbenchResponse::Terraform(TerraformResponse::Hcl(view)) => view;
     WriteHcl { board: BoardId } -> WrittenHcl = Wire::Terraform(TerraformRequest::Write { board }),
-        Answer::Terraform(TerraformAnswer::Written { written, removed, in_the_way })
+        WorkbenchResponse::Terraform(TerraformResponse::Written { written, removed, in_the_way })
             => WrittenHcl { written, removed, in_the_way };
     EstimateCost { board: BoardId } -> Box<CostView>
-        = Wire::Terraform(TerraformRequest::Cost { board }), Answer::Terraform(TerraformAnswer::Cost(view)) => view;
+        = Wire::Terraform(TerraformRequest::Cost { board }), WorkbenchResponse::Terraform(TerraformResponse::Cost(view)) => view;
     ListMissingPrices { board: BoardId } -> String
-        = Wire::Terraform(TerraformRequest::MissingPrices { board }), Answer::Text(text) => text;
-    StartRun { board: BoardId, operation: RunOperation, confirmed: bool, secrets: Vec<(String, String)> } -> RunId
+        = Wire::Terraform(TerraformRequest::MissingPrices { board }), WorkbenchResponse::Text(text) => text;
+    StartRun { board: BoardId, operation: TerraformOperation, confirmed: bool, secrets: Vec<(String, String)> } -> TerraformRunId
         = Wire::Terraform(TerraformRequest::Run { board, operation, confirmed, secrets }),
-        Answer::Terraform(TerraformAnswer::Started { run }) => run;
-    CancelRun { run: RunId } -> () = Wire::Terraform(TerraformRequest::Cancel { run }), Answer::Done => ();
-    ListRuns { board: BoardId } -> Vec<RunView> = Wire::Terraform(TerraformRequest::History { board }),
-        Answer::Terraform(TerraformAnswer::History(runs)) => runs;
-    ReadRunLines { run: RunId, from: u64 } -> (RunView, Vec<RunLine>)
+        WorkbenchResponse::Terraform(TerraformResponse::Started { run }) => run;
+    CancelRun { run: TerraformRunId } -> () = Wire::Terraform(TerraformRequest::Cancel { run }), WorkbenchResponse::Done => ();
+    ListRuns { board: BoardId } -> Vec<TerraformRunView> = Wire::Terraform(TerraformRequest::History { board }),
+        WorkbenchResponse::Terraform(TerraformResponse::History(runs)) => runs;
+    ReadRunLines { run: TerraformRunId, from: u64 } -> (TerraformRunView, Vec<TerraformRunLine>)
         = Wire::Terraform(TerraformRequest::Lines { run, from }),
-        Answer::Terraform(TerraformAnswer::Lines { run, lines }) => (run, lines);
+        WorkbenchResponse::Terraform(TerraformResponse::Lines { run, lines }) => (run, lines);
     ReadPlan { board: BoardId } -> Option<Box<PlanView>>
-        = Wire::Terraform(TerraformRequest::Plan { board }), Answer::Terraform(TerraformAnswer::Plan(plan)) => plan;
+        = Wire::Terraform(TerraformRequest::Plan { board }), WorkbenchResponse::Terraform(TerraformResponse::Plan(plan)) => plan;
     ImportBoard { path: String, name: Option<String> } -> ImportedBoard
         = Wire::Terraform(TerraformRequest::Import { path, name }),
-        Answer::Terraform(TerraformAnswer::Imported { board, revision, notes })
+        WorkbenchResponse::Terraform(TerraformResponse::Imported { board, revision, notes })
             => ImportedBoard { board, revision, notes };
 
     ListPreviews {} -> Box<PreviewsView>
-        = Wire::Preview(PreviewRequest::List), Answer::Preview(PreviewAnswer::All(view)) => view;
-    StartPreview { shows: Shown, screen: Screen } -> SessionId
+        = Wire::Preview(PreviewRequest::List), WorkbenchResponse::Preview(PreviewResponse::All(view)) => view;
+    StartPreview { shows: PreviewTarget, screen: PreviewScreen } -> PreviewId
         = Wire::Preview(PreviewRequest::Start { shows, screen }),
-        Answer::Preview(PreviewAnswer::Started(session)) => session;
-    StopPreview { session: SessionId } -> () = Wire::Preview(PreviewRequest::Stop(session)), Answer::Done => ();
-    RestartPreview { session: SessionId } -> () = Wire::Preview(PreviewRequest::Restart(session)), Answer::Done => ();
-    ClosePreview { session: SessionId } -> () = Wire::Preview(PreviewRequest::Close(session)), Answer::Done => ();
-    NavigatePreview { session: SessionId, route: NodeId } -> ()
-        = Wire::Preview(PreviewRequest::Navigate { session, route }), Answer::Done => ();
-    ReadPreviewLog { session: SessionId, after: u64 } -> Vec<LoggedLine>
-        = Wire::Preview(PreviewRequest::Log { session, after }), Answer::Preview(PreviewAnswer::Log(lines)) => lines;
-    CapturePreview { session: SessionId, path: String } -> ExportedFile
+        WorkbenchResponse::Preview(PreviewResponse::Started(session)) => session;
+    StopPreview { session: PreviewId } -> () = Wire::Preview(PreviewRequest::Stop(session)), WorkbenchResponse::Done => ();
+    RestartPreview { session: PreviewId } -> () = Wire::Preview(PreviewRequest::Restart(session)), WorkbenchResponse::Done => ();
+    ClosePreview { session: PreviewId } -> () = Wire::Preview(PreviewRequest::Close(session)), WorkbenchResponse::Done => ();
+    NavigatePreview { session: PreviewId, route: NodeId } -> ()
+        = Wire::Preview(PreviewRequest::Navigate { session, route }), WorkbenchResponse::Done => ();
+    ReadPreviewLog { session: PreviewId, after: u64 } -> Vec<PreviewLogLine>
+        = Wire::Preview(PreviewRequest::Log { session, after }), WorkbenchResponse::Preview(PreviewResponse::Log(lines)) => lines;
+    CapturePreview { session: PreviewId, path: String } -> ExportedFile
         = Wire::Preview(PreviewRequest::Shot { session, path }),
-        Answer::Exported { path, bytes } => ExportedFile { path, bytes };
+        WorkbenchResponse::Exported { path, bytes } => ExportedFile { path, bytes };
 
     ListServers {} -> Box<UpstreamsView>
-        = Wire::Upstream(UpstreamRequest::List), Answer::Upstream(UpstreamAnswer::View(view)) => view;
+        = Wire::Upstream(UpstreamRequest::List), WorkbenchResponse::Upstream(UpstreamResponse::View(view)) => view;
     ShowServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Show { server }),
-        Answer::Upstream(UpstreamAnswer::Server(details)) => details;
+        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
     StartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Start { server }),
-        Answer::Upstream(UpstreamAnswer::Server(details)) => details;
+        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
     StopServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Stop { server }),
-        Answer::Upstream(UpstreamAnswer::Server(details)) => details;
+        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
     RestartServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Restart { server }),
-        Answer::Upstream(UpstreamAnswer::Server(details)) => details;
+        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
     DisableServer { server: ServerId } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Disable { server }),
-        Answer::Upstream(UpstreamAnswer::Server(details)) => details;
+        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
     AddServer { form: Box<ServerForm> } -> Box<ServerDetails> = Wire::Upstream(UpstreamRequest::Add { form }),
-        Answer::Upstream(UpstreamAnswer::Server(details)) => details;
+        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
     WithdrawTool { server: ServerId, tool: String } -> Box<ServerDetails>
         = Wire::Upstream(UpstreamRequest::Withdraw { server, tool }),
-        Answer::Upstream(UpstreamAnswer::Server(details)) => details;
-    ReadServerLog { server: ServerId, from: u64 } -> LogPart
-        = Wire::Upstream(UpstreamRequest::Log { server, from }), Answer::Upstream(UpstreamAnswer::Log(part)) => part;
+        WorkbenchResponse::Upstream(UpstreamResponse::Server(details)) => details;
+    ReadServerLog { server: ServerId, from: u64 } -> ServerLogChunk
+        = Wire::Upstream(UpstreamRequest::Log { server, from }), WorkbenchResponse::Upstream(UpstreamResponse::Log(part)) => part;
     ListImportSources {} -> Vec<ImportSource> = Wire::Upstream(UpstreamRequest::Sources),
-        Answer::Upstream(UpstreamAnswer::Sources(sources)) => sources;
-    PreviewServerImport { source: ImportFrom } -> Box<ImportView>
+        WorkbenchResponse::Upstream(UpstreamResponse::Sources(sources)) => sources;
+    PreviewServerImport { source: ServerImportInput } -> Box<ServerImportPreview>
         = Wire::Upstream(UpstreamRequest::PreviewImport { source }),
-        Answer::Upstream(UpstreamAnswer::Import(view)) => view;
-    ImportServers { source: ImportFrom, names: Vec<String> } -> ImportedServers
+        WorkbenchResponse::Upstream(UpstreamResponse::Import(view)) => view;
+    ImportServers { source: ServerImportInput, names: Vec<String> } -> ImportedServers
         = Wire::Upstream(UpstreamRequest::Import { source, names }),
-        Answer::Upstream(UpstreamAnswer::Imported { servers, refused }) => ImportedServers { servers, refused };
-    SearchServerRegistry { registry: Option<String>, query: String } -> Vec<RegistryFound>
+        WorkbenchResponse::Upstream(UpstreamResponse::Imported { servers, refused }) => ImportedServers { servers, refused };
+    SearchServerRegistry { registry: Option<String>, query: String } -> Vec<RegistryServer>
         = Wire::Upstream(UpstreamRequest::SearchRegistry { registry, query }),
-        Answer::Upstream(UpstreamAnswer::Registry(found)) => found;
-    CallServerTool { call: ToolCall } -> CallResult
-        = Wire::Upstream(UpstreamRequest::Call(call)), Answer::Upstream(UpstreamAnswer::Called(result)) => result;
+        WorkbenchResponse::Upstream(UpstreamResponse::Registry(found)) => found;
+    CallServerTool { call: ToolCall } -> ToolCallResult
+        = Wire::Upstream(UpstreamRequest::Call(call)), WorkbenchResponse::Upstream(UpstreamResponse::Called(result)) => result;
 }
 
 // ---- reviewing in a terminal --------------------------------------------------------------------------------------------
@@ -242,28 +248,28 @@ pub struct ListQueue;
 pub struct ShowProposal(pub String);
 
 /// A message about the review queue, and its response.
-pub trait TerminalReviewRequest: Into<TerminalReview> {
+pub trait TypedReviewRequest: Into<TerminalReviewRequest> {
     type Response: DeserializeOwned;
 }
 
-impl From<ListQueue> for TerminalReview {
+impl From<ListQueue> for TerminalReviewRequest {
     fn from(_: ListQueue) -> Self {
         Self::List
     }
 }
 
-impl TerminalReviewRequest for ListQueue {
+impl TypedReviewRequest for ListQueue {
     type Response = Vec<ProposalBrief>;
 }
 
-impl From<ShowProposal> for TerminalReview {
+impl From<ShowProposal> for TerminalReviewRequest {
     fn from(ShowProposal(proposal): ShowProposal) -> Self {
         Self::Show(proposal)
     }
 }
 
-impl TerminalReviewRequest for ShowProposal {
-    type Response = Box<OpenedProposal>;
+impl TypedReviewRequest for ShowProposal {
+    type Response = Box<ProposalDetails>;
 }
 
 /// The place where the person finds the code of a submitted decision.
@@ -278,13 +284,13 @@ pub struct CodePlace {
 pub struct DecidedProposal {
     pub proposal: Box<ProposalBrief>,
     /// The operation that the proposal became; one undo takes it back.
-    pub applied: Option<Applied>,
+    pub applied: Option<AppliedCommand>,
     /// The action that follows: a file was saved, a run starts.
     pub notice: Option<String>,
 }
 
 /// A decision in a terminal, and the outcome that main sends once the code is confirmed.
-pub trait TerminalDecision: Into<AskedDecision> {
+pub trait TypedDecision: Into<TerminalDecision> {
     type Outcome;
 
     /// Returns `None` for the outcome of another decision.
@@ -297,13 +303,13 @@ macro_rules! terminal_decisions {
         #[derive(Debug, Clone)]
         pub struct $name(pub $type);
 
-        impl From<$name> for AskedDecision {
+        impl From<$name> for TerminalDecision {
             fn from($name($decision): $name) -> Self {
                 $asked
             }
         }
 
-        impl TerminalDecision for $name {
+        impl TypedDecision for $name {
             type Outcome = $outcome;
 
             fn read($value: Value) -> Option<$outcome> {
@@ -315,26 +321,26 @@ macro_rules! terminal_decisions {
 
 terminal_decisions! {
     /// Accepts a proposal, or some of its elements.
-    AcceptProposal(Verdict) -> DecidedProposal
-        = |verdict| AskedDecision::Accept(verdict), |outcome| serde_json::from_value(outcome).ok();
+    AcceptProposal(ReviewVerdict) -> DecidedProposal
+        = |verdict| TerminalDecision::Accept(verdict), |outcome| serde_json::from_value(outcome).ok();
     /// Rejects a version of a proposal with a reason.
     RejectProposal((ProposalId, u32, String)) -> DecidedProposal
-        = |rejected| AskedDecision::Reject { proposal: rejected.0, version: rejected.1, reason: rejected.2 },
+        = |rejected| TerminalDecision::Reject { proposal: rejected.0, version: rejected.1, reason: rejected.2 },
         |outcome| serde_json::from_value(outcome).ok();
     /// Decides about a managed server, which stays.
-    DecideServer(UpstreamDecision) -> Box<ServerDetails> = |decision| AskedDecision::Upstream(decision),
-        |outcome| match upstream_answer(outcome)? { UpstreamAnswer::Server(details) => Some(details), _ => None };
+    DecideServer(UpstreamDecision) -> Box<ServerDetails> = |decision| TerminalDecision::Upstream(decision),
+        |outcome| match upstream_answer(outcome)? { UpstreamResponse::Server(details) => Some(details), _ => None };
     /// Decides about a managed server that goes, or about a manifest.
-    DecideManifest(UpstreamDecision) -> () = |decision| AskedDecision::Upstream(decision),
+    DecideManifest(UpstreamDecision) -> () = |decision| TerminalDecision::Upstream(decision),
         |outcome| upstream_answer(outcome).map(drop);
     /// Calls a tool of a managed server.
-    DecideCall(ToolCall) -> CallResult = |call| AskedDecision::Upstream(UpstreamDecision::Call(call)),
-        |outcome| match upstream_answer(outcome)? { UpstreamAnswer::Called(result) => Some(result), _ => None };
+    DecideCall(ToolCall) -> ToolCallResult = |call| TerminalDecision::Upstream(UpstreamDecision::Call(call)),
+        |outcome| match upstream_answer(outcome)? { UpstreamResponse::Called(result) => Some(result), _ => None };
 }
 
-fn upstream_answer(outcome: Value) -> Option<UpstreamAnswer> {
+fn upstream_answer(outcome: Value) -> Option<UpstreamResponse> {
     match serde_json::from_value(outcome) {
-        Ok(Answer::Upstream(answer)) => Some(answer),
+        Ok(WorkbenchResponse::Upstream(answer)) => Some(answer),
         _ => None,
     }
 }

@@ -4,12 +4,15 @@
 //! agent can decide by sending a request.
 
 use crate::{
-    BoardId, Change, Command, NodeId, ProposalId, ProposalState, Revision, Subject,
-    messages::{Applied, Problem},
-    preview::Screen,
-    previews::Pixels,
-    proposal::{Act, Comment, ContentHash, Decided, Kind, Proposer, Risk, Step, Verdict},
-    terraform::{RequestPlanView, RunId},
+    BoardId, Change, Command, NodeId, ProposalId, ProposalState, ProposalSubject, Revision,
+    messages::{AppliedCommand, BoardProblem},
+    preview_sessions::PreviewImage,
+    preview_wire::PreviewScreen,
+    proposal::{
+        ContentHash, ElementChangeKind, ProposalAcceptance, ProposalComment, ProposalStep, ProposedAction,
+        Proposer, ReviewVerdict, Risk,
+    },
+    terraform::{RequestPlanView, TerraformRunId},
     upstreams::UpstreamDecision,
 };
 use serde::{Deserialize, Serialize};
@@ -21,19 +24,19 @@ use std::{
 };
 
 /// The maximum number of decided proposals in a view, besides all that need a decision.
-pub const MAX_DECIDED: usize = 50;
+pub const MAX_DECIDED_PROPOSALS: usize = 50;
 /// The maximum number of audit entries in one response.
-pub const MAX_AUDIT: u32 = 1_000;
+pub const MAX_AUDIT_ENTRIES: u32 = 1_000;
 /// The maximum number of reported clashes of a proposal.
 pub const MAX_CLASHES: usize = 100;
 /// The maximum number of elements named in an audit line.
-pub const MAX_AUDITED: usize = 200;
+pub const MAX_AUDITED_ELEMENTS: usize = 200;
 /// The maximum size of one text in [`BoardConsequences`]; a longer text is truncated and marked.
-pub const MAX_SHOWN_TEXT: usize = 64 << 10;
+pub const MAX_SHOWN_TEXT_BYTES: usize = 64 << 10;
 /// The maximum number of commands in one edit of a reviewer.
-pub const MAX_EDITS: usize = 200;
+pub const MAX_EDIT_COMMANDS: usize = 200;
 /// The maximum number of pages shown before and after.
-pub const MAX_PAGES: usize = 4;
+pub const MAX_AFFECTED_PAGES: usize = 4;
 
 // ---- notifications ---------------------------------------------------------------------------------------------------
 
@@ -46,13 +49,13 @@ pub struct ReviewView {
     pub proposals: Vec<ProposalBrief>,
     pub approvals: Vec<StandingApproval>,
     /// Codes that a terminal must enter. They are shown only here.
-    pub codes: Vec<CodeShown>,
+    pub codes: Vec<ConfirmationCode>,
 }
 
 impl ReviewView {
     /// The number of proposals that need a decision, for the badge.
-    pub fn waiting(&self) -> usize {
-        self.proposals.iter().filter(|proposal| proposal.waits()).count()
+    pub fn undecided_count(&self) -> usize {
+        self.proposals.iter().filter(|proposal| proposal.needs_decision()).count()
     }
 }
 
@@ -66,10 +69,10 @@ pub struct ProposalBrief {
     pub title: String,
     pub proposer: Proposer,
     pub state: ProposalState,
-    pub act: Option<Act>,
+    pub act: Option<ProposedAction>,
     /// Most severe first.
     pub risks: Vec<Risk>,
-    pub counts: Counts,
+    pub counts: ElementCounts,
     pub version: u32,
     /// Changes whenever the proposal changes; then it must be opened again.
     pub stamp: u64,
@@ -78,7 +81,7 @@ pub struct ProposalBrief {
     pub created: u64,
     pub expires: u64,
     /// The newest decision about a part of it.
-    pub decided: Option<Decided>,
+    pub decided: Option<ProposalAcceptance>,
     /// The operations that resulted from accepted parts, oldest first.
     pub revisions: Vec<Revision>,
 }
@@ -87,12 +90,12 @@ impl ProposalBrief {
     /// Orders the review queue wherever it is listed: undecided proposals before drafts, most severe first, then
     /// oldest first.
     pub fn queue_order(&self, other: &Self) -> Ordering {
-        let key = |brief: &Self| (!brief.waits(), Risk::severity(&brief.risks), brief.number);
+        let key = |brief: &Self| (!brief.needs_decision(), Risk::severity(&brief.risks), brief.number);
         key(self).cmp(&key(other))
     }
 
     /// Returns true when a person can decide it, possibly after another look.
-    pub fn waits(&self) -> bool {
+    pub fn needs_decision(&self) -> bool {
         matches!(self.state, ProposalState::Open | ProposalState::Stale { .. })
     }
 
@@ -102,8 +105,8 @@ impl ProposalBrief {
     }
 
     /// A short label of its state.
-    pub fn standing(&self) -> String {
-        let state = self.state.word();
+    pub fn state_label(&self) -> String {
+        let state = self.state.as_str();
         if self.is_partly_accepted() { format!("partly accepted, {state}") } else { state.to_owned() }
     }
 }
@@ -111,7 +114,7 @@ impl ProposalBrief {
 /// The number of elements by kind of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub struct ElementCounts {
     pub added: u64,
     pub changed: u64,
     pub removed: u64,
@@ -122,35 +125,39 @@ pub struct Counts {
 /// A proposal with all details that a decision needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OpenedProposal {
+pub struct ProposalDetails {
     pub brief: ProposalBrief,
     pub hash: ContentHash,
     /// The rationale by the agent; shown separately from text of the workbench.
     pub rationale: String,
-    pub steps: Vec<Step>,
-    pub comments: Vec<Comment>,
-    pub decisions: Vec<Decided>,
+    pub steps: Vec<ProposalStep>,
+    pub comments: Vec<ProposalComment>,
+    pub decisions: Vec<ProposalAcceptance>,
     /// Removals first, then in the requested order, layout last.
-    pub elements: Vec<Element>,
+    pub elements: Vec<ProposedElement>,
     /// The changes based on `brief.base`: applied to a copy of that state they produce the proposed state. File
     /// contents are left out.
     pub changes: Vec<Change>,
     /// New problems that the proposal causes.
-    pub checks: Vec<Problem>,
+    pub checks: Vec<BoardProblem>,
     /// Why it no longer applies; empty when it does.
     pub conflicts: Vec<String>,
     /// Fields that it changes and that have changed since it was proposed.
-    pub clashes: Vec<Clash>,
+    pub clashes: Vec<FieldClash>,
     /// The saved plan of a request to apply or destroy, if one exists.
     #[serde(default)]
     pub plan: Option<Box<RequestPlanView>>,
 }
 
-impl OpenedProposal {
+impl ProposalDetails {
     /// Creates the verdict that accepts the shown content. Destructive elements need to be in `confirmed`.
-    pub fn verdict(&self, chosen: Option<BTreeSet<Subject>>, confirmed: BTreeSet<Subject>) -> Verdict {
+    pub fn verdict(
+        &self,
+        chosen: Option<BTreeSet<ProposalSubject>>,
+        confirmed: BTreeSet<ProposalSubject>,
+    ) -> ReviewVerdict {
         let Self { brief, hash, plan, .. } = self;
-        Verdict {
+        ReviewVerdict {
             proposal: brief.id,
             version: brief.version,
             hash: *hash,
@@ -162,11 +169,14 @@ impl OpenedProposal {
     }
 
     /// The chosen elements with everything they depend on.
-    pub fn with_needs(&self, chosen: impl IntoIterator<Item = Subject>) -> BTreeSet<Subject> {
-        let needs: BTreeMap<&Subject, &[Subject]> =
+    pub fn with_dependencies(
+        &self,
+        chosen: impl IntoIterator<Item = ProposalSubject>,
+    ) -> BTreeSet<ProposalSubject> {
+        let needs: BTreeMap<&ProposalSubject, &[ProposalSubject]> =
             self.elements.iter().map(|element| (&element.subject, element.needs.as_slice())).collect();
         let mut all = BTreeSet::new();
-        let mut waiting: Vec<Subject> = chosen.into_iter().collect();
+        let mut waiting: Vec<ProposalSubject> = chosen.into_iter().collect();
         while let Some(subject) = waiting.pop() {
             let needed = needs.get(&subject).copied().unwrap_or_default();
             if needs.contains_key(&subject) && all.insert(subject) {
@@ -177,7 +187,7 @@ impl OpenedProposal {
     }
 
     /// Finds a chosen element that is only a side effect of removals, none of which is chosen.
-    pub fn effect_without_cause(&self, chosen: &BTreeSet<Subject>) -> Option<&Element> {
+    pub fn effect_without_cause(&self, chosen: &BTreeSet<ProposalSubject>) -> Option<&ProposedElement> {
         self.elements.iter().find(|element| {
             chosen.contains(&element.subject)
                 && !element.effect_of.is_empty()
@@ -186,8 +196,8 @@ impl OpenedProposal {
     }
 
     /// All direct and indirect side effects of removing `cause`, in element order.
-    pub fn effects_of(&self, cause: &Subject) -> Vec<&Element> {
-        let mut effects: BTreeMap<&Subject, Vec<&Subject>> = BTreeMap::new();
+    pub fn effects_of(&self, cause: &ProposalSubject) -> Vec<&ProposedElement> {
+        let mut effects: BTreeMap<&ProposalSubject, Vec<&ProposalSubject>> = BTreeMap::new();
         for element in &self.elements {
             for cause in &element.effect_of {
                 effects.entry(cause).or_default().push(&element.subject);
@@ -207,31 +217,31 @@ impl OpenedProposal {
 /// A selectable element of a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Element {
-    pub subject: Subject,
+pub struct ProposedElement {
+    pub subject: ProposalSubject,
     /// [`Kind::Placed`] is layout only: group these into one line.
-    pub kind: Kind,
+    pub kind: ElementChangeKind,
     /// A description in domain terms.
     pub text: String,
     /// The board that shows it.
     pub board: Option<BoardId>,
-    pub differences: Vec<Difference>,
+    pub differences: Vec<FieldChange>,
     /// The complete differences of changed files, so that a reviewer sees everything they accept.
     pub files: Vec<FileDelta>,
     pub risks: Vec<Risk>,
     /// Accepting it needs an explicit confirmation; never preselected.
     pub destructive: bool,
     /// Its direct dependencies; see [`OpenedProposal::with_needs`].
-    pub needs: Vec<Subject>,
+    pub needs: Vec<ProposalSubject>,
     /// The removals that cause this side effect: it can be accepted only with at least one of them. Empty for
     /// requested changes.
-    pub effect_of: Vec<Subject>,
+    pub effect_of: Vec<ProposalSubject>,
 }
 
 /// A field before and after, in full; sensitive values are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Difference {
+pub struct FieldChange {
     pub field: String,
     pub before: Option<String>,
     pub after: Option<String>,
@@ -240,8 +250,8 @@ pub struct Difference {
 /// A field that changed after the proposal was made. Sensitive values are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Clash {
-    pub subject: Subject,
+pub struct FieldClash {
+    pub subject: ProposalSubject,
     /// The display name of the element.
     pub name: String,
     pub field: String,
@@ -258,7 +268,7 @@ pub struct Clash {
 /// The consequences of a proposal, computed on request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Consequences {
+pub struct ProposalConsequences {
     pub proposal: ProposalId,
     pub version: u32,
     /// The hash of the analysed content.
@@ -288,16 +298,16 @@ pub struct PagePictures {
     /// The hash of the rendered content.
     pub hash: ContentHash,
     pub page: NodeId,
-    pub now: PageLook,
-    pub proposed: PageLook,
+    pub now: PageRendering,
+    pub proposed: PageRendering,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum PageLook {
+pub enum PageRendering {
     /// The page does not exist.
     Absent,
-    Drawn(Pixels),
+    Drawn(PreviewImage),
     /// Why there is no picture.
     Failed(String),
 }
@@ -350,7 +360,7 @@ pub struct CostDelta {
 /// A code that a terminal must enter, and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CodeShown {
+pub struct ConfirmationCode {
     pub code: String,
     pub purpose: String,
     pub expires: u64,
@@ -364,7 +374,7 @@ pub enum ReviewRequest {
     /// Opens a proposal; drafts can be opened too. Returns [`ReviewAnswer::Opened`].
     Open(ProposalId),
     /// Returns [`ReviewAnswer::Decided`].
-    Accept(Verdict),
+    Accept(ReviewVerdict),
     Reject {
         proposal: ProposalId,
         version: u32,
@@ -385,7 +395,7 @@ pub enum ReviewRequest {
     },
     Comment {
         proposal: ProposalId,
-        about: Option<Subject>,
+        about: Option<ProposalSubject>,
         text: String,
     },
     /// Reverts everything accepted from a proposal in one operation and keeps later work; `partial` skips the
@@ -394,7 +404,7 @@ pub enum ReviewRequest {
         proposal: ProposalId,
         partial: bool,
     },
-    Grant(Grant),
+    Grant(ApprovalGrant),
     Revoke(u64),
     /// The decided proposals, newest first. Returns [`ReviewAnswer::History`].
     History {
@@ -411,7 +421,7 @@ pub enum ReviewRequest {
         proposal: ProposalId,
         hash: ContentHash,
         page: NodeId,
-        screen: Screen,
+        screen: PreviewScreen,
     },
     /// Plans a board as proposed, apart from the folder and state of the board; this plan cannot be applied. The
     /// result appears in [`crate::terraform::TerraformView::trials`]. Returns [`ReviewAnswer::Planning`].
@@ -426,22 +436,22 @@ pub enum ReviewRequest {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum ReviewAnswer {
-    Opened(Box<OpenedProposal>),
+pub enum ReviewResponse {
+    Opened(Box<ProposalDetails>),
     Decided {
         proposal: Box<ProposalBrief>,
         /// The resulting operation; one undo reverts it.
-        applied: Option<Applied>,
+        applied: Option<AppliedCommand>,
         /// Further effects as text: a file was saved, a run starts.
         notice: Option<String>,
     },
     Approval(StandingApproval),
     History(Vec<ProposalBrief>),
-    Origins(Vec<Origin>),
-    Consequences(Box<Consequences>),
+    Origins(Vec<OperationOrigin>),
+    Consequences(Box<ProposalConsequences>),
     PagePictures(Box<PagePictures>),
     Planning {
-        run: RunId,
+        run: TerraformRunId,
     },
     /// The plan did not start: these variables need a value from a person first.
     PlanNeeds {
@@ -454,7 +464,7 @@ pub enum ReviewAnswer {
 /// The proposal that an operation came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Origin {
+pub struct OperationOrigin {
     pub revision: Revision,
     pub proposal: ProposalId,
     pub number: u64,
@@ -471,10 +481,10 @@ pub struct Origin {
 /// The permission for a client to apply changes without a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Grant {
+pub struct ApprovalGrant {
     /// The name that the client reports; all clients when absent. The name is not verified.
     pub client: Option<String>,
-    pub scope: Scope,
+    pub scope: ApprovalScope,
     /// The boards by id; all boards when empty.
     pub boards: Vec<BoardId>,
     /// Milliseconds since 1970, UTC.
@@ -485,7 +495,7 @@ pub struct Grant {
 #[serde(rename_all = "camelCase")]
 pub struct StandingApproval {
     pub id: u64,
-    pub grant: Grant,
+    pub grant: ApprovalGrant,
     pub by: String,
     pub granted: u64,
     /// Granted on the command line: it ends with this run.
@@ -497,17 +507,17 @@ pub struct StandingApproval {
 /// An area of the workbench that a standing approval can cover. No area includes Terraform apply and destroy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Area {
+pub enum ApprovalArea {
     Diagram,
     Bundles,
     Interface,
     TerraformPlan,
 }
 
-impl Area {
+impl ApprovalArea {
     pub const ALL: [Self; 4] = [Self::Diagram, Self::Bundles, Self::Interface, Self::TerraformPlan];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Diagram => "diagram",
             Self::Bundles => "bundles",
@@ -521,11 +531,11 @@ impl Area {
 /// explicitly.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Scope(pub BTreeMap<Area, Risk>);
+pub struct ApprovalScope(pub BTreeMap<ApprovalArea, Risk>);
 
-impl Scope {
+impl ApprovalScope {
     /// Returns true when changes with these risks in this area are covered.
-    pub fn covers(&self, area: Area, risks: &BTreeSet<Risk>) -> bool {
+    pub fn covers(&self, area: ApprovalArea, risks: &BTreeSet<Risk>) -> bool {
         match self.0.get(&area) {
             None => false,
             // An unlabelled change is more than cosmetic.
@@ -536,7 +546,7 @@ impl Scope {
 }
 
 /// Parses `all` or a comma-separated list of areas; each may end in `:destructive`.
-impl FromStr for Scope {
+impl FromStr for ApprovalScope {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -546,9 +556,9 @@ impl FromStr for Scope {
                 Some(word) => (word, Risk::Destructive),
                 None => (part, Risk::Security),
             };
-            let areas: Vec<Area> = match word {
-                "all" => Area::ALL.to_vec(),
-                word => Area::ALL.into_iter().filter(|area| area.word() == word).collect(),
+            let areas: Vec<ApprovalArea> = match word {
+                "all" => ApprovalArea::ALL.to_vec(),
+                word => ApprovalArea::ALL.into_iter().filter(|area| area.as_str() == word).collect(),
             };
             if areas.is_empty() {
                 return Err(format!(
@@ -564,13 +574,13 @@ impl FromStr for Scope {
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for ApprovalScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (area, most)) in self.0.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
             match most {
-                Risk::Security => write!(f, "{comma}{}", area.word())?,
-                most => write!(f, "{comma}{}:{}", area.word(), most.word())?,
+                Risk::Security => write!(f, "{comma}{}", area.as_str())?,
+                most => write!(f, "{comma}{}:{}", area.as_str(), most.label())?,
             }
         }
         Ok(())
@@ -583,12 +593,12 @@ impl fmt::Display for Scope {
 /// shows a code in its own window or terminal, and carries out the decision when the same connection confirms the code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum TerminalReview {
+pub enum TerminalReviewRequest {
     List,
     /// Opens a proposal by number or id.
     Show(String),
     /// Submits a decision and has main show its code.
-    Ask(AskedDecision),
+    Ask(TerminalDecision),
     /// Confirms the last decision of this connection with its code.
     Confirm {
         code: String,
@@ -597,8 +607,8 @@ pub enum TerminalReview {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum AskedDecision {
-    Accept(Verdict),
+pub enum TerminalDecision {
+    Accept(ReviewVerdict),
     Reject {
         proposal: ProposalId,
         version: u32,
@@ -709,23 +719,23 @@ mod tests {
 
     #[test]
     fn a_scope_names_what_it_covers_and_destruction_only_by_name() {
-        let scope = |text: &str| text.parse::<Scope>().unwrap();
+        let scope = |text: &str| text.parse::<ApprovalScope>().unwrap();
         let risks = |risks: &[Risk]| risks.iter().copied().collect::<BTreeSet<_>>();
         let plain = scope("diagram, bundles");
-        assert!(plain.covers(Area::Diagram, &risks(&[])));
-        assert!(plain.covers(Area::Bundles, &risks(&[Risk::Security, Risk::Wide])));
-        assert!(!plain.covers(Area::Interface, &risks(&[])));
-        assert!(!plain.covers(Area::Diagram, &risks(&[Risk::Destructive])));
-        assert!(!scope("all").covers(Area::Diagram, &risks(&[Risk::Destructive, Risk::Wide])));
-        assert!(scope("all:destructive").covers(Area::Diagram, &risks(&[Risk::Destructive])));
-        let narrow = Scope(BTreeMap::from([(Area::Diagram, Risk::Cosmetic)]));
-        assert!(narrow.covers(Area::Diagram, &risks(&[Risk::Cosmetic])));
-        assert!(!narrow.covers(Area::Diagram, &risks(&[])));
+        assert!(plain.covers(ApprovalArea::Diagram, &risks(&[])));
+        assert!(plain.covers(ApprovalArea::Bundles, &risks(&[Risk::Security, Risk::Wide])));
+        assert!(!plain.covers(ApprovalArea::Interface, &risks(&[])));
+        assert!(!plain.covers(ApprovalArea::Diagram, &risks(&[Risk::Destructive])));
+        assert!(!scope("all").covers(ApprovalArea::Diagram, &risks(&[Risk::Destructive, Risk::Wide])));
+        assert!(scope("all:destructive").covers(ApprovalArea::Diagram, &risks(&[Risk::Destructive])));
+        let narrow = ApprovalScope(BTreeMap::from([(ApprovalArea::Diagram, Risk::Cosmetic)]));
+        assert!(narrow.covers(ApprovalArea::Diagram, &risks(&[Risk::Cosmetic])));
+        assert!(!narrow.covers(ApprovalArea::Diagram, &risks(&[])));
         for text in ["diagram", "diagram:destructive,bundles", "diagram,bundles,interface,terraform-plan"] {
             assert_eq!(scope(text).to_string(), text);
         }
         for wrong in ["", "everything", "diagram:wide", "terraform-apply", "all,"] {
-            assert!(wrong.parse::<Scope>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ApprovalScope>().is_err(), "{wrong}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! protocol.
 
 use crate::{
-    Actor, BoardId, NodeId, PropKey, ProposalId, Revision, messages::Severity, proposal::ContentHash,
+    Actor, BoardId, NodeId, PropKey, ProposalId, Revision, messages::ProblemSeverity, proposal::ContentHash,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +14,14 @@ pub const MAX_TRIAL_CHANGES: usize = 500;
 pub const MAX_TRIAL_ATTRIBUTES: usize = 40;
 
 /// The maximum number of resources that one request to apply may change, because all of them are shown.
-pub const MAX_REQUEST_CHANGES: usize = 500;
+pub const MAX_REQUEST_PLAN_CHANGES: usize = 500;
 
 /// The number of a run: counted from one over all boards of a workspace since it was opened.
-pub type RunId = u64;
+pub type TerraformRunId = u64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum RunOperation {
+pub enum TerraformOperation {
     Init,
     Validate,
     /// Creates and saves a plan for review and apply.
@@ -36,7 +36,7 @@ pub enum RunOperation {
     Drift,
 }
 
-impl RunOperation {
+impl TerraformOperation {
     pub const ALL: [Self; 8] = [
         Self::Init,
         Self::Validate,
@@ -48,7 +48,7 @@ impl RunOperation {
         Self::Drift,
     ];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Init => "init",
             Self::Validate => "validate",
@@ -88,14 +88,14 @@ pub enum TerraformRequest {
     /// Writes the files and starts a run. Returns [`TerraformAnswer::Started`].
     Run {
         board: BoardId,
-        operation: RunOperation,
+        operation: TerraformOperation,
         /// A person confirmed the change of real infrastructure.
         confirmed: bool,
         /// Values of sensitive variables; kept in memory for later runs and never written to disk.
         secrets: Vec<(String, String)>,
     },
     Cancel {
-        run: RunId,
+        run: TerraformRunId,
     },
     /// The stored runs, newest first.
     History {
@@ -103,7 +103,7 @@ pub enum TerraformRequest {
     },
     /// Lines of a current or earlier run from a number on. Waits briefly for the first one while the run is active.
     Lines {
-        run: RunId,
+        run: TerraformRunId,
         from: u64,
     },
     /// The changes of the saved plan, attribute by attribute.
@@ -120,7 +120,7 @@ pub enum TerraformRequest {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum TerraformAnswer {
+pub enum TerraformResponse {
     Hcl(Box<HclView>),
     Written {
         written: Vec<String>,
@@ -129,19 +129,19 @@ pub enum TerraformAnswer {
     },
     Cost(Box<CostView>),
     Started {
-        run: RunId,
+        run: TerraformRunId,
     },
-    History(Vec<RunView>),
+    History(Vec<TerraformRunView>),
     Lines {
-        run: RunView,
-        lines: Vec<RunLine>,
+        run: TerraformRunView,
+        lines: Vec<TerraformRunLine>,
     },
     /// `None` when there is no plan for the current files.
     Plan(Option<Box<PlanView>>),
     Imported {
         board: BoardId,
         revision: Revision,
-        notes: Vec<Finding>,
+        notes: Vec<TerraformFindingView>,
     },
     /// A price file with an entry for each part that has no price.
     MissingPrices(String),
@@ -158,7 +158,7 @@ pub struct HclView {
     pub files: Vec<HclFile>,
     /// The location of the blocks of each node, in file order.
     pub spans: Vec<HclSpan>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TerraformFindingView>,
     /// Variables that need a value from a person before a run can start.
     pub secrets: Vec<String>,
     /// Paths of foreign files that have the name of a generated file; they are left unchanged.
@@ -190,8 +190,8 @@ pub struct HclSpan {
 /// A finding about the files, an import or a run of a board, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
-    pub severity: Severity,
+pub struct TerraformFindingView {
+    pub severity: ProblemSeverity,
     pub node: Option<NodeId>,
     pub prop: Option<PropKey>,
     pub message: String,
@@ -206,9 +206,9 @@ pub struct TerraformView {
     /// The program version, such as `Terraform 1.11.0`, or why it is missing and how to fix it.
     pub program: Option<Result<String, String>>,
     /// The boards with a known Terraform state.
-    pub boards: Vec<BoardTerraform>,
+    pub boards: Vec<BoardTerraformView>,
     /// Trial plans of proposals, oldest first; only the newest few.
-    pub trials: Vec<TrialView>,
+    pub trials: Vec<TrialPlanView>,
     /// Saved plans of agents' requests to apply or destroy.
     pub requests: Vec<RequestPlanView>,
 }
@@ -253,11 +253,11 @@ pub enum RequestPlanState {
     },
     Planning {
         /// The run, once it has started.
-        run: Option<RunId>,
+        run: Option<TerraformRunId>,
     },
     Ready {
         hash: ContentHash,
-        counts: Counts,
+        counts: PlanCounts,
         /// All changes, deletes and replacements first.
         changes: Vec<PlanChange>,
         /// Milliseconds since 1970, UTC.
@@ -271,9 +271,9 @@ pub enum RequestPlanState {
 /// A trial plan of a board as proposed, created in a separate folder. It cannot be applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TrialView {
+pub struct TrialPlanView {
     /// The run: initializes first ([`RunOperation::Init`]), then plans.
-    pub run: RunView,
+    pub run: TerraformRunView,
     pub proposal: ProposalId,
     pub version: u32,
     /// The hash of the planned content.
@@ -283,21 +283,21 @@ pub struct TrialView {
     /// The planned changes, once known; at most [`MAX_TRIAL_CHANGES`].
     pub changes: Option<Vec<PlanChange>>,
     pub more_changes: u64,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TerraformFindingView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BoardTerraform {
+pub struct BoardTerraformView {
     pub board: BoardId,
     /// The active run, or the last one.
-    pub run: Option<RunView>,
-    pub statuses: Vec<(NodeId, Deployment)>,
+    pub run: Option<TerraformRunView>,
+    pub statuses: Vec<(NodeId, DeploymentState)>,
     /// The actions of the saved plan, while it matches the files.
     pub planned: Vec<(NodeId, PlannedAction)>,
     pub drifted: Vec<(NodeId, PlannedAction)>,
     /// The findings of the last run.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TerraformFindingView>,
     pub plan: PlanState,
     /// The operation of a run that was interrupted before the workspace was opened; reported once.
     pub interrupted: Option<String>,
@@ -308,14 +308,14 @@ pub struct BoardTerraform {
 pub enum PlanState {
     #[default]
     None,
-    Ready(Counts),
+    Ready(PlanCounts),
     /// The board changed after planning.
-    Outdated(Counts),
+    Outdated(PlanCounts),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub struct PlanCounts {
     pub add: u64,
     pub change: u64,
     pub remove: u64,
@@ -324,7 +324,7 @@ pub struct Counts {
 /// The deployment state of a node's resources, in order of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Deployment {
+pub enum DeploymentState {
     Pending,
     Creating,
     Updating,
@@ -333,8 +333,8 @@ pub enum Deployment {
     Destroyed,
 }
 
-impl Deployment {
-    pub fn word(self) -> &'static str {
+impl DeploymentState {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Creating => "creating",
@@ -358,18 +358,18 @@ pub enum PlannedAction {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RunView {
-    pub id: RunId,
+pub struct TerraformRunView {
+    pub id: TerraformRunId,
     pub board: BoardId,
-    pub operation: RunOperation,
+    pub operation: TerraformOperation,
     pub by: Actor,
     /// The self-reported name of the client that requested it; then `by` is the approver.
     #[serde(default)]
     pub requested_by: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub started: u64,
-    pub state: RunState,
-    pub summary: Option<Counts>,
+    pub state: TerraformRunState,
+    pub summary: Option<PlanCounts>,
     /// The finished and total number of resources while it applies.
     pub progress: Option<(u64, u64)>,
     /// The number of lines.
@@ -380,7 +380,7 @@ pub struct RunView {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum RunState {
+pub enum TerraformRunState {
     Running,
     /// A stop was requested.
     Cancelling,
@@ -400,7 +400,7 @@ pub enum RunState {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RunLine {
+pub struct TerraformRunLine {
     pub error: bool,
     pub text: String,
 }
@@ -409,7 +409,7 @@ pub struct RunLine {
 #[serde(rename_all = "camelCase")]
 pub struct PlanView {
     pub board: BoardId,
-    pub counts: Counts,
+    pub counts: PlanCounts,
     pub outdated: bool,
     pub changes: Vec<PlanChange>,
 }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The maximum number of log lines in one message.
-pub const MAX_LOG_LINES: usize = 400;
+pub const MAX_LOG_CHUNK_LINES: usize = 400;
 /// The maximum size of pasted configurations and call arguments.
-pub const MAX_TEXT: usize = 4 << 20;
+pub const MAX_UPSTREAM_TEXT_BYTES: usize = 4 << 20;
 
 /// A server's id. Requests also accept the slug.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ pub enum PackageKind {
 impl PackageKind {
     pub const ALL: [Self; 5] = [Self::Npm, Self::Pypi, Self::Docker, Self::Binary, Self::Http];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Npm => "npm",
             Self::Pypi => "pypi",
@@ -139,7 +139,7 @@ pub enum ServerState {
 }
 
 impl ServerState {
-    pub fn word(&self) -> &'static str {
+    pub fn label(&self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
             Self::Stopped => "stopped",
@@ -170,7 +170,7 @@ pub enum StartPhase {
 }
 
 impl StartPhase {
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Credentials => "looking up secrets",
             Self::Installing => "fetching the package",
@@ -221,7 +221,7 @@ pub enum ManifestOrigin {
 }
 
 impl ManifestOrigin {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Workspace => "workspace",
@@ -258,7 +258,7 @@ pub struct ManifestToolBrief {
     pub hidden: Option<String>,
     /// The tool should be offered but is invalid: the file must be fixed.
     pub is_mistake: bool,
-    pub policy: Policy,
+    pub policy: ToolCallPolicy,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -273,7 +273,7 @@ pub struct ManifestCredential {
 /// The policy for calls by agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Policy {
+pub enum ToolCallPolicy {
     /// Each call needs a review.
     #[default]
     Ask,
@@ -282,10 +282,10 @@ pub enum Policy {
     Deny,
 }
 
-impl Policy {
+impl ToolCallPolicy {
     pub const ALL: [Self; 3] = [Self::Ask, Self::Allow, Self::Deny];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
             Self::Allow => "allow",
@@ -327,7 +327,7 @@ pub struct ToolView {
     pub hash: String,
     pub approval: ToolApproval,
     pub enabled: bool,
-    pub policy: Policy,
+    pub policy: ToolCallPolicy,
     /// The idle timeout of a call, if it differs from the server's.
     pub idle_ms: Option<u64>,
     /// The total timeout of a call, if it differs from the server's.
@@ -508,12 +508,12 @@ pub enum UpstreamRequest {
     Sources,
     /// A preview of an import; stores nothing. Returns [`UpstreamAnswer::Import`].
     PreviewImport {
-        source: ImportFrom,
+        source: ServerImportInput,
     },
     /// Imports the servers with these names, disabled, with their secrets in the store. Returns
     /// [`UpstreamAnswer::Imported`].
     Import {
-        source: ImportFrom,
+        source: ServerImportInput,
         names: Vec<String>,
     },
     /// Searches a registry, given as a file or an address; the default registry when absent. Returns
@@ -548,7 +548,7 @@ pub struct ToolCall {
 /// The input of a server import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum ImportFrom {
+pub enum ServerImportInput {
     /// Pasted JSON; comments are allowed.
     Text(TypedSecret),
     /// The path of a configuration file of another program; see [`UpstreamRequest::Sources`].
@@ -574,7 +574,7 @@ pub enum UpstreamDecision {
         server: ServerId,
         tool: String,
         enabled: bool,
-        policy: Policy,
+        policy: ToolCallPolicy,
         /// The idle timeout of a call; the server's when absent.
         idle_ms: Option<u64>,
         /// The total timeout of a call; the server's when absent.
@@ -602,7 +602,7 @@ pub enum UpstreamDecision {
     SetManifestPolicy {
         /// The tool name exposed to agents.
         tool: String,
-        policy: Policy,
+        policy: ToolCallPolicy,
     },
     SetManifestSecret {
         manifest: String,
@@ -615,26 +615,26 @@ pub enum UpstreamDecision {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum UpstreamAnswer {
+pub enum UpstreamResponse {
     View(Box<UpstreamsView>),
     Server(Box<ServerDetails>),
     /// Success without further content.
     Done,
-    Log(LogPart),
+    Log(ServerLogChunk),
     Sources(Vec<ImportSource>),
-    Import(Box<ImportView>),
+    Import(Box<ServerImportPreview>),
     Imported {
         servers: Vec<ServerBrief>,
         /// Servers that could not be imported: name and reason.
         refused: Vec<(String, String)>,
     },
-    Registry(Vec<RegistryFound>),
-    Called(CallResult),
+    Registry(Vec<RegistryServer>),
+    Called(ToolCallResult),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LogPart {
+pub struct ServerLogChunk {
     /// The number of the first line.
     pub first: u64,
     pub lines: Vec<String>,
@@ -644,7 +644,7 @@ pub struct LogPart {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CallResult {
+pub struct ToolCallResult {
     /// The MCP result (`content`, `structuredContent`, `isError`) as JSON text, without secrets.
     pub json: String,
     /// The tool reported a failure.
@@ -662,8 +662,8 @@ pub struct ImportSource {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ImportView {
-    pub servers: Vec<ImportedServer>,
+pub struct ServerImportPreview {
+    pub servers: Vec<ImportedServerView>,
     /// Servers that cannot be imported: name and reason.
     pub refused: Vec<(String, String)>,
     /// Servers that are skipped, such as Draftboard's own entry: name and reason.
@@ -672,7 +672,7 @@ pub struct ImportView {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ImportedServer {
+pub struct ImportedServerView {
     /// The resulting configuration; secrets that were found are [`VariableValue::Secret`] with `set`.
     pub form: ServerForm,
     /// The command line or the address.
@@ -686,7 +686,7 @@ pub struct ImportedServer {
 /// A server listed in a registry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RegistryFound {
+pub struct RegistryServer {
     pub name: String,
     pub description: String,
     pub version: String,

@@ -6,30 +6,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, se
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// The key that distinguishes an expression from an object.
-pub const EXPRESSION: &str = "$hcl";
+pub const EXPRESSION_KEY: &str = "$hcl";
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Value {
+pub enum PropValue {
     #[default]
     Null,
     Bool(bool),
-    Number(Number),
+    Number(PropNumber),
     Text(Arc<str>),
-    List(Vec<Value>),
-    Object(BTreeMap<Arc<str>, Value>),
+    List(Vec<PropValue>),
+    Object(BTreeMap<Arc<str>, PropValue>),
 }
 
-impl Eq for Value {}
+impl Eq for PropValue {}
 
 /// A finite number; whole numbers are exact up to 2^53.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Number(f64);
+pub struct PropNumber(f64);
 
-impl Eq for Number {}
+impl Eq for PropNumber {}
 
-const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-impl Number {
+impl PropNumber {
     pub fn new(number: f64) -> Option<Self> {
         // Adding zero turns -0.0 into 0.0, so that equal numbers have equal texts.
         (number.is_finite() && number.abs() <= 1e300).then_some(Self(number + 0.0))
@@ -39,14 +39,14 @@ impl Number {
         self.0
     }
 
-    fn whole(self) -> Option<i64> {
-        (self.0.fract() == 0.0 && self.0.abs() <= LARGEST_WHOLE).then_some(self.0 as i64)
+    fn as_integer(self) -> Option<i64> {
+        (self.0.fract() == 0.0 && self.0.abs() <= MAX_EXACT_INTEGER).then_some(self.0 as i64)
     }
 }
 
-impl fmt::Display for Number {
+impl fmt::Display for PropNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.whole() {
+        match self.as_integer() {
             Some(whole) => whole.fmt(f),
             None => self.0.fmt(f),
         }
@@ -54,7 +54,7 @@ impl fmt::Display for Number {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ValueError {
+pub enum PropValueError {
     #[error("lists and objects are nested deeper than {MAX_VALUE_DEPTH} levels: flatten the value")]
     TooDeep,
     #[error("{0} cannot be stored exactly as a number: write it as text")]
@@ -63,13 +63,13 @@ pub enum ValueError {
     NotJson(String),
 }
 
-impl Value {
+impl PropValue {
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self::Text(text.into())
     }
 
     pub fn number(number: f64) -> Option<Self> {
-        Number::new(number).map(Self::Number)
+        PropNumber::new(number).map(Self::Number)
     }
 
     pub fn as_text(&self) -> Option<&str> {
@@ -96,14 +96,14 @@ impl Value {
     /// Returns the Terraform expression, if this value is one: an object with [`EXPRESSION`] as its only key.
     pub fn expression(&self) -> Option<&str> {
         match self {
-            Self::Object(fields) if fields.len() == 1 => fields.get(EXPRESSION)?.as_text(),
+            Self::Object(fields) if fields.len() == 1 => fields.get(EXPRESSION_KEY)?.as_text(),
             _ => None,
         }
     }
 
     /// Creates a value that holds a Terraform expression.
     pub fn of_expression(text: impl Into<Arc<str>>) -> Self {
-        Self::Object(BTreeMap::from([(Arc::from(EXPRESSION), Self::text(text))]))
+        Self::Object(BTreeMap::from([(Arc::from(EXPRESSION_KEY), Self::text(text))]))
     }
 
     /// Returns false for null, false, zero and empty values.
@@ -130,13 +130,13 @@ impl Value {
         }
     }
 
-    pub fn from_json(json: &serde_json::Value) -> Result<Self, ValueError> {
+    pub fn from_json(json: &serde_json::Value) -> Result<Self, PropValueError> {
         Self::from_json_at(json, 0)
     }
 
-    fn from_json_at(json: &serde_json::Value, depth: usize) -> Result<Self, ValueError> {
+    fn from_json_at(json: &serde_json::Value, depth: usize) -> Result<Self, PropValueError> {
         if depth > MAX_VALUE_DEPTH {
-            return Err(ValueError::TooDeep);
+            return Err(PropValueError::TooDeep);
         }
         Ok(match json {
             serde_json::Value::Null => Self::Null,
@@ -150,14 +150,14 @@ impl Value {
                 fields
                     .iter()
                     .map(|(key, value)| Ok((Arc::from(key.as_str()), Self::from_json_at(value, depth + 1)?)))
-                    .collect::<Result<_, ValueError>>()?,
+                    .collect::<Result<_, PropValueError>>()?,
             ),
         })
     }
 
-    pub fn parse_json(text: &str) -> Result<Self, ValueError> {
+    pub fn parse_json(text: &str) -> Result<Self, PropValueError> {
         let json: serde_json::Value =
-            serde_json::from_str(text).map_err(|error| ValueError::NotJson(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| PropValueError::NotJson(error.to_string()))?;
         Self::from_json(&json)
     }
 
@@ -168,8 +168,8 @@ impl Value {
     }
 }
 
-fn exact(number: &serde_json::Number) -> Result<Number, ValueError> {
-    let inexact = || ValueError::Inexact(number.to_string());
+fn exact(number: &serde_json::Number) -> Result<PropNumber, PropValueError> {
+    let inexact = || PropValueError::Inexact(number.to_string());
     if let Some(whole) = number.as_i64()
         && whole.unsigned_abs() > 1 << 53
     {
@@ -178,10 +178,10 @@ fn exact(number: &serde_json::Number) -> Result<Number, ValueError> {
     if number.is_u64() && number.as_i64().is_none() {
         return Err(inexact());
     }
-    number.as_f64().and_then(Number::new).ok_or_else(inexact)
+    number.as_f64().and_then(PropNumber::new).ok_or_else(inexact)
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for PropValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -191,25 +191,25 @@ impl fmt::Display for Value {
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for PropValue {
     fn from(value: bool) -> Self {
         Self::Bool(value)
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for PropValue {
     fn from(text: &str) -> Self {
         Self::text(text)
     }
 }
 
-impl From<i32> for Value {
+impl From<i32> for PropValue {
     fn from(number: i32) -> Self {
-        Self::Number(Number(f64::from(number)))
+        Self::Number(PropNumber(f64::from(number)))
     }
 }
 
-impl Serialize for Value {
+impl Serialize for PropValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
             return serializer.serialize_str(&serde_json::to_string(self).map_err(S::Error::custom)?);
@@ -217,7 +217,7 @@ impl Serialize for Value {
         match self {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Number(number) => match number.whole() {
+            Self::Number(number) => match number.as_integer() {
                 Some(whole) => serializer.serialize_i64(whole),
                 None => serializer.serialize_f64(number.get()),
             },
@@ -228,7 +228,7 @@ impl Serialize for Value {
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
+impl<'de> Deserialize<'de> for PropValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
             Self::from_json(&serde_json::Value::deserialize(deserializer)?).map_err(D::Error::custom)
@@ -244,20 +244,20 @@ mod tests {
 
     #[test]
     fn equal_values_have_equal_bytes() {
-        let a = Value::parse_json(r#"{"b":1.0,"a":[true,null,"x",-0.0,0.5]}"#).unwrap();
-        let b = Value::parse_json(r#"{ "a": [true, null, "x", 0, 5e-1], "b": 1 }"#).unwrap();
+        let a = PropValue::parse_json(r#"{"b":1.0,"a":[true,null,"x",-0.0,0.5]}"#).unwrap();
+        let b = PropValue::parse_json(r#"{ "a": [true, null, "x", 0, 5e-1], "b": 1 }"#).unwrap();
         assert_eq!(a, b);
         assert_eq!(a.to_json(), r#"{"a":[true,null,"x",0,0.5],"b":1}"#);
-        assert_eq!(postcard::from_bytes::<Value>(&postcard::to_stdvec(&a).unwrap()).unwrap(), b);
+        assert_eq!(postcard::from_bytes::<PropValue>(&postcard::to_stdvec(&a).unwrap()).unwrap(), b);
     }
 
     #[test]
     fn what_cannot_be_kept_is_refused() {
         for text in ["9007199254740993", "18446744073709551615", "1e999", "-9007199254740993"] {
-            assert!(Value::parse_json(text).is_err(), "{text}");
+            assert!(PropValue::parse_json(text).is_err(), "{text}");
         }
         let deep = format!("{}{}", "[".repeat(40), "]".repeat(40));
-        assert_eq!(Value::parse_json(&deep), Err(ValueError::TooDeep));
-        assert!(Value::parse_json(&"[".repeat(100_000)).is_err());
+        assert_eq!(PropValue::parse_json(&deep), Err(PropValueError::TooDeep));
+        assert!(PropValue::parse_json(&"[".repeat(100_000)).is_err());
     }
 }

@@ -28,7 +28,7 @@ fn decoder(shape: &str) -> Option<Roundtrip> {
         "ApplyEditsResult" => roundtrip::<v0::ApplyEditsResult>,
         "ComponentRegistry" => roundtrip::<v0::ComponentRegistry>,
         "ControlDefinition" => roundtrip::<v0::ControlDefinition>,
-        "FileEdit" => roundtrip::<v0::FileEdit>,
+        "FileEdit" => roundtrip::<v0::WorkspaceFileEdit>,
         "GraphEdge" => roundtrip::<v0::GraphEdge>,
         "GraphNode" => roundtrip::<v0::GraphNode>,
         "GraphPatch" => roundtrip::<v0::GraphPatch>,

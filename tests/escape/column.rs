@@ -1,12 +1,15 @@
 //! One column of the table: sets up what can be attacked, then starts a preview for each attempt, as main does.
 
-use frame_memory::{Channel, ChannelError};
+use frame_memory::{DescriptorChannel, DescriptorChannelError};
 use preview_runtime::probe;
 use processes::{Environment, StdStream, spawn_role};
 use serde_json::{Value, json};
 use shared_protocol::{
-    frame::{decode_json, encode_json},
-    preview::{FromPreview, LandlockLevel, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, PREVIEW_PROTOCOL, ToPreview},
+    framing::{decode_json, encode_json},
+    preview_wire::{
+        FromPreview, LandlockLevel, MAX_FROM_PREVIEW_BYTES, MAX_TO_PREVIEW_BYTES, PREVIEW_PROTOCOL_VERSION,
+        ToPreview,
+    },
 };
 use std::{
     ffi::OsString,
@@ -58,7 +61,7 @@ pub(crate) fn run(sandbox: &str, exe: &str, mcp: &str) {
     });
     // Signals to everybody must not end the column itself.
     unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
-    for (attempt, _) in probe::ALL {
+    for (attempt, _) in probe::ESCAPE_ATTEMPTS {
         let mut order = order.clone();
         order["attempt"] = json!(attempt);
         println!("{}", one(Path::new(exe), sandbox, &order));
@@ -67,13 +70,13 @@ pub(crate) fn run(sandbox: &str, exe: &str, mcp: &str) {
 }
 
 fn one(exe: &Path, sandbox: &str, order: &Value) -> String {
-    let arguments = ["--role", "preview", probe::MARK].map(OsString::from);
+    let arguments = ["--role", "preview", probe::PROBE_MARK].map(OsString::from);
     let mut child = spawn_role(exe, &arguments, &Environment::clean(), StdStream::Null).unwrap();
-    let mut channel = Channel::new(child.channel.try_clone().unwrap(), MAX_FROM_PREVIEW);
+    let mut channel = DescriptorChannel::new(child.channel.try_clone().unwrap(), MAX_FROM_PREVIEW_BYTES);
     let order = ToPreview::Welcome { session: order.to_string() };
-    channel.send(&encode_json(&order, MAX_TO_PREVIEW).unwrap(), None).unwrap();
+    channel.send(&encode_json(&order, MAX_TO_PREVIEW_BYTES).unwrap(), None).unwrap();
     let hello: FromPreview = decode_json(&channel.receive().unwrap()).unwrap();
-    let FromPreview::Hello { protocol: PREVIEW_PROTOCOL, sandbox: report, .. } = hello else {
+    let FromPreview::Hello { protocol: PREVIEW_PROTOCOL_VERSION, sandbox: report, .. } = hello else {
         panic!("{hello:?}")
     };
     // The report says what is so; whether this kernel has Landlock at all is not for us to say.
@@ -85,7 +88,7 @@ fn one(exe: &Path, sandbox: &str, order: &Value) -> String {
             FromPreview::Log { message, .. } => Some(message),
             other => panic!("{other:?}"),
         },
-        Err(ChannelError::Ended) => None,
+        Err(DescriptorChannelError::Ended) => None,
         Err(error) => panic!("{error}"),
     };
     let status = child.process.wait(Some(PATIENCE)).unwrap().unwrap();

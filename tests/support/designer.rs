@@ -9,8 +9,8 @@ use super::{
 };
 use serde_json::{Value, json};
 use shared_protocol::{
-    Document, Edge, ElementId, Node, NodeId, Placement, Revision,
-    messages::{Doing, OnScreen},
+    Edge, ElementId, GraphDocument, Node, NodeId, Placement, Revision,
+    messages::{DesignerActivity, OnScreenView},
 };
 use std::{
     cell::RefCell,
@@ -60,7 +60,7 @@ impl<'a> Designer<'a> {
         let example = home.path("data/draftboard/example");
         wait_for("the example", || example.join("draftboard.toml").is_file().then_some(()));
         let designer = Self::begin(screen, main, home, &example, size)?;
-        designer.wait("the welcome page", |seen| seen.doing == Doing::Typing);
+        designer.wait("the welcome page", |seen| seen.doing == DesignerActivity::Typing);
         Some(designer)
     }
 
@@ -90,7 +90,7 @@ impl<'a> Designer<'a> {
     pub(crate) fn follow(&self, home: &Home, workspace: &Path) {
         let found = || workspace.is_dir().then(|| Client::connect(home, workspace).ok()).flatten();
         *self.client.borrow_mut() = wait_for("the other workspace", found);
-        self.wait("its board", |seen| seen.doing == Doing::Nothing);
+        self.wait("its board", |seen| seen.doing == DesignerActivity::Nothing);
     }
 
     pub(crate) fn main_pid(&self) -> u32 {
@@ -121,7 +121,7 @@ impl<'a> Designer<'a> {
         self.client.borrow_mut().request(json!(request)).unwrap().unwrap()
     }
 
-    pub(crate) fn document(&self) -> Document {
+    pub(crate) fn document(&self) -> GraphDocument {
         serde_json::from_value(self.ask("document")).unwrap()
     }
 
@@ -136,17 +136,17 @@ impl<'a> Designer<'a> {
         view["saved"] == view["revision"]
     }
 
-    pub(crate) fn sees(&self) -> Option<OnScreen> {
+    pub(crate) fn sees(&self) -> Option<OnScreenView> {
         serde_json::from_value(self.ask("instance")["onScreen"].clone()).unwrap()
     }
 
     /// Waits until what is on the screen is as wanted.
-    pub(crate) fn wait(&self, what: &str, wanted: impl Fn(&OnScreen) -> bool) -> OnScreen {
+    pub(crate) fn wait(&self, what: &str, wanted: impl Fn(&OnScreenView) -> bool) -> OnScreenView {
         wait_for(what, || self.sees().filter(|seen| wanted(seen)))
     }
 
     /// Does something until it has had its effect: a double click can be too slow on a slow machine.
-    fn until(&self, what: &str, act: impl Fn(), wanted: impl Fn(&OnScreen) -> bool) {
+    fn until(&self, what: &str, act: impl Fn(), wanted: impl Fn(&OnScreenView) -> bool) {
         for _ in 0..4 {
             act();
             let deadline = Instant::now() + TRY_AGAIN;
@@ -161,7 +161,7 @@ impl<'a> Designer<'a> {
     }
 
     /// Waits for the operation after this revision.
-    fn changed_since(&self, before: Revision) -> Document {
+    fn changed_since(&self, before: Revision) -> GraphDocument {
         wait_for("a change", || Some(self.document()).filter(|now| now.revision > before))
     }
 
@@ -177,9 +177,13 @@ impl<'a> Designer<'a> {
 
     /// Opens something that text is written in, writes, and confirms.
     fn fill_in(&self, what: &str, open: impl Fn(), text: &str) {
-        self.until(what, open, |seen| seen.doing == Doing::Typing);
+        self.until(what, open, |seen| seen.doing == DesignerActivity::Typing);
         self.write(text);
-        self.until("taking what was written", || self.press("Return"), |seen| seen.doing == Doing::Nothing);
+        self.until(
+            "taking what was written",
+            || self.press("Return"),
+            |seen| seen.doing == DesignerActivity::Nothing,
+        );
     }
 
     /// Runs a command of the window by its name.
@@ -214,7 +218,7 @@ impl<'a> Designer<'a> {
         self.changed_since(before);
     }
 
-    fn added(&self, before: &Document, type_id: &str) -> NodeId {
+    fn added(&self, before: &GraphDocument, type_id: &str) -> NodeId {
         let now = self.changed_since(before.revision);
         let is_new = |node: &&Node| before.nodes.iter().all(|old| old.id != node.id);
         let node = now.nodes.iter().find(is_new).expect("there is a new node");
@@ -227,7 +231,7 @@ impl<'a> Designer<'a> {
 
     fn point_at(&self, (x, y): At) {
         let seen = self.sees().expect("a board is shown");
-        let OnScreen { area, viewport, .. } = seen;
+        let OnScreenView { area, viewport, .. } = seen;
         let across = area.w / 2.0 + (x as f32 - viewport.x) * viewport.zoom;
         let down = area.h / 2.0 + (y as f32 - viewport.y) * viewport.zoom;
         // Near the edge a drag would move the view.
@@ -249,18 +253,18 @@ impl<'a> Designer<'a> {
     }
 
     /// From one point of the board to another, as one gesture and one operation.
-    pub(crate) fn drag(&self, from: At, to: At) -> Document {
+    pub(crate) fn drag(&self, from: At, to: At) -> GraphDocument {
         let before = self.document().revision;
         self.point_at(from);
         self.tool(&["mousedown", "1"]);
         // Far enough to be meant as a drag, and seen as one before it is over.
         let part = |from: i32, to: i32| from + (to - from) / 3;
         self.point_at((part(from.0, to.0), part(from.1, to.1)));
-        self.wait("a drag under way", |seen| seen.doing == Doing::Dragging);
+        self.wait("a drag under way", |seen| seen.doing == DesignerActivity::Dragging);
         self.point_at(to);
         self.tool(&["mouseup", "1"]);
         let now = self.changed_since(before);
-        self.wait("the end of the drag", |seen| seen.doing == Doing::Nothing);
+        self.wait("the end of the drag", |seen| seen.doing == DesignerActivity::Nothing);
         assert_eq!(now.revision, before.next(), "one gesture is one operation");
         now
     }
@@ -320,13 +324,13 @@ pub(crate) enum Side {
     Bottom,
 }
 
-pub(crate) fn labelled<'d>(document: &'d Document, label: &str) -> &'d Node {
+pub(crate) fn labelled<'d>(document: &'d GraphDocument, label: &str) -> &'d Node {
     let found = document.nodes.iter().find(|node| node.label == label);
     found.unwrap_or_else(|| panic!("there is no {label}"))
 }
 
 /// Where a node stands on its board.
-pub(crate) fn absolute(document: &Document, id: NodeId) -> Placement {
+pub(crate) fn absolute(document: &GraphDocument, id: NodeId) -> Placement {
     let relative = document.layout.iter().find(|(node, _)| *node == id).expect("it has a place").1;
     let parent = document.nodes.iter().find(|node| node.id == id).and_then(|node| node.parent);
     match parent.map(|parent| absolute(document, parent)) {
@@ -335,7 +339,7 @@ pub(crate) fn absolute(document: &Document, id: NodeId) -> Placement {
     }
 }
 
-pub(crate) fn edge_between<'d>(document: &'d Document, from: &str, to: &str) -> Option<&'d Edge> {
+pub(crate) fn edge_between<'d>(document: &'d GraphDocument, from: &str, to: &str) -> Option<&'d Edge> {
     let (from, to) = (labelled(document, from).id, labelled(document, to).id);
     document.edges.iter().find(|edge| edge.source.node == from && edge.target.node == to)
 }

@@ -12,6 +12,6 @@ mod pump;
 mod refusal;
 mod surface;
 
-pub use lines::MAX_LINE;
-pub use pump::{Reach, run};
-pub use surface::Surface;
+pub use lines::MAX_LINE_BYTES;
+pub use pump::{DraftboardConnector, run};
+pub use surface::OfflineSurface;

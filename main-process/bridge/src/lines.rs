@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 /// The maximum bytes of one message. The result of a managed server has at most 8 MiB, and its structured part can be
 /// repeated as text, which escaping at most doubles.
-pub const MAX_LINE: usize = 32 << 20;
+pub const MAX_LINE_BYTES: usize = 32 << 20;
 const BUFFER_BYTES: usize = 64 << 10;
 
 pub(crate) enum InputLine {

@@ -2,8 +2,8 @@
 
 use crate::{
     core::{BridgeAction, BridgeCore, BridgeEvent, BridgeSettings},
-    lines::{BoundedLineReader, InputLine, MAX_LINE},
-    surface::Surface,
+    lines::{BoundedLineReader, InputLine, MAX_LINE_BYTES},
+    surface::OfflineSurface,
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use std::{
@@ -21,7 +21,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Connects to Draftboard or starts it. Errors are texts that the bridge passes on to the client.
-pub trait Reach: Send + Sync + 'static {
+pub trait DraftboardConnector: Send + Sync + 'static {
     /// Opens a connection that carries lines.
     fn connect(&self) -> Result<UnixStream, String>;
 
@@ -31,7 +31,7 @@ pub trait Reach: Send + Sync + 'static {
     fn may_launch(&self) -> bool;
 
     /// The instruction for a person to start Draftboard.
-    fn how_to_start(&self) -> String;
+    fn start_hint(&self) -> String;
 }
 
 enum PumpEvent {
@@ -43,13 +43,13 @@ enum PumpEvent {
 
 /// Runs until the client closes its input or its output.
 pub fn run(
-    reach: impl Reach,
-    surface: Surface,
+    reach: impl DraftboardConnector,
+    surface: OfflineSurface,
     input: impl Read + Send + 'static,
     output: impl Write,
 ) -> io::Result<()> {
     let (events, queue) = bounded(MAX_QUEUED_EVENTS);
-    let habits = BridgeSettings { surface, start_hint: reach.how_to_start(), may_launch: reach.may_launch() };
+    let habits = BridgeSettings { surface, start_hint: reach.start_hint(), may_launch: reach.may_launch() };
     let client = events.clone();
     spawn("client-in", move || read_client(input, &client))?;
     let pump = BridgePump {
@@ -76,7 +76,7 @@ struct BridgePump<R, W> {
     end_at: Option<Instant>,
 }
 
-impl<R: Reach, W: Write> BridgePump<R, W> {
+impl<R: DraftboardConnector, W: Write> BridgePump<R, W> {
     fn run(mut self, queue: &Receiver<PumpEvent>) -> io::Result<()> {
         loop {
             let input = match self.next_input(queue) {
@@ -192,7 +192,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 fn read_client(input: impl Read, events: &Sender<PumpEvent>) {
-    let mut lines = BoundedLineReader::new(input, MAX_LINE);
+    let mut lines = BoundedLineReader::new(input, MAX_LINE_BYTES);
     loop {
         let input = match lines.next_line() {
             Ok(Some(InputLine::Whole(line))) => BridgeEvent::Client(line),
@@ -211,7 +211,7 @@ fn read_client(input: impl Read, events: &Sender<PumpEvent>) {
 }
 
 fn read_server(stream: UnixStream, connection: u64, events: &Sender<PumpEvent>) {
-    let mut lines = BoundedLineReader::new(stream, MAX_LINE);
+    let mut lines = BoundedLineReader::new(stream, MAX_LINE_BYTES);
     loop {
         let input = match lines.next_line() {
             Ok(Some(InputLine::Whole(line))) => BridgeEvent::Server(line),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// The parts of the server's own responses. Every list is complete and in the server's order.
 #[derive(Debug, Clone, Default)]
-pub struct Surface {
+pub struct OfflineSurface {
     pub server_info: Value,
     pub capabilities: Value,
     pub instructions: String,
@@ -76,7 +76,7 @@ impl McpListKind {
     }
 }
 
-impl Surface {
+impl OfflineSurface {
     pub(crate) fn items(&self, list: McpListKind) -> &Value {
         match list {
             McpListKind::Tools => &self.tools,

@@ -1,7 +1,7 @@
 //! The bridge between a client and a server in the same process, over real streams and threads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
-use bridge::{Reach, Surface, run};
+use bridge::{DraftboardConnector, OfflineSurface, run};
 use serde_json::{Value, json};
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -23,7 +23,7 @@ struct PreparedConnections {
     waiting: Arc<Mutex<Receiver<UnixStream>>>,
 }
 
-impl Reach for PreparedConnections {
+impl DraftboardConnector for PreparedConnections {
     fn connect(&self) -> Result<UnixStream, String> {
         self.waiting.lock().unwrap().try_recv().map_err(|_| "nobody is there".to_owned())
     }
@@ -36,7 +36,7 @@ impl Reach for PreparedConnections {
         false
     }
 
-    fn how_to_start(&self) -> String {
+    fn start_hint(&self) -> String {
         "Start it.".to_owned()
     }
 }
@@ -75,7 +75,7 @@ impl BridgeFixture {
         let (door, waiting) = mpsc::channel();
         let reach = PreparedConnections { waiting: Arc::new(Mutex::new(waiting)) };
         let output = theirs.try_clone().unwrap();
-        let bridge = std::thread::spawn(move || run(reach, Surface::default(), theirs, output));
+        let bridge = std::thread::spawn(move || run(reach, OfflineSurface::default(), theirs, output));
         Self { client: LineEndpoint::new(ours), door, bridge }
     }
 

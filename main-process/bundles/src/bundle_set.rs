@@ -1,8 +1,8 @@
 //! The loaded bundles, and the selection of one by id.
 
 use crate::{
-    Bundle, Data, Entity, LoadError,
-    envelope::{Code, Refusal},
+    Bundle, BundleEntity, BundleLoadError, BundleValue,
+    envelope::{BundleErrorCode, BundleRefusal},
     search, yaml,
 };
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub struct BundleSource {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
+pub enum BundleConfigError {
     #[error("{path}: {problem}")]
     Unreadable { path: String, problem: String },
 }
@@ -53,8 +53,9 @@ impl BundleSource {
     }
 
     /// Reads the bundles from a `bundles.yaml`; relative paths are resolved against its folder.
-    pub fn of_config(path: &Path) -> Result<Vec<Self>, ConfigError> {
-        let wrong = |problem: String| ConfigError::Unreadable { path: path.display().to_string(), problem };
+    pub fn of_config(path: &Path) -> Result<Vec<Self>, BundleConfigError> {
+        let wrong =
+            |problem: String| BundleConfigError::Unreadable { path: path.display().to_string(), problem };
         let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_CONFIG_BYTES {
             return Err(wrong(format!("larger than {MAX_CONFIG_BYTES} bytes")));
@@ -63,7 +64,7 @@ impl BundleSource {
         let config = yaml::read(&text).map_err(|error| wrong(error.to_string()))?;
         let entries = config
             .get("bundles")
-            .and_then(Data::as_list)
+            .and_then(BundleValue::as_list)
             .ok_or_else(|| wrong("expected a list under `bundles`".to_owned()))?;
         if entries.len() > MAX_BUNDLES {
             return Err(wrong(format!("names more than {MAX_BUNDLES} bundles")));
@@ -76,8 +77,8 @@ impl BundleSource {
                 found.ok_or_else(|| wrong(format!("`bundles[{index}].{key}` must be a text")))
             };
             let (id, folder) = (text("id")?, beside.join(text("path")?));
-            let tags = entry.get("tags").and_then(Data::as_list).unwrap_or_default();
-            let tags = tags.iter().filter_map(Data::as_text).map(str::to_owned).collect();
+            let tags = entry.get("tags").and_then(BundleValue::as_list).unwrap_or_default();
+            let tags = tags.iter().filter_map(BundleValue::as_text).map(str::to_owned).collect();
             let description = entry.text("description").map(str::to_owned);
             if sources.iter().any(|known| known.id == id) {
                 return Err(wrong(format!("duplicate id {id:?}: give each bundle its own id")));
@@ -92,7 +93,7 @@ impl BundleSource {
 #[derive(Debug, Clone, Default)]
 pub struct Bundles {
     list: Vec<Arc<Bundle>>,
-    failed: Vec<(BundleSource, LoadError)>,
+    failed: Vec<(BundleSource, BundleLoadError)>,
 }
 
 impl Bundles {
@@ -140,7 +141,7 @@ impl Bundles {
     }
 
     /// The bundles that could not be loaded, with the reason.
-    pub fn failed(&self) -> &[(BundleSource, LoadError)] {
+    pub fn failed(&self) -> &[(BundleSource, BundleLoadError)] {
         &self.failed
     }
 
@@ -153,7 +154,7 @@ impl Bundles {
     }
 
     /// Reloads a file that changed on disk. Returns whether it belongs to a loaded bundle.
-    pub fn reload_file(&mut self, path: &Path) -> Result<bool, LoadError> {
+    pub fn reload_file(&mut self, path: &Path) -> Result<bool, BundleLoadError> {
         let mut any = false;
         for bundle in self.list.iter_mut().filter(|bundle| path.starts_with(bundle.root())) {
             any |= Arc::make_mut(bundle).reload_file(path)?;
@@ -162,12 +163,16 @@ impl Bundles {
     }
 
     /// Checks every file of every bundle and reloads those that changed. Returns their number.
-    pub fn refresh(&mut self) -> Result<usize, LoadError> {
+    pub fn refresh(&mut self) -> Result<usize, BundleLoadError> {
         self.list.iter_mut().try_fold(0, |count, bundle| Ok(count + Arc::make_mut(bundle).refresh()?))
     }
 
     /// Searches one bundle or all, best match first.
-    pub fn search(&self, bundle_id: Option<&str>, query: &str) -> Result<Vec<(&Bundle, &Entity)>, Refusal> {
+    pub fn search(
+        &self,
+        bundle_id: Option<&str>,
+        query: &str,
+    ) -> Result<Vec<(&Bundle, &BundleEntity)>, BundleRefusal> {
         let hits = self.search_ranked(bundle_id, query, None)?;
         Ok(hits.into_iter().map(|(bundle, hit)| (bundle, hit.entity)).collect())
     }
@@ -177,7 +182,7 @@ impl Bundles {
         bundle_id: Option<&str>,
         query: &str,
         entity_type: Option<&str>,
-    ) -> Result<Vec<(&Bundle, search::EntityHit<'_>)>, Refusal> {
+    ) -> Result<Vec<(&Bundle, search::EntityHit<'_>)>, BundleRefusal> {
         let searched: Vec<&Bundle> = match bundle_id {
             Some(_) => vec![self.resolve(bundle_id)?],
             None => self.iter().collect(),
@@ -191,24 +196,28 @@ impl Bundles {
         Ok(hits)
     }
 
-    pub(crate) fn ids_value(&self) -> Data {
-        Data::texts(self.iter().map(Bundle::id))
+    pub(crate) fn ids_value(&self) -> BundleValue {
+        BundleValue::texts(self.iter().map(Bundle::id))
     }
 
     /// Returns the bundle with the id, or the only bundle when no id is given.
-    pub(crate) fn resolve(&self, id: Option<&str>) -> Result<&Bundle, Refusal> {
+    pub(crate) fn resolve(&self, id: Option<&str>) -> Result<&Bundle, BundleRefusal> {
         match (id, self.list.as_slice()) {
             (Some(id), _) => self.get(id).ok_or_else(|| {
-                Refusal::new(Code::NotFound, format!("Bundle not found: {id}"))
-                    .with(Data::map([("bundleId", id.into()), ("availableBundles", self.ids_value())]))
+                BundleRefusal::new(BundleErrorCode::NotFound, format!("Bundle not found: {id}"))
+                    .with(BundleValue::map([("bundleId", id.into()), ("availableBundles", self.ids_value())]))
             }),
             (None, [only]) => Ok(only),
-            (None, []) => Err(Refusal::new(Code::NotFound, "No bundle is loaded: name one when starting")),
-            (None, _) => {
-                Err(Refusal::new(Code::BadRequest, "Multiple bundles loaded. Please specify bundleId.")
-                    .about("bundleId")
-                    .with(Data::map([("availableBundles", self.ids_value())])))
-            }
+            (None, []) => Err(BundleRefusal::new(
+                BundleErrorCode::NotFound,
+                "No bundle is loaded: name one when starting",
+            )),
+            (None, _) => Err(BundleRefusal::new(
+                BundleErrorCode::BadRequest,
+                "Multiple bundles loaded. Please specify bundleId.",
+            )
+            .about("bundleId")
+            .with(BundleValue::map([("availableBundles", self.ids_value())]))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Computes how many targets each relation of a bundle covers, for reports.
 
-use crate::{Bundle, Data, Entity};
+use crate::{Bundle, BundleEntity, BundleValue};
 use std::collections::BTreeSet;
 
 /// The maximum number of uncovered targets that are listed.
@@ -29,8 +29,8 @@ impl RelationCoverage {
         format!("{}: {}/{} targets covered ({}%)", self.relation, self.covered, self.total, self.percent())
     }
 
-    pub fn to_data(&self) -> Data {
-        Data::map([("totalTargets", self.total.into()), ("coveredTargets", self.covered.into())])
+    pub fn to_data(&self) -> BundleValue {
+        BundleValue::map([("totalTargets", self.total.into()), ("coveredTargets", self.covered.into())])
     }
 }
 
@@ -56,7 +56,7 @@ impl Bundle {
                     to: relation.to_entity.clone(),
                     uncovered: self
                         .entities_of(&relation.to_entity)
-                        .map(Entity::id)
+                        .map(BundleEntity::id)
                         .filter(|id| !named.contains(id))
                         .take(MAX_UNCOVERED_IDS)
                         .map(str::to_owned)

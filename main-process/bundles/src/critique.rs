@@ -4,9 +4,9 @@
 //! is validated.
 
 use crate::{
-    Bundle, Bundles, Data,
+    Bundle, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{Answer, Code, Envelope, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse},
 };
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -25,29 +25,30 @@ pub struct BundleCritique {
     bundle_id: String,
     threshold: usize,
     /// The parameters of `sampling/createMessage`.
-    pub request: Data,
+    pub request: BundleValue,
 }
 
 /// Starts a critique. Returns the request for the client's model, or the error envelope.
-pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, Box<Envelope>> {
+pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, Box<BundleToolEnvelope>> {
     begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
 }
 
-fn begin(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, Refusal> {
+fn begin(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, BundleRefusal> {
     let arguments = CallArguments::parse(arguments)?;
     let threshold = arguments.count("threshold", 5, 10)?;
     if threshold == 0 {
-        return Err(Refusal::new(Code::BadRequest, "threshold must be from 1 to 10").about("threshold"));
+        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, "threshold must be from 1 to 10")
+            .about("threshold"));
     }
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     Ok(BundleCritique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
 }
 
 /// Returns the refusal for clients without sampling.
-pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<Answer, Refusal> {
+pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
     let critique = begin(bundles, arguments)?;
     let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
-    Err(Refusal::new(Code::UnsupportedCapability, message).with(Data::map([
+    Err(BundleRefusal::new(BundleErrorCode::UnsupportedCapability, message).with(BundleValue::map([
         ("bundleId", critique.bundle_id.into()),
         ("hint", "Use Claude Desktop or another MCP client that supports sampling.".into()),
         ("alternative", "Use the bundle-health prompt instead.".into()),
@@ -56,38 +57,45 @@ pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<Answer
 
 impl BundleCritique {
     /// Evaluates the model's reply.
-    pub fn answer(&self, reply: &str, model: &str) -> Envelope {
+    pub fn answer(&self, reply: &str, model: &str) -> BundleToolEnvelope {
         let result = self.evaluate_reply(reply).map(|data| {
             let meta = [("samplingUsed", true.into()), ("model", model.into())];
-            Answer::new(data).of(&self.bundle_id).meta(meta)
+            BundleToolResponse::new(data).of(&self.bundle_id).meta(meta)
         });
         envelope(result.map_err(|problem| {
             let shown: String = reply.chars().take(2000).collect();
-            let details =
-                Data::map([("bundleId", self.bundle_id.as_str().into()), ("rawResponse", shown.into())]);
-            Refusal::new(Code::Internal, format!("Failed to parse critique response: {problem}"))
-                .with(details)
+            let details = BundleValue::map([
+                ("bundleId", self.bundle_id.as_str().into()),
+                ("rawResponse", shown.into()),
+            ]);
+            BundleRefusal::new(
+                BundleErrorCode::Internal,
+                format!("Failed to parse critique response: {problem}"),
+            )
+            .with(details)
         }))
     }
 
     /// Returns the error envelope when the client did not reply.
-    pub fn failed(&self, problem: &str) -> Envelope {
-        let details = Data::map([("bundleId", self.bundle_id.as_str().into())]);
+    pub fn failed(&self, problem: &str) -> BundleToolEnvelope {
+        let details = BundleValue::map([("bundleId", self.bundle_id.as_str().into())]);
         let message = format!("Sampling request failed: {problem}");
-        envelope(Err(Refusal::new(Code::Internal, message).with(details)))
+        envelope(Err(BundleRefusal::new(BundleErrorCode::Internal, message).with(details)))
     }
 
-    fn evaluate_reply(&self, reply: &str) -> Result<Data, String> {
+    fn evaluate_reply(&self, reply: &str) -> Result<BundleValue, String> {
         if reply.len() > MAX_REPLY_BYTES {
             return Err(format!("The response is longer than {MAX_REPLY_BYTES} bytes"));
         }
         let object = reply.find('{').zip(reply.rfind('}')).filter(|(start, end)| start < end);
         let (start, end) = object.ok_or("No JSON object found in response")?;
-        let reply: Data = serde_json::from_str(&reply[start..=end]).map_err(|error| error.to_string())?;
+        let reply: BundleValue =
+            serde_json::from_str(&reply[start..=end]).map_err(|error| error.to_string())?;
         let verdict = reply.text("verdict").filter(|verdict| VERDICTS.contains(verdict));
         let verdict = verdict.ok_or_else(|| format!("verdict must be one of {}", VERDICTS.join(", ")))?;
         let overall = score(&reply, "overallScore")?;
-        let findings = reply.get("findings").and_then(Data::as_list).ok_or("findings must be a list")?;
+        let findings =
+            reply.get("findings").and_then(BundleValue::as_list).ok_or("findings must be a list")?;
         if findings.len() > MAX_FINDINGS {
             return Err(format!("More than {MAX_FINDINGS} findings"));
         }
@@ -98,9 +106,9 @@ impl BundleCritique {
             }
         }
         let filtered_out = findings.len() - kept.len();
-        Ok(Data::map([
+        Ok(BundleValue::map([
             ("verdict", verdict.into()),
-            ("overallScore", serde_json::Number::from_f64(overall).map_or(Data::Null, number)),
+            ("overallScore", serde_json::Number::from_f64(overall).map_or(BundleValue::Null, number)),
             ("threshold", self.threshold.into()),
             ("findings", kept.into()),
             ("totalFindings", findings.len().into()),
@@ -110,25 +118,27 @@ impl BundleCritique {
 }
 
 /// Writes whole numbers without a fraction.
-fn number(number: serde_json::Number) -> Data {
+fn number(number: serde_json::Number) -> BundleValue {
     let whole = number.as_f64().filter(|value| value.fract() == 0.0);
-    whole.and_then(|value| format!("{value}").parse::<usize>().ok()).map_or(Data::Number(number), Data::from)
+    whole
+        .and_then(|value| format!("{value}").parse::<usize>().ok())
+        .map_or(BundleValue::Number(number), BundleValue::from)
 }
 
-fn score(data: &Data, key: &str) -> Result<f64, String> {
+fn score(data: &BundleValue, key: &str) -> Result<f64, String> {
     let score = match data.get(key) {
-        Some(Data::Number(number)) => number.as_f64(),
+        Some(BundleValue::Number(number)) => number.as_f64(),
         _ => None,
     };
     score.filter(|score| (1.0..=10.0).contains(score)).ok_or_else(|| format!("{key} must be from 1 to 10"))
 }
 
 /// Validates a finding and drops unknown members.
-fn validated_finding(finding: &Data) -> Result<Data, String> {
-    let text = |key: &str| finding.text(key).map(Data::from);
+fn validated_finding(finding: &BundleValue) -> Result<BundleValue, String> {
+    let text = |key: &str| finding.text(key).map(BundleValue::from);
     let category = finding.text("category").filter(|category| CATEGORIES.contains(category));
     let category = category.ok_or_else(|| format!("category must be one of {}", CATEGORIES.join(", ")))?;
-    Ok(Data::map_of_some([
+    Ok(BundleValue::map_of_present([
         ("score", finding.get("score").cloned()),
         ("category", Some(category.into())),
         ("entityId", text("entityId")),
@@ -137,23 +147,24 @@ fn validated_finding(finding: &Data) -> Result<Data, String> {
     ]))
 }
 
-fn envelope(result: Result<Answer, Refusal>) -> Envelope {
-    Envelope { tool: TOOL.to_owned(), result }
+fn envelope(result: Result<BundleToolResponse, BundleRefusal>) -> BundleToolEnvelope {
+    BundleToolEnvelope { tool: TOOL.to_owned(), result }
 }
 
-fn request(bundle: &Bundle) -> Data {
-    let message = Data::map([
+fn request(bundle: &Bundle) -> BundleValue {
+    let message = BundleValue::map([
         ("role", "user".into()),
-        ("content", Data::map([("type", "text".into()), ("text", prompt(bundle).into())])),
+        ("content", BundleValue::map([("type", "text".into()), ("text", prompt(bundle).into())])),
     ]);
     let hints = ["claude-3-sonnet", "claude-3", "gpt-4o", "gpt-4"];
-    let hints: Vec<Data> = hints.into_iter().map(|name| Data::map([("name", name.into())])).collect();
-    let priority = serde_json::Number::from_f64(0.8).map_or(Data::Null, Data::Number);
-    Data::map([
+    let hints: Vec<BundleValue> =
+        hints.into_iter().map(|name| BundleValue::map([("name", name.into())])).collect();
+    let priority = serde_json::Number::from_f64(0.8).map_or(BundleValue::Null, BundleValue::Number);
+    BundleValue::map([
         ("messages", vec![message].into()),
         ("maxTokens", MAX_REPLY_TOKENS.into()),
         ("includeContext", "thisServer".into()),
-        ("modelPreferences", Data::map([("hints", hints.into()), ("intelligencePriority", priority)])),
+        ("modelPreferences", BundleValue::map([("hints", hints.into()), ("intelligencePriority", priority)])),
     ])
 }
 

@@ -1,14 +1,14 @@
 //! Findings about a bundle, with the texts and codes of the bundle format's contract.
 
-use crate::{Data, value::BundleValueMembers};
+use crate::{BundleValue, value::BundleValueMembers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
+pub enum BundleFindingSeverity {
     Error,
     Warning,
 }
 
-impl Severity {
+impl BundleFindingSeverity {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -36,8 +36,8 @@ impl BundleFindingSource {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
-    pub severity: Severity,
+pub struct BundleFinding {
+    pub severity: BundleFindingSeverity,
     pub message: String,
     pub entity_id: Option<String>,
     pub entity_type: Option<String>,
@@ -49,8 +49,8 @@ pub struct Diagnostic {
     pub code: Option<String>,
 }
 
-impl Diagnostic {
-    pub(crate) fn new(severity: Severity, message: impl Into<String>) -> Self {
+impl BundleFinding {
+    pub(crate) fn new(severity: BundleFindingSeverity, message: impl Into<String>) -> Self {
         Self {
             severity,
             message: message.into(),
@@ -64,11 +64,11 @@ impl Diagnostic {
     }
 
     pub(crate) fn error(message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, message)
+        Self::new(BundleFindingSeverity::Error, message)
     }
 
     pub(crate) fn warning(message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, message)
+        Self::new(BundleFindingSeverity::Warning, message)
     }
 
     pub(crate) fn of_type(mut self, entity_type: &str) -> Self {
@@ -98,12 +98,12 @@ impl Diagnostic {
     }
 
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.severity == BundleFindingSeverity::Error
     }
 
-    pub fn to_data(&self) -> Data {
-        let text = |text: &Option<String>| text.as_deref().map(Data::from);
-        Data::map_of_some([
+    pub fn to_data(&self) -> BundleValue {
+        let text = |text: &Option<String>| text.as_deref().map(BundleValue::from);
+        BundleValue::map_of_present([
             ("severity", Some(self.severity.as_str().into())),
             ("message", Some(self.message.as_str().into())),
             ("entityId", text(&self.entity_id)),
@@ -116,14 +116,14 @@ impl Diagnostic {
     }
 
     /// Like [`Diagnostic::to_data`], with the bundle id, for answers about several bundles.
-    pub(crate) fn to_data_with_bundle(&self, bundle_id: &str) -> Data {
+    pub(crate) fn to_data_with_bundle(&self, bundle_id: &str) -> BundleValue {
         let mut named = BundleValueMembers::default();
         named.set("bundleId", bundle_id.into());
         let data = self.to_data();
         for (key, value) in data.as_map().into_iter().flat_map(BundleValueMembers::iter) {
             named.set(key, value.clone());
         }
-        Data::Map(named)
+        BundleValue::Map(named)
     }
 
     /// Returns one line for a terminal: `ERROR: message [file Type(ID) path]`.

@@ -1,11 +1,11 @@
 //! The response format of all tools, for success and failure.
 
-use crate::{Data, value::BundleValueMembers};
+use crate::{BundleValue, value::BundleValueMembers};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Code {
+pub enum BundleErrorCode {
     BadRequest,
     NotFound,
     ValidationError,
@@ -20,7 +20,7 @@ pub enum Code {
     Internal,
 }
 
-impl Code {
+impl BundleErrorCode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadRequest => "BAD_REQUEST",
@@ -39,20 +39,20 @@ impl Code {
 
 /// The reason why a request failed, with a next step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refusal {
-    pub code: Code,
+pub struct BundleRefusal {
+    pub code: BundleErrorCode,
     pub message: String,
     /// The invalid argument.
     pub field: Option<String>,
-    pub details: Option<Data>,
+    pub details: Option<BundleValue>,
 }
 
-impl Refusal {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+impl BundleRefusal {
+    pub(crate) fn new(code: BundleErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), field: None, details: None }
     }
 
-    pub(crate) fn with(mut self, details: Data) -> Self {
+    pub(crate) fn with(mut self, details: BundleValue) -> Self {
         self.details = Some(details);
         self
     }
@@ -63,18 +63,20 @@ impl Refusal {
     }
 
     pub(crate) fn entity_not_found(bundle_id: &str, entity_type: &str, id: &str) -> Self {
-        Self::new(Code::NotFound, format!("Entity not found: {entity_type}/{id}")).with(Data::map([
-            ("bundleId", bundle_id.into()),
-            ("entityType", entity_type.into()),
-            ("entityId", id.into()),
-        ]))
+        Self::new(BundleErrorCode::NotFound, format!("Entity not found: {entity_type}/{id}")).with(
+            BundleValue::map([
+                ("bundleId", bundle_id.into()),
+                ("entityType", entity_type.into()),
+                ("entityId", id.into()),
+            ]),
+        )
     }
 
-    pub fn to_data(&self) -> Data {
-        Data::map_of_some([
+    pub fn to_data(&self) -> BundleValue {
+        BundleValue::map_of_present([
             ("code", Some(self.code.as_str().into())),
             ("message", Some(self.message.as_str().into())),
-            ("field", self.field.as_deref().map(Data::from)),
+            ("field", self.field.as_deref().map(BundleValue::from)),
             ("details", self.details.clone()),
         ])
     }
@@ -82,20 +84,20 @@ impl Refusal {
 
 /// The successful result of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    pub data: Data,
+pub struct BundleToolResponse {
+    pub data: BundleValue,
     /// The bundle of the result, if it concerns a single one.
     pub bundle_id: Option<String>,
-    pub meta: Data,
-    pub diagnostics: Vec<Data>,
+    pub meta: BundleValue,
+    pub diagnostics: Vec<BundleValue>,
 }
 
-impl Answer {
-    pub(crate) fn new(data: Data) -> Self {
+impl BundleToolResponse {
+    pub(crate) fn new(data: BundleValue) -> Self {
         Self {
             data,
             bundle_id: None,
-            meta: Data::Map(BundleValueMembers::default()),
+            meta: BundleValue::Map(BundleValueMembers::default()),
             diagnostics: Vec::new(),
         }
     }
@@ -105,12 +107,12 @@ impl Answer {
         self
     }
 
-    pub(crate) fn meta<const N: usize>(mut self, meta: [(&str, Data); N]) -> Self {
-        self.meta = Data::map(meta);
+    pub(crate) fn meta<const N: usize>(mut self, meta: [(&str, BundleValue); N]) -> Self {
+        self.meta = BundleValue::map(meta);
         self
     }
 
-    pub(crate) fn diagnostics(mut self, diagnostics: Vec<Data>) -> Self {
+    pub(crate) fn diagnostics(mut self, diagnostics: Vec<BundleValue>) -> Self {
         self.diagnostics = diagnostics;
         self
     }
@@ -118,12 +120,12 @@ impl Answer {
 
 /// The response of a tool in its transmitted form.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Envelope {
+pub struct BundleToolEnvelope {
     pub tool: String,
-    pub result: Result<Answer, Refusal>,
+    pub result: Result<BundleToolResponse, BundleRefusal>,
 }
 
-impl Envelope {
+impl BundleToolEnvelope {
     pub fn is_ok(&self) -> bool {
         self.result.is_ok()
     }
@@ -139,7 +141,7 @@ impl Envelope {
     }
 }
 
-impl Serialize for Envelope {
+impl Serialize for BundleToolEnvelope {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("ok", &self.is_ok())?;

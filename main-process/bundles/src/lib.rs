@@ -52,18 +52,18 @@ mod tools;
 mod value;
 mod yaml;
 
-pub use bundle_set::{BundleSource, Bundles, ConfigError};
-pub use changes::{BundleCommitError, Plan, PlannedFileEdit, commit, plan};
+pub use bundle_set::{BundleConfigError, BundleSource, Bundles};
+pub use changes::{BundleChangePlan, BundleCommitError, PlannedFileEdit, commit, plan};
 pub use coverage::RelationCoverage;
 pub use critique::{BundleCritique, critique};
-pub use diagnostic::{BundleFindingSource, Diagnostic, Severity};
-pub use envelope::{Answer, Code, Envelope, Refusal};
+pub use diagnostic::{BundleFinding, BundleFindingSeverity, BundleFindingSource};
+pub use envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse};
 pub use files::BundleFileError;
-pub use model::{Bundle, BundleManifest, BundleTypeDefinition, Entity, LoadError, ReferenceEdge};
+pub use model::{Bundle, BundleEntity, BundleLoadError, BundleManifest, BundleTypeDefinition, ReferenceEdge};
 pub use prompts::{ArgumentCompletion, BundlePrompt, BundlePromptArgument, PROMPTS, complete, prompt};
 pub use resources::{
-    BundleResourceContent, RESOURCES, ResourceInfo, TEMPLATES, list_resources, read_resource,
+    BundleResource, BundleResourceContent, RESOURCES, TEMPLATES, list_resources, read_resource,
 };
 pub use tools::{BundleTool, TOOLS, call, call_writing};
-pub use value::{BundleValueMembers, Data};
+pub use value::{BundleValue, BundleValueMembers};
 pub use yaml::set_in_yaml;

@@ -1,12 +1,12 @@
 //! MCP resources: two fixed ones, and templates for the parts of each bundle.
 
 use crate::{
-    Bundle, Bundles, Data,
-    envelope::{Code, Refusal},
+    Bundle, BundleValue, Bundles,
+    envelope::{BundleErrorCode, BundleRefusal},
 };
 
 /// A resource or a resource template.
-pub struct ResourceInfo {
+pub struct BundleResource {
     pub uri: &'static str,
     pub name: &'static str,
     pub description: &'static str,
@@ -16,14 +16,14 @@ pub struct ResourceInfo {
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 
-pub static RESOURCES: &[ResourceInfo] = &[
-    ResourceInfo {
+pub static RESOURCES: &[BundleResource] = &[
+    BundleResource {
         uri: "bundle://list",
         name: "bundles",
         description: "All loaded bundles with metadata",
         mime_type: JSON,
     },
-    ResourceInfo {
+    BundleResource {
         uri: "bundle://domain-knowledge",
         name: "domain-knowledge",
         description: "The domain knowledge of all bundles",
@@ -31,20 +31,20 @@ pub static RESOURCES: &[ResourceInfo] = &[
     },
 ];
 
-pub static TEMPLATES: &[ResourceInfo] = &[
-    ResourceInfo {
+pub static TEMPLATES: &[BundleResource] = &[
+    BundleResource {
         uri: "bundle://{bundleId}/manifest",
         name: "bundle-manifest",
         description: "The manifest of a bundle",
         mime_type: JSON,
     },
-    ResourceInfo {
+    BundleResource {
         uri: "bundle://{bundleId}/schema/{type}",
         name: "entity-schema",
         description: "The JSON Schema of an entity type",
         mime_type: JSON,
     },
-    ResourceInfo {
+    BundleResource {
         uri: "bundle://{bundleId}/entity/{type}/{id}",
         name: "entity",
         description: "The data of an entity",
@@ -72,8 +72,8 @@ pub fn list_resources(bundles: &Bundles) -> Vec<String> {
 }
 
 /// Returns the content of a resource.
-pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceContent, Refusal> {
-    let unknown = || Refusal::new(Code::NotFound, format!("Resource {uri} not found"));
+pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceContent, BundleRefusal> {
+    let unknown = || BundleRefusal::new(BundleErrorCode::NotFound, format!("Resource {uri} not found"));
     let path = uri.strip_prefix("bundle://").ok_or_else(unknown)?;
     let parts: Vec<String> = path.split('/').map(unescaped).collect::<Option<_>>().ok_or_else(unknown)?;
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -87,29 +87,30 @@ pub fn read_resource(bundles: &Bundles, uri: &str) -> Result<BundleResourceConte
         }
         [bundle, "entity", kind, id] => {
             let bundle = bundles.resolve(Some(bundle))?;
-            let entity =
-                bundle.entity(kind, id).ok_or_else(|| Refusal::entity_not_found(bundle.id(), kind, id))?;
+            let entity = bundle
+                .entity(kind, id)
+                .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), kind, id))?;
             Ok(json(entity.data()))
         }
         _ => Err(unknown()),
     }
 }
 
-fn json(data: &Data) -> BundleResourceContent {
+fn json(data: &BundleValue) -> BundleResourceContent {
     BundleResourceContent { text: data.to_pretty_json(), mime_type: JSON }
 }
 
-fn list(bundles: &Bundles) -> Data {
+fn list(bundles: &Bundles) -> BundleValue {
     let bundles = bundles.iter().map(|bundle| {
         let metadata = |key: &str| bundle.manifest().metadata(key);
         let description = bundle.description.as_deref().or_else(|| metadata("description"));
-        Data::map_of_some([
+        BundleValue::map_of_present([
             ("id", Some(bundle.id().into())),
-            ("name", metadata("name").map(Data::from)),
-            ("bundleType", metadata("bundleType").map(Data::from)),
-            ("tags", Some(Data::texts(&bundle.tags))),
+            ("name", metadata("name").map(BundleValue::from)),
+            ("bundleType", metadata("bundleType").map(BundleValue::from)),
+            ("tags", Some(BundleValue::texts(&bundle.tags))),
             ("description", Some(description.unwrap_or_default().into())),
-            ("entityTypes", Some(Data::texts(bundle.entity_types()))),
+            ("entityTypes", Some(BundleValue::texts(bundle.entity_types()))),
             ("entityCount", Some(bundle.entity_count().into())),
         ])
     });

@@ -11,28 +11,28 @@ use serde_json::{Number, Value};
 use std::{collections::HashSet, fmt};
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Data {
+pub enum BundleValue {
     #[default]
     Null,
     Bool(bool),
     Number(Number),
     Text(Box<str>),
-    List(Vec<Data>),
+    List(Vec<BundleValue>),
     Map(BundleValueMembers),
 }
 
 /// The members of a mapping. Keys are unique; lookups are linear, because hand-written mappings are short.
 #[derive(Debug, Clone, Default)]
-pub struct BundleValueMembers(Vec<(Box<str>, Data)>);
+pub struct BundleValueMembers(Vec<(Box<str>, BundleValue)>);
 
-impl Data {
+impl BundleValue {
     /// Creates a mapping of these members.
-    pub fn map<const N: usize>(members: [(&str, Data); N]) -> Self {
+    pub fn map<const N: usize>(members: [(&str, BundleValue); N]) -> Self {
         Self::Map(BundleValueMembers(members.into_iter().map(|(key, value)| (key.into(), value)).collect()))
     }
 
     /// Creates a mapping of the members that have a value.
-    pub fn map_of_some<const N: usize>(members: [(&str, Option<Data>); N]) -> Self {
+    pub fn map_of_present<const N: usize>(members: [(&str, Option<BundleValue>); N]) -> Self {
         Self::Map(BundleValueMembers(
             members.into_iter().filter_map(|(key, value)| Some((key.into(), value?))).collect(),
         ))
@@ -49,7 +49,7 @@ impl Data {
         }
     }
 
-    pub fn as_list(&self) -> Option<&[Data]> {
+    pub fn as_list(&self) -> Option<&[BundleValue]> {
         match self {
             Self::List(items) => Some(items),
             _ => None,
@@ -68,7 +68,7 @@ impl Data {
     }
 
     /// Returns a member of a mapping, or `None` for any other kind of value.
-    pub fn get(&self, key: &str) -> Option<&Data> {
+    pub fn get(&self, key: &str) -> Option<&BundleValue> {
         self.as_map()?.get(key)
     }
 
@@ -106,20 +106,20 @@ impl BundleValueMembers {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Data)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &BundleValue)> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }
 
-    pub fn get(&self, key: &str) -> Option<&Data> {
+    pub fn get(&self, key: &str) -> Option<&BundleValue> {
         self.0.iter().find(|(found, _)| &**found == key).map(|(_, value)| value)
     }
 
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Data> {
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut BundleValue> {
         self.0.iter_mut().find(|(found, _)| &**found == key).map(|(_, value)| value)
     }
 
     /// Replaces a member in place, or appends it.
-    pub fn set(&mut self, key: &str, value: Data) {
+    pub fn set(&mut self, key: &str, value: BundleValue) {
         match self.get_mut(key) {
             Some(place) => *place = value,
             None => self.0.push((key.into(), value)),
@@ -136,7 +136,7 @@ impl BundleValueMembers {
     }
 
     /// Appends a member whose key must not exist yet.
-    pub(crate) fn push(&mut self, key: Box<str>, value: Data) {
+    pub(crate) fn push(&mut self, key: Box<str>, value: BundleValue) {
         self.0.push((key, value));
     }
 }
@@ -161,7 +161,7 @@ impl PartialEq for BundleValueMembers {
     }
 }
 
-impl From<&Value> for Data {
+impl From<&Value> for BundleValue {
     fn from(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -176,37 +176,37 @@ impl From<&Value> for Data {
     }
 }
 
-impl From<&str> for Data {
+impl From<&str> for BundleValue {
     fn from(text: &str) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl From<String> for Data {
+impl From<String> for BundleValue {
     fn from(text: String) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl From<bool> for Data {
+impl From<bool> for BundleValue {
     fn from(yes: bool) -> Self {
         Self::Bool(yes)
     }
 }
 
-impl From<usize> for Data {
+impl From<usize> for BundleValue {
     fn from(count: usize) -> Self {
         Self::Number(Number::from(count))
     }
 }
 
-impl From<Vec<Data>> for Data {
-    fn from(items: Vec<Data>) -> Self {
+impl From<Vec<BundleValue>> for BundleValue {
+    fn from(items: Vec<BundleValue>) -> Self {
         Self::List(items)
     }
 }
 
-impl Serialize for Data {
+impl Serialize for BundleValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
@@ -225,7 +225,7 @@ impl Serialize for Data {
     }
 }
 
-impl<'de> Deserialize<'de> for Data {
+impl<'de> Deserialize<'de> for BundleValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(BundleValueVisitor)
     }
@@ -235,53 +235,53 @@ impl<'de> Deserialize<'de> for Data {
 struct BundleValueVisitor;
 
 impl<'de> Visitor<'de> for BundleValueVisitor {
-    type Value = Data;
+    type Value = BundleValue;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Data, E> {
-        Ok(Data::Null)
+    fn visit_unit<E>(self) -> Result<BundleValue, E> {
+        Ok(BundleValue::Null)
     }
 
-    fn visit_bool<E>(self, yes: bool) -> Result<Data, E> {
-        Ok(Data::Bool(yes))
+    fn visit_bool<E>(self, yes: bool) -> Result<BundleValue, E> {
+        Ok(BundleValue::Bool(yes))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Data, E> {
-        Ok(Data::Number(number.into()))
+    fn visit_i64<E>(self, number: i64) -> Result<BundleValue, E> {
+        Ok(BundleValue::Number(number.into()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Data, E> {
-        Ok(Data::Number(number.into()))
+    fn visit_u64<E>(self, number: u64) -> Result<BundleValue, E> {
+        Ok(BundleValue::Number(number.into()))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Data, E> {
-        Ok(Number::from_f64(number).map_or(Data::Null, Data::Number))
+    fn visit_f64<E>(self, number: f64) -> Result<BundleValue, E> {
+        Ok(Number::from_f64(number).map_or(BundleValue::Null, BundleValue::Number))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Data, E> {
-        Ok(Data::from(text))
+    fn visit_str<E>(self, text: &str) -> Result<BundleValue, E> {
+        Ok(BundleValue::from(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Data, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<BundleValue, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             list.push(item);
         }
-        Ok(Data::List(list))
+        Ok(BundleValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Data, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<BundleValue, A::Error> {
         let mut members = Vec::new();
         let mut seen = HashSet::new();
-        while let Some((key, value)) = entries.next_entry::<Box<str>, Data>()? {
+        while let Some((key, value)) = entries.next_entry::<Box<str>, BundleValue>()? {
             if !seen.insert(key.clone()) {
                 return Err(A::Error::custom(format!("duplicate key {key:?}")));
             }
             members.push((key, value));
         }
-        Ok(Data::Map(BundleValueMembers(members)))
+        Ok(BundleValue::Map(BundleValueMembers(members)))
     }
 }

@@ -200,7 +200,7 @@ fn texts_that_somebody_else_keeps() {
         texts.insert(path.to_owned(), Arc::from(fs::read_to_string(folder.path().join(path)).unwrap()));
     }
     let mut bundles = Bundles::default();
-    bundles.insert(Arc::new(Bundle::of_texts("kept", Path::new("specs/kept"), texts).unwrap()));
+    bundles.insert(Arc::new(Bundle::from_texts("kept", Path::new("specs/kept"), texts).unwrap()));
     let arguments =
         json!({"changes": [update("a", "title", json!("Planned")), change("create", "c")], "dryRun": false});
     let planned = plan(&bundles, &arguments).unwrap();

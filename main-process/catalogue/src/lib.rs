@@ -4,7 +4,7 @@
 //! their format; `authority::Registry` composes modules into the effective registry. All three kinds of boards use
 //! them, so they are not part of the `terraform` crate.
 
-use authority::Module;
+use authority::ModuleSource;
 use include_dir::{Dir, include_dir};
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ pub fn provider_schemas() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the built-in modules in composition order: by file name.
-pub fn built_in() -> Vec<Module> {
+pub fn built_in() -> Vec<ModuleSource> {
     let mut files: Vec<_> = MODULES.files().collect();
     files.sort_by_key(|file| file.path());
     files
         .into_iter()
         .filter_map(|file| {
             let stem = file.path().file_stem()?.to_string_lossy().into_owned();
-            Some(Module { origin: format!("built-in/{stem}"), text: Arc::from(file.contents_utf8()?) })
+            Some(ModuleSource { origin: format!("built-in/{stem}"), text: Arc::from(file.contents_utf8()?) })
         })
         .collect()
 }
@@ -36,7 +36,7 @@ pub fn built_in() -> Vec<Module> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use authority::Registry;
+    use authority::TypeRegistry;
     use std::collections::BTreeMap;
 
     /// The icon names that the canvas can draw.
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn every_built_in_entry_is_accepted() {
-        let registry = Registry::compose(&built_in(), &BTreeMap::new());
+        let registry = TypeRegistry::compose(&built_in(), &BTreeMap::new());
         assert_eq!(registry.problems(), &[]);
         let count = |prefix: &str| registry.types().filter(|def| def.id.as_str().starts_with(prefix)).count();
         assert!(count("aws/") >= 12 && count("azurerm/") >= 12 && count("ui.") >= 12 && count("notes/") >= 1);
@@ -56,10 +56,10 @@ mod tests {
 
     #[test]
     fn every_type_can_stand_somewhere_and_has_an_icon() {
-        let registry = Registry::compose(&built_in(), &BTreeMap::new());
+        let registry = TypeRegistry::compose(&built_in(), &BTreeMap::new());
         for def in registry.types() {
             let somewhere =
-                def.may_be_root() || registry.types().any(|container| def.may_stand_in(container));
+                def.may_be_root() || registry.types().any(|container| def.is_allowed_in(container));
             assert!(somewhere, "{} can stand nowhere", def.id);
             assert!(
                 ICONS.split_whitespace().any(|icon| icon == def.icon),
@@ -68,7 +68,7 @@ mod tests {
                 def.icon
             );
             for prop in def.props.iter().filter(|prop| !prop.targets.is_empty()) {
-                let points = |pattern: &shared_protocol::registry::Pattern| {
+                let points = |pattern: &shared_protocol::registry::TypePattern| {
                     registry.types().any(|t| pattern.matches(&t.id))
                 };
                 assert!(prop.targets.iter().all(points), "{}.{} points at nothing", def.id, prop.key);

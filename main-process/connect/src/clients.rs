@@ -1,11 +1,11 @@
 //! The clients, and the configuration file of each.
 
-use super::Bridge;
+use super::BridgeCommand;
 use jsonc_parser::cst::CstInputValue;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Client {
+pub enum ConnectableClient {
     ClaudeDesktop,
     ClaudeCode,
     Vscode,
@@ -14,7 +14,7 @@ pub enum Client {
 
 /// The reach of a configuration: everything the user opens, or one workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Scope {
+pub enum ConfigScope {
     /// The client's own configuration
     User,
     /// A file in the workspace, which can be shared with others
@@ -23,7 +23,7 @@ pub enum Scope {
 
 /// The folders in which configurations are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct ClientFolders {
     pub home: PathBuf,
     /// The folder of programs' configurations on this system.
     pub config: PathBuf,
@@ -32,7 +32,7 @@ pub struct Places {
 
 /// A file to write, and the form of the entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct ClientConfigFile {
     pub file: PathBuf,
     /// The object that holds the servers.
     pub key: &'static str,
@@ -41,10 +41,10 @@ pub struct Target {
     /// Whether the entry names its transport.
     pub typed: bool,
     /// The owner of the file: a link in a workspace, which may come from another person, is not followed.
-    pub scope: Scope,
+    pub scope: ConfigScope,
 }
 
-impl Places {
+impl ClientFolders {
     /// The folders of the present user, from the environment.
     pub fn of_user(workspace: Option<PathBuf>) -> Option<Self> {
         let variable =
@@ -61,7 +61,7 @@ impl Places {
     }
 }
 
-impl Client {
+impl ConnectableClient {
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "Claude Desktop",
@@ -86,23 +86,27 @@ impl Client {
     }
 
     /// The default scope: the workspace where there is one and the client reads its file.
-    pub fn usual_scope(self, places: &Places) -> Scope {
-        if self == Self::ClaudeDesktop || places.workspace.is_none() { Scope::User } else { Scope::Project }
+    pub fn usual_scope(self, places: &ClientFolders) -> ConfigScope {
+        if self == Self::ClaudeDesktop || places.workspace.is_none() {
+            ConfigScope::User
+        } else {
+            ConfigScope::Project
+        }
     }
 
     /// Returns `None` when the client has no such file: a project's file needs a workspace, and Claude Desktop has none at all.
-    pub fn target(self, scope: Scope, places: &Places) -> Option<Target> {
+    pub fn target(self, scope: ConfigScope, places: &ClientFolders) -> Option<ClientConfigFile> {
         let key = if self == Self::Vscode { "servers" } else { "mcpServers" };
         let typed = self == Self::Vscode;
         let workspace = places.workspace.as_deref();
-        if scope == Scope::User {
+        if scope == ConfigScope::User {
             let file = match self {
                 Self::ClaudeDesktop => places.config.join("Claude/claude_desktop_config.json"),
                 Self::ClaudeCode => places.home.join(".claude.json"),
                 Self::Vscode => places.config.join("Code/User/mcp.json"),
                 Self::Cursor => places.home.join(".cursor/mcp.json"),
             };
-            return Some(Target { file, key, workspace: workspace.map(text), typed, scope });
+            return Some(ClientConfigFile { file, key, workspace: workspace.map(text), typed, scope });
         }
         // A shared file names no folder of this machine.
         let root = workspace?;
@@ -113,13 +117,13 @@ impl Client {
             Self::Vscode => (".vscode/mcp.json", Some("${workspaceFolder}".to_owned())),
             Self::Cursor => (".cursor/mcp.json", Some("${workspaceFolder}".to_owned())),
         };
-        Some(Target { file: root.join(file), key, workspace, typed, scope })
+        Some(ClientConfigFile { file: root.join(file), key, workspace, typed, scope })
     }
 }
 
-impl Target {
+impl ClientConfigFile {
     /// The members of the entry, in the order in which they are written.
-    pub(super) fn members(&self, bridge: &Bridge) -> Vec<(&'static str, CstInputValue)> {
+    pub(super) fn members(&self, bridge: &BridgeCommand) -> Vec<(&'static str, CstInputValue)> {
         let arguments = bridge.arguments().into_iter().map(CstInputValue::String).collect();
         let mut members = vec![
             ("command", CstInputValue::String(bridge.command.clone())),
@@ -138,25 +142,25 @@ fn text(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Client, Places, Scope};
+    use super::{ClientFolders, ConfigScope, ConnectableClient};
 
-    fn places(workspace: Option<&str>) -> Places {
-        Places { home: "/h".into(), config: "/h/.config".into(), workspace: workspace.map(Into::into) }
+    fn places(workspace: Option<&str>) -> ClientFolders {
+        ClientFolders { home: "/h".into(), config: "/h/.config".into(), workspace: workspace.map(Into::into) }
     }
 
     #[test]
     fn every_client_has_its_file() {
-        use Client::{ClaudeCode, ClaudeDesktop, Cursor, Vscode};
+        use ConnectableClient::{ClaudeCode, ClaudeDesktop, Cursor, Vscode};
         let desktop = "/h/.config/Claude/claude_desktop_config.json";
         for (client, workspace, scope, file, named) in [
-            (ClaudeDesktop, Some("/w"), Scope::User, desktop, Some("/w")),
-            (ClaudeDesktop, None, Scope::User, desktop, None),
-            (ClaudeCode, Some("/w"), Scope::Project, "/w/.mcp.json", None),
-            (ClaudeCode, None, Scope::User, "/h/.claude.json", None),
-            (Vscode, Some("/w"), Scope::Project, "/w/.vscode/mcp.json", Some("${workspaceFolder}")),
-            (Vscode, None, Scope::User, "/h/.config/Code/User/mcp.json", None),
-            (Cursor, Some("/w"), Scope::Project, "/w/.cursor/mcp.json", Some("${workspaceFolder}")),
-            (Cursor, None, Scope::User, "/h/.cursor/mcp.json", None),
+            (ClaudeDesktop, Some("/w"), ConfigScope::User, desktop, Some("/w")),
+            (ClaudeDesktop, None, ConfigScope::User, desktop, None),
+            (ClaudeCode, Some("/w"), ConfigScope::Project, "/w/.mcp.json", None),
+            (ClaudeCode, None, ConfigScope::User, "/h/.claude.json", None),
+            (Vscode, Some("/w"), ConfigScope::Project, "/w/.vscode/mcp.json", Some("${workspaceFolder}")),
+            (Vscode, None, ConfigScope::User, "/h/.config/Code/User/mcp.json", None),
+            (Cursor, Some("/w"), ConfigScope::Project, "/w/.cursor/mcp.json", Some("${workspaceFolder}")),
+            (Cursor, None, ConfigScope::User, "/h/.cursor/mcp.json", None),
         ] {
             let places = places(workspace);
             assert_eq!(client.usual_scope(&places), scope, "{client:?}");
@@ -171,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_project_s_file_needs_a_workspace() {
-        assert_eq!(Client::ClaudeDesktop.target(Scope::Project, &places(Some("/w"))), None);
-        assert_eq!(Client::Vscode.target(Scope::Project, &places(None)), None);
+        assert_eq!(ConnectableClient::ClaudeDesktop.target(ConfigScope::Project, &places(Some("/w"))), None);
+        assert_eq!(ConnectableClient::Vscode.target(ConfigScope::Project, &places(None)), None);
     }
 }

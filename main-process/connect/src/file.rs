@@ -1,7 +1,7 @@
 //! The configuration file itself: read, changed, backed up, replaced as a whole.
 
 use super::{
-    Bridge, NAME, Scope, Target,
+    BridgeCommand, ClientConfigFile, ConfigScope, NAME,
     merge::{MergeError, merge},
 };
 use safe_fs::SafeFolder;
@@ -29,7 +29,7 @@ pub enum ConnectError {
 
 /// The outcome of writing the entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Connected {
+pub enum ConnectOutcome {
     /// The file has the entry already.
     Already,
     /// The earlier content is in `backup`, if there was any.
@@ -37,16 +37,16 @@ pub enum Connected {
 }
 
 /// A file with the entry alone, to be shown or copied by hand.
-pub fn example(target: &Target, bridge: &Bridge) -> String {
+pub fn example(target: &ClientConfigFile, bridge: &BridgeCommand) -> String {
     merge("", target.key, NAME, &target.members(bridge)).unwrap_or_default()
 }
 
 /// Writes the entry.
-pub fn connect(target: &Target, bridge: &Bridge) -> Result<Connected, ConnectError> {
+pub fn connect(target: &ClientConfigFile, bridge: &BridgeCommand) -> Result<ConnectOutcome, ConnectError> {
     let file = match target.scope {
         // Dotfiles are often links into a repository: the file behind the link is changed.
-        Scope::User => target.file.canonicalize().unwrap_or_else(|_| target.file.clone()),
-        Scope::Project => {
+        ConfigScope::User => target.file.canonicalize().unwrap_or_else(|_| target.file.clone()),
+        ConfigScope::Project => {
             refuse_link(&target.file)
                 .map_err(|source| ConnectError::Read { file: target.file.clone(), source })?;
             target.file.clone()
@@ -57,15 +57,17 @@ pub fn connect(target: &Target, bridge: &Bridge) -> Result<Connected, ConnectErr
     let after = merge(text, target.key, NAME, &target.members(bridge))
         .map_err(|source| ConnectError::Merge { file: file.clone(), source })?;
     if before.as_deref() == Some(after.as_str()) {
-        return Ok(Connected::Already);
+        return Ok(ConnectOutcome::Already);
     }
     let written = replace(&file, before.as_deref(), &after);
-    written.map(|backup| Connected::Written { backup }).map_err(|source| ConnectError::Write { file, source })
+    written
+        .map(|backup| ConnectOutcome::Written { backup })
+        .map_err(|source| ConnectError::Write { file, source })
 }
 
 /// Refuses a file of a workspace that is no regular file, or whose folder is a link.
 fn refuse_link(file: &Path) -> io::Result<()> {
-    let opened = SafeFolder::of_file(file).and_then(|(folder, name)| folder.open_file(name));
+    let opened = SafeFolder::parent_of(file).and_then(|(folder, name)| folder.open_file(name));
     match opened {
         Err(error) if !error.problem.is_missing() => Err(error.problem.into()),
         _ => Ok(()),
@@ -120,28 +122,38 @@ fn put(path: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bridge, ConnectError, Connected, Scope, Target, connect};
+    use super::{BridgeCommand, ClientConfigFile, ConfigScope, ConnectError, ConnectOutcome, connect};
     use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-    fn target(file: &Path) -> Target {
-        Target { file: file.to_owned(), key: "servers", workspace: None, typed: true, scope: Scope::User }
+    fn target(file: &Path) -> ClientConfigFile {
+        ClientConfigFile {
+            file: file.to_owned(),
+            key: "servers",
+            workspace: None,
+            typed: true,
+            scope: ConfigScope::User,
+        }
     }
 
-    fn bridge() -> Bridge {
-        Bridge { command: "/bin/draftboard".to_owned(), workspace: Some("/w".to_owned()), launch: true }
+    fn bridge() -> BridgeCommand {
+        BridgeCommand {
+            command: "/bin/draftboard".to_owned(),
+            workspace: Some("/w".to_owned()),
+            launch: true,
+        }
     }
 
     #[test]
     fn a_new_file_is_made_with_its_folders_and_only_ours_to_read() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a/b/mcp.json");
-        assert_eq!(connect(&target(&file), &bridge()).unwrap(), Connected::Written { backup: None });
+        assert_eq!(connect(&target(&file), &bridge()).unwrap(), ConnectOutcome::Written { backup: None });
         let read: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
         let expected = serde_json::json!({"servers": {"draftboard": {
             "type": "stdio", "command": "/bin/draftboard", "args": ["mcp", "--workspace", "/w", "--launch"]}}});
         assert_eq!(read, expected);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(connect(&target(&file), &bridge()).unwrap(), Connected::Already);
+        assert_eq!(connect(&target(&file), &bridge()).unwrap(), ConnectOutcome::Already);
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
     }
 
@@ -152,7 +164,8 @@ mod tests {
         fs::write(&file, "{ /* mine */ }").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        let Connected::Written { backup: Some(backup) } = connect(&target(&link), &bridge()).unwrap() else {
+        let ConnectOutcome::Written { backup: Some(backup) } = connect(&target(&link), &bridge()).unwrap()
+        else {
             panic!()
         };
         assert_eq!(fs::read_to_string(&backup).unwrap(), "{ /* mine */ }");

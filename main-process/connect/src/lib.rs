@@ -8,8 +8,8 @@ mod clients;
 mod file;
 mod merge;
 
-pub use clients::{Client, Places, Scope, Target};
-pub use file::{ConnectError, Connected, connect, example};
+pub use clients::{ClientConfigFile, ClientFolders, ConfigScope, ConnectableClient};
+pub use file::{ConnectError, ConnectOutcome, connect, example};
 use journal::{WorkspaceFiles, WorkspacePath};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -19,7 +19,7 @@ const NAME: &str = "draftboard";
 
 /// The command that a client runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bridge {
+pub struct BridgeCommand {
     /// The path of the executable.
     pub command: String,
     pub workspace: Option<String>,
@@ -27,7 +27,7 @@ pub struct Bridge {
     pub launch: bool,
 }
 
-impl Bridge {
+impl BridgeCommand {
     fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["mcp".to_owned()];
         if let Some(workspace) = &self.workspace {
@@ -60,7 +60,7 @@ pub fn keep_mcp_json(workspace: &Path) {
 }
 
 fn mcp_json(exe: &Path, workspace: &Path) -> String {
-    let bridge = Bridge {
+    let bridge = BridgeCommand {
         command: exe.display().to_string(),
         workspace: Some(workspace.display().to_string()),
         launch: false,

@@ -3,7 +3,7 @@
 
 use crate::{FileError, TextPosition, WorkspacePath};
 use serde::Deserialize;
-use shared_protocol::{SourcePath, TypeId, limits::MAX_LABEL, registry::TypeOverride};
+use shared_protocol::{SourcePath, TypeId, limits::MAX_LABEL_CHARS, registry::ProjectTypeOverride};
 use std::{collections::BTreeMap, ops::Range};
 use toml::{
     Spanned,
@@ -33,7 +33,7 @@ pub struct ProjectConfig {
     pub bundles: Vec<String>,
     /// Overrides of node types, by type id.
     #[serde(default)]
-    pub types: BTreeMap<String, TypeOverride>,
+    pub types: BTreeMap<String, ProjectTypeOverride>,
 }
 
 fn all_modules() -> Vec<String> {
@@ -133,8 +133,8 @@ fn check_values(config: &ProjectConfig) -> Result<(), (&'static str, String)> {
     if config.format != CONFIG_FORMAT {
         return Err(("format", format!("expected `format = {CONFIG_FORMAT}`")));
     }
-    if config.name.trim().is_empty() || config.name.chars().count() > MAX_LABEL {
-        return Err(("name", format!("expected a name of 1 to {MAX_LABEL} characters")));
+    if config.name.trim().is_empty() || config.name.chars().count() > MAX_LABEL_CHARS {
+        return Err(("name", format!("expected a name of 1 to {MAX_LABEL_CHARS} characters")));
     }
     if config.modules.len() > MAX_MODULE_PATTERNS {
         return Err(("modules", format!("expected {MAX_MODULE_PATTERNS} entries at most")));

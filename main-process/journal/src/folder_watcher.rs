@@ -14,7 +14,7 @@ use std::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FolderNews {
+pub enum FolderChange {
     /// This file may have changed.
     Path(PathBuf),
     /// Any file may have changed.
@@ -23,16 +23,16 @@ pub enum FolderNews {
 
 /// Watches folders until it is dropped.
 #[derive(Debug)]
-pub struct FolderWatch {
+pub struct FolderWatcher {
     watcher: RecommendedWatcher,
     /// The watched folders with their inodes, to detect a folder that was replaced under the same name.
     watched: BTreeMap<PathBuf, u64>,
 }
 
-impl FolderWatch {
+impl FolderWatcher {
     /// Starts a watcher without folders. The channel should be bounded: while it is full, changes are collapsed
     /// into [`FolderNews::Everything`].
-    pub fn start(sender: Sender<FolderNews>) -> Result<Self, WatchError> {
+    pub fn start(sender: Sender<FolderChange>) -> Result<Self, WatchError> {
         let handler = move |event: notify::Result<Event>| send_changes(&sender, event);
         let watcher = notify::recommended_watcher(handler)
             .map_err(|error| WatchError::Failed { path: PathBuf::new(), problem: error.to_string() })?;
@@ -75,25 +75,25 @@ fn inode(path: &Path) -> Option<u64> {
     path.symlink_metadata().ok().filter(|metadata| metadata.is_dir()).map(|metadata| metadata.ino())
 }
 
-fn send_changes(sender: &Sender<FolderNews>, event: notify::Result<Event>) {
+fn send_changes(sender: &Sender<FolderChange>, event: notify::Result<Event>) {
     let news = match event {
-        Ok(event) if event.need_rescan() => vec![FolderNews::Everything],
+        Ok(event) if event.need_rescan() => vec![FolderChange::Everything],
         // The kernel also reports read access, which changes nothing.
         Ok(Event { kind: EventKind::Access(access), .. })
             if access != AccessKind::Close(AccessMode::Write) =>
         {
             Vec::new()
         }
-        Ok(event) => event.paths.into_iter().map(FolderNews::Path).collect(),
+        Ok(event) => event.paths.into_iter().map(FolderChange::Path).collect(),
         Err(error) => {
             tracing::warn!(%error, "the file watcher reported an error");
-            vec![FolderNews::Everything]
+            vec![FolderChange::Everything]
         }
     };
     for news in news {
         if let Err(TrySendError::Full(_)) = sender.try_send(news) {
             // The queue holds too many paths to follow one by one. Blocking the watcher thread here is fine.
-            let _ = sender.send(FolderNews::Everything);
+            let _ = sender.send(FolderChange::Everything);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of the journal. Each message names the problem and the next step.
 
-use crate::Recovered;
+use crate::RecoveredHistory;
 use rusqlite::ErrorCode;
 use shared_protocol::{ProposalId, Revision};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub enum JournalError {
     #[error(
         "the journal is damaged at revision {revision} ({problem}): everything before it can be recovered; set the journal aside to continue from there"
     )]
-    Damaged { revision: Revision, problem: String, readable: Box<Recovered> },
+    Damaged { revision: Revision, problem: String, readable: Box<RecoveredHistory> },
     #[error(
         "{proposal} changed in the journal since it was read: nothing was written; reload it, then try again"
     )]

@@ -28,14 +28,14 @@ pub use board_file::{BOARD_FORMAT, MAX_FILE_BYTES, read_board, write_board};
 pub use config::{CONFIG_FORMAT, ProjectConfig, ProjectConfigError, merge_config, new_project, read_config};
 pub use digest::Digest;
 pub use file_error::{FileError, TextPosition};
-pub use folder_watcher::{FolderNews, FolderWatch};
+pub use folder_watcher::{FolderChange, FolderWatcher};
 pub use journal::{
-    AuditBreak, JOURNAL_FORMAT, Journal, Known, LogEntry, Recovered, RenewedJournal, ReviewWrite,
-    StoredProposal, StoredReview, VerifiedChain, WrittenProposal, check_audit,
+    AuditChainError, FileRecord, JOURNAL_FORMAT, Journal, JournalEntry, ProposalWrite, RebuiltJournal,
+    RecoveredHistory, ReviewWrite, StoredProposal, StoredReview, VerifiedChain, check_audit,
 };
 pub use journal_error::JournalError;
 pub use workspace_files::{
     BoardList, FolderContent, IgnoredBoardFile, SourceList, WorkspaceFiles, folder_in_pattern,
 };
 pub use workspace_path::WorkspacePath;
-pub use workspace_watcher::{FileChanged, WatchError, Watcher};
+pub use workspace_watcher::{FileChange, WatchError, WorkspaceWatcher};

@@ -34,7 +34,7 @@ const MAX_GATHERED_PATHS: usize = 1_000;
 
 /// A change of workspace files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileChanged {
+pub enum FileChange {
     /// This file was written, created, renamed or removed.
     Path(WorkspacePath),
     /// Any file may have changed: check all of them.
@@ -53,7 +53,7 @@ pub enum WatchError {
 
 /// Watches a workspace until it is dropped.
 #[derive(Debug)]
-pub struct Watcher {
+pub struct WorkspaceWatcher {
     news: Arc<Mutex<PendingFileChanges>>,
     wake: Sender<()>,
     /// Dropping the sender stops the thread.
@@ -61,11 +61,11 @@ pub struct Watcher {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Watcher {
+impl WorkspaceWatcher {
     /// Watches `boards/`, `modules/`, `components/`, `draftboard.toml`, `links.json` and the overrides file under
     /// `root`. The folders may be created later, and more can be added. The channel should be bounded: while it is
     /// full, changes are gathered here.
-    pub fn start(root: &Path, sender: Sender<FileChanged>) -> Result<Self, WatchError> {
+    pub fn start(root: &Path, sender: Sender<FileChange>) -> Result<Self, WatchError> {
         let failed = |error: &dyn std::fmt::Display| WatchError::Failed {
             path: root.to_owned(),
             problem: error.to_string(),
@@ -114,7 +114,7 @@ impl Watcher {
     }
 }
 
-impl Drop for Watcher {
+impl Drop for WorkspaceWatcher {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {
@@ -204,12 +204,12 @@ impl PendingFileChanges {
     }
 
     /// Takes the gathered changes.
-    fn take_changes(&mut self) -> Vec<FileChanged> {
+    fn take_changes(&mut self) -> Vec<FileChange> {
         let paths = std::mem::take(&mut self.paths);
         if std::mem::take(&mut self.everything) {
-            vec![FileChanged::Everything]
+            vec![FileChange::Everything]
         } else {
-            paths.into_iter().map(FileChanged::Path).collect()
+            paths.into_iter().map(FileChange::Path).collect()
         }
     }
 }
@@ -282,7 +282,7 @@ struct WatcherThread {
     news: Arc<Mutex<PendingFileChanges>>,
     woken: Receiver<()>,
     stopped: Receiver<()>,
-    sender: Sender<FileChanged>,
+    sender: Sender<FileChange>,
 }
 
 impl WatcherThread {

@@ -5,7 +5,7 @@ mod common;
 
 use common::{operation, small_board};
 use journal::{FileError, Journal, JournalError, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{Document, Revision};
+use shared_protocol::{GraphDocument, Revision};
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -75,7 +75,7 @@ fn a_full_disk_refuses_keeps_everything_and_recovers() {
         let group: Vec<_> = (1..=3).map(|next| operation(acknowledged + next, 20_000)).collect();
         assert!(matches!(journal.append(&group), Err(JournalError::DiskFull)));
     }
-    let document = Document { revision: Revision(acknowledged), ..small_board() };
+    let document = GraphDocument { revision: Revision(acknowledged), ..small_board() };
     let mut large = document.clone();
     large.boards[0].title = "x".repeat(40_000);
     assert!(matches!(journal.checkpoint(&large, 0), Err(JournalError::DiskFull)));
@@ -94,7 +94,7 @@ fn a_full_disk_refuses_keeps_everything_and_recovers() {
     let expected: Vec<_> = (1..=acknowledged + 1).collect();
     assert_eq!(recovered.iter().map(|operation| operation.revision.0).collect::<Vec<_>>(), expected);
     assert_eq!(journal.verify().unwrap().count, acknowledged + 1);
-    journal.checkpoint(&Document { revision: Revision(acknowledged + 1), ..document }, 1).unwrap();
+    journal.checkpoint(&GraphDocument { revision: Revision(acknowledged + 1), ..document }, 1).unwrap();
 }
 
 #[test]

@@ -5,13 +5,13 @@ mod common;
 
 use common::{board_document, operation, operations, plain_operations, small_board};
 use journal::{
-    Digest, Journal, JournalError, Recovered, ReviewWrite, VerifiedChain, WorkspacePath, WrittenProposal,
+    Digest, Journal, JournalError, ProposalWrite, RecoveredHistory, ReviewWrite, VerifiedChain, WorkspacePath,
 };
 use proptest::prelude::*;
 use rusqlite::Connection;
 use shared_protocol::{
-    Document, Operation, Proposal, ProposalId, ProposalState, Revision,
-    proposal::{Chosen, Proposer},
+    GraphDocument, Operation, Proposal, ProposalId, ProposalState, Revision,
+    proposal::{AutoAssignments, Proposer},
 };
 use std::{os::unix::fs::PermissionsExt as _, path::Path};
 use tempfile::TempDir;
@@ -26,8 +26,8 @@ fn journal_with(folder: &Path, count: u64) -> Journal {
     journal
 }
 
-fn at(revision: u64) -> Document {
-    Document { revision: Revision(revision), ..small_board() }
+fn at(revision: u64) -> GraphDocument {
+    GraphDocument { revision: Revision(revision), ..small_board() }
 }
 
 /// Modifies a closed journal.
@@ -52,7 +52,7 @@ proptest! {
         prop_assert_eq!(&journal.recover().unwrap().operations, &operations);
         drop(journal);
         let journal = Journal::open(folder.path()).unwrap();
-        prop_assert_eq!(journal.recover().unwrap(), Recovered { checkpoint: None, operations: operations.clone() });
+        prop_assert_eq!(journal.recover().unwrap(), RecoveredHistory { checkpoint: None, operations: operations.clone() });
         prop_assert_eq!(journal.verify().unwrap().count, operations.len() as u64);
         prop_assert_eq!(journal.operation(Revision(1)).unwrap(), operations.first().cloned());
     }
@@ -64,22 +64,22 @@ proptest! {
         let folder = folder();
         let count = operations.len();
         let at = at.index(count + 1);
-        let document = Document { revision: Revision(at as u64), ..document };
+        let document = GraphDocument { revision: Revision(at as u64), ..document };
         let mut journal = Journal::open(folder.path()).unwrap();
         journal.append(&operations).unwrap();
         journal.checkpoint(&document, keep).unwrap();
         let kept_from = at.min(count.saturating_sub(keep));
         drop(journal);
         let journal = Journal::open(folder.path()).unwrap();
-        let expected = Recovered { checkpoint: Some(document), operations: operations[at..].to_vec() };
+        let expected = RecoveredHistory { checkpoint: Some(document), operations: operations[at..].to_vec() };
         prop_assert_eq!(journal.recover().unwrap(), expected);
         prop_assert_eq!(journal.newest_operations(100).unwrap(), operations[kept_from..].to_vec());
         let verified = journal.verify().unwrap();
         prop_assert_eq!(verified.count as usize, count - kept_from);
         prop_assert_eq!(verified.last, Revision(count as u64));
-        prop_assert_eq!(journal.since(Revision(kept_from as u64), 100).unwrap().unwrap(), operations[kept_from..].to_vec());
+        prop_assert_eq!(journal.operations_since(Revision(kept_from as u64), 100).unwrap().unwrap(), operations[kept_from..].to_vec());
         if kept_from > 0 {
-            prop_assert_eq!(journal.since(Revision(kept_from as u64 - 1), 100).unwrap(), None);
+            prop_assert_eq!(journal.operations_since(Revision(kept_from as u64 - 1), 100).unwrap(), None);
         }
     }
 }
@@ -174,7 +174,7 @@ fn compaction_keeps_what_can_be_undone_and_goes_on() {
     let mut journal = journal_with(folder.path(), 10);
     journal.checkpoint(&at(10), 4).unwrap();
     assert_eq!(revisions(&journal.newest_operations(99).unwrap()), [7, 8, 9, 10]);
-    assert_eq!(journal.recover().unwrap(), Recovered { checkpoint: Some(at(10)), operations: vec![] });
+    assert_eq!(journal.recover().unwrap(), RecoveredHistory { checkpoint: Some(at(10)), operations: vec![] });
     journal.append(&plain_operations(11..=12)).unwrap();
     journal.checkpoint(&at(11), 0).unwrap();
     assert_eq!(revisions(&journal.recover().unwrap().operations), [12]);
@@ -218,7 +218,7 @@ fn a_new_journal_can_go_on_from_any_revision() {
         journal.verify().unwrap(),
         VerifiedChain { first: Revision(813), last: Revision(813), count: 1 }
     );
-    assert_eq!(journal.since(Revision(3), 9).unwrap(), None);
+    assert_eq!(journal.operations_since(Revision(3), 9).unwrap(), None);
 }
 
 #[test]
@@ -249,8 +249,8 @@ fn the_log_is_newest_first() {
         (log[0].summary.as_str(), log[0].change_count, log[0].actor.name.as_str()),
         ("Rename node 9", 1, "ada")
     );
-    assert_eq!(revisions(&journal.since(Revision(4), 3).unwrap().unwrap()), [5, 6, 7]);
-    assert_eq!(journal.since(Revision(9), 3).unwrap(), Some(vec![]));
+    assert_eq!(revisions(&journal.operations_since(Revision(4), 3).unwrap().unwrap()), [5, 6, 7]);
+    assert_eq!(journal.operations_since(Revision(9), 3).unwrap(), Some(vec![]));
     assert_eq!(journal.operation(Revision(10)).unwrap(), None);
 }
 
@@ -351,20 +351,20 @@ fn after_a_crash_in_a_save_both_contents_are_ours() {
     let path = WorkspacePath::parse("boards/main.board.json").unwrap();
     let (old, new, theirs) = (Digest::of(b"old"), Digest::of(b"new"), Digest::of(b"theirs"));
     let mut journal = Journal::open(folder.path()).unwrap();
-    journal.record(&[(path.clone(), old)]).unwrap();
+    journal.record_content(&[(path.clone(), old)]).unwrap();
     journal.record_pending(&[(path.clone(), new)]).unwrap();
     drop(journal);
     let mut journal = Journal::open(folder.path()).unwrap();
-    let known = journal.known(&path).unwrap();
-    assert!(known.is_ours(old) && known.is_ours(new) && !known.is_ours(theirs));
-    assert_eq!(journal.known_files().unwrap(), [(path.clone(), known)]);
-    journal.confirm(std::slice::from_ref(&path)).unwrap();
-    let known = journal.known(&path).unwrap();
-    assert!(!known.is_ours(old) && known.is_ours(new) && known.pending.is_none());
-    journal.confirm(std::slice::from_ref(&path)).unwrap();
-    assert_eq!(journal.known(&path).unwrap(), known, "confirming twice changes nothing");
-    journal.forget(&path).unwrap();
-    assert!(!journal.known(&path).unwrap().is_ours(new));
+    let known = journal.file_record(&path).unwrap();
+    assert!(known.is_known(old) && known.is_known(new) && !known.is_known(theirs));
+    assert_eq!(journal.file_records().unwrap(), [(path.clone(), known)]);
+    journal.confirm_pending(std::slice::from_ref(&path)).unwrap();
+    let known = journal.file_record(&path).unwrap();
+    assert!(!known.is_known(old) && known.is_known(new) && known.pending.is_none());
+    journal.confirm_pending(std::slice::from_ref(&path)).unwrap();
+    assert_eq!(journal.file_record(&path).unwrap(), known, "confirming twice changes nothing");
+    journal.forget_file(&path).unwrap();
+    assert!(!journal.file_record(&path).unwrap().is_known(new));
 }
 
 #[test]
@@ -373,8 +373,8 @@ fn a_new_file_is_known_while_its_first_save_is_pending() {
     let path = WorkspacePath::config();
     let mut journal = Journal::open(folder.path()).unwrap();
     journal.record_pending(&[(path.clone(), Digest::of(b"new"))]).unwrap();
-    let known = journal.known(&path).unwrap();
-    assert!(known.recorded.is_none() && known.is_ours(Digest::of(b"new")));
+    let known = journal.file_record(&path).unwrap();
+    assert!(known.recorded.is_none() && known.is_known(Digest::of(b"new")));
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn a_proposal_is_written_over_the_one_that_was_looked_at_and_over_no_other() {
         rationale: String::new(),
         base: Revision::START,
         changes: Vec::new(),
-        chosen: Chosen::default(),
+        chosen: AutoAssignments::default(),
         act: None,
         steps: Vec::new(),
         comments: Vec::new(),
@@ -418,7 +418,7 @@ fn a_proposal_is_written_over_the_one_that_was_looked_at_and_over_no_other() {
     };
     let accepted = Proposal { state: ProposalState::Accepted, ..first.clone() };
     let write = |journal: &mut Journal, proposal: &Proposal, stamp: u64, over: Option<u64>| {
-        let proposals = vec![WrittenProposal { proposal, stamp, over, kept: None }];
+        let proposals = vec![ProposalWrite { proposal, stamp, over, kept: None }];
         let write = ReviewWrite { stamp, proposals, ..ReviewWrite::default() };
         journal.append_with(&[operation(journal.revision().0 + 1, 20)], &write)
     };
@@ -447,7 +447,7 @@ fn a_deleted_journal_is_written_no_more_and_made_anew_with_all_that_was_in_it() 
     let more = plain_operations(4..=4);
     assert!(matches!(journal.append(&more), Err(JournalError::Displaced { .. })));
     std::fs::write(&path, "somebody else's").unwrap();
-    let renewed = journal.renew(folder.path(), &at(3)).unwrap();
+    let renewed = journal.rebuild(folder.path(), &at(3)).unwrap();
     assert!(renewed.is_complete);
     assert_eq!(std::fs::read(renewed.aside.unwrap()).unwrap(), b"somebody else's");
     journal.append(&more).unwrap();
@@ -471,12 +471,12 @@ fn a_journal_that_cannot_be_read_any_more_starts_from_the_document() {
     let database = folder.path().join("journal.db");
     std::fs::rename(&database, folder.path().join("kept")).unwrap();
     std::fs::write(folder.path().join("kept"), "").unwrap();
-    assert!(matches!(journal.check(), Err(JournalError::Displaced { .. })));
-    let renewed = journal.renew(folder.path(), &at(500)).unwrap();
+    assert!(matches!(journal.check_consistency(), Err(JournalError::Displaced { .. })));
+    let renewed = journal.rebuild(folder.path(), &at(500)).unwrap();
     assert!(!renewed.is_complete);
     // Nothing is acknowledged before the review queue is restored.
     assert!(matches!(journal.append(&plain_operations(501..=501)), Err(JournalError::Displaced { .. })));
-    journal.take_back(&ReviewWrite::default()).unwrap();
+    journal.roll_back(&ReviewWrite::default()).unwrap();
     journal.append(&plain_operations(501..=501)).unwrap();
     drop(journal);
     let recovered = Journal::open(folder.path()).unwrap().recover().unwrap();

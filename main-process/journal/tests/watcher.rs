@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may unwrap and panic")]
 
 use crossbeam_channel::{Receiver, bounded};
-use journal::{FileChanged, Watcher, WorkspaceFiles, WorkspacePath};
+use journal::{FileChange, WorkspaceFiles, WorkspacePath, WorkspaceWatcher};
 use shared_protocol::SourcePath;
 use std::{
     fs,
@@ -13,17 +13,17 @@ use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-fn watched(folders: &[&str]) -> (TempDir, Watcher, Receiver<FileChanged>) {
+fn watched(folders: &[&str]) -> (TempDir, WorkspaceWatcher, Receiver<FileChange>) {
     let root = tempfile::tempdir().unwrap();
     for folder in folders {
         fs::create_dir(root.path().join(folder)).unwrap();
     }
     let (sender, receiver) = bounded(4);
-    let watcher = Watcher::start(root.path(), sender).unwrap();
+    let watcher = WorkspaceWatcher::start(root.path(), sender).unwrap();
     (root, watcher, receiver)
 }
 
-fn wait_for(receiver: &Receiver<FileChanged>, expected: &FileChanged) {
+fn wait_for(receiver: &Receiver<FileChange>, expected: &FileChange) {
     let deadline = Instant::now() + PATIENCE;
     while let Ok(change) = receiver.recv_deadline(deadline) {
         if change == *expected {
@@ -33,12 +33,12 @@ fn wait_for(receiver: &Receiver<FileChanged>, expected: &FileChanged) {
     panic!("{expected:?} was not noticed");
 }
 
-fn changed(path: &str) -> FileChanged {
-    FileChanged::Path(WorkspacePath::parse(path).unwrap())
+fn changed(path: &str) -> FileChange {
+    FileChange::Path(WorkspacePath::parse(path).unwrap())
 }
 
 /// Returns every change that arrives before that of a file written last.
-fn all_before(root: &Path, receiver: &Receiver<FileChanged>) -> Vec<FileChanged> {
+fn all_before(root: &Path, receiver: &Receiver<FileChange>) -> Vec<FileChange> {
     fs::write(root.join("modules/zzz-last.json"), "").unwrap();
     let last = changed("modules/zzz-last.json");
     let deadline = Instant::now() + PATIENCE;
@@ -94,15 +94,15 @@ fn folders_that_come_later_or_again_are_watched() {
     let (root, _watcher, receiver) = watched(&[]);
     for _ in 0..2 {
         fs::create_dir(root.path().join("boards")).unwrap();
-        wait_for(&receiver, &FileChanged::Everything);
+        wait_for(&receiver, &FileChange::Everything);
         fs::write(root.path().join("boards/a.board.json"), "1").unwrap();
         wait_for(&receiver, &changed("boards/a.board.json"));
         fs::remove_dir_all(root.path().join("boards")).unwrap();
-        wait_for(&receiver, &FileChanged::Everything);
+        wait_for(&receiver, &FileChange::Everything);
     }
     fs::create_dir(root.path().join("prepared")).unwrap();
     fs::rename(root.path().join("prepared"), root.path().join("modules")).unwrap();
-    wait_for(&receiver, &FileChanged::Everything);
+    wait_for(&receiver, &FileChange::Everything);
     fs::write(root.path().join("modules/m.json"), "1").unwrap();
     wait_for(&receiver, &changed("modules/m.json"));
 }
@@ -113,7 +113,7 @@ fn too_much_at_once_is_everything_and_a_full_channel_blocks_nobody() {
     for number in 0..3_000 {
         fs::write(root.path().join(format!("boards/b{number}.board.json")), "").unwrap();
     }
-    wait_for(&receiver, &FileChanged::Everything);
+    wait_for(&receiver, &FileChange::Everything);
     for number in 0..50 {
         fs::write(root.path().join(format!("boards/c{number}.board.json")), "").unwrap();
     }
@@ -130,7 +130,7 @@ fn our_own_saves_are_one_piece_of_news_and_links_are_not_followed() {
     let outside = tempfile::tempdir().unwrap();
     let (root, _watcher, receiver) = watched(&["boards", "modules"]);
     std::os::unix::fs::symlink(outside.path(), root.path().join("components")).unwrap();
-    wait_for(&receiver, &FileChanged::Everything);
+    wait_for(&receiver, &FileChange::Everything);
     fs::write(outside.path().join("x"), "").unwrap();
     let files = WorkspaceFiles::open(root.path()).unwrap();
     files.write_atomic(&WorkspacePath::parse("boards/a.board.json").unwrap(), b"1").unwrap();
@@ -141,7 +141,7 @@ fn our_own_saves_are_one_piece_of_news_and_links_are_not_followed() {
 #[test]
 fn a_missing_root_is_refused() {
     let (sender, _receiver) = bounded(1);
-    let error = Watcher::start(Path::new("/nonexistent/workspace"), sender).unwrap_err();
+    let error = WorkspaceWatcher::start(Path::new("/nonexistent/workspace"), sender).unwrap_err();
     assert!(error.to_string().contains("noticed only at the next start"), "{error}");
 }
 

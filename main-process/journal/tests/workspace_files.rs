@@ -220,7 +220,7 @@ fn a_save_that_stops_at_any_step_is_recognised() {
         let state = tempfile::tempdir().unwrap();
         let mut journal = Journal::open(state.path()).unwrap();
         files.write_atomic(&board, old).unwrap();
-        journal.record(&[(board.clone(), Digest::of(old))]).unwrap();
+        journal.record_content(&[(board.clone(), Digest::of(old))]).unwrap();
         if steps >= 1 {
             journal.record_pending(&[(board.clone(), Digest::of(new))]).unwrap();
         }
@@ -228,14 +228,17 @@ fn a_save_that_stops_at_any_step_is_recognised() {
             files.write_atomic(&board, new).unwrap();
         }
         if steps >= 3 {
-            journal.confirm(std::slice::from_ref(&board)).unwrap();
+            journal.confirm_pending(std::slice::from_ref(&board)).unwrap();
         }
         drop(journal);
         let journal = Journal::open(state.path()).unwrap();
         let content = Digest::of(&files.read(&board).unwrap());
-        assert!(journal.known(&board).unwrap().is_ours(content), "after {steps} steps");
+        assert!(journal.file_record(&board).unwrap().is_known(content), "after {steps} steps");
         fs::write(folder.path().join(board.as_str()), "theirs").unwrap();
         let content = Digest::of(&files.read(&board).unwrap());
-        assert!(!journal.known(&board).unwrap().is_ours(content), "an edit by somebody else is not ours");
+        assert!(
+            !journal.file_record(&board).unwrap().is_known(content),
+            "an edit by somebody else is not ours"
+        );
     }
 }

@@ -1,15 +1,16 @@
 //! Converts between forms that a person fills in and configurations of servers.
 
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     upstreams::{
-        AuthForm, LimitsForm, PackageKind, Policy, ServerForm, TypedSecret, VariableForm, VariableValue,
+        AuthForm, LimitsForm, PackageKind, ServerForm, ToolCallPolicy, TypedSecret, VariableForm,
+        VariableValue,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
 use upstreams::{
-    EnvVarConfig, HttpAuth, Limits, McpConfig, McpPackage, McpPackageType, McpSource, McpTransport, Secret,
-    ToolPolicy,
+    EnvVarConfig, HttpAuth, McpConfig, McpPackage, McpPackageType, McpServerTransport, McpSource, Secret,
+    ServerLimits, ToolPolicy,
 };
 
 /// The part of a configuration that holds the secret of an HTTP address.
@@ -89,7 +90,7 @@ fn add_variable(
         }
     };
     if config.env_vars.insert(name.clone(), variable).is_some() {
-        return Err(Refusal::new(Code::ValidationError, format!("The variable {name} is set twice."))
+        return Err(Refusal::new(RefusalCode::ValidationError, format!("The variable {name} is set twice."))
             .field(format!("variables.{name}")));
     }
     if is_secret {
@@ -100,15 +101,15 @@ fn add_variable(
 
 pub(super) fn typed_secret(part: &str, text: &TypedSecret) -> Result<Secret, Refusal> {
     Secret::new(&text.0)
-        .map_err(|failure| Refusal::new(Code::ValidationError, failure.message).field(part.to_owned()))
+        .map_err(|failure| Refusal::new(RefusalCode::ValidationError, failure.message).field(part.to_owned()))
 }
 
 /// The form of a configuration. `set` are the parts whose secrets are in the store.
 pub(super) fn form(config: &McpConfig, set: &BTreeSet<String>) -> ServerForm {
     let secret = |part: &str| VariableValue::Secret { set: set.contains(part) };
     let auth = match &config.transport {
-        McpTransport::Http { auth: HttpAuth::Bearer { .. }, .. } => AuthForm::Bearer(secret(AUTH)),
-        McpTransport::Http { auth: HttpAuth::Header { name, .. }, .. } => {
+        McpServerTransport::Http { auth: HttpAuth::Bearer { .. }, .. } => AuthForm::Bearer(secret(AUTH)),
+        McpServerTransport::Http { auth: HttpAuth::Header { name, .. }, .. } => {
             AuthForm::Header { name: name.clone(), value: secret(AUTH) }
         }
         _ => AuthForm::None,
@@ -192,34 +193,42 @@ fn package_type(kind: PackageKind) -> McpPackageType {
     }
 }
 
-pub(super) fn policy(policy: ToolPolicy) -> Policy {
+pub(super) fn policy(policy: ToolPolicy) -> ToolCallPolicy {
     match policy {
-        ToolPolicy::Ask => Policy::Ask,
-        ToolPolicy::Allow => Policy::Allow,
-        ToolPolicy::Deny => Policy::Deny,
+        ToolPolicy::Ask => ToolCallPolicy::Ask,
+        ToolPolicy::Allow => ToolCallPolicy::Allow,
+        ToolPolicy::Deny => ToolCallPolicy::Deny,
     }
 }
 
-pub(super) fn tool_policy(policy: Policy) -> ToolPolicy {
+pub(super) fn tool_policy(policy: ToolCallPolicy) -> ToolPolicy {
     match policy {
-        Policy::Ask => ToolPolicy::Ask,
-        Policy::Allow => ToolPolicy::Allow,
-        Policy::Deny => ToolPolicy::Deny,
+        ToolCallPolicy::Ask => ToolPolicy::Ask,
+        ToolCallPolicy::Allow => ToolPolicy::Allow,
+        ToolCallPolicy::Deny => ToolPolicy::Deny,
     }
 }
 
-fn limits(form: &LimitsForm) -> Limits {
+fn limits(form: &LimitsForm) -> ServerLimits {
     let LimitsForm { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls } =
         *form;
     // A value that does not fit is over every limit and refused as such.
     let (result_bytes, calls) =
         (usize::try_from(result_bytes).unwrap_or(usize::MAX), usize::try_from(calls).unwrap_or(usize::MAX));
-    Limits { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }
+    ServerLimits { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }
 }
 
-fn limits_form(limits: &Limits) -> LimitsForm {
-    let Limits { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls } =
-        *limits;
+fn limits_form(limits: &ServerLimits) -> LimitsForm {
+    let ServerLimits {
+        install_ms,
+        connect_ms,
+        handshake_ms,
+        idle_ms,
+        total_ms,
+        grace_ms,
+        result_bytes,
+        calls,
+    } = *limits;
     let (result_bytes, calls) = (result_bytes as u64, calls as u64);
     LimitsForm { install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls }
 }
@@ -267,7 +276,8 @@ mod tests {
         let (after, secrets) = config(filled, Some(&before)).unwrap();
         assert_eq!((after.id, after.enabled, &after.tools), (before.id, true, &before.tools));
         assert_eq!(secrets[0].0, "auth");
-        let McpTransport::Http { auth: HttpAuth::Header { secret_ref, .. }, .. } = &after.transport else {
+        let McpServerTransport::Http { auth: HttpAuth::Header { secret_ref, .. }, .. } = &after.transport
+        else {
             panic!("{after:?}")
         };
         assert!(secret_ref.ends_with("/auth"), "{secret_ref}");

@@ -4,7 +4,7 @@
 use super::ManagedServerEvents;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use upstreams::{Code, Failure, INTERNAL_METHODS, InternalMethods};
+use upstreams::{INTERNAL_METHODS, InternalMethods, UpstreamError, UpstreamErrorCode};
 
 /// The number of problems in one answer.
 const MAX_PROBLEMS: usize = 200;
@@ -16,7 +16,7 @@ impl InternalMethods for InternalMethodTable {
         INTERNAL_METHODS.contains(&method)
     }
 
-    fn call(&self, method: &str, _: &Value) -> Result<Value, Failure> {
+    fn call(&self, method: &str, _: &Value) -> Result<Value, UpstreamError> {
         let view = self.0.agents_view();
         if method == "server.status" {
             let version = env!("CARGO_PKG_VERSION");
@@ -24,8 +24,9 @@ impl InternalMethods for InternalMethodTable {
             return Ok(json!({ "status": "running", "version": version, "workspace": workspace }));
         }
         let workspace = view.workspace.as_ref();
-        let refused = |code, message: &str| Failure { code, message: message.to_owned(), field: None };
-        let workspace = workspace.ok_or_else(|| refused(Code::Conflict, "No workspace is open."))?;
+        let refused = |code, message: &str| UpstreamError { code, message: message.to_owned(), field: None };
+        let workspace =
+            workspace.ok_or_else(|| refused(UpstreamErrorCode::Conflict, "No workspace is open."))?;
         let snapshot = &workspace.snapshot;
         match method {
             "workspace.status" => Ok(json!({
@@ -46,7 +47,9 @@ impl InternalMethods for InternalMethodTable {
                 let shown: Vec<_> = problems.iter().take(MAX_PROBLEMS).collect();
                 Ok(json!({ "total": problems.iter().count(), "problems": shown }))
             }
-            _ => Err(refused(Code::NotFound, &format!("Draftboard has no method {method:.64}."))),
+            _ => {
+                Err(refused(UpstreamErrorCode::NotFound, &format!("Draftboard has no method {method:.64}.")))
+            }
         }
     }
 }

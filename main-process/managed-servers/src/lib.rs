@@ -25,12 +25,12 @@ mod views;
 pub use manifests::check as check_manifests;
 
 use arc_swap::ArcSwap;
-use mcp_server::{Doings, Guests, View};
+use mcp_server::{ActionRuns, AgentView, ProxiedTools};
 use shared_protocol::{
-    Code, ProposalId, Refusal,
+    ProposalId, Refusal, RefusalCode,
     request::Responder,
     review::AuditEvent,
-    upstreams::{ToolCall, UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView},
+    upstreams::{ToolCall, UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView},
 };
 use std::{
     path::{Path, PathBuf},
@@ -50,20 +50,20 @@ const STOP_LIMIT: Duration = Duration::from_secs(8);
 
 /// The actor of a request or decision, and its channel: window, terminal or agent.
 #[derive(Debug, Clone)]
-pub struct By {
+pub struct RequestOrigin {
     pub name: String,
     pub way: &'static str,
 }
 
-pub enum Order {
-    Request { request: UpstreamRequest, by: By, responder: Responder<UpstreamAnswer> },
-    Decide { decision: UpstreamDecision, by: By, responder: Responder<UpstreamAnswer> },
-    Accepted(Accepted),
+pub enum ManagedServerOrder {
+    Request { request: UpstreamRequest, by: RequestOrigin, responder: Responder<UpstreamResponse> },
+    Decide { decision: UpstreamDecision, by: RequestOrigin, responder: Responder<UpstreamResponse> },
+    Accepted(AcceptedCall),
     Stop(crossbeam_channel::Sender<()>),
 }
 
 /// A call that an agent proposed and a person accepted.
-pub struct Accepted {
+pub struct AcceptedCall {
     pub proposal: ProposalId,
     /// The number of the proposal, which people use.
     pub number: u64,
@@ -74,8 +74,8 @@ pub struct Accepted {
 
 /// Sends requests and decisions to the managed servers. Cheap to clone.
 #[derive(Clone)]
-pub struct Link {
-    orders: mpsc::Sender<Order>,
+pub struct ManagedServersHandle {
+    orders: mpsc::Sender<ManagedServerOrder>,
     /// The root of the open workspace.
     root: watch::Sender<Option<PathBuf>>,
     shown: Arc<ArcSwap<UpstreamsView>>,
@@ -108,29 +108,29 @@ pub trait ManagedServerEvents: Send + Sync {
     fn publish_view(&self, view: UpstreamsView);
 
     /// Publishes the tools that agents may call.
-    fn publish_tools(&self, tools: Guests);
+    fn publish_tools(&self, tools: ProxiedTools);
 
-    fn record_audit(&self, event: AuditEvent, by: By, reason: String);
+    fn record_audit(&self, event: AuditEvent, by: RequestOrigin, reason: String);
 
     /// Records the outcome of an accepted call with its proposal.
     fn record_outcome(&self, proposal: ProposalId, outcome: String);
 
     /// The view that agents read.
-    fn agents_view(&self) -> Arc<View>;
+    fn agents_view(&self) -> Arc<AgentView>;
 }
 
 pub struct ManagedServerContext {
     pub events: Arc<dyn ManagedServerEvents>,
     /// Calls of agents that wait for the outcome of an accepted call.
-    pub action_runs: Arc<Doings>,
+    pub action_runs: Arc<ActionRuns>,
     /// The executable that plays the warden.
     pub exe: PathBuf,
     pub folders: ManagedServerFolders,
 }
 
-impl Link {
+impl ManagedServersHandle {
     /// Orders wait in the queue until [`start`].
-    pub fn new() -> (Self, mpsc::Receiver<Order>) {
+    pub fn new() -> (Self, mpsc::Receiver<ManagedServerOrder>) {
         let (orders, waiting) = mpsc::channel(MAX_ORDERS);
         let (root, shown) = (watch::Sender::new(None), Arc::default());
         (Self { orders, root, shown, service: Arc::default() }, waiting)
@@ -163,34 +163,49 @@ impl Link {
     }
 
     /// Sends a request. The response comes from another thread.
-    pub fn request(&self, request: UpstreamRequest, by: By, responder: Responder<UpstreamAnswer>) {
-        self.order(Order::Request { request, by, responder });
+    pub fn request(
+        &self,
+        request: UpstreamRequest,
+        by: RequestOrigin,
+        responder: Responder<UpstreamResponse>,
+    ) {
+        self.order(ManagedServerOrder::Request { request, by, responder });
     }
 
     /// Carries out a decision. The caller has made sure that a person made it.
-    pub fn decide(&self, decision: UpstreamDecision, by: By, responder: Responder<UpstreamAnswer>) {
-        self.order(Order::Decide { decision, by, responder });
+    pub fn decide(
+        &self,
+        decision: UpstreamDecision,
+        by: RequestOrigin,
+        responder: Responder<UpstreamResponse>,
+    ) {
+        self.order(ManagedServerOrder::Decide { decision, by, responder });
     }
 
     /// Makes an accepted call, once, and records its outcome. A refusal means that nothing was called; the caller reports it.
-    pub fn accepted(&self, accepted: Accepted) -> Result<(), Refusal> {
-        self.queue(Order::Accepted(accepted)).map_err(|returned| returned.1)
+    pub fn accepted(&self, accepted: AcceptedCall) -> Result<(), Refusal> {
+        self.queue(ManagedServerOrder::Accepted(accepted)).map_err(|returned| returned.1)
     }
 
-    fn order(&self, order: Order) {
+    fn order(&self, order: ManagedServerOrder) {
         let Err(returned) = self.queue(order) else { return };
-        if let (Order::Request { responder, .. } | Order::Decide { responder, .. }, refusal) = *returned {
+        if let (
+            ManagedServerOrder::Request { responder, .. } | ManagedServerOrder::Decide { responder, .. },
+            refusal,
+        ) = *returned
+        {
             responder.send(Err(refusal));
         }
     }
 
     /// Queues an order, or returns it with the refusal.
-    fn queue(&self, order: Order) -> Result<(), Box<(Order, Refusal)>> {
+    fn queue(&self, order: ManagedServerOrder) -> Result<(), Box<(ManagedServerOrder, Refusal)>> {
         self.orders.try_send(order).map_err(|error| match error {
             mpsc::error::TrySendError::Full(order) => Box::new((order, too_many())),
             mpsc::error::TrySendError::Closed(order) => {
-                let refusal = Refusal::new(Code::ServiceUnavailable, "Managed servers are not running.")
-                    .hint("Start Draftboard again. Its log names the cause.");
+                let refusal =
+                    Refusal::new(RefusalCode::ServiceUnavailable, "Managed servers are not running.")
+                        .hint("Start Draftboard again. Its log names the cause.");
                 Box::new((order, refusal))
             }
         })
@@ -200,19 +215,26 @@ impl Link {
     pub fn stop(&self) {
         let (done, is_done) = crossbeam_channel::bounded(1);
         // Closed: the service has ended already.
-        if self.orders.blocking_send(Order::Stop(done)).is_ok() && is_done.recv_timeout(STOP_LIMIT).is_err() {
+        if self.orders.blocking_send(ManagedServerOrder::Stop(done)).is_ok()
+            && is_done.recv_timeout(STOP_LIMIT).is_err()
+        {
             tracing::warn!("servers that did not stop in time are left to their wardens");
         }
     }
 }
 
 fn too_many() -> Refusal {
-    Refusal::new(Code::Timeout, "Too many requests are waiting for managed servers.")
+    Refusal::new(RefusalCode::Timeout, "Too many requests are waiting for managed servers.")
         .hint("Try again in a moment.")
 }
 
 /// Starts the service on the agents' runtime without waiting for it: a keyring may take a moment.
-pub fn start(link: Link, orders: mpsc::Receiver<Order>, context: ManagedServerContext, runtime: &Handle) {
+pub fn start(
+    link: ManagedServersHandle,
+    orders: mpsc::Receiver<ManagedServerOrder>,
+    context: ManagedServerContext,
+    runtime: &Handle,
+) {
     runtime.spawn(orders::run(link, orders, context, runtime.clone()));
 }
 
@@ -222,8 +244,8 @@ mod tests {
 
     #[test]
     fn a_call_that_finds_no_place_is_told_to_whoever_accepted_it() {
-        let (link, waiting) = Link::new();
-        let accepted = || Accepted {
+        let (link, waiting) = ManagedServersHandle::new();
+        let accepted = || AcceptedCall {
             proposal: ProposalId::from_bits(1),
             number: 1,
             proposer: "agent".to_owned(),
@@ -232,8 +254,8 @@ mod tests {
         for _ in 0..MAX_ORDERS {
             link.accepted(accepted()).unwrap();
         }
-        assert_eq!(link.accepted(accepted()).unwrap_err().code, Code::Timeout);
+        assert_eq!(link.accepted(accepted()).unwrap_err().code, RefusalCode::Timeout);
         drop(waiting);
-        assert_eq!(link.accepted(accepted()).unwrap_err().code, Code::ServiceUnavailable);
+        assert_eq!(link.accepted(accepted()).unwrap_err().code, RefusalCode::ServiceUnavailable);
     }
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
-use upstreams::{ManifestFolder, Origin};
+use upstreams::{ManifestFolder, ManifestSource};
 
 /// The interval in which the folders are checked.
 pub(super) const WATCH_INTERVAL: Duration = Duration::from_secs(1);
@@ -17,9 +17,9 @@ const MAX_DEPTH: usize = 6;
 
 /// The user's own folder comes first: of two tools with one name the first counts.
 pub(super) fn folders(user: &ManagedServerFolders, workspace: Option<&Path>) -> Vec<ManifestFolder> {
-    let own = ManifestFolder { origin: Origin::User, path: user.manifests() };
+    let own = ManifestFolder { origin: ManifestSource::User, path: user.manifests() };
     let shared = workspace
-        .map(|root| ManifestFolder { origin: Origin::Workspace, path: root.join("manifests") })
+        .map(|root| ManifestFolder { origin: ManifestSource::Workspace, path: root.join("manifests") })
         .into_iter();
     std::iter::once(own).chain(shared).collect()
 }
@@ -62,8 +62,10 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, u64, Option<Sy
 
 /// Checks manifests without calling anything. Each place is a folder or one file.
 pub fn check(places: &[PathBuf]) -> Vec<ManifestBrief> {
-    let folders: Vec<ManifestFolder> =
-        places.iter().map(|place| ManifestFolder { origin: Origin::User, path: place.to_owned() }).collect();
+    let folders: Vec<ManifestFolder> = places
+        .iter()
+        .map(|place| ManifestFolder { origin: ManifestSource::User, path: place.to_owned() })
+        .collect();
     let reports = upstreams::check_manifests(&folders).into_iter();
     reports.map(|report| views::manifest(report, &views::CredentialsSet::new(), |_| None)).collect()
 }

@@ -1,17 +1,17 @@
 //! Opens the service, receives orders, and carries out each in a task of its own, so that a hanging server delays nothing else.
 
 use super::{
-    Accepted, By, Link, ManagedServerContext, Order, forms, internal, proxied_tools,
-    publish::ManagedServerState, purpose, sources, too_many, views,
+    AcceptedCall, ManagedServerContext, ManagedServerOrder, ManagedServersHandle, RequestOrigin, forms,
+    internal, proxied_tools, publish::ManagedServerState, purpose, sources, too_many, views,
 };
 use processes::WardenCommand;
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     request::Responder,
     review::AuditEvent,
     upstreams::{
-        CallResult, ImportFrom, Policy, ServerId, ToolCall, UpstreamAnswer, UpstreamDecision,
-        UpstreamRequest, UpstreamsView,
+        ServerId, ServerImportInput, ToolCall, ToolCallPolicy, ToolCallResult, UpstreamDecision,
+        UpstreamRequest, UpstreamResponse, UpstreamsView,
     },
 };
 use std::{sync::Arc, time::Duration};
@@ -20,7 +20,8 @@ use tokio::{
     sync::{Semaphore, mpsc},
 };
 use upstreams::{
-    McpConfig, McpService, SERVER_BACKOFF, Setup, ToolSettings, best_secret_store, inherited_environment,
+    McpConfig, McpService, McpServiceSetup, SERVER_BACKOFF, ToolSettings, best_secret_store,
+    inherited_environment,
 };
 use uuid::Uuid;
 
@@ -31,8 +32,8 @@ const LOG_WAIT: Duration = Duration::from_millis(1_500);
 const LOG_INTERVAL: Duration = Duration::from_millis(150);
 
 pub(super) async fn run(
-    link: Link,
-    mut orders: mpsc::Receiver<Order>,
+    link: ManagedServersHandle,
+    mut orders: mpsc::Receiver<ManagedServerOrder>,
     context: ManagedServerContext,
     runtime: Handle,
 ) {
@@ -51,17 +52,17 @@ pub(super) async fn run(
     drop(tokio::task::spawn_blocking(move || events.publish_view(view)).await);
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Request { request: UpstreamRequest::List, responder, .. } => {
-                responder.send(Ok(UpstreamAnswer::View(Box::new(link.view().as_ref().clone()))));
+            ManagedServerOrder::Request { request: UpstreamRequest::List, responder, .. } => {
+                responder.send(Ok(UpstreamResponse::View(Box::new(link.view().as_ref().clone()))));
             }
-            Order::Request { responder, .. } | Order::Decide { responder, .. } => {
-                responder.send(Err(Refusal::new(Code::ServiceUnavailable, problem.clone())));
+            ManagedServerOrder::Request { responder, .. } | ManagedServerOrder::Decide { responder, .. } => {
+                responder.send(Err(Refusal::new(RefusalCode::ServiceUnavailable, problem.clone())));
             }
-            Order::Accepted(Accepted { proposal, .. }) => {
-                let refusal = Refusal::new(Code::ServiceUnavailable, problem.clone());
-                context.action_runs.done(proposal, mcp_server::Done::refused(refusal));
+            ManagedServerOrder::Accepted(AcceptedCall { proposal, .. }) => {
+                let refusal = Refusal::new(RefusalCode::ServiceUnavailable, problem.clone());
+                context.action_runs.done(proposal, mcp_server::ActionResult::refused(refusal));
             }
-            Order::Stop(done) => {
+            ManagedServerOrder::Stop(done) => {
                 // Disconnected: the caller has stopped waiting.
                 let _ = done.send(());
                 return;
@@ -71,9 +72,9 @@ pub(super) async fn run(
 }
 
 /// Opens the service. Reads the keyring and files, so it may take a moment.
-fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::Failure> {
+fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::UpstreamError> {
     let folders = &context.folders;
-    let setup = Setup {
+    let setup = McpServiceSetup {
         config_file: folders.config.join("upstreams.json"),
         data: folders.data.clone(),
         environment: inherited_environment(),
@@ -87,8 +88,8 @@ fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, u
 
 async fn serve(
     service: Arc<McpService>,
-    link: Link,
-    mut orders: mpsc::Receiver<Order>,
+    link: ManagedServersHandle,
+    mut orders: mpsc::Receiver<ManagedServerOrder>,
     context: Arc<ManagedServerContext>,
 ) {
     let places = views::ManagedServerPaths {
@@ -106,14 +107,18 @@ async fn serve(
     let places = Arc::new(Semaphore::new(MAX_CONCURRENT_ORDERS));
     while let Some(order) = orders.recv().await {
         let (work, responder) = match order {
-            Order::Request { request, by, responder } => (PendingOrder::Request(request, by), responder),
-            Order::Decide { decision, by, responder } => (PendingOrder::Decide(decision, by), responder),
-            Order::Accepted(accepted) => {
+            ManagedServerOrder::Request { request, by, responder } => {
+                (PendingOrder::Request(request, by), responder)
+            }
+            ManagedServerOrder::Decide { decision, by, responder } => {
+                (PendingOrder::Decide(decision, by), responder)
+            }
+            ManagedServerOrder::Accepted(accepted) => {
                 let following = Arc::clone(&following);
                 tokio::spawn(async move { proxied_tools::call_accepted(&following, &accepted).await });
                 continue;
             }
-            Order::Stop(done) => {
+            ManagedServerOrder::Stop(done) => {
                 for follower in &followers {
                     follower.abort();
                 }
@@ -140,8 +145,8 @@ async fn serve(
 }
 
 enum PendingOrder {
-    Request(UpstreamRequest, By),
-    Decide(UpstreamDecision, By),
+    Request(UpstreamRequest, RequestOrigin),
+    Decide(UpstreamDecision, RequestOrigin),
 }
 
 /// Carries out one order.
@@ -154,7 +159,7 @@ impl OrderHandler {
         &self.following.service
     }
 
-    async fn handle(&self, work: PendingOrder, responder: Responder<UpstreamAnswer>) {
+    async fn handle(&self, work: PendingOrder, responder: Responder<UpstreamResponse>) {
         let result = match work {
             PendingOrder::Request(request, by) => self.request(request, &by).await,
             PendingOrder::Decide(decision, by) => {
@@ -172,10 +177,14 @@ impl OrderHandler {
         responder.send(result);
     }
 
-    async fn request(&self, request: UpstreamRequest, by: &By) -> Result<UpstreamAnswer, Refusal> {
+    async fn request(
+        &self,
+        request: UpstreamRequest,
+        by: &RequestOrigin,
+    ) -> Result<UpstreamResponse, Refusal> {
         let service = self.service();
         match request {
-            UpstreamRequest::List => Ok(UpstreamAnswer::View(Box::new(self.following.view()))),
+            UpstreamRequest::List => Ok(UpstreamResponse::View(Box::new(self.following.view()))),
             UpstreamRequest::Show { server } => self.server_answer(self.find(&server)?).await,
             UpstreamRequest::Log { server, from } => self.log(self.find(&server)?, from).await,
             UpstreamRequest::Start { server } => {
@@ -210,12 +219,12 @@ impl OrderHandler {
             }
             UpstreamRequest::Sources => {
                 let root = self.following.root();
-                self.background(move |_| Ok(UpstreamAnswer::Sources(sources::list(root)))).await
+                self.background(move |_| Ok(UpstreamResponse::Sources(sources::list(root)))).await
             }
             UpstreamRequest::PreviewImport { source } => {
                 self.background(move |service| {
                     let import = imported(&source)?;
-                    Ok(UpstreamAnswer::Import(Box::new(views::import(&import, service))))
+                    Ok(UpstreamResponse::Import(Box::new(views::import(&import, service))))
                 })
                 .await
             }
@@ -226,7 +235,7 @@ impl OrderHandler {
                 let place = registry.filter(|place| !place.trim().is_empty());
                 let place = place.unwrap_or_else(|| self.following.places.registry.clone());
                 let found = upstreams::search_registry(place.trim(), &query).await.map_err(views::refusal)?;
-                Ok(UpstreamAnswer::Registry(found.iter().map(views::found).collect()))
+                Ok(UpstreamResponse::Registry(found.iter().map(views::found).collect()))
             }
             UpstreamRequest::Withdraw { server, tool } => {
                 let id = self.find(&server)?;
@@ -234,14 +243,14 @@ impl OrderHandler {
                 self.server_answer(id).await
             }
             UpstreamRequest::Call(call) => match self.policy(&call.tool)? {
-                Policy::Allow => self.call(&call, by).await,
-                Policy::Ask => Err(Refusal::new(
-                    Code::ConfirmationRequired,
+                ToolCallPolicy::Allow => self.call(&call, by).await,
+                ToolCallPolicy::Ask => Err(Refusal::new(
+                    RefusalCode::ConfirmationRequired,
                     format!("{} needs a person's approval for each call.", purpose::shorten(&call.tool)),
                 )
                 .hint("Confirm the call with the code that Draftboard shows.")),
-                Policy::Deny => Err(Refusal::new(
-                    Code::Conflict,
+                ToolCallPolicy::Deny => Err(Refusal::new(
+                    RefusalCode::Conflict,
                     format!("{} is denied by its policy.", purpose::shorten(&call.tool)),
                 )
                 .hint("Change its policy under Upstreams.")),
@@ -250,14 +259,18 @@ impl OrderHandler {
                 let following = Arc::clone(&self.following);
                 self.background(move |_| {
                     following.read_manifests();
-                    Ok(UpstreamAnswer::View(Box::new(following.view())))
+                    Ok(UpstreamResponse::View(Box::new(following.view())))
                 })
                 .await
             }
         }
     }
 
-    async fn decide(&self, decision: UpstreamDecision, by: &By) -> Result<UpstreamAnswer, Refusal> {
+    async fn decide(
+        &self,
+        decision: UpstreamDecision,
+        by: &RequestOrigin,
+    ) -> Result<UpstreamResponse, Refusal> {
         let service = self.service();
         match decision {
             UpstreamDecision::Enable { server } => {
@@ -290,7 +303,7 @@ impl OrderHandler {
             UpstreamDecision::Delete { server } => {
                 let id = self.find(&server)?;
                 self.background(move |service| service.delete(id).map_err(views::refusal)).await?;
-                Ok(UpstreamAnswer::Done)
+                Ok(UpstreamResponse::Done)
             }
             UpstreamDecision::SetSecret { server, part, secret } => {
                 let id = self.find(&server)?;
@@ -307,7 +320,7 @@ impl OrderHandler {
             }
             UpstreamDecision::SetManifestPolicy { tool, policy } => {
                 service.set_manifest_policy(&tool, forms::tool_policy(policy)).map_err(views::refusal)?;
-                Ok(UpstreamAnswer::View(Box::new(self.following.view())))
+                Ok(UpstreamResponse::View(Box::new(self.following.view())))
             }
             UpstreamDecision::SetManifestSecret { manifest, credential, secret } => {
                 let secret = forms::typed_secret(&credential, &secret)?;
@@ -328,29 +341,29 @@ impl OrderHandler {
     ) -> Result<T, Refusal> {
         let service = Arc::clone(self.service());
         let done = tokio::task::spawn_blocking(move || work(&service)).await;
-        done.unwrap_or_else(|error| Err(Refusal::new(Code::Internal, error.to_string())))
+        done.unwrap_or_else(|error| Err(Refusal::new(RefusalCode::Internal, error.to_string())))
     }
 
-    async fn server_answer(&self, id: Uuid) -> Result<UpstreamAnswer, Refusal> {
+    async fn server_answer(&self, id: Uuid) -> Result<UpstreamResponse, Refusal> {
         let details = self.background(move |service| views::details(service, id)).await?;
-        Ok(UpstreamAnswer::Server(Box::new(details)))
+        Ok(UpstreamResponse::Server(Box::new(details)))
     }
 
-    async fn read_manifests(&self) -> Result<UpstreamAnswer, Refusal> {
+    async fn read_manifests(&self) -> Result<UpstreamResponse, Refusal> {
         let following = Arc::clone(&self.following);
         self.background(move |_| {
             following.read_manifests();
-            Ok(UpstreamAnswer::View(Box::new(following.view())))
+            Ok(UpstreamResponse::View(Box::new(following.view())))
         })
         .await
     }
 
-    async fn log(&self, id: Uuid, from: u64) -> Result<UpstreamAnswer, Refusal> {
+    async fn log(&self, id: Uuid, from: u64) -> Result<UpstreamResponse, Refusal> {
         let end = tokio::time::Instant::now() + LOG_WAIT;
         loop {
             let part = views::log(self.service(), id, from).ok_or_else(|| views::unknown(&id.to_string()))?;
             if !part.lines.is_empty() || tokio::time::Instant::now() >= end {
-                return Ok(UpstreamAnswer::Log(part));
+                return Ok(UpstreamResponse::Log(part));
             }
             tokio::time::sleep(LOG_INTERVAL).await;
         }
@@ -376,7 +389,7 @@ impl OrderHandler {
     }
 
     /// The policy of a tool of a server or of a manifest, by the name that agents call.
-    fn policy(&self, exposed: &str) -> Result<Policy, Refusal> {
+    fn policy(&self, exposed: &str) -> Result<ToolCallPolicy, Refusal> {
         let service = self.service();
         if let Ok(tool) = service.manifest_tool(exposed) {
             return Ok(forms::policy(service.manifest_policy(&tool)));
@@ -388,9 +401,9 @@ impl OrderHandler {
     }
 
     /// Carries out a person's own call.
-    async fn call(&self, call: &ToolCall, by: &By) -> Result<UpstreamAnswer, Refusal> {
+    async fn call(&self, call: &ToolCall, by: &RequestOrigin) -> Result<UpstreamResponse, Refusal> {
         let arguments = serde_json::from_str(&call.arguments).map_err(|error| {
-            Refusal::new(Code::ValidationError, format!("The arguments are not JSON: {error}"))
+            Refusal::new(RefusalCode::ValidationError, format!("The arguments are not JSON: {error}"))
                 .field("arguments")
         })?;
         let service = self.service();
@@ -413,7 +426,7 @@ impl OrderHandler {
         let reason = format!("{}: {came}", purpose::shorten(&call.tool));
         self.following.audit(AuditEvent::Call, by.clone(), reason).await;
         let answer = answered.map_err(views::refusal)?;
-        Ok(UpstreamAnswer::Called(CallResult { json: answer.json, is_error: answer.is_error }))
+        Ok(UpstreamResponse::Called(ToolCallResult { json: answer.json, is_error: answer.is_error }))
     }
 }
 
@@ -424,21 +437,26 @@ pub(super) fn refuse_changed(call: &ToolCall, hash: &str) -> Result<(), Refusal>
     }
     let message =
         format!("{} has changed since it was shown. Nothing was called.", purpose::shorten(&call.tool));
-    Err(Refusal::new(Code::Conflict, message).hint("Review the tool as it is now, then call it again."))
+    Err(Refusal::new(RefusalCode::Conflict, message)
+        .hint("Review the tool as it is now, then call it again."))
 }
 
-fn unknown_tool(exposed: &str, tools: &[upstreams::Tool]) -> Refusal {
+fn unknown_tool(exposed: &str, tools: &[upstreams::UpstreamTool]) -> Refusal {
     let known = tools.iter().map(|tool| tool.exposed.as_str());
-    Refusal::new(Code::NotFound, format!("No running server has a tool {exposed:.64}."))
+    Refusal::new(RefusalCode::NotFound, format!("No running server has a tool {exposed:.64}."))
         .suggest(authority::similar(exposed, known))
         .hint("`draftboard upstream tools` lists all tools.")
 }
 
-fn imported(source: &ImportFrom) -> Result<upstreams::Import, Refusal> {
+fn imported(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
     upstreams::import(&sources::text(source)?).map_err(views::refusal)
 }
 
-fn import(service: &McpService, source: &ImportFrom, names: &[String]) -> Result<UpstreamAnswer, Refusal> {
+fn import(
+    service: &McpService,
+    source: &ServerImportInput,
+    names: &[String],
+) -> Result<UpstreamResponse, Refusal> {
     let import = imported(source)?;
     let (mut servers, mut refused) = (Vec::new(), import.refused);
     for server in import.servers.into_iter().filter(|server| names.contains(&server.config.name)) {
@@ -450,5 +468,5 @@ fn import(service: &McpService, source: &ImportFrom, names: &[String]) -> Result
         }
     }
     refused.retain(|(name, _)| names.contains(name));
-    Ok(UpstreamAnswer::Imported { servers, refused })
+    Ok(UpstreamResponse::Imported { servers, refused })
 }

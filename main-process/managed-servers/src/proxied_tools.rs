@@ -1,19 +1,22 @@
 //! Proxied tools: tools of servers and manifests that agents may call, and the checks of each call. A person has approved each
 //! tool; its policy decides whether each call needs a person again. Every call is in the audit.
 
-use super::{Accepted, By, forms, orders, publish::ManagedServerState, purpose, views};
-use mcp_server::{Asking, Call, Code, Done, Failure, Guest, Guests, Passing, Said, Tool as Offered, wait_of};
+use super::{AcceptedCall, RequestOrigin, forms, orders, publish::ManagedServerState, purpose, views};
+use mcp_server::{
+    ActionRequest, ActionResult, AgentCall, ForwardFuture, OutputLine, ProxiedTool, ProxiedTools,
+    SurfaceTool as Offered, ToolError, ToolErrorCode, wait_of,
+};
 use serde_json::Value;
 use shared_protocol::{
     Refusal,
-    proposal::Act,
-    review::{AuditEvent, MAX_SHOWN_TEXT},
-    upstreams::{Policy, ToolCall, UpstreamsView},
+    proposal::ProposedAction,
+    review::{AuditEvent, MAX_SHOWN_TEXT_BYTES},
+    upstreams::{ToolCall, ToolCallPolicy, UpstreamsView},
 };
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use upstreams::{Answer, ManifestTool, McpService, Progress, Tool, ToolPolicy};
+use upstreams::{CallProgress, ManifestTool, McpService, ToolAnswer, ToolPolicy, UpstreamTool};
 use uuid::Uuid;
 
 /// The number of progress messages that may wait for a slow agent.
@@ -23,10 +26,10 @@ const MAX_PROGRESS_MESSAGES: usize = 64;
 /// in vain.
 pub(super) fn tools(
     following: &Arc<ManagedServerState>,
-    before: &Guests,
-    known: &mut BTreeMap<String, Guest>,
+    before: &ProxiedTools,
+    known: &mut BTreeMap<String, ProxiedTool>,
     view: Arc<UpstreamsView>,
-) -> Guests {
+) -> ProxiedTools {
     let service = &following.service;
     let of_servers = service.available_tools().into_iter().map(|tool| of_server(&tool));
     let of_manifests = service
@@ -34,19 +37,19 @@ pub(super) fn tools(
         .into_iter()
         .filter(|tool| service.manifest_policy(tool) != ToolPolicy::Deny)
         .map(|tool| of_manifest(&tool));
-    let now: BTreeMap<String, Guest> =
+    let now: BTreeMap<String, ProxiedTool> =
         of_servers.chain(of_manifests).map(|guest| (guest.name.clone(), guest)).collect();
     if now == *known {
         return before.with_upstreams(view);
     }
     let tools = now.values().map(|guest| {
         let (following, name) = (Arc::clone(following), guest.name.clone());
-        Offered::guest(guest, move |call| -> Passing {
+        Offered::guest(guest, move |call| -> ForwardFuture {
             let called = ProxiedCall { following: Arc::clone(&following), name: name.clone() };
             Box::pin(async move { called.forward(call).await })
         })
     });
-    let guests = Guests::new(tools, view);
+    let guests = ProxiedTools::new(tools, view);
     *known = now;
     guests
 }
@@ -56,9 +59,9 @@ fn hint(annotations: Option<&Value>, name: &str) -> Option<bool> {
 }
 
 /// The annotations of a server can only make a tool more dangerous, unless a person trusts them.
-fn of_server(tool: &Tool) -> Guest {
+fn of_server(tool: &UpstreamTool) -> ProxiedTool {
     let destructive = hint(tool.annotations.as_ref(), "destructiveHint");
-    Guest {
+    ProxiedTool {
         name: tool.exposed.clone(),
         title: tool.title.clone(),
         description: tool.description.clone().unwrap_or_default(),
@@ -70,10 +73,10 @@ fn of_server(tool: &Tool) -> Guest {
     }
 }
 
-fn of_manifest(tool: &ManifestTool) -> Guest {
+fn of_manifest(tool: &ManifestTool) -> ProxiedTool {
     let says = |name: &str| hint(tool.annotations.as_ref(), name) == Some(true);
     let read_only = tool.only_reads();
-    Guest {
+    ProxiedTool {
         name: tool.exposed.clone(),
         title: tool.title.clone(),
         description: tool.description.clone().unwrap_or_default(),
@@ -94,7 +97,7 @@ enum ToolOwner {
 /// A tool at the time of a call.
 struct CallableTool {
     whose: ToolOwner,
-    policy: Policy,
+    policy: ToolCallPolicy,
     destructive: bool,
     /// The hash of its definition or of its manifest.
     hash: String,
@@ -117,7 +120,7 @@ fn find(service: &McpService, exposed: &str) -> Result<CallableTool, Refusal> {
         let message = format!(
             "{exposed:.64} is not available: its server is not running, or a person has disabled it."
         );
-        return Err(Refusal::new(shared_protocol::Code::ServiceUnavailable, message)
+        return Err(Refusal::new(shared_protocol::RefusalCode::ServiceUnavailable, message)
             .hint("list_upstreams lists the available tools."));
     };
     Ok(CallableTool {
@@ -145,7 +148,7 @@ struct ProxiedCall {
 }
 
 impl ProxiedCall {
-    async fn forward(&self, call: Call) -> Result<String, Failure> {
+    async fn forward(&self, call: AgentCall) -> Result<String, ToolError> {
         let service = &self.following.service;
         let found = find(service, &self.name)?;
         let arguments = Value::Object(call.arguments.clone());
@@ -153,14 +156,14 @@ impl ProxiedCall {
         if found.server.is_some_and(|server| service.holds_secret(server, &arguments)) {
             self.note(&client, "refused: its arguments contain a secret").await;
             let message = "The arguments contain a secret of this server. Leave it out; the server has its secrets already.";
-            return Err(Failure::new(Code::ValidationError, message).field("arguments"));
+            return Err(ToolError::new(ToolErrorCode::ValidationError, message).field("arguments"));
         }
         match found.policy {
-            Policy::Deny => {
+            ToolCallPolicy::Deny => {
                 self.note(&client, "refused: its policy is deny").await;
-                Err(Failure::new(Code::Conflict, format!("A person has denied {}.", self.name)))
+                Err(ToolError::new(ToolErrorCode::Conflict, format!("A person has denied {}.", self.name)))
             }
-            Policy::Allow => {
+            ToolCallPolicy::Allow => {
                 self.note(&client, "allowed by its policy; started").await;
                 let (told, heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
                 let progress = call.progress.clone();
@@ -170,48 +173,54 @@ impl ProxiedCall {
                     telling
                 );
                 self.note(&client, &outcome(&answered)).await;
-                answered.map(|answer| answer.json).map_err(Failure::from)
+                answered.map(|answer| answer.json).map_err(ToolError::from)
             }
-            Policy::Ask => self.propose(call, &found, &arguments).await,
+            ToolCallPolicy::Ask => self.propose(call, &found, &arguments).await,
         }
     }
 
     /// Proposes the call, and waits for the decision and the outcome.
-    async fn propose(&self, call: Call, found: &CallableTool, arguments: &Value) -> Result<String, Failure> {
+    async fn propose(
+        &self,
+        call: AgentCall,
+        found: &CallableTool,
+        arguments: &Value,
+    ) -> Result<String, ToolError> {
         let service = &self.following.service;
         // Invalid arguments are refused before a person is asked.
         match &found.whose {
             ToolOwner::Server { id, .. } => service.check_arguments(*id, &self.name, arguments),
             ToolOwner::Manifest { .. } => service.check_manifest_arguments(&self.name, arguments),
         }
-        .map_err(|failure| Failure::from(views::refusal(failure)))?;
+        .map_err(|failure| ToolError::from(views::refusal(failure)))?;
         let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
-        if text.len() > MAX_SHOWN_TEXT {
-            let message =
-                format!("The arguments are larger than {MAX_SHOWN_TEXT} bytes, which is too much to review.");
-            return Err(Failure::new(Code::LimitExceeded, message).field("arguments"));
+        if text.len() > MAX_SHOWN_TEXT_BYTES {
+            let message = format!(
+                "The arguments are larger than {MAX_SHOWN_TEXT_BYTES} bytes, which is too much to review."
+            );
+            return Err(ToolError::new(ToolErrorCode::LimitExceeded, message).field("arguments"));
         }
-        let act = Act::Call {
+        let act = ProposedAction::Call {
             tool: self.name.clone(),
             from: found.whose.words().to_owned(),
             arguments: text,
             destructive: found.destructive,
             definition: found.hash.clone(),
         };
-        let submission = authority::proposals::Submission {
+        let submission = authority::proposals::ProposalSubmission {
             title: format!("Call {}", self.name),
-            ..authority::proposals::Submission::default()
+            ..authority::proposals::ProposalSubmission::default()
         };
         // A call whose client has gone is cancelled, although it may have changed the real world already.
-        let asking = Asking { act, submission, wait: wait_of(None)?, stops: true };
+        let asking = ActionRequest { act, submission, wait: wait_of(None)?, stops: true };
         let acted = call.act(asking).await?;
         match &acted.done.result {
-            Ok(Value::Null) => Err(Failure::new(
-                Code::ServiceUnavailable,
+            Ok(Value::Null) => Err(ToolError::new(
+                ToolErrorCode::ServiceUnavailable,
                 format!("The call was made ({}), but its answer is no longer available.", acted.done.words),
             )),
             Ok(result) => Ok(result.to_string()),
-            Err(refusal) => Err(Failure::from(refusal.clone())),
+            Err(refusal) => Err(ToolError::from(refusal.clone())),
         }
     }
 
@@ -222,12 +231,12 @@ impl ProxiedCall {
 
 /// Records a call in the audit, without its arguments and answer: they may be private.
 async fn note(following: &Arc<ManagedServerState>, client: &str, tool: &str, what: &str) {
-    let by = By { name: client.to_owned(), way: "agent" };
+    let by = RequestOrigin { name: client.to_owned(), way: "agent" };
     let reason = format!("{}: {}", purpose::shorten(tool), purpose::shorten(what));
     following.audit(AuditEvent::Call, by, reason).await;
 }
 
-fn outcome(answered: &Result<Answer, Refusal>) -> String {
+fn outcome(answered: &Result<ToolAnswer, Refusal>) -> String {
     match answered {
         Ok(answer) if answer.is_error => "it returned an error".to_owned(),
         Ok(_) => "it succeeded".to_owned(),
@@ -241,9 +250,9 @@ async fn run(
     whose: &ToolOwner,
     exposed: &str,
     arguments: &Value,
-    progress: mpsc::Sender<Progress>,
+    progress: mpsc::Sender<CallProgress>,
     cancelled: &CancellationToken,
-) -> Result<Answer, Refusal> {
+) -> Result<ToolAnswer, Refusal> {
     let calling = async {
         match whose {
             ToolOwner::Server { id, .. } => {
@@ -258,13 +267,13 @@ async fn run(
         answered = calling => answered.map_err(views::refusal),
         () = cancelled.cancelled() => {
             let message = "The call was cancelled. It may have taken effect.";
-            Err(Refusal::new(shared_protocol::Code::Timeout, message))
+            Err(Refusal::new(shared_protocol::RefusalCode::Timeout, message))
         }
     }
 }
 
-fn progress_text(progress: &Progress) -> String {
-    let Progress { progress, total, message } = progress;
+fn progress_text(progress: &CallProgress) -> String {
+    let CallProgress { progress, total, message } = progress;
     let far = match total {
         Some(total) => format!("{progress} of {total}"),
         None => progress.to_string(),
@@ -275,7 +284,7 @@ fn progress_text(progress: &Progress) -> String {
     }
 }
 
-async fn send_progress(mut heard: mpsc::Receiver<Progress>, progress: mcp_server::Progress) {
+async fn send_progress(mut heard: mpsc::Receiver<CallProgress>, progress: mcp_server::ProgressReporter) {
     while let Some(step) = heard.recv().await {
         progress.tell(mcp_server::shown(&progress_text(&step)).into_owned(), None).await;
     }
@@ -285,17 +294,17 @@ async fn send_progress(mut heard: mpsc::Receiver<Progress>, progress: mcp_server
 fn find_accepted(service: &McpService, call: &ToolCall) -> Result<CallableTool, Refusal> {
     let found = find(service, &call.tool)?;
     orders::refuse_changed(call, &found.hash)?;
-    if found.policy == Policy::Deny {
+    if found.policy == ToolCallPolicy::Deny {
         let message =
             format!("A person has denied {} meanwhile. Nothing was called.", purpose::shorten(&call.tool));
-        return Err(Refusal::new(shared_protocol::Code::Conflict, message));
+        return Err(Refusal::new(shared_protocol::RefusalCode::Conflict, message));
     }
     Ok(found)
 }
 
 /// Makes an accepted call. Its progress and outcome go to the waiting call, and the outcome is recorded with the proposal.
-pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted: &Accepted) {
-    let Accepted { proposal, number, proposer, call } = accepted;
+pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted: &AcceptedCall) {
+    let AcceptedCall { proposal, number, proposer, call } = accepted;
     let (proposal, doings) = (*proposal, &following.context.action_runs);
     doings.begin(proposal);
     let stop = CancellationToken::new();
@@ -309,7 +318,7 @@ pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted:
             let (told, mut heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
             let telling = async {
                 while let Some(step) = heard.recv().await {
-                    doings.say(proposal, [Said { text: progress_text(&step), error: false }]);
+                    doings.say(proposal, [OutputLine { text: progress_text(&step), error: false }]);
                 }
             };
             let (answered, ()) = tokio::join!(
@@ -323,8 +332,8 @@ pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted:
     let words = outcome(&answered);
     note(following, proposer, &call.tool, &format!("proposal {number}: {words}")).await;
     let done = match answered {
-        Ok(answer) => Done::well(words, answer.value()),
-        Err(refusal) => Done::refused(refusal),
+        Ok(answer) => ActionResult::well(words, answer.value()),
+        Err(refusal) => ActionResult::refused(refusal),
     };
     let (events, outcome) = (Arc::clone(&following.context.events), done.words.clone());
     drop(tokio::task::spawn_blocking(move || events.record_outcome(proposal, outcome)).await);

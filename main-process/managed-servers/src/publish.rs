@@ -1,8 +1,8 @@
 //! Publishes the view of servers and manifests to the window, and their tools to agents. Changes within a moment are published
 //! once.
 
-use super::{By, Link, ManagedServerContext, manifests, proxied_tools, views};
-use mcp_server::{Guest, Guests};
+use super::{ManagedServerContext, ManagedServersHandle, RequestOrigin, manifests, proxied_tools, views};
+use mcp_server::{ProxiedTool, ProxiedTools};
 use shared_protocol::{
     review::AuditEvent,
     upstreams::{ServerState, UpstreamsView},
@@ -24,7 +24,7 @@ const LINES_INTERVAL: Duration = Duration::from_millis(500);
 /// The managed servers of the process, and everything that their view is made from.
 pub(super) struct ManagedServerState {
     pub(super) service: Arc<McpService>,
-    pub(super) link: Link,
+    pub(super) link: ManagedServersHandle,
     pub(super) context: Arc<ManagedServerContext>,
     pub(super) places: views::ManagedServerPaths,
     /// The credentials of manifests that have a value, as of the last time that manifests were read.
@@ -32,13 +32,13 @@ pub(super) struct ManagedServerState {
     folders: Mutex<Vec<ManifestFolder>>,
     look: Notify,
     /// The tools that agents have now, and their definitions.
-    offered: Mutex<(Guests, BTreeMap<String, Guest>)>,
+    offered: Mutex<(ProxiedTools, BTreeMap<String, ProxiedTool>)>,
 }
 
 impl ManagedServerState {
     pub(super) fn new(
         service: Arc<McpService>,
-        link: Link,
+        link: ManagedServersHandle,
         context: Arc<ManagedServerContext>,
         places: views::ManagedServerPaths,
     ) -> Self {
@@ -122,7 +122,7 @@ impl ManagedServerState {
     }
 
     /// Records a line of the audit.
-    pub(super) async fn audit(&self, event: AuditEvent, by: By, reason: String) {
+    pub(super) async fn audit(&self, event: AuditEvent, by: RequestOrigin, reason: String) {
         let events = Arc::clone(&self.context.events);
         drop(tokio::task::spawn_blocking(move || events.record_audit(event, by, reason)).await);
     }

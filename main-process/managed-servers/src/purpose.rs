@@ -31,7 +31,12 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
                 time.map(|time| format!(", {what} {time} ms")).unwrap_or_default()
             };
             let times = time("idle limit", idle_ms) + &time("total limit", total_ms);
-            format!("set {} of {}: {on}, policy {}{times}", shorten(tool), named(server(id)?), policy.word())
+            format!(
+                "set {} of {}: {on}, policy {}{times}",
+                shorten(tool),
+                named(server(id)?),
+                policy.as_str()
+            )
         }
         UpstreamDecision::Update { server: id, form } => {
             format!("change {}: {}", named(server(id)?), shorten(&form_words(form)))
@@ -52,7 +57,7 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
             format!("approve the tools of {} for agents: {}", shorten(&found.path), shorten(&does.join("; ")))
         }
         UpstreamDecision::SetManifestPolicy { tool, policy } => {
-            format!("set the policy of {} to {}", shorten(tool), policy.word())
+            format!("set the policy of {} to {}", shorten(tool), policy.as_str())
         }
         UpstreamDecision::SetManifestSecret { manifest, credential, .. } => {
             format!("set the credential {} of {}", shorten(credential), shorten(manifest))
@@ -72,7 +77,7 @@ fn form_words(form: &ServerForm) -> String {
     let trusted = if form.trusted { ", annotations trusted" } else { "" };
     format!(
         "{} {} {}{}{trusted}",
-        form.kind.word(),
+        form.kind.as_str(),
         form.identifier,
         form.args.join(" "),
         variables.collect::<String>()

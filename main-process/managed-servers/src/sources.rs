@@ -1,10 +1,10 @@
 //! Configurations of other programs, from which servers can be imported.
 
 use clap::ValueEnum as _;
-use connect::{Client, Places, Scope};
+use connect::{ClientFolders, ConfigScope, ConnectableClient};
 use shared_protocol::{
-    Code, Refusal,
-    upstreams::{ImportFrom, ImportSource, MAX_TEXT},
+    Refusal, RefusalCode,
+    upstreams::{ImportSource, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput},
 };
 use std::{
     fs::File,
@@ -14,10 +14,10 @@ use std::{
 
 /// The existing configurations: each program's own file, and the workspace's.
 pub(super) fn list(workspace: Option<PathBuf>) -> Vec<ImportSource> {
-    let Some(places) = Places::of_user(workspace) else { return Vec::new() };
+    let Some(places) = ClientFolders::of_user(workspace) else { return Vec::new() };
     let mut found = Vec::new();
-    for client in Client::value_variants() {
-        let targets = [Scope::User, Scope::Project].map(|scope| client.target(scope, &places));
+    for client in ConnectableClient::value_variants() {
+        let targets = [ConfigScope::User, ConfigScope::Project].map(|scope| client.target(scope, &places));
         for target in targets.into_iter().flatten().filter(|target| target.file.is_file()) {
             let path = target.file.display().to_string();
             found.push(ImportSource { program: client.title().to_owned(), path });
@@ -27,7 +27,7 @@ pub(super) fn list(workspace: Option<PathBuf>) -> Vec<ImportSource> {
     let of_workspace = places.workspace.as_ref().map(|root| root.join(".vscode/settings.json"));
     for path in std::iter::once(places.config.join("Code/User/settings.json")).chain(of_workspace) {
         if read(&path).is_ok_and(|text| upstreams::import(&text).is_ok()) {
-            let program = format!("{} settings", Client::Vscode.title());
+            let program = format!("{} settings", ConnectableClient::Vscode.title());
             found.push(ImportSource { program, path: path.display().to_string() });
         }
     }
@@ -35,32 +35,36 @@ pub(super) fn list(workspace: Option<PathBuf>) -> Vec<ImportSource> {
 }
 
 /// The text of a configuration, bounded.
-pub(super) fn text(from: &ImportFrom) -> Result<String, Refusal> {
+pub(super) fn text(from: &ServerImportInput) -> Result<String, Refusal> {
     match from {
-        ImportFrom::Text(text) if text.0.len() > MAX_TEXT => Err(too_large()),
-        ImportFrom::Text(text) => Ok(text.0.clone()),
-        ImportFrom::File(path) => read(Path::new(path)),
+        ServerImportInput::Text(text) if text.0.len() > MAX_UPSTREAM_TEXT_BYTES => Err(too_large()),
+        ServerImportInput::Text(text) => Ok(text.0.clone()),
+        ServerImportInput::File(path) => read(Path::new(path)),
     }
 }
 
 fn read(path: &Path) -> Result<String, Refusal> {
     let unreadable = |error: std::io::Error| {
-        Refusal::new(Code::NotFound, format!("{} cannot be read: {error}", path.display())).field("source")
+        Refusal::new(RefusalCode::NotFound, format!("{} cannot be read: {error}", path.display()))
+            .field("source")
     };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
-    file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() > MAX_TEXT {
+    file.take(MAX_UPSTREAM_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() > MAX_UPSTREAM_TEXT_BYTES {
         return Err(too_large());
     }
     String::from_utf8(bytes).map_err(|_| {
-        Refusal::new(Code::ValidationError, format!("{} is not text", path.display())).field("source")
+        Refusal::new(RefusalCode::ValidationError, format!("{} is not text", path.display())).field("source")
     })
 }
 
 fn too_large() -> Refusal {
-    Refusal::new(Code::LimitExceeded, format!("The configuration is larger than {MAX_TEXT} bytes."))
-        .field("source")
+    Refusal::new(
+        RefusalCode::LimitExceeded,
+        format!("The configuration is larger than {MAX_UPSTREAM_TEXT_BYTES} bytes."),
+    )
+    .field("source")
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use super::forms;
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     upstreams::{
-        DefinitionChange, ImportView, ImportedServer, LogPart, MAX_LOG_LINES, ManifestBrief,
-        ManifestCredential, ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, Policy, RegistryFound,
-        RegistryOffer, ServerBrief, ServerDetails, ServerExit, ServerId, ServerState, StartPhase,
-        ToolApproval, ToolView, UnreadableServer, UpstreamsView,
+        DefinitionChange, ImportedServerView, MAX_LOG_CHUNK_LINES, ManifestBrief, ManifestCredential,
+        ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, RegistryOffer, RegistryServer, ServerBrief,
+        ServerDetails, ServerExit, ServerId, ServerImportPreview, ServerLogChunk, ServerState, StartPhase,
+        ToolApproval, ToolCallPolicy, ToolView, UnreadableServer, UpstreamsView,
     },
 };
 use std::{
@@ -16,8 +16,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 use upstreams::{
-    Approval, Difference, Failure, Import, ManifestFolder, ManifestReport, ManifestTool, McpConfig,
-    McpService, McpStatus, Origin, Phase, RegistryEntry, Tool,
+    DefinitionDifference, ImportReport, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
+    McpConfig, McpService, McpStatus, RegistryEntry, ServerStartPhase, ToolApprovalState, UpstreamError,
+    UpstreamTool,
 };
 use uuid::Uuid;
 
@@ -26,17 +27,17 @@ const LAST_LINES: usize = 6;
 /// The length of a text in a change of a definition; longer ones are cut.
 const MAX_CHANGE_BYTES: usize = 8 << 10;
 
-pub(super) fn refusal(failure: Failure) -> Refusal {
-    use upstreams::Code as Theirs;
+pub(super) fn refusal(failure: UpstreamError) -> Refusal {
+    use upstreams::UpstreamErrorCode as Theirs;
     let code = match failure.code {
-        Theirs::ValidationError => Code::ValidationError,
-        Theirs::NotFound => Code::NotFound,
-        Theirs::Conflict => Code::Conflict,
-        Theirs::NetworkError => Code::NetworkError,
-        Theirs::ServiceUnavailable => Code::ServiceUnavailable,
-        Theirs::LimitExceeded => Code::LimitExceeded,
-        Theirs::UnsupportedCapability => Code::UnsupportedCapability,
-        Theirs::Internal => Code::Internal,
+        Theirs::ValidationError => RefusalCode::ValidationError,
+        Theirs::NotFound => RefusalCode::NotFound,
+        Theirs::Conflict => RefusalCode::Conflict,
+        Theirs::NetworkError => RefusalCode::NetworkError,
+        Theirs::ServiceUnavailable => RefusalCode::ServiceUnavailable,
+        Theirs::LimitExceeded => RefusalCode::LimitExceeded,
+        Theirs::UnsupportedCapability => RefusalCode::UnsupportedCapability,
+        Theirs::Internal => RefusalCode::Internal,
     };
     let refusal = Refusal::new(code, failure.message);
     match failure.field {
@@ -88,10 +89,10 @@ fn folder(folder: &ManifestFolder) -> ManifestFolderBrief {
     ManifestFolderBrief { path: folder.path.display().to_string(), origin: origin(folder.origin) }
 }
 
-fn origin(origin: Origin) -> ManifestOrigin {
+fn origin(origin: ManifestSource) -> ManifestOrigin {
     match origin {
-        Origin::User => ManifestOrigin::User,
-        Origin::Workspace => ManifestOrigin::Workspace,
+        ManifestSource::User => ManifestOrigin::User,
+        ManifestSource::Workspace => ManifestOrigin::Workspace,
     }
 }
 
@@ -142,7 +143,7 @@ fn stamp(service: &McpService, config: &McpConfig, brief: &ServerBrief) -> u64 {
     format!("{:?}", brief.state).hash(&mut hasher);
     brief.reason.hash(&mut hasher);
     for tool in service.tools(config.id) {
-        (&tool.name, &tool.hash, tool.approval == Approval::Approved).hash(&mut hasher);
+        (&tool.name, &tool.hash, tool.approval == ToolApprovalState::Approved).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -158,9 +159,9 @@ fn state(status: &McpStatus) -> ServerState {
         McpStatus::Stopped => ServerState::Stopped,
         McpStatus::Stopping => ServerState::Stopping,
         McpStatus::Starting { phase } => ServerState::Starting(match phase {
-            Phase::Credentials => StartPhase::Credentials,
-            Phase::Installing => StartPhase::Installing,
-            Phase::Connecting => StartPhase::Connecting,
+            ServerStartPhase::Credentials => StartPhase::Credentials,
+            ServerStartPhase::Installing => StartPhase::Installing,
+            ServerStartPhase::Connecting => StartPhase::Connecting,
         }),
         McpStatus::Running { .. } => ServerState::Running,
         McpStatus::Backoff { attempt, retry_in_ms, .. } => {
@@ -183,11 +184,11 @@ pub(super) fn details(service: &McpService, id: Uuid) -> Result<ServerDetails, R
 }
 
 pub(super) fn unknown(named: &str) -> Refusal {
-    Refusal::new(Code::NotFound, format!("There is no server {named:.64}."))
+    Refusal::new(RefusalCode::NotFound, format!("There is no server {named:.64}."))
         .hint("`draftboard upstream list` shows all servers.")
 }
 
-fn tool(tool: &Tool, config: &McpConfig) -> ToolView {
+fn tool(tool: &UpstreamTool, config: &McpConfig) -> ToolView {
     let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default();
     let settings = config.tools.get(&tool.name);
     let hints = tool.annotations.as_ref().and_then(serde_json::Value::as_object);
@@ -205,9 +206,9 @@ fn tool(tool: &Tool, config: &McpConfig) -> ToolView {
         read_only: tool.read_only,
         hash: tool.hash.clone(),
         approval: match &tool.approval {
-            Approval::Approved => ToolApproval::Approved,
-            Approval::New => ToolApproval::New,
-            Approval::Changed { differences } => {
+            ToolApprovalState::Approved => ToolApproval::Approved,
+            ToolApprovalState::New => ToolApproval::New,
+            ToolApprovalState::Changed { differences } => {
                 ToolApproval::Changed(differences.iter().map(change).collect())
             }
         },
@@ -218,7 +219,7 @@ fn tool(tool: &Tool, config: &McpConfig) -> ToolView {
     }
 }
 
-fn change(difference: &Difference) -> DefinitionChange {
+fn change(difference: &DefinitionDifference) -> DefinitionChange {
     let text = |value: &serde_json::Value| {
         let mut text = match value {
             serde_json::Value::String(text) => text.clone(),
@@ -240,7 +241,7 @@ fn change(difference: &Difference) -> DefinitionChange {
 pub(super) fn manifest(
     report: ManifestReport,
     credentials: &CredentialsSet,
-    policy: impl Fn(&str) -> Option<Policy>,
+    policy: impl Fn(&str) -> Option<ToolCallPolicy>,
 ) -> ManifestBrief {
     let does = |name: &str| {
         let own = name.strip_prefix("draftboard_").unwrap_or(name);
@@ -258,7 +259,7 @@ pub(super) fn manifest(
         does: does(name),
         hidden: Some(why.clone()),
         is_mistake: report.mistakes.contains(name),
-        policy: Policy::default(),
+        policy: ToolCallPolicy::default(),
     });
     let id = report.id.clone().unwrap_or_default();
     let credential = |(credential, optional): &(String, bool)| ManifestCredential {
@@ -279,38 +280,38 @@ pub(super) fn manifest(
 }
 
 /// The lines of a log from a number on.
-pub(super) fn log(service: &McpService, id: Uuid, from: u64) -> Option<LogPart> {
+pub(super) fn log(service: &McpService, id: Uuid, from: u64) -> Option<ServerLogChunk> {
     let (lines, dropped) = service.log(id)?;
     let skipped = usize::try_from(from.saturating_sub(dropped)).unwrap_or(usize::MAX).min(lines.len());
-    let lines: Vec<String> = lines.into_iter().skip(skipped).take(MAX_LOG_LINES).collect();
-    Some(LogPart { first: dropped + skipped as u64, lines, dropped })
+    let lines: Vec<String> = lines.into_iter().skip(skipped).take(MAX_LOG_CHUNK_LINES).collect();
+    Some(ServerLogChunk { first: dropped + skipped as u64, lines, dropped })
 }
 
-pub(super) fn import(import: &Import, service: &McpService) -> ImportView {
+pub(super) fn import(import: &ImportReport, service: &McpService) -> ServerImportPreview {
     let known: BTreeSet<String> = service.list().into_iter().map(|config| config.name).collect();
-    let server = |server: &upstreams::ImportedServer| {
+    let server = |server: &upstreams::ServerImport| {
         let set = server.secrets.iter().map(|(part, _)| part.clone()).collect();
-        ImportedServer {
+        ImportedServerView {
             form: forms::form(&server.config, &set),
             runs: forms::runs(&server.config),
             notes: server.notes.clone(),
             known: known.contains(&server.config.name),
         }
     };
-    ImportView {
+    ServerImportPreview {
         servers: import.servers.iter().map(server).collect(),
         refused: import.refused.clone(),
         skipped: import.skipped.clone(),
     }
 }
 
-pub(super) fn found(entry: &RegistryEntry) -> RegistryFound {
-    let offer = |offer: &upstreams::Offer| RegistryOffer {
+pub(super) fn found(entry: &RegistryEntry) -> RegistryServer {
+    let offer = |offer: &upstreams::RegistryLaunchOption| RegistryOffer {
         form: forms::form(&offer.config, &BTreeSet::new()),
         runs: forms::runs(&offer.config),
         required: offer.required.clone(),
     };
-    RegistryFound {
+    RegistryServer {
         name: entry.name.clone(),
         description: entry.description.clone(),
         version: entry.version.clone(),

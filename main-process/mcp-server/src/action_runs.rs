@@ -2,7 +2,7 @@
 //! waits here. Kept in memory with limits; after a restart only the outcome text of the proposal remains.
 
 use serde_json::Value;
-use shared_protocol::{Code, ProposalId, Refusal};
+use shared_protocol::{ProposalId, Refusal, RefusalCode};
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt,
@@ -21,7 +21,7 @@ const MAX_RESULT_BYTES: usize = 700 << 10;
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct OutputLine {
     pub text: String,
     /// The line was written to standard error, where that exists.
     pub error: bool,
@@ -29,14 +29,14 @@ pub struct Said {
 
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Done {
+pub struct ActionResult {
     /// A summary for people and for the proposal's record.
     pub words: String,
     /// The result for the agent.
     pub result: Result<Value, Refusal>,
 }
 
-impl Done {
+impl ActionResult {
     /// A successful result with data for the requesting agent.
     pub fn well(words: impl Into<String>, result: Value) -> Self {
         Self { words: words.into(), result: Ok(result) }
@@ -53,7 +53,7 @@ impl Done {
             Ok(value) if is_too_large(value) => {
                 let message =
                     format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
-                Self { words: self.words, result: Err(Refusal::new(Code::LimitExceeded, message)) }
+                Self { words: self.words, result: Err(Refusal::new(RefusalCode::LimitExceeded, message)) }
             }
             _ => self,
         }
@@ -67,8 +67,8 @@ pub struct ActionRunState {
     pub started: bool,
     /// The number of the first returned line: higher than requested when older lines were dropped.
     pub first_line: u64,
-    pub lines: Vec<Said>,
-    pub result: Option<Arc<Done>>,
+    pub lines: Vec<OutputLine>,
+    pub result: Option<Arc<ActionResult>>,
 }
 
 type StopFn = Box<dyn FnOnce() + Send>;
@@ -76,10 +76,10 @@ type StopFn = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 struct ActionRun {
     order: u64,
-    lines: VecDeque<Said>,
+    lines: VecDeque<OutputLine>,
     bytes: usize,
     count: u64,
-    result: Option<Arc<Done>>,
+    result: Option<Arc<ActionResult>>,
     /// Asks the executor to stop.
     stop: Option<StopFn>,
     stop_requested: bool,
@@ -91,24 +91,24 @@ struct ActionRunTable {
     next: u64,
 }
 
-pub struct Doings {
+pub struct ActionRuns {
     table: Mutex<ActionRunTable>,
     changed: watch::Sender<u64>,
 }
 
-impl fmt::Debug for Doings {
+impl fmt::Debug for ActionRuns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Doings").field("kept", &self.lock().runs.len()).finish()
     }
 }
 
-impl Default for Doings {
+impl Default for ActionRuns {
     fn default() -> Self {
         Self { table: Mutex::default(), changed: watch::Sender::new(0) }
     }
 }
 
-impl Doings {
+impl ActionRuns {
     fn lock(&self) -> MutexGuard<'_, ActionRunTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,7 +152,7 @@ impl Doings {
         }
     }
 
-    pub fn say(&self, id: ProposalId, lines: impl IntoIterator<Item = Said>) {
+    pub fn say(&self, id: ProposalId, lines: impl IntoIterator<Item = OutputLine>) {
         let mut kept = self.lock();
         let doing = kept.get_or_insert(id);
         for line in lines {
@@ -162,7 +162,7 @@ impl Doings {
         self.notify_changed();
     }
 
-    pub fn done(&self, id: ProposalId, done: Done) {
+    pub fn done(&self, id: ProposalId, done: ActionResult) {
         let mut kept = self.lock();
         let doing = kept.get_or_insert(id);
         doing.result = Some(Arc::new(done.bounded()));
@@ -201,7 +201,7 @@ impl ActionRunTable {
 }
 
 impl ActionRun {
-    fn push(&mut self, mut line: Said) {
+    fn push(&mut self, mut line: OutputLine) {
         if line.text.len() > MAX_LINE_BYTES {
             let end = (0..=MAX_LINE_BYTES).rev().find(|at| line.text.is_char_boundary(*at)).unwrap_or(0);
             line.text.truncate(end);
@@ -227,13 +227,13 @@ mod tests {
         ProposalId::from_bits(bits)
     }
 
-    fn line(text: &str) -> Said {
-        Said { text: text.to_owned(), error: false }
+    fn line(text: &str) -> OutputLine {
+        OutputLine { text: text.to_owned(), error: false }
     }
 
     #[test]
     fn lines_are_counted_and_the_oldest_go_first() {
-        let doings = Doings::default();
+        let doings = ActionRuns::default();
         assert!(!doings.read(id(1), 0, 10).started);
         doings.begin(id(1));
         assert!(doings.read(id(1), 0, 10).started);
@@ -250,21 +250,21 @@ mod tests {
 
     #[test]
     fn what_is_done_is_forgotten_before_what_goes_on_and_too_large_an_answer_says_so() {
-        let doings = Doings::default();
+        let doings = ActionRuns::default();
         doings.begin(id(1));
-        doings.done(id(2), Done::well("done", json!({ "a": 1 })));
+        doings.done(id(2), ActionResult::well("done", json!({ "a": 1 })));
         for bits in 10..10 + MAX_RUNS as u64 - 1 {
             doings.begin(id(bits));
         }
         assert!(doings.read(id(1), 0, 1).started && !doings.read(id(2), 0, 1).started);
-        doings.done(id(1), Done::well("done", json!("x".repeat(MAX_RESULT_BYTES))));
+        doings.done(id(1), ActionResult::well("done", json!("x".repeat(MAX_RESULT_BYTES))));
         let done = doings.read(id(1), 0, 1).result.unwrap();
-        assert_eq!(done.result.as_ref().unwrap_err().code, Code::LimitExceeded);
+        assert_eq!(done.result.as_ref().unwrap_err().code, RefusalCode::LimitExceeded);
     }
 
     #[test]
     fn stopping_reaches_whoever_does_it_once_whichever_comes_first() {
-        let doings = Doings::default();
+        let doings = ActionRuns::default();
         let count = Arc::new(AtomicU32::new(0));
         let counted = |count: &Arc<AtomicU32>| {
             let count = Arc::clone(count);

@@ -2,14 +2,14 @@
 //! withdraws the request.
 
 use crate::escape::shown;
-use crate::{Call, Code, Failure, Said, action_runs::Done};
-use authority::proposals::{AgentAsk, AgentOutcome, Submission};
+use crate::{AgentCall, OutputLine, ToolError, ToolErrorCode, action_runs::ActionResult};
+use authority::proposals::{AgentCallOutcome, AgentRequest, ProposalSubmission};
 use rmcp::{
     Peer, RoleServer,
     model::{NotificationMetaObject, ProgressNotificationParam, ProgressToken},
 };
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalId, ProposalState, proposal::Act};
+use shared_protocol::{Proposal, ProposalId, ProposalState, proposal::ProposedAction};
 use std::{
     sync::{
         Arc,
@@ -31,12 +31,12 @@ const DEFAULT_WAIT_SECONDS: u64 = 45;
 
 /// Sends progress notifications to a client that requested them.
 #[derive(Clone, Default)]
-pub struct Progress {
+pub struct ProgressReporter {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     count: Arc<AtomicU64>,
 }
 
-impl Progress {
+impl ProgressReporter {
     pub(crate) fn new(peer: Peer<RoleServer>, token: Option<ProgressToken>) -> Self {
         Self { to: token.map(|token| (peer, token)), count: Arc::default() }
     }
@@ -54,7 +54,7 @@ impl Progress {
     }
 
     /// Sends an output line as the contract defines it: the text as message, the text and its stream in `_meta`.
-    async fn report_line(&self, said: &Said) {
+    async fn report_line(&self, said: &OutputLine) {
         let text = shown(&said.text);
         let stream = if said.error { "stderr" } else { "stdout" };
         let mut meta = NotificationMetaObject::new();
@@ -66,9 +66,9 @@ impl Progress {
 
 /// A requested action and the time the call waits for a person.
 #[derive(Debug, Clone)]
-pub struct Asking {
-    pub act: Act,
-    pub submission: Submission,
+pub struct ActionRequest {
+    pub act: ProposedAction,
+    pub submission: ProposalSubmission,
     pub wait: Duration,
     /// Cancelling the call also stops the running action. Not used for actions that change real resources, because a
     /// lost connection looks like a cancellation.
@@ -81,17 +81,20 @@ pub struct CompletedAction {
     pub proposal: Arc<Proposal>,
     /// The standing approval that accepted it.
     pub approval: Option<u64>,
-    pub done: Arc<Done>,
+    pub done: Arc<ActionResult>,
 }
 
 /// Parses the argument `waitSeconds`.
-pub fn wait_of(seconds: Option<f64>) -> Result<Duration, Failure> {
+pub fn wait_of(seconds: Option<f64>) -> Result<Duration, ToolError> {
     let seconds = seconds.unwrap_or(DEFAULT_WAIT_SECONDS as f64);
     if (0.0..=MAX_WAIT_SECONDS as f64).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }
-    Err(Failure::new(Code::BadRequest, format!("waitSeconds must be between 0 and {MAX_WAIT_SECONDS}"))
-        .field("waitSeconds"))
+    Err(ToolError::new(
+        ToolErrorCode::BadRequest,
+        format!("waitSeconds must be between 0 and {MAX_WAIT_SECONDS}"),
+    )
+    .field("waitSeconds"))
 }
 
 /// The state of a requested action in the review queue.
@@ -99,16 +102,16 @@ enum ActionStatus {
     Waiting,
     Accepted,
     /// The action will not run.
-    Closed(Failure),
+    Closed(ToolError),
 }
 
-impl Call {
+impl AgentCall {
     /// Proposes the action and waits: for a decision as long as `asking` allows, then for the result.
-    pub async fn act(&self, asking: Asking) -> Result<CompletedAction, Failure> {
-        let Asking { act, submission, wait, stops } = asking;
+    pub async fn act(&self, asking: ActionRequest) -> Result<CompletedAction, ToolError> {
+        let ActionRequest { act, submission, wait, stops } = asking;
         // Subscribes before the request is submitted, so that no change is missed.
         let (mut queue, mut doings) = (self.workbench.changed(), self.workbench.doings().changed());
-        let AgentOutcome { done, accepted } = self.submit(AgentAsk::Act { act, submission }).await?;
+        let AgentCallOutcome { done, accepted } = self.submit(AgentRequest::Act { act, submission }).await?;
         let (mut proposal, approval) = (done.proposal, accepted.map(|granted| granted.approval));
         let (id, began) = (proposal.id, Instant::now());
         let (mut told, mut is_allowed, mut is_given_up) = (0, false, false);
@@ -136,7 +139,7 @@ impl Call {
                 // The run was evicted from memory; only the proposal's outcome text remains.
                 ActionStatus::Accepted if !seen.started && proposal.outcome.is_some() => {
                     let words = proposal.outcome.clone().unwrap_or_default();
-                    let done = Arc::new(Done::well(words, Value::Null));
+                    let done = Arc::new(ActionResult::well(words, Value::Null));
                     return Ok(CompletedAction { proposal, approval, done });
                 }
                 ActionStatus::Accepted if !is_allowed => {
@@ -163,7 +166,7 @@ impl Call {
                 () = self.cancelled.cancelled(), if !is_given_up => {
                     is_given_up = true;
                     // Withdrawing fails when the request was decided meanwhile; then the action runs.
-                    if !is_allowed && self.submit(AgentAsk::Withdraw(id)).await.is_ok() {
+                    if !is_allowed && self.submit(AgentRequest::Withdraw(id)).await.is_ok() {
                         return Err(call_cancelled(id));
                     }
                     if !stops {
@@ -178,7 +181,7 @@ impl Call {
 
 fn action_status(proposal: &Proposal) -> ActionStatus {
     let over = |message: String| {
-        let failure = Failure::new(Code::Conflict, message).field("proposal");
+        let failure = ToolError::new(ToolErrorCode::Conflict, message).field("proposal");
         ActionStatus::Closed(
             failure.detail("proposal", json!(proposal.id)).detail("state", state_detail(proposal)),
         )
@@ -193,34 +196,37 @@ fn action_status(proposal: &Proposal) -> ActionStatus {
             over(format!("The reviewer rejected the request: {}", shown(reason)))
         }
         ProposalState::Withdrawn | ProposalState::Superseded { .. } | ProposalState::Expired => {
-            over(format!("The request was closed without a decision: {}", proposal.state.word()))
+            over(format!("The request was closed without a decision: {}", proposal.state.as_str()))
         }
     }
 }
 
 fn state_detail(proposal: &Proposal) -> Value {
-    json!(proposal.state.word())
+    json!(proposal.state.as_str())
 }
 
 /// Adds the ids that a later call needs to query the result.
-fn with_run_id(failure: Failure, id: ProposalId) -> Failure {
+fn with_run_id(failure: ToolError, id: ProposalId) -> ToolError {
     failure.detail("runId", json!(id)).detail("proposal", json!(id))
 }
 
-fn awaiting_review(proposal: &Proposal) -> Failure {
+fn awaiting_review(proposal: &Proposal) -> ToolError {
     let message = format!("Request {} is waiting for review", proposal.number);
-    let failure = Failure::new(Code::AwaitingReview, message).hint(
+    let failure = ToolError::new(ToolErrorCode::AwaitingReview, message).hint(
         "Nothing runs before a person accepts the request. Call get_run or get_proposal for the result. Do not submit the request again.",
     );
     with_run_id(failure, proposal.id)
 }
 
-fn still_running(id: ProposalId) -> Failure {
-    let failure = Failure::new(Code::Timeout, "The action is still running")
+fn still_running(id: ProposalId) -> ToolError {
+    let failure = ToolError::new(ToolErrorCode::Timeout, "The action is still running")
         .hint("Call get_run or get_proposal for its state.");
     with_run_id(failure, id)
 }
 
-fn call_cancelled(id: ProposalId) -> Failure {
-    with_run_id(Failure::new(Code::Timeout, "The call was cancelled and the request withdrawn"), id)
+fn call_cancelled(id: ProposalId) -> ToolError {
+    with_run_id(
+        ToolError::new(ToolErrorCode::Timeout, "The call was cancelled and the request withdrawn"),
+        id,
+    )
 }

@@ -1,7 +1,7 @@
 //! One bridge connection: newline-delimited JSON-RPC on a stream that the caller has opened and authenticated.
 
 use crate::{
-    AgentHandler, Service,
+    AgentHandler, AgentService,
     clients::{ClientActivity, ClientIdentity, ClientKey},
     handler::ClientChannel,
     splice::Splices,
@@ -12,7 +12,7 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use shared_protocol::mcp::{McpEra, McpTransport};
+use shared_protocol::mcp::{McpClientTransport, McpEra};
 use std::{io, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
@@ -27,13 +27,13 @@ const MAX_FIRST_MESSAGE_TIME: Duration = Duration::from_secs(60);
 const MAX_SEND_TIME: Duration = Duration::from_secs(30);
 
 pub(crate) async fn serve_bridge(
-    service: &Service,
+    service: &AgentService,
     number: u64,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) {
     let inner = &service.inner;
     let key = ClientKey::Bridge(number);
-    let who = ClientIdentity::new(Some(key.clone()), None, McpTransport::Bridge, McpEra::Modern);
+    let who = ClientIdentity::new(Some(key.clone()), None, McpClientTransport::Bridge, McpEra::Modern);
     inner.clients.record_activity(&who, ClientActivity::List("connect"), inner.workbench.now());
     let end = inner.clients.disconnect_token(&key).unwrap_or_default();
     let agent = AgentHandler::new(service.clone(), ClientChannel::Bridge(number));

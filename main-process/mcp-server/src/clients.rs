@@ -2,7 +2,7 @@
 //! modern protocol over HTTP has no connection, so clients with the same name and version count as one.
 
 use crate::escape::shown;
-use shared_protocol::mcp::{McpClient, McpEra, McpTransport};
+use shared_protocol::mcp::{McpClientTransport, McpClientView, McpEra};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -53,7 +53,7 @@ pub(crate) struct ClientIdentity {
     pub(crate) key: ClientKey,
     pub(crate) name: String,
     pub(crate) version: String,
-    pub(crate) transport: McpTransport,
+    pub(crate) transport: McpClientTransport,
     pub(crate) era: McpEra,
 }
 
@@ -61,7 +61,7 @@ impl ClientIdentity {
     pub(crate) fn new(
         key: Option<ClientKey>,
         claims: Option<(&str, &str)>,
-        transport: McpTransport,
+        transport: McpClientTransport,
         era: McpEra,
     ) -> Self {
         let bounded = |text: &str| shown(text).chars().take(MAX_CLIENT_NAME_CHARS).collect::<String>();
@@ -86,7 +86,7 @@ pub(crate) enum ClientActivity<'a> {
 
 #[derive(Debug)]
 struct ClientEntry {
-    view: McpClient,
+    view: McpClientView,
     disconnect: CancellationToken,
 }
 
@@ -183,7 +183,7 @@ impl ClientRegistry {
         }
     }
 
-    pub fn list(&self, now: u64) -> Vec<McpClient> {
+    pub fn list(&self, now: u64) -> Vec<McpClientView> {
         let mut inner = self.lock();
         inner.clients.retain(|key, entry| {
             !matches!(key, ClientKey::SelfReported { .. })
@@ -191,7 +191,8 @@ impl ClientRegistry {
                 || entry.view.subscriptions > 0
                 || now.saturating_sub(entry.view.last) < MAX_IDLE_MS
         });
-        let mut clients: Vec<McpClient> = inner.clients.values().map(|entry| entry.view.clone()).collect();
+        let mut clients: Vec<McpClientView> =
+            inner.clients.values().map(|entry| entry.view.clone()).collect();
         clients.sort_by_key(|client| client.id);
         clients
     }
@@ -235,7 +236,7 @@ impl ClientRegistry {
     }
 
     /// Legacy sessions: the first characters of each id, and the client.
-    pub(crate) fn legacy_sessions(&self) -> Vec<(String, McpClient)> {
+    pub(crate) fn legacy_sessions(&self) -> Vec<(String, McpClientView)> {
         let inner = self.lock();
         let session = |(key, entry): (&ClientKey, &ClientEntry)| match key {
             ClientKey::Session(id) => Some((id.chars().take(8).collect(), entry.view.clone())),
@@ -259,8 +260,8 @@ impl ClientTable {
 }
 
 impl ClientIdentity {
-    fn initial_view(&self, id: u64, now: u64) -> McpClient {
-        McpClient {
+    fn initial_view(&self, id: u64, now: u64) -> McpClientView {
+        McpClientView {
             id,
             name: self.name.clone(),
             version: self.version.clone(),
@@ -283,7 +284,7 @@ mod tests {
     use super::*;
 
     fn claimed(name: &str) -> ClientIdentity {
-        ClientIdentity::new(None, Some((name, "1")), McpTransport::Http, McpEra::Modern)
+        ClientIdentity::new(None, Some((name, "1")), McpClientTransport::Http, McpEra::Modern)
     }
 
     #[test]

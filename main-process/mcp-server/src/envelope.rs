@@ -1,7 +1,7 @@
 //! The envelope that every tool answers with. Data may be large, so an envelope is encoded once and sent as it is: as
 //! `structuredContent`, and as JSON text in `content` for clients and frameworks that show the model nothing else.
 
-use crate::{Failure, escape::shown};
+use crate::{ToolError, escape::shown};
 use bytes::Bytes;
 use rmcp::model::ContentBlock;
 use serde::Serialize;
@@ -66,14 +66,15 @@ pub struct EnvelopeDiagnostic {
 }
 
 impl ToolReply {
-    pub fn new(data: &impl Serialize, meta: EnvelopeMeta) -> Result<Self, Failure> {
+    pub fn new(data: &impl Serialize, meta: EnvelopeMeta) -> Result<Self, ToolError> {
         Ok(Self { data: to_json(data)?, meta, ..Self::default() })
     }
 }
 
-pub(crate) fn to_json(data: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(data)
-        .map_err(|error| Failure::new(crate::Code::Internal, format!("Encoding the answer failed: {error}")))
+pub(crate) fn to_json(data: &impl Serialize) -> Result<String, ToolError> {
+    serde_json::to_string(data).map_err(|error| {
+        ToolError::new(crate::ToolErrorCode::Internal, format!("Encoding the answer failed: {error}"))
+    })
 }
 
 /// An encoded envelope in both of its wire forms.
@@ -101,7 +102,7 @@ pub(crate) struct SealedEnvelope {
     pub(crate) is_error: bool,
 }
 
-pub(crate) fn seal(tool: &str, result: Result<ToolReply, Failure>) -> SealedEnvelope {
+pub(crate) fn seal(tool: &str, result: Result<ToolReply, ToolError>) -> SealedEnvelope {
     match result {
         Ok(reply) => seal_reply(tool, reply),
         Err(failure) => seal_failure(tool, &failure),
@@ -116,7 +117,10 @@ fn seal_reply(tool: &str, reply: ToolReply) -> SealedEnvelope {
     }
     let (Ok(tool_text), Ok(meta), Ok(diagnostics)) = (to_json(&tool), to_json(&meta), to_json(&diagnostics))
     else {
-        return seal_failure(tool, &Failure::new(crate::Code::Internal, "Encoding the answer failed"));
+        return seal_failure(
+            tool,
+            &ToolError::new(crate::ToolErrorCode::Internal, "Encoding the answer failed"),
+        );
     };
     let mut structured = String::with_capacity(data.len() + meta.len() + diagnostics.len() + 64);
     // Writing to a string cannot fail.
@@ -150,20 +154,20 @@ fn bound_diagnostics(diagnostics: &mut Vec<EnvelopeDiagnostic>) -> Option<Envelo
     })
 }
 
-fn too_large(bytes: usize) -> Failure {
+fn too_large(bytes: usize) -> ToolError {
     let message = format!(
         "The answer has {bytes} bytes, more than the {MAX_ENVELOPE_BYTES} that fit into one message, and was not sent"
     );
-    Failure::new(crate::Code::LimitExceeded, message)
+    ToolError::new(crate::ToolErrorCode::LimitExceeded, message)
         .hint("Request less: a smaller limit, detail \"summary\" or \"ids\", one board, one file.")
 }
 
-fn seal_failure(tool: &str, failure: &Failure) -> SealedEnvelope {
+fn seal_failure(tool: &str, failure: &ToolError) -> SealedEnvelope {
     #[derive(Serialize)]
     struct Failed<'a> {
         ok: bool,
         tool: &'a str,
-        error: &'a Failure,
+        error: &'a ToolError,
     }
     // Messages may quote arguments or document text.
     let mut failure = failure.clone();

@@ -5,7 +5,7 @@ use shared_protocol::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Code {
+pub enum ToolErrorCode {
     BadRequest,
     NotFound,
     ValidationError,
@@ -29,7 +29,7 @@ pub enum Code {
     Internal,
 }
 
-impl Code {
+impl ToolErrorCode {
     pub const ALL: [Self; 21] = [
         Self::BadRequest,
         Self::NotFound,
@@ -56,9 +56,9 @@ impl Code {
 }
 
 /// Maps the core's codes to the agents' codes. Two codes that agents do not have map to the nearest one.
-impl From<shared_protocol::Code> for Code {
-    fn from(code: shared_protocol::Code) -> Self {
-        use shared_protocol::Code as Core;
+impl From<shared_protocol::RefusalCode> for ToolErrorCode {
+    fn from(code: shared_protocol::RefusalCode) -> Self {
+        use shared_protocol::RefusalCode as Core;
         match code {
             Core::BadRequest => Self::BadRequest,
             Core::NotFound => Self::NotFound,
@@ -82,8 +82,8 @@ impl From<shared_protocol::Code> for Code {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
-    pub code: Code,
+pub struct ToolError {
+    pub code: ToolErrorCode,
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
@@ -109,13 +109,14 @@ impl ToolErrorDetails {
     }
 }
 
-impl Failure {
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+impl ToolError {
+    pub fn new(code: ToolErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), field: None, details: Box::default() }
     }
 
     pub fn no_workspace() -> Self {
-        Self::new(Code::NoWorkspace, "No workspace is open").hint("Ask the designer to open a workspace.")
+        Self::new(ToolErrorCode::NoWorkspace, "No workspace is open")
+            .hint("Ask the designer to open a workspace.")
     }
 
     #[must_use]
@@ -143,7 +144,7 @@ impl Failure {
     }
 }
 
-impl From<Refusal> for Failure {
+impl From<Refusal> for ToolError {
     fn from(refusal: Refusal) -> Self {
         let Refusal { code, message, field, hints, suggestions, failed: _ } = refusal;
         Self {

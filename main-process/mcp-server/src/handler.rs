@@ -5,15 +5,18 @@
 #![allow(deprecated)]
 
 use crate::{
-    Call, Code, Failure, Progress, Service, Tool, ToolReply, View,
+    AgentCall, AgentService, AgentView, ProgressReporter, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
     clients::{ClientActivity, ClientIdentity, ClientKey},
     draft,
     envelope::{self, EncodedEnvelope, SealedEnvelope},
     offline, proxied_tools,
     service::AgentServiceState,
-    surface::{Completed, Completing, SampledReply, Step, Stepping, ToolHandler, Written},
+    surface::{
+        CompletionRequest, CompletionValues, RawEnvelope, RawStepFuture, RawToolStep, SampledReply,
+        ToolHandler,
+    },
 };
-use authority::proposals::Client;
+use authority::proposals::AgentClient;
 use bytes::Bytes;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -30,7 +33,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use shared_protocol::{
-    mcp::{McpEra, McpMode, McpTransport},
+    mcp::{McpClientTransport, McpEra, McpMode},
     proposal::Proposer,
 };
 use std::{sync::Arc, time::Duration};
@@ -52,12 +55,12 @@ pub(crate) enum ClientChannel {
 /// Handles the requests of one client. Cheap to clone: HTTP creates one per request.
 #[derive(Clone)]
 pub struct AgentHandler {
-    service: Service,
+    service: AgentService,
     channel: ClientChannel,
 }
 
 impl AgentHandler {
-    pub(crate) fn new(service: Service, via: ClientChannel) -> Self {
+    pub(crate) fn new(service: AgentService, via: ClientChannel) -> Self {
         Self { service, channel: via }
     }
 
@@ -66,7 +69,7 @@ impl AgentHandler {
     }
 
     /// Returns a tool of the surface or a forwarded tool; the surface takes precedence.
-    fn tool(&self, name: &str) -> Option<Arc<Tool>> {
+    fn tool(&self, name: &str) -> Option<Arc<SurfaceTool>> {
         let inner = self.inner();
         let own = inner.surface.tool(name, inner.mode()).cloned();
         own.or_else(|| {
@@ -75,17 +78,17 @@ impl AgentHandler {
         })
     }
 
-    fn call(&self, arguments: Option<JsonObject>, cx: &RequestContext<RoleServer>) -> Call {
+    fn call(&self, arguments: Option<JsonObject>, cx: &RequestContext<RoleServer>) -> AgentCall {
         let inner = self.inner();
         let (view, arguments) = (inner.workbench.view(), arguments.unwrap_or_default());
-        Call {
+        AgentCall {
             client: self.client(&self.identify_caller(cx), &view, &arguments),
             view,
             mode: inner.mode(),
             workbench: Arc::clone(&inner.workbench),
             arguments,
             cancelled: cx.ct.clone(),
-            progress: Progress::new(cx.peer.clone(), cx.meta.get_progress_token()),
+            progress: ProgressReporter::new(cx.peer.clone(), cx.meta.get_progress_token()),
             can_sample: false,
             sampled: None,
         }
@@ -93,7 +96,7 @@ impl AgentHandler {
 
     /// Returns the caller as the review queue knows it. A proposal belongs to its connection. After that connection
     /// closes, a client with the same name that knows the random proposal id takes the proposal over.
-    fn client(&self, who: &ClientIdentity, view: &View, arguments: &JsonObject) -> Client {
+    fn client(&self, who: &ClientIdentity, view: &AgentView, arguments: &JsonObject) -> AgentClient {
         let AgentServiceState { clients, run_id: run, .. } = &**self.inner();
         let key = who.key.storage_key(run);
         let named =
@@ -105,7 +108,7 @@ impl AgentHandler {
             .filter(|owner| !clients.has_connection(&owner.key, run))
             .map(|owner| owner.key.clone());
         let proposer = Proposer { key, name: who.name.clone(), version: who.version.clone() };
-        Client { proposer, connected: who.key.is_connection(), inherits }
+        AgentClient { proposer, connected: who.key.is_connection(), inherited_key: inherits }
     }
 
     fn identify(
@@ -115,8 +118,10 @@ impl AgentHandler {
         is_modern: bool,
     ) -> ClientIdentity {
         let (key, transport) = match self.channel {
-            ClientChannel::Bridge(number) => (Some(ClientKey::Bridge(number)), McpTransport::Bridge),
-            ClientChannel::Http => (legacy_session(extensions).map(ClientKey::Session), McpTransport::Http),
+            ClientChannel::Bridge(number) => (Some(ClientKey::Bridge(number)), McpClientTransport::Bridge),
+            ClientChannel::Http => {
+                (legacy_session(extensions).map(ClientKey::Session), McpClientTransport::Http)
+            }
         };
         let claims = info.map(|info| (info.name.as_str(), info.version.as_str()));
         ClientIdentity::new(key, claims, transport, if is_modern { McpEra::Modern } else { McpEra::Legacy })
@@ -127,25 +132,28 @@ impl AgentHandler {
     }
 
     /// Records the activity. Refuses a paused client.
-    fn admit(&self, cx: &RequestContext<RoleServer>, act: ClientActivity<'_>) -> Result<(), Failure> {
+    fn admit(&self, cx: &RequestContext<RoleServer>, act: ClientActivity<'_>) -> Result<(), ToolError> {
         let inner = self.inner();
         if inner.mode() == McpMode::Off {
-            return Err(Failure::new(Code::ServiceUnavailable, "The designer has turned agent access off")
-                .hint("Ask the designer to turn it on in the status bar."));
+            return Err(ToolError::new(
+                ToolErrorCode::ServiceUnavailable,
+                "The designer has turned agent access off",
+            )
+            .hint("Ask the designer to turn it on in the status bar."));
         }
         if inner.clients.record_activity(&self.identify_caller(cx), act, inner.workbench.now()) {
             return Ok(());
         }
-        Err(Failure::new(Code::ServiceUnavailable, "The designer has paused this client")
+        Err(ToolError::new(ToolErrorCode::ServiceUnavailable, "The designer has paused this client")
             .hint("Wait until the designer resumes it, or ask the designer to resume it."))
     }
 
-    async fn run(&self, tool: &Tool, call: Call) -> Result<ToolReply, Failure> {
+    async fn run(&self, tool: &SurfaceTool, call: AgentCall) -> Result<ToolReply, ToolError> {
         match &tool.handler {
             ToolHandler::Immediate(run) => run(&call),
             // Handled in `call_tool`, because the tool writes its own envelope or none.
             ToolHandler::Raw(_) | ToolHandler::Forwarded(_) => {
-                Err(Failure::new(Code::Internal, "This tool writes its own envelope"))
+                Err(ToolError::new(ToolErrorCode::Internal, "This tool writes its own envelope"))
             }
             // Has no timeout: the writer completes every request.
             ToolHandler::Writer(run) => run(call).await,
@@ -156,9 +164,9 @@ impl AgentHandler {
                     run(call).await
                 };
                 tokio::select! {
-                    () = cancelled.cancelled() => Err(Failure::new(Code::Timeout, "The call was cancelled")),
+                    () = cancelled.cancelled() => Err(ToolError::new(ToolErrorCode::Timeout, "The call was cancelled")),
                     done = tokio::time::timeout(MAX_SLOW_TIME, work) => done.unwrap_or_else(|_| {
-                        Err(Failure::new(Code::Timeout, format!("The tool did not finish within {MAX_SLOW_TIME:?}"))
+                        Err(ToolError::new(ToolErrorCode::Timeout, format!("The tool did not finish within {MAX_SLOW_TIME:?}"))
                             .hint("Request less: one board, a selection, a smaller image."))
                     }),
                 }
@@ -170,16 +178,16 @@ impl AgentHandler {
     /// server sends a request, in the modern one the client calls again with the reply.
     async fn run_raw(
         &self,
-        run: impl Fn(Call) -> Stepping,
-        mut call: Call,
+        run: impl Fn(AgentCall) -> RawStepFuture,
+        mut call: AgentCall,
         responses: Option<&InputResponses>,
         cx: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         call.can_sample = cx.client_capabilities().is_some_and(|can| can.sampling.is_some());
         call.sampled = responses.and_then(|responses| responses.get(SAMPLING_KEY)).map(parse_sampled_reply);
         let parameters = match run_step_with_timeout(&call, run(call.clone())).await? {
-            Step::Answer(written) => return Ok(self.raw_result(written, cx).into()),
-            Step::Sample(parameters) => parameters,
+            RawToolStep::Answer(written) => return Ok(self.raw_result(written, cx).into()),
+            RawToolStep::Sample(parameters) => parameters,
         };
         if is_modern(cx) {
             let request = json!({ "method": "sampling/createMessage", "params": parameters });
@@ -189,20 +197,22 @@ impl AgentHandler {
         }
         call.sampled = Some(sample_model(parameters, cx).await);
         match run_step_with_timeout(&call, run(call.clone())).await? {
-            Step::Answer(written) => Ok(self.raw_result(written, cx).into()),
-            Step::Sample(_) => Err(ErrorData::internal_error("The tool requested sampling twice", None)),
+            RawToolStep::Answer(written) => Ok(self.raw_result(written, cx).into()),
+            RawToolStep::Sample(_) => {
+                Err(ErrorData::internal_error("The tool requested sampling twice", None))
+            }
         }
     }
 
-    fn raw_result(&self, written: Written, cx: &RequestContext<RoleServer>) -> CallToolResult {
-        let Written { json, is_error } = written;
+    fn raw_result(&self, written: RawEnvelope, cx: &RequestContext<RoleServer>) -> CallToolResult {
+        let RawEnvelope { json, is_error } = written;
         self.result(EncodedEnvelope::new(json), Vec::new(), is_error, cx)
     }
 
     async fn run_and_seal(
         &self,
-        tool: &Tool,
-        call: Call,
+        tool: &SurfaceTool,
+        call: AgentCall,
         is_draft: bool,
         cx: &RequestContext<RoleServer>,
     ) -> CallToolResult {
@@ -253,7 +263,7 @@ impl AgentHandler {
     fn failure_result(
         &self,
         tool: &str,
-        failure: Failure,
+        failure: ToolError,
         cx: &RequestContext<RoleServer>,
     ) -> CallToolResult {
         let SealedEnvelope { answer, .. } = envelope::seal(tool, Err(failure));
@@ -265,11 +275,11 @@ impl AgentHandler {
         &self,
         uri: &str,
         cx: &RequestContext<RoleServer>,
-    ) -> Result<(String, &'static str), Failure> {
+    ) -> Result<(String, &'static str), ToolError> {
         let inner = self.inner();
         let Some((resource, parts)) = inner.surface.resource(uri) else {
             let known = inner.surface.resources().map(|resource| resource.uri);
-            return Err(Failure::new(Code::NotFound, format!("Resource {uri} does not exist"))
+            return Err(ToolError::new(ToolErrorCode::NotFound, format!("Resource {uri} does not exist"))
                 .suggest(authority::similar(uri, known)));
         };
         let call = self.call(Some(parts), cx);
@@ -286,8 +296,8 @@ impl AgentHandler {
 }
 
 /// The error for a tool that the current mode or version does not offer.
-fn actuation_disabled(name: &str, mode: McpMode) -> Failure {
-    let failure = |message: String| Failure::new(Code::ActuationDisabled, message);
+fn actuation_disabled(name: &str, mode: McpMode) -> ToolError {
+    let failure = |message: String| ToolError::new(ToolErrorCode::ActuationDisabled, message);
     match mode {
         McpMode::Guarded => failure(format!("`{name}` is not available in this version"))
             .hint("Describe the change to the designer instead."),
@@ -322,7 +332,7 @@ fn knows_structured_content(cx: &RequestContext<RoleServer>) -> bool {
     cx.protocol_version().is_none_or(|version| version >= ProtocolVersion::V_2025_06_18)
 }
 
-async fn run_step_with_timeout(call: &Call, step: Stepping) -> Result<Step, ErrorData> {
+async fn run_step_with_timeout(call: &AgentCall, step: RawStepFuture) -> Result<RawToolStep, ErrorData> {
     tokio::select! {
         () = call.cancelled.cancelled() => Err(ErrorData::internal_error("The call was cancelled", None)),
         done = tokio::time::timeout(MAX_SLOW_TIME, step) => {
@@ -354,11 +364,11 @@ fn encoding_error(error: serde_json::Error) -> ErrorData {
 }
 
 /// The JSON-RPC error for a resource or prompt, which have no envelope.
-fn protocol_error(failure: &Failure, uri: &str) -> ErrorData {
+fn protocol_error(failure: &ToolError, uri: &str) -> ErrorData {
     let data = Some(json!({ "uri": uri, "code": failure.code, "details": failure.details }));
     match failure.code {
-        Code::NotFound => ErrorData::resource_not_found(failure.message.clone(), data),
-        Code::Internal => ErrorData::internal_error(failure.message.clone(), data),
+        ToolErrorCode::NotFound => ErrorData::resource_not_found(failure.message.clone(), data),
+        ToolErrorCode::Internal => ErrorData::internal_error(failure.message.clone(), data),
         _ => ErrorData::invalid_params(failure.message.clone(), data),
     }
 }
@@ -396,7 +406,7 @@ impl ServerHandler for AgentHandler {
         let inner = self.inner();
         let mut tools = inner.surface.listed_tools(inner.mode());
         let guests = &inner.workbench.view().guests;
-        let is_own = |tool: &&Arc<Tool>| inner.surface.has_tool(tool.name());
+        let is_own = |tool: &&Arc<SurfaceTool>| inner.surface.has_tool(tool.name());
         let passed_on = guests.tools(inner.mode()).filter(|tool| !is_own(tool));
         tools.extend(passed_on.map(|tool| tool.definition.clone()));
         Ok(ListToolsResult::with_all_items(tools)
@@ -486,7 +496,8 @@ impl ServerHandler for AgentHandler {
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let inner = self.inner();
-        let unknown = || Failure::new(Code::NotFound, format!("Resource {} does not exist", request.uri));
+        let unknown =
+            || ToolError::new(ToolErrorCode::NotFound, format!("Resource {} does not exist", request.uri));
         inner.surface.resource(&request.uri).ok_or_else(|| protocol_error(&unknown(), &request.uri))?;
         let who = self.identify_caller(&cx);
         inner.clients.record_activity(&who, ClientActivity::Subscribe(&request.uri), inner.workbench.now());
@@ -555,12 +566,12 @@ impl ServerHandler for AgentHandler {
         cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let invalid =
-            |failure: &Failure| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
+            |failure: &ToolError| ErrorData::invalid_params(failure.message.clone(), Some(json!(failure)));
         self.admit(&cx, ClientActivity::List(&request.name)).map_err(|failure| invalid(&failure))?;
         let Some(prompt) = self.inner().surface.prompt(&request.name) else {
             let known = self.inner().surface.prompts().map(|prompt| prompt.definition.name.as_str());
             let similar = authority::similar(&request.name, known);
-            let failure = Failure::new(Code::NotFound, "Unknown prompt").suggest(similar);
+            let failure = ToolError::new(ToolErrorCode::NotFound, "Unknown prompt").suggest(similar);
             return Err(invalid(&failure));
         };
         let call = self.call(request.arguments, &cx);
@@ -578,7 +589,7 @@ impl ServerHandler for AgentHandler {
         let inner = self.inner();
         let typed: String = request.argument.value.chars().take(MAX_TYPED_CHARS).collect();
         let given = request.context.and_then(|context| context.arguments).unwrap_or_default();
-        let asked = Completing {
+        let asked = CompletionRequest {
             view: &inner.workbench.view(),
             argument: &request.argument.name,
             typed: &typed,
@@ -596,9 +607,9 @@ impl ServerHandler for AgentHandler {
                 };
                 known.complete.as_ref().map(|complete| complete(&asked)).unwrap_or_default()
             }
-            _ => Completed::default(),
+            _ => CompletionValues::default(),
         };
-        let Completed { values: mut fitting, total } = completed;
+        let CompletionValues { values: mut fitting, total } = completed;
         fitting.truncate(CompletionInfo::MAX_VALUES);
         let has_more = fitting.len() < total;
         CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)

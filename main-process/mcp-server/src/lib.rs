@@ -33,19 +33,23 @@ mod surface;
 mod tools;
 mod view;
 
-pub use action_runs::{ActionRunState, Doings, Done, Said};
-pub use actions::{Asking, CompletedAction, Progress, wait_of};
+pub use action_runs::{ActionResult, ActionRunState, ActionRuns, OutputLine};
+pub use actions::{ActionRequest, CompletedAction, ProgressReporter, wait_of};
 pub use clients::ClientRegistry;
 pub use envelope::{EnvelopeDiagnostic, EnvelopeMeta, MAX_ENVELOPE_BYTES, MAX_MESSAGE_BYTES, ToolReply};
-pub use error::{Code, Failure};
+pub use error::{ToolError, ToolErrorCode};
 pub use escape::{shown, shown_line};
 pub use handler::AgentHandler;
-pub use offline::Offline;
-pub use proxied_tools::{Guest, Guests, Passing};
-pub use service::{INSTRUCTIONS, Service};
+pub use offline::SurfaceDescription;
+pub use proxied_tools::{ForwardFuture, ProxiedTool, ProxiedTools};
+pub use service::{AgentService, INSTRUCTIONS};
 pub use surface::{
-    Call, Completed, Completing, CompletionFn, Depends, Document, Hints, Prompt, ReplyFuture, Resource,
-    SampledReply, Step, Stepping, Surface, Tool, Written,
+    AgentCall, AgentSurface, CompletionFn, CompletionRequest, CompletionValues, RawEnvelope, RawStepFuture,
+    RawToolStep, ReplyFuture, ResourceDocument, ResourceInput, SampledReply, SurfacePrompt, SurfaceResource,
+    SurfaceTool, ToolHints,
 };
 pub use tools::proposal_fields;
-pub use view::{AskReply, FoundEntity, Hcl, Picture, PictureOf, Specs, View, Workbench, WorkspaceView};
+pub use view::{
+    AgentReplyFn, AgentView, AgentWorkbench, AgentWorkspaceView, BoardHcl, BoardImageRequest,
+    BoardImageSubject, FoundEntity, SpecsView,
+};

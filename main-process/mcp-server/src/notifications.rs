@@ -1,7 +1,9 @@
 //! Subscriptions of both protocol eras and their notifications. Changes are debounced, so that a drag causes one
 //! notification; the final state is always notified.
 
-use crate::{Code, Depends, Failure, View, clients::ClientKey, service::AgentServiceState};
+use crate::{
+    AgentView, ResourceInput, ToolError, ToolErrorCode, clients::ClientKey, service::AgentServiceState,
+};
 use rmcp::{
     RoleServer,
     model::ResourceUpdatedNotificationParam,
@@ -59,12 +61,12 @@ impl Subscriptions {
         key: ClientKey,
         peer: Peer<RoleServer>,
         uri: String,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ToolError> {
         self.add_session(key.clone(), peer);
         let mut listeners = self.lock();
         let too_many = || {
-            Failure::new(
-                Code::LimitExceeded,
+            ToolError::new(
+                ToolErrorCode::LimitExceeded,
                 format!("A client can have at most {MAX_SUBSCRIPTIONS_PER_CLIENT} subscriptions"),
             )
         };
@@ -147,34 +149,34 @@ fn remove_closed_sessions(inner: &AgentServiceState) {
 }
 
 /// Returns the inputs that differ between two views.
-fn changed_inputs(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> {
+fn changed_inputs(before: &AgentView, after: &AgentView, mode: bool) -> BTreeSet<ResourceInput> {
     let mut differs = BTreeSet::new();
     if mode {
-        differs.insert(Depends::Mode);
+        differs.insert(ResourceInput::Mode);
     }
     let is_same = match (&before.specs, &after.specs) {
         (Some(before), Some(after)) => Arc::ptr_eq(before, after),
         (before, after) => before.is_none() && after.is_none(),
     };
     if !is_same {
-        differs.insert(Depends::Specs);
+        differs.insert(ResourceInput::Specs);
     }
     if before.review_stamp != after.review_stamp {
-        differs.insert(Depends::Review);
+        differs.insert(ResourceInput::Review);
     }
     let (before, after) = match (&before.workspace, &after.workspace) {
         (None, None) => return differs,
         (Some(before), Some(after)) if before.root == after.root => (before, after),
         _ => {
             differs.extend([
-                Depends::Content,
-                Depends::Types,
-                Depends::Presence,
-                Depends::Status,
-                Depends::Config,
-                Depends::Deployment,
-                Depends::Previews,
-                Depends::Review,
+                ResourceInput::Content,
+                ResourceInput::Types,
+                ResourceInput::Presence,
+                ResourceInput::Status,
+                ResourceInput::Config,
+                ResourceInput::Deployment,
+                ResourceInput::Previews,
+                ResourceInput::Review,
             ]);
             return differs;
         }
@@ -184,13 +186,13 @@ fn changed_inputs(before: &View, after: &View, mode: bool) -> BTreeSet<Depends> 
             differs.insert(depends);
         }
     };
-    note(Depends::Content, before.revision() == after.revision());
-    note(Depends::Types, Arc::ptr_eq(before.snapshot.registry(), after.snapshot.registry()));
-    note(Depends::Presence, before.presence == after.presence);
-    note(Depends::Status, before.status == after.status);
-    note(Depends::Config, before.config == after.config);
-    note(Depends::Deployment, before.deployments == after.deployments);
-    note(Depends::Previews, before.previews == after.previews);
+    note(ResourceInput::Content, before.revision() == after.revision());
+    note(ResourceInput::Types, Arc::ptr_eq(before.snapshot.registry(), after.snapshot.registry()));
+    note(ResourceInput::Presence, before.presence == after.presence);
+    note(ResourceInput::Status, before.status == after.status);
+    note(ResourceInput::Config, before.config == after.config);
+    note(ResourceInput::Deployment, before.deployments == after.deployments);
+    note(ResourceInput::Previews, before.previews == after.previews);
     differs
 }
 
@@ -203,9 +205,9 @@ struct ChangedLists {
 
 async fn notify_subscribers(
     inner: &Arc<AgentServiceState>,
-    differs: &BTreeSet<Depends>,
-    before: &View,
-    after: &View,
+    differs: &BTreeSet<ResourceInput>,
+    before: &AgentView,
+    after: &AgentView,
     lists: ChangedLists,
 ) {
     let concerns = |uri: &str| {

@@ -1,7 +1,7 @@
 //! The lists that clients receive. The server answers with them; the bridge holds them as JSON to answer while no
 //! server runs.
 
-use crate::{Resource, Surface};
+use crate::{AgentSurface, SurfaceResource};
 use rmcp::model::{
     Implementation, Prompt as PromptDefinition, ProtocolVersion, Resource as ListedResource,
     ResourceTemplate, ServerCapabilities, Tool as ToolDefinition,
@@ -10,13 +10,13 @@ use serde::Serialize;
 use serde_json::Value;
 use shared_protocol::mcp::McpMode;
 
-impl Surface {
+impl AgentSurface {
     pub(crate) fn listed_tools(&self, mode: McpMode) -> Vec<ToolDefinition> {
         self.tools(mode).map(|tool| tool.definition.clone()).collect()
     }
 
     pub(crate) fn listed_resources(&self) -> Vec<ListedResource> {
-        let listed = |resource: &Resource| {
+        let listed = |resource: &SurfaceResource| {
             ListedResource::new(resource.uri, resource.name)
                 .with_title(resource.title)
                 .with_description(resource.description)
@@ -26,7 +26,7 @@ impl Surface {
     }
 
     pub(crate) fn listed_templates(&self) -> Vec<ResourceTemplate> {
-        let listed = |resource: &Resource| {
+        let listed = |resource: &SurfaceResource| {
             ResourceTemplate::new(resource.uri, resource.name)
                 .with_title(resource.title)
                 .with_description(resource.description)
@@ -59,7 +59,7 @@ pub(crate) fn implementation(version: &str) -> Implementation {
 
 /// The self-description of a server of this version, as JSON.
 #[derive(Debug, Clone)]
-pub struct Offline {
+pub struct SurfaceDescription {
     pub server_info: Value,
     pub capabilities: Value,
     pub instructions: &'static str,
@@ -72,8 +72,8 @@ pub struct Offline {
     pub prompts: Value,
 }
 
-impl Offline {
-    pub fn of(surface: &Surface, version: &str, mode: McpMode) -> Self {
+impl SurfaceDescription {
+    pub fn of(surface: &AgentSurface, version: &str, mode: McpMode) -> Self {
         let (stateless, handshake): (Vec<_>, Vec<_>) = ProtocolVersion::KNOWN_VERSIONS
             .iter()
             .partition(|version| **version >= ProtocolVersion::V_2026_07_28);

@@ -1,7 +1,7 @@
 //! Pagination. A cursor encodes the start of the next page, the state and the arguments; the server refuses it for
 //! any other state or arguments, so that a client never mixes two lists.
 
-use crate::{Code, EnvelopeMeta, Failure};
+use crate::{EnvelopeMeta, ToolError, ToolErrorCode};
 use serde::Serialize;
 
 /// The maximum number of data bytes per answer. An envelope of this size stays below `MAX_ENVELOPE_BYTES`, also in a
@@ -35,12 +35,12 @@ pub(crate) struct ListPage {
 }
 
 impl PageRequest {
-    fn start(&self) -> Result<usize, Failure> {
+    fn start(&self) -> Result<usize, ToolError> {
         let Some(cursor) = &self.cursor else {
             return Ok(usize::try_from(self.offset.unwrap_or(0)).unwrap_or(usize::MAX));
         };
         let wrong = |message: &str| {
-            Failure::new(Code::BadRequest, message)
+            ToolError::new(ToolErrorCode::BadRequest, message)
                 .field("cursor")
                 .hint("Pass meta.cursor of the previous answer with the same arguments.")
         };
@@ -56,21 +56,25 @@ impl PageRequest {
             return Err(wrong("cursor belongs to another list or to other arguments"));
         }
         if state != self.state_key {
-            return Err(Failure::new(Code::Stale, "The list has changed since this cursor was issued")
-                .field("cursor")
-                .hint("Start again without a cursor, or call get_changes_since to read only the changes."));
+            return Err(ToolError::new(
+                ToolErrorCode::Stale,
+                "The list has changed since this cursor was issued",
+            )
+            .field("cursor")
+            .hint("Start again without a cursor, or call get_changes_since to read only the changes."));
         }
         usize::try_from(start).map_err(|_| wrong("cursor is not a cursor of this server"))
     }
 
-    fn limit(&self) -> Result<usize, Failure> {
+    fn limit(&self) -> Result<usize, ToolError> {
         match self.limit {
             None => Ok(self.default_limit),
             Some(limit) if (1..=MAX_PAGE_ITEMS as u64).contains(&limit) => Ok(limit as usize),
-            Some(_) => {
-                Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MAX_PAGE_ITEMS}"))
-                    .field("limit"))
-            }
+            Some(_) => Err(ToolError::new(
+                ToolErrorCode::BadRequest,
+                format!("limit must be between 1 and {MAX_PAGE_ITEMS}"),
+            )
+            .field("limit")),
         }
     }
 }
@@ -80,7 +84,7 @@ pub(crate) fn paginate<T, S: Serialize>(
     asked: PageRequest,
     items: impl ExactSizeIterator<Item = T>,
     write: impl Fn(T) -> S,
-) -> Result<ListPage, Failure> {
+) -> Result<ListPage, ToolError> {
     let (start, limit) = (asked.start()?, asked.limit()?);
     let total = items.len();
     let (mut written, mut bytes, mut cut) = (Vec::new(), 0, false);
@@ -120,7 +124,7 @@ pub(crate) fn array(items: &[String]) -> String {
 }
 
 /// Encodes an object and appends an already encoded list as its last field.
-pub(crate) fn with_list(object: &impl Serialize, key: &str, list: &str) -> Result<String, Failure> {
+pub(crate) fn with_list(object: &impl Serialize, key: &str, list: &str) -> Result<String, ToolError> {
     let text = crate::envelope::to_json(object)?;
     let open = text.strip_suffix('}').unwrap_or(&text);
     Ok(format!(r#"{open},"{key}":{list}}}"#))
@@ -147,7 +151,7 @@ mod tests {
         }
     }
 
-    fn page(asked: PageRequest) -> Result<(String, EnvelopeMeta), Failure> {
+    fn page(asked: PageRequest) -> Result<(String, EnvelopeMeta), ToolError> {
         let page = paginate(asked, 0..10, |item| item)?;
         let mut meta = EnvelopeMeta::default();
         page.describe(&mut meta);
@@ -169,13 +173,17 @@ mod tests {
     #[test]
     fn a_foreign_or_stale_cursor_is_refused() {
         let cursor = page(asked(None, "l", 7)).unwrap().1.cursor.unwrap();
-        assert_eq!(page(asked(Some(&cursor), "l", 8)).unwrap_err().code, Code::Stale);
-        assert_eq!(page(asked(Some(&cursor), "other", 7)).unwrap_err().code, Code::BadRequest);
+        assert_eq!(page(asked(Some(&cursor), "l", 8)).unwrap_err().code, ToolErrorCode::Stale);
+        assert_eq!(page(asked(Some(&cursor), "other", 7)).unwrap_err().code, ToolErrorCode::BadRequest);
         for wrong in ["", "x", "1.2", "1.2.3.4", "ffffffffffffffffff.1.1", "☃"] {
-            assert_eq!(page(asked(Some(wrong), "l", 7)).unwrap_err().code, Code::BadRequest, "{wrong}");
+            assert_eq!(
+                page(asked(Some(wrong), "l", 7)).unwrap_err().code,
+                ToolErrorCode::BadRequest,
+                "{wrong}"
+            );
         }
         let both = PageRequest { offset: Some(1), ..asked(Some(&cursor), "l", 7) };
-        assert_eq!(page(both).unwrap_err().code, Code::BadRequest);
+        assert_eq!(page(both).unwrap_err().code, ToolErrorCode::BadRequest);
         for limit in [0, 1_001, u64::MAX] {
             assert!(page(PageRequest { limit: Some(limit), ..asked(None, "l", 7) }).is_err());
         }

@@ -1,15 +1,15 @@
 //! Prompts that a person can pick in a client.
 
 use crate::escape::shown;
-use crate::{Call, Completed, Completing, Failure, Prompt};
+use crate::{AgentCall, CompletionRequest, CompletionValues, SurfacePrompt, ToolError};
 use serde_json::Value;
 
-pub(crate) fn all() -> Vec<Prompt> {
+pub(crate) fn all() -> Vec<SurfacePrompt> {
     vec![scaffold_architecture(), review_diagram(), explain_proposal()]
 }
 
-fn scaffold_architecture() -> Prompt {
-    Prompt::new(
+fn scaffold_architecture() -> SurfacePrompt {
+    SurfacePrompt::new(
         "scaffold-architecture",
         "Scaffold an architecture",
         "Draft an architecture on a board from a description.",
@@ -36,8 +36,8 @@ fn scaffold_architecture() -> Prompt {
     )
 }
 
-fn review_diagram() -> Prompt {
-    Prompt::new(
+fn review_diagram() -> SurfacePrompt {
+    SurfacePrompt::new(
         "review-diagram",
         "Review a diagram",
         "Review a board for mistakes, risks and gaps.",
@@ -61,8 +61,8 @@ fn review_diagram() -> Prompt {
     )
 }
 
-fn explain_proposal() -> Prompt {
-    Prompt::new(
+fn explain_proposal() -> SurfacePrompt {
+    SurfacePrompt::new(
         "explain-proposal",
         "Explain a proposal",
         "Explain the changes and risks of a proposal to its reviewer.",
@@ -78,19 +78,21 @@ fn explain_proposal() -> Prompt {
     )
 }
 
-fn argument_text(call: &Call, name: &str) -> Option<String> {
+fn argument_text(call: &AgentCall, name: &str) -> Option<String> {
     let text = call.arguments.get(name).and_then(Value::as_str).map(str::trim)?;
     (!text.is_empty()).then(|| shown(text).into_owned())
 }
 
-fn required(call: &Call, name: &str) -> Result<String, Failure> {
-    let missing =
-        || Failure::new(crate::Code::BadRequest, format!("The argument `{name}` is missing")).field(name);
+fn required(call: &AgentCall, name: &str) -> Result<String, ToolError> {
+    let missing = || {
+        ToolError::new(crate::ToolErrorCode::BadRequest, format!("The argument `{name}` is missing"))
+            .field(name)
+    };
     argument_text(call, name).ok_or_else(missing)
 }
 
-fn complete_argument(asked: &Completing<'_>) -> Completed {
-    let Some(workspace) = &asked.view.workspace else { return Completed::default() };
+fn complete_argument(asked: &CompletionRequest<'_>) -> CompletionValues {
+    let Some(workspace) = &asked.view.workspace else { return CompletionValues::default() };
     let snapshot = &workspace.snapshot;
     let all = match asked.argument {
         "board" => snapshot.boards().map(|board| board.name.to_string()).collect(),
@@ -105,5 +107,5 @@ fn complete_argument(asked: &Completing<'_>) -> Completed {
         }
         _ => Vec::new(),
     };
-    Completed::matching(all, asked.typed)
+    CompletionValues::matching(all, asked.typed)
 }

@@ -2,7 +2,7 @@
 //! belong to the view and not to the tables. The hosting process provides their definitions and calls.
 
 use crate::escape::shown;
-use crate::{Call, Failure, Tool, surface::ToolHandler};
+use crate::{AgentCall, SurfaceTool, ToolError, surface::ToolHandler};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as ToolDefinition, ToolAnnotations};
 use serde_json::Value;
 use shared_protocol::{mcp::McpMode, upstreams::UpstreamsView};
@@ -10,11 +10,11 @@ use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 
 /// The result of a forwarded tool: the protocol's result as JSON text, already bounded, validated and free of
 /// secrets.
-pub type Passing = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
+pub type ForwardFuture = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send>>;
 
 /// A forwarded tool as agents see it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Guest {
+pub struct ProxiedTool {
     pub name: String,
     pub title: Option<String>,
     pub description: String,
@@ -27,20 +27,20 @@ pub struct Guest {
 
 /// The forwarded tools at one point in time.
 #[derive(Clone, Default)]
-pub struct Guests {
-    tools: Arc<BTreeMap<String, Arc<Tool>>>,
+pub struct ProxiedTools {
+    tools: Arc<BTreeMap<String, Arc<SurfaceTool>>>,
     /// The servers and manifests that provide the tools, with their states.
     pub upstreams: Arc<UpstreamsView>,
 }
 
-impl fmt::Debug for Guests {
+impl fmt::Debug for ProxiedTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guests").field("tools", &self.tools.keys()).finish()
     }
 }
 
-impl Guests {
-    pub fn new(tools: impl IntoIterator<Item = Tool>, upstreams: Arc<UpstreamsView>) -> Self {
+impl ProxiedTools {
+    pub fn new(tools: impl IntoIterator<Item = SurfaceTool>, upstreams: Arc<UpstreamsView>) -> Self {
         let tools = tools.into_iter().map(|tool| (tool.name().to_owned(), Arc::new(tool))).collect();
         Self { tools: Arc::new(tools), upstreams }
     }
@@ -61,11 +61,11 @@ impl Guests {
         Arc::ptr_eq(&self.tools, &other.tools)
     }
 
-    pub(crate) fn tools(&self, mode: McpMode) -> impl Iterator<Item = &Arc<Tool>> {
+    pub(crate) fn tools(&self, mode: McpMode) -> impl Iterator<Item = &Arc<SurfaceTool>> {
         self.tools.values().filter(move |_| mode == McpMode::Guarded)
     }
 
-    pub(crate) fn tool(&self, name: &str, mode: McpMode) -> Option<&Arc<Tool>> {
+    pub(crate) fn tool(&self, name: &str, mode: McpMode) -> Option<&Arc<SurfaceTool>> {
         self.tools.get(name).filter(|_| mode == McpMode::Guarded)
     }
 
@@ -74,9 +74,12 @@ impl Guests {
     }
 }
 
-impl Tool {
+impl SurfaceTool {
     /// A forwarded tool. It is open-world, and its annotations are not verified.
-    pub fn guest(guest: &Guest, run: impl Fn(Call) -> Passing + Send + Sync + 'static) -> Self {
+    pub fn guest(
+        guest: &ProxiedTool,
+        run: impl Fn(AgentCall) -> ForwardFuture + Send + Sync + 'static,
+    ) -> Self {
         let object = |value: &Value| value.as_object().cloned().unwrap_or_else(JsonObject::new);
         let annotations = ToolAnnotations::new()
             .read_only(guest.read_only)
@@ -111,11 +114,14 @@ impl Tool {
 /// structured content must match the tool's own schema.
 pub(crate) fn forwarded_result(
     tool: &str,
-    passed: Result<String, Failure>,
+    passed: Result<String, ToolError>,
     knows_structured_content: bool,
 ) -> CallToolResult {
     let unreadable = |error: serde_json::Error| {
-        Failure::new(crate::Code::ServiceUnavailable, format!("The tool returned an invalid result: {error}"))
+        ToolError::new(
+            crate::ToolErrorCode::ServiceUnavailable,
+            format!("The tool returned an invalid result: {error}"),
+        )
     };
     match passed.and_then(|json| serde_json::from_str::<CallToolResult>(&json).map_err(unreadable)) {
         Ok(mut result) => {

@@ -1,7 +1,7 @@
 //! The server as the hosting process holds it: its surface, its mode and its clients.
 
 use crate::{
-    AgentHandler, ClientRegistry, Surface, Workbench, bridge,
+    AgentHandler, AgentSurface, AgentWorkbench, ClientRegistry, bridge,
     cache::ReplyCache,
     handler::ClientChannel,
     notifications::{self, Subscriptions},
@@ -40,13 +40,13 @@ draft, which only you can see: build one coherent proposal, read it back with vi
 and a rationale. A person decides; call get_proposal for the decision. Pass the proposal id of the first answer in later calls.";
 
 #[derive(Clone)]
-pub struct Service {
+pub struct AgentService {
     pub(crate) inner: Arc<AgentServiceState>,
 }
 
 pub(crate) struct AgentServiceState {
-    pub(crate) workbench: Arc<dyn Workbench>,
-    pub(crate) surface: Surface,
+    pub(crate) workbench: Arc<dyn AgentWorkbench>,
+    pub(crate) surface: AgentSurface,
     pub(crate) version: String,
     mode: Mutex<McpMode>,
     pub(crate) mode_changed: watch::Sender<McpMode>,
@@ -76,11 +76,11 @@ fn derive_run_id(secret: &str) -> String {
     format!("{:08x}", hasher.finish() as u32)
 }
 
-impl Service {
+impl AgentService {
     /// `secret` is a random text that never leaves the process.
     pub fn new(
-        workbench: Arc<dyn Workbench>,
-        surface: Surface,
+        workbench: Arc<dyn AgentWorkbench>,
+        surface: AgentSurface,
         version: &str,
         mode: McpMode,
         secret: &str,
@@ -121,7 +121,7 @@ impl Service {
         &self.inner.clients
     }
 
-    pub fn surface(&self) -> &Surface {
+    pub fn surface(&self) -> &AgentSurface {
         &self.inner.surface
     }
 

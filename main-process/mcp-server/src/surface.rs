@@ -1,8 +1,10 @@
 //! The tables of all tools, resources and prompts. The code that starts the server adds the entries of other parts of
 //! the workbench; the server does not change for them.
 
-use crate::{Code, Failure, Progress, ToolReply, View, Workbench, WorkspaceView};
-use authority::proposals::{AgentAsk, AgentOutcome, Client};
+use crate::{
+    AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ToolError, ToolErrorCode, ToolReply,
+};
+use authority::proposals::{AgentCallOutcome, AgentClient, AgentRequest};
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
 };
@@ -14,17 +16,17 @@ use tokio_util::sync::CancellationToken;
 
 /// One call of a tool. The tool reads all its data from `view`.
 #[derive(Clone)]
-pub struct Call {
-    pub view: Arc<View>,
+pub struct AgentCall {
+    pub view: Arc<AgentView>,
     pub mode: McpMode,
-    pub workbench: Arc<dyn Workbench>,
+    pub workbench: Arc<dyn AgentWorkbench>,
     pub arguments: JsonObject,
     /// The caller. `inherits` holds the key of the closed connection that owns the proposal named in the arguments.
-    pub client: Client,
+    pub client: AgentClient,
     /// Fires when the client cancels the call.
     pub cancelled: CancellationToken,
     /// Sends progress notifications to the client.
-    pub progress: Progress,
+    pub progress: ProgressReporter,
     /// Whether the client supports sampling.
     pub can_sample: bool,
     /// The reply of the client's model or the reason it failed, set after a tool requested sampling.
@@ -38,18 +40,18 @@ pub struct SampledReply {
     pub model: String,
 }
 
-impl Call {
-    pub fn workspace(&self) -> Result<&Arc<WorkspaceView>, Failure> {
-        self.view.workspace.as_ref().ok_or_else(Failure::no_workspace)
+impl AgentCall {
+    pub fn workspace(&self) -> Result<&Arc<AgentWorkspaceView>, ToolError> {
+        self.view.workspace.as_ref().ok_or_else(ToolError::no_workspace)
     }
 
     /// Parses the arguments and rejects unknown keys.
-    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
         parse_arguments(&self.arguments)
     }
 
     /// Submits a request to the review queue and waits until the result is durable.
-    pub async fn submit(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
+    pub async fn submit(&self, ask: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
         let (done, answered) = tokio::sync::oneshot::channel();
         let reply = Box::new(move |result| drop(done.send(result)));
         self.workbench.ask(self.client.clone(), ask, reply);
@@ -60,9 +62,9 @@ impl Call {
     }
 }
 
-impl Call {
+impl AgentCall {
     /// Like [`Call::ask`], for a thread that may block.
-    pub fn ask_and_wait(&self, ask: AgentAsk) -> Result<AgentOutcome, Failure> {
+    pub fn ask_and_wait(&self, ask: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
         let (done, answered) = std::sync::mpsc::channel();
         let reply = Box::new(move |result| drop(done.send(result)));
         self.workbench.ask(self.client.clone(), ask, reply);
@@ -73,22 +75,22 @@ impl Call {
     }
 }
 
-fn service_ended() -> Failure {
-    Failure::new(Code::ServiceUnavailable, "Draftboard quit before it answered")
+fn service_ended() -> ToolError {
+    ToolError::new(ToolErrorCode::ServiceUnavailable, "Draftboard quit before it answered")
         .hint("Call list_proposals to see whether the request was recorded.")
 }
 
 /// Parses arguments and rejects unknown keys.
-pub(crate) fn parse_arguments<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Failure> {
+pub(crate) fn parse_arguments<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, ToolError> {
     // Clients may pass null for an omitted argument.
     let given: JsonObject =
         arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
     serde_json::from_value(Value::Object(given)).map_err(|error| invalid_arguments(&error))
 }
 
-fn invalid_arguments(error: &serde_json::Error) -> Failure {
+fn invalid_arguments(error: &serde_json::Error) -> ToolError {
     let message = error.to_string();
-    let failure = Failure::new(Code::BadRequest, format!("Invalid arguments: {message}"))
+    let failure = ToolError::new(ToolErrorCode::BadRequest, format!("Invalid arguments: {message}"))
         .hint("See the tool's inputSchema for every argument.");
     // "unknown field `x`", "missing field `x`"
     match message.split('`').nth(1).filter(|_| message.contains("field `")) {
@@ -97,13 +99,13 @@ fn invalid_arguments(error: &serde_json::Error) -> Failure {
     }
 }
 
-pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<ToolReply, Failure>> + Send>>;
-type ImmediateToolFn = Arc<dyn Fn(&Call) -> Result<ToolReply, Failure> + Send + Sync>;
-type AsyncToolFn = Arc<dyn Fn(Call) -> ReplyFuture + Send + Sync>;
+pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<ToolReply, ToolError>> + Send>>;
+type ImmediateToolFn = Arc<dyn Fn(&AgentCall) -> Result<ToolReply, ToolError> + Send + Sync>;
+type AsyncToolFn = Arc<dyn Fn(AgentCall) -> ReplyFuture + Send + Sync>;
 
 /// An envelope that the tool wrote itself.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct RawEnvelope {
     /// Compact JSON.
     pub json: String,
     pub is_error: bool,
@@ -111,15 +113,15 @@ pub struct Written {
 
 /// The next step of a tool that writes its own envelope.
 #[derive(Debug, Clone)]
-pub enum Step {
-    Answer(Written),
+pub enum RawToolStep {
+    Answer(RawEnvelope),
     /// Sends these `sampling/createMessage` parameters to the client's model, then calls the tool again.
     Sample(Value),
 }
 
-pub type Stepping = Pin<Box<dyn Future<Output = Step> + Send>>;
-type RawToolFn = Arc<dyn Fn(Call) -> Stepping + Send + Sync>;
-type ForwardFn = Arc<dyn Fn(Call) -> crate::Passing + Send + Sync>;
+pub type RawStepFuture = Pin<Box<dyn Future<Output = RawToolStep> + Send>>;
+type RawToolFn = Arc<dyn Fn(AgentCall) -> RawStepFuture + Send + Sync>;
+type ForwardFn = Arc<dyn Fn(AgentCall) -> crate::ForwardFuture + Send + Sync>;
 
 #[derive(Clone)]
 pub(crate) enum ToolHandler {
@@ -136,13 +138,13 @@ pub(crate) enum ToolHandler {
 
 /// Annotations that tell a client how a tool behaves.
 #[derive(Debug, Clone, Copy)]
-pub struct Hints {
+pub struct ToolHints {
     pub read_only: bool,
     pub idempotent: bool,
 }
 
 #[derive(Clone)]
-pub struct Tool {
+pub struct SurfaceTool {
     pub group: &'static str,
     pub definition: ToolDefinition,
     /// Listed in guarded mode only.
@@ -154,7 +156,7 @@ pub struct Tool {
     pub(crate) handler: ToolHandler,
 }
 
-impl Tool {
+impl SurfaceTool {
     /// A read-only tool. `data` is the schema of the `data` field of its envelope.
     pub fn read(
         group: &'static str,
@@ -163,7 +165,7 @@ impl Tool {
         description: &'static str,
         input: Value,
         data: Value,
-        run: impl Fn(&Call) -> Result<ToolReply, Failure> + Send + Sync + 'static,
+        run: impl Fn(&AgentCall) -> Result<ToolReply, ToolError> + Send + Sync + 'static,
     ) -> Self {
         Self::new(group, name, title, description, input, data, ToolHandler::Immediate(Arc::new(run)))
     }
@@ -176,7 +178,7 @@ impl Tool {
         description: &'static str,
         input: Value,
         data: Value,
-        run: impl Fn(Call) -> ReplyFuture + Send + Sync + 'static,
+        run: impl Fn(AgentCall) -> ReplyFuture + Send + Sync + 'static,
     ) -> Self {
         Self::new(group, name, title, description, input, data, ToolHandler::Slow(Arc::new(run)))
     }
@@ -207,7 +209,7 @@ impl Tool {
         description: &'static str,
         (input, required): (Value, &[&str]),
         data: Value,
-        run: impl Fn(Call) -> ReplyFuture + Send + Sync + 'static,
+        run: impl Fn(AgentCall) -> ReplyFuture + Send + Sync + 'static,
     ) -> Self {
         let mut tool =
             Self::new(group, name, title, description, input, data, ToolHandler::Writer(Arc::new(run)));
@@ -252,8 +254,8 @@ impl Tool {
         group: &'static str,
         [name, title, description]: [&'static str; 3],
         input: Value,
-        hints: Hints,
-        run: impl Fn(Call) -> Stepping + Send + Sync + 'static,
+        hints: ToolHints,
+        run: impl Fn(AgentCall) -> RawStepFuture + Send + Sync + 'static,
     ) -> Self {
         let annotations = ToolAnnotations::new()
             .read_only(hints.read_only)
@@ -313,7 +315,7 @@ fn object(value: Value) -> JsonObject {
 
 /// An input of a resource; when it changes, the resource changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Depends {
+pub enum ResourceInput {
     Content,
     Types,
     Presence,
@@ -332,20 +334,20 @@ pub enum Depends {
 
 /// The text of a resource as read once.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub struct ResourceDocument {
     pub mime: &'static str,
     pub text: String,
 }
 
 /// Receives the URI as the client requested it.
-type ResourceReadFn = Arc<dyn Fn(&Call, &str) -> Result<Document, Failure> + Send + Sync>;
+type ResourceReadFn = Arc<dyn Fn(&AgentCall, &str) -> Result<ResourceDocument, ToolError> + Send + Sync>;
 /// Returns whether the resource at a URI differs between two views.
-type ResourceDiffersFn = Arc<dyn Fn(&View, &View, &str) -> bool + Send + Sync>;
+type ResourceDiffersFn = Arc<dyn Fn(&AgentView, &AgentView, &str) -> bool + Send + Sync>;
 
 /// A resource, or a template when its URI has parts in braces; the call's arguments hold these parts under their
 /// names.
 #[derive(Clone)]
-pub struct Resource {
+pub struct SurfaceResource {
     pub uri: &'static str,
     /// Legacy URIs that are accepted and not listed.
     pub aliases: Vec<&'static str>,
@@ -353,7 +355,7 @@ pub struct Resource {
     pub title: &'static str,
     pub description: &'static str,
     pub mime: &'static str,
-    pub depends: &'static [Depends],
+    pub depends: &'static [ResourceInput],
     /// Refines a change of `depends`. Without it, every such change is a change of the resource.
     pub differs: Option<ResourceDiffersFn>,
     pub read: ResourceReadFn,
@@ -361,7 +363,7 @@ pub struct Resource {
     pub complete: Option<CompletionFn>,
 }
 
-impl Resource {
+impl SurfaceResource {
     pub fn is_template(&self) -> bool {
         self.uri.contains('{')
     }
@@ -393,10 +395,10 @@ fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
     pieces.next().is_none().then_some(parts)
 }
 
-type PromptTextFn = Arc<dyn Fn(&Call) -> Result<String, Failure> + Send + Sync>;
+type PromptTextFn = Arc<dyn Fn(&AgentCall) -> Result<String, ToolError> + Send + Sync>;
 /// A partly typed argument to complete.
-pub struct Completing<'a> {
-    pub view: &'a View,
+pub struct CompletionRequest<'a> {
+    pub view: &'a AgentView,
     pub argument: &'a str,
     pub typed: &'a str,
     /// The arguments already filled in.
@@ -405,12 +407,12 @@ pub struct Completing<'a> {
 
 /// Matching values, best first, and the total number of matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Completed {
+pub struct CompletionValues {
     pub values: Vec<String>,
     pub total: usize,
 }
 
-impl Completed {
+impl CompletionValues {
     /// Sorts values that start with the typed text before values that contain it.
     pub fn matching(all: Vec<String>, typed: &str) -> Self {
         let typed = typed.to_lowercase();
@@ -422,25 +424,25 @@ impl Completed {
     }
 }
 
-pub type CompletionFn = Arc<dyn Fn(&Completing<'_>) -> Completed + Send + Sync>;
+pub type CompletionFn = Arc<dyn Fn(&CompletionRequest<'_>) -> CompletionValues + Send + Sync>;
 
 #[derive(Clone)]
-pub struct Prompt {
+pub struct SurfacePrompt {
     pub definition: PromptDefinition,
     /// The prompt text, sent as a user message.
     pub text: PromptTextFn,
     pub complete: CompletionFn,
 }
 
-impl Prompt {
+impl SurfacePrompt {
     /// Arguments are `(name, description, required)`.
     pub fn new(
         name: &str,
         title: &str,
         description: &str,
         arguments: &[(&str, &str, bool)],
-        words: impl Fn(&Call) -> Result<String, Failure> + Send + Sync + 'static,
-        complete: impl Fn(&Completing<'_>) -> Completed + Send + Sync + 'static,
+        words: impl Fn(&AgentCall) -> Result<String, ToolError> + Send + Sync + 'static,
+        complete: impl Fn(&CompletionRequest<'_>) -> CompletionValues + Send + Sync + 'static,
     ) -> Self {
         let arguments = arguments.iter().map(|(name, description, required)| {
             PromptArgument::new(*name).with_description(*description).with_required(*required)
@@ -453,14 +455,14 @@ impl Prompt {
 
 /// All tools, resources and prompts that the server offers.
 #[derive(Clone, Default)]
-pub struct Surface {
+pub struct AgentSurface {
     pub(crate) instructions: &'static str,
-    tools: BTreeMap<String, Arc<Tool>>,
-    resources: Vec<Arc<Resource>>,
-    prompts: BTreeMap<String, Arc<Prompt>>,
+    tools: BTreeMap<String, Arc<SurfaceTool>>,
+    resources: Vec<Arc<SurfaceResource>>,
+    prompts: BTreeMap<String, Arc<SurfacePrompt>>,
 }
 
-impl Surface {
+impl AgentSurface {
     /// An empty surface with these server instructions.
     pub fn new(instructions: &'static str) -> Self {
         Self { instructions, ..Self::default() }
@@ -482,25 +484,25 @@ impl Surface {
     }
 
     /// Replaces a tool of the same name.
-    pub fn add_tool(&mut self, tool: Tool) {
+    pub fn add_tool(&mut self, tool: SurfaceTool) {
         self.tools.insert(tool.name().to_owned(), Arc::new(tool));
     }
 
-    pub fn add_resource(&mut self, resource: Resource) {
+    pub fn add_resource(&mut self, resource: SurfaceResource) {
         self.resources.retain(|known| known.uri != resource.uri);
         self.resources.push(Arc::new(resource));
     }
 
-    pub fn add_prompt(&mut self, prompt: Prompt) {
+    pub fn add_prompt(&mut self, prompt: SurfacePrompt) {
         self.prompts.insert(prompt.definition.name.clone(), Arc::new(prompt));
     }
 
     /// Sorted by name, so that the list is stable.
-    pub fn tools(&self, mode: McpMode) -> impl Iterator<Item = &Arc<Tool>> {
+    pub fn tools(&self, mode: McpMode) -> impl Iterator<Item = &Arc<SurfaceTool>> {
         self.tools.values().filter(move |tool| is_offered(tool, mode))
     }
 
-    pub fn tool(&self, name: &str, mode: McpMode) -> Option<&Arc<Tool>> {
+    pub fn tool(&self, name: &str, mode: McpMode) -> Option<&Arc<SurfaceTool>> {
         self.tools.get(name).filter(|tool| is_offered(tool, mode))
     }
 
@@ -514,25 +516,25 @@ impl Surface {
         self.tools.get(name).is_some_and(|tool| tool.guarded)
     }
 
-    pub fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<SurfaceResource>> {
         self.resources.iter()
     }
 
     /// Returns the resource that matches a URI, with its template parts.
-    pub(crate) fn resource(&self, uri: &str) -> Option<(&Arc<Resource>, JsonObject)> {
+    pub(crate) fn resource(&self, uri: &str) -> Option<(&Arc<SurfaceResource>, JsonObject)> {
         self.resources.iter().find_map(|resource| Some((resource, resource.matches(uri)?)))
     }
 
-    pub fn prompts(&self) -> impl Iterator<Item = &Arc<Prompt>> {
+    pub fn prompts(&self) -> impl Iterator<Item = &Arc<SurfacePrompt>> {
         self.prompts.values()
     }
 
-    pub(crate) fn prompt(&self, name: &str) -> Option<&Arc<Prompt>> {
+    pub(crate) fn prompt(&self, name: &str) -> Option<&Arc<SurfacePrompt>> {
         self.prompts.get(name)
     }
 }
 
-fn is_offered(tool: &Tool, mode: McpMode) -> bool {
+fn is_offered(tool: &SurfaceTool, mode: McpMode) -> bool {
     match mode {
         McpMode::Off => false,
         McpMode::Observe => !tool.guarded,

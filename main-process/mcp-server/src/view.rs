@@ -1,17 +1,17 @@
 //! The server's access to the workbench: an immutable view, and the few requests that a view cannot answer.
 
-use crate::{Doings, Guests};
+use crate::{ActionRuns, ProxiedTools};
 use authority::{
-    Problems, Snapshot,
-    proposals::{AgentAsk, AgentOutcome, Client, Queue},
+    ProblemIndex, Snapshot,
+    proposals::{AgentCallOutcome, AgentClient, AgentRequest, ReviewQueue},
 };
 use shared_protocol::{
     BoardId, BoardKind, Change, ElementId, NodeId, Refusal, Revision,
-    messages::{Patch, Presence, Status},
-    previews::PreviewsView,
-    proposal::Act,
-    review::Element,
-    terraform::{CostView, Deployment, Finding},
+    messages::{Patch, Presence, WorkspaceStatus},
+    preview_sessions::PreviewsView,
+    proposal::ProposedAction,
+    review::ProposedElement,
+    terraform::{CostView, DeploymentState, TerraformFindingView},
 };
 use std::{
     any::Any,
@@ -23,21 +23,21 @@ use tokio::sync::watch;
 
 /// The state of the workbench at one point in time.
 #[derive(Debug, Clone, Default)]
-pub struct View {
+pub struct AgentView {
     /// Changes whenever content, types or workspace change. Results computed for one generation stay valid within it.
     pub generation: u64,
-    pub workspace: Option<Arc<WorkspaceView>>,
-    pub specs: Option<Arc<dyn Specs>>,
+    pub workspace: Option<Arc<AgentWorkspaceView>>,
+    pub specs: Option<Arc<dyn SpecsView>>,
     /// The review queue; tools show each client only its own proposals.
-    pub review: Queue,
+    pub review: ReviewQueue,
     /// Changes whenever the queue changes.
     pub review_stamp: u64,
     /// Tools of managed servers and manifests.
-    pub guests: Guests,
+    pub guests: ProxiedTools,
 }
 
 /// The spec bundles of the hosting process. The spec tools of that process downcast to their own type.
-pub trait Specs: Any + fmt::Debug + Send + Sync {
+pub trait SpecsView: Any + fmt::Debug + Send + Sync {
     /// Returns a summary of each bundle.
     fn bundles(&self) -> Vec<serde_json::Value>;
 
@@ -45,7 +45,7 @@ pub trait Specs: Any + fmt::Debug + Send + Sync {
     fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
 
     /// Returns the bundles with these changes applied. Returns `None` when the changes touch no bundle.
-    fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn Specs>>;
+    fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn SpecsView>>;
 
     /// Returns the entities that match a query, best first.
     fn find(&self, query: &str, most: usize) -> Vec<FoundEntity>;
@@ -61,27 +61,27 @@ pub struct FoundEntity {
 }
 
 #[derive(Debug, Clone)]
-pub struct WorkspaceView {
+pub struct AgentWorkspaceView {
     /// The folder's own name, never its path.
     pub root: String,
     /// The project's name.
     pub name: String,
     pub snapshot: Snapshot,
     pub presence: Presence,
-    pub status: Status,
+    pub status: WorkspaceStatus,
     /// The project file as JSON, not redacted; the server redacts it.
     pub config: Arc<serde_json::Value>,
     /// Computed on first use and shared by the views of one generation.
-    pub problems: Arc<OnceLock<Problems>>,
+    pub problems: Arc<OnceLock<ProblemIndex>>,
     /// The known deployment state of each node.
-    pub deployments: Arc<BTreeMap<NodeId, Deployment>>,
+    pub deployments: Arc<BTreeMap<NodeId, DeploymentState>>,
     /// The current preview sessions.
     pub previews: Arc<PreviewsView>,
 }
 
-impl WorkspaceView {
-    pub fn problems(&self) -> &Problems {
-        self.problems.get_or_init(|| Problems::of(&self.snapshot))
+impl AgentWorkspaceView {
+    pub fn problems(&self) -> &ProblemIndex {
+        self.problems.get_or_init(|| ProblemIndex::check_all(&self.snapshot))
     }
 
     pub fn revision(&self) -> Revision {
@@ -102,9 +102,9 @@ impl WorkspaceView {
     }
 }
 
-impl View {
+impl AgentView {
     /// Returns the spec bundles when they have this type.
-    pub fn specs<T: Specs>(&self) -> Option<&T> {
+    pub fn specs<T: SpecsView>(&self) -> Option<&T> {
         let specs: &dyn Any = self.specs.as_deref()?;
         specs.downcast_ref()
     }
@@ -116,9 +116,9 @@ impl View {
 
 /// A request to draw a board without a window.
 #[derive(Debug, Clone)]
-pub struct Picture {
+pub struct BoardImageRequest {
     pub board: BoardId,
-    pub of: PictureOf,
+    pub of: BoardImageSubject,
     /// Elements drawn as selected.
     pub selection: Vec<ElementId>,
     /// The longest side in pixels.
@@ -127,7 +127,7 @@ pub struct Picture {
 }
 
 #[derive(Debug, Clone)]
-pub enum PictureOf {
+pub enum BoardImageSubject {
     Board,
     /// Only the area around these elements.
     Elements(Vec<ElementId>),
@@ -136,23 +136,23 @@ pub enum PictureOf {
     /// The diff of a proposal drawn over the current board, cropped to the touched elements.
     Proposal {
         after: Box<Snapshot>,
-        elements: Vec<Element>,
+        elements: Vec<ProposedElement>,
     },
 }
 
 /// The generated Terraform files of a board and their problems.
 #[derive(Debug, Clone, Default)]
-pub struct Hcl {
+pub struct BoardHcl {
     /// Keyed by path within the board's folder.
     pub files: BTreeMap<String, Arc<str>>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TerraformFindingView>,
 }
-pub type AskReply = Box<dyn FnOnce(Result<AgentOutcome, Refusal>) + Send>;
+pub type AgentReplyFn = Box<dyn FnOnce(Result<AgentCallOutcome, Refusal>) + Send>;
 
 /// The workbench, implemented by the hosting process. `changes_since` and `picture` may block; the server calls them
 /// on blocking threads.
-pub trait Workbench: Send + Sync + 'static {
-    fn view(&self) -> Arc<View>;
+pub trait AgentWorkbench: Send + Sync + 'static {
+    fn view(&self) -> Arc<AgentView>;
 
     /// Notified after each new view.
     fn changed(&self) -> watch::Receiver<u64>;
@@ -162,21 +162,24 @@ pub trait Workbench: Send + Sync + 'static {
 
     /// Runs a request of an agent to the review queue and returns immediately. Calls `reply` once, after the result
     /// is durable or refused.
-    fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply);
+    fn ask(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn);
 
     /// The runs of accepted actions.
-    fn doings(&self) -> &Doings;
+    fn doings(&self) -> &ActionRuns;
 
     /// Returns the project file change that merging these fields requires.
-    fn configured(&self, fields: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal>;
+    fn configured(
+        &self,
+        fields: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<ProposedAction, Refusal>;
 
     /// Returns a PNG.
-    fn picture(&self, snapshot: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal>;
+    fn picture(&self, snapshot: &Snapshot, picture: &BoardImageRequest) -> Result<Vec<u8>, Refusal>;
 
     /// Regenerates only changed blocks; the first call for a large board takes longer.
-    fn hcl(&self, workspace: &WorkspaceView, board: BoardId) -> Result<Hcl, Refusal>;
+    fn hcl(&self, workspace: &AgentWorkspaceView, board: BoardId) -> Result<BoardHcl, Refusal>;
 
-    fn cost(&self, workspace: &WorkspaceView, board: BoardId) -> Result<CostView, Refusal>;
+    fn cost(&self, workspace: &AgentWorkspaceView, board: BoardId) -> Result<CostView, Refusal>;
 
     /// Milliseconds since 1970, UTC.
     fn now(&self) -> u64;

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Bench, Talk, call_over_http, edge, service_in};
-use mcp_server::{Surface, Workbench, http::Limits};
+use mcp_server::{AgentSurface, AgentWorkbench, http::HttpLimits};
 use serde_json::{Value, json};
 use shared_protocol::{ProposalState, mcp::McpMode};
 use std::{collections::BTreeSet, sync::Arc};
@@ -104,7 +104,7 @@ async fn every_reading_tool_sees_the_draft_and_nobody_elses() {
     assert_eq!(config, ok(&mut mine, "get_project_config", json!({})).await);
     // All tools that read the workspace accept `view`.
     let without = ["get_available_resource_types", "list_proposals", "get_proposal", "list_upstreams"];
-    for tool in Surface::core().tools(McpMode::Observe) {
+    for tool in AgentSurface::core().tools(McpMode::Observe) {
         let takes = tool.definition.input_schema["properties"].get("view").is_some();
         assert_eq!(takes, !without.contains(&tool.name()), "{}", tool.name());
         if takes {
@@ -149,7 +149,7 @@ async fn a_picture_of_a_proposal_is_of_the_clients_own() {
 async fn without_a_connection_the_answer_tells_how_to_go_on() {
     let bench = Bench::new();
     let service = service_in(&bench, McpMode::Guarded);
-    let edge = edge(&service, Limits::default());
+    let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
     let first = call_over_http(address, "add_resource", bucket("first")).await;
     let id = first["data"]["proposal"]["id"].as_str().unwrap().to_owned();
@@ -191,7 +191,7 @@ async fn without_a_connection_the_answer_tells_how_to_go_on() {
 #[tokio::test]
 async fn what_is_said_about_a_submission_is_the_same_for_every_tool() {
     let (bench, mut talk) = talk().await;
-    for tool in Surface::core().tools(McpMode::Guarded).filter(|tool| tool.guarded) {
+    for tool in AgentSurface::core().tools(McpMode::Guarded).filter(|tool| tool.guarded) {
         let schema = &tool.definition.input_schema;
         let has = |key: &str| schema["properties"].get(key).is_some();
         assert_eq!((has("rationale"), has("supersedes")), (has("title"), has("title")), "{}", tool.name());

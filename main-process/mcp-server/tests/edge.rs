@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Bench, TOKEN, edge, exchange, read_answer, request, service, text_of, tool_call};
-use mcp_server::http::Limits;
+use mcp_server::http::HttpLimits;
 use std::time::Duration;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
@@ -28,7 +28,7 @@ async fn assert_alive(address: std::net::SocketAddr) {
 async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
     let bench = Bench::new();
     let service = service(&bench);
-    let edge = edge(&service, Limits::default());
+    let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
     let token = bearer();
     let good = ("authorization", token.as_str());
@@ -107,10 +107,10 @@ async fn each_wrong_way_in_gets_its_status_and_learns_nothing() {
 async fn too_much_or_too_slow_is_refused_and_the_server_stays_up() {
     let bench = Bench::new();
     let service = service(&bench);
-    let limits = Limits {
+    let limits = HttpLimits {
         body_timeout: Duration::from_millis(300),
         header_timeout: Duration::from_millis(300),
-        ..Limits::default()
+        ..HttpLimits::default()
     };
     let edge = edge(&service, limits);
     let address = edge.address();
@@ -156,7 +156,7 @@ async fn too_much_or_too_slow_is_refused_and_the_server_stays_up() {
 async fn a_thousand_connections_do_not_keep_the_server_from_its_work() {
     let bench = Bench::new();
     let service = service(&bench);
-    let edge = edge(&service, Limits::default());
+    let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
     let mut open = Vec::new();
     for _ in 0..1_000 {
@@ -189,7 +189,7 @@ async fn a_thousand_connections_do_not_keep_the_server_from_its_work() {
 async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
     let bench = Bench::new();
     let service = service(&bench);
-    let edge = edge(&service, Limits { requests_per_client: 0, ..Limits::default() });
+    let edge = edge(&service, HttpLimits { requests_per_client: 0, ..HttpLimits::default() });
     let address = edge.address();
     let token = bearer();
     let answer =
@@ -203,7 +203,7 @@ async fn a_client_that_asks_too_much_at_once_is_told_to_wait() {
 async fn a_session_ends_without_content_and_is_gone() {
     let bench = Bench::new();
     let service = service(&bench);
-    let edge = edge(&service, Limits::default());
+    let edge = edge(&service, HttpLimits::default());
     let address = edge.address();
     let token = bearer();
     let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"leaver","version":"1"}}}"#;
@@ -246,7 +246,7 @@ async fn the_whole_answer_is_text_in_sessions_of_every_version() {
     let bench = Bench::new();
     bench.add_buckets(100);
     let service = service(&bench);
-    let edge = edge(&service, Limits::default());
+    let edge = edge(&service, HttpLimits::default());
     let (address, token) = (edge.address(), bearer());
     let headers = [
         ("authorization", token.as_str()),

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Bench, Talk, service_in};
-use mcp_server::{Code, Failure, Guest, Guests, Tool};
+use mcp_server::{ProxiedTool, ProxiedTools, SurfaceTool, ToolError, ToolErrorCode};
 use serde_json::{Value, json};
 use shared_protocol::{
     mcp::McpMode,
@@ -12,8 +12,8 @@ use shared_protocol::{
 };
 use std::sync::Arc;
 
-fn echo(name: &str) -> Tool {
-    let guest = Guest {
+fn echo(name: &str) -> SurfaceTool {
+    let guest = ProxiedTool {
         name: name.to_owned(),
         title: Some("Echo".to_owned()),
         description: "Says it again\u{202e}".to_owned(),
@@ -23,14 +23,14 @@ fn echo(name: &str) -> Tool {
         destructive: true,
         idempotent: false,
     };
-    Tool::guest(&guest, |call| {
+    SurfaceTool::guest(&guest, |call| {
         Box::pin(async move {
             match call.arguments.get("text").and_then(Value::as_str) {
                 Some(text) => Ok(json!({
                     "content": [{ "type": "text", "text": text }], "structuredContent": { "said": text }, "isError": false
                 })
                 .to_string()),
-                None => Err(Failure::new(Code::ValidationError, "Invalid arguments").field("arguments")),
+                None => Err(ToolError::new(ToolErrorCode::ValidationError, "Invalid arguments").field("arguments")),
             }
         })
     })
@@ -68,7 +68,7 @@ async fn names(talk: &mut Talk) -> Vec<String> {
 async fn a_dynamic_example_of_the_surface() {
     let bench = Bench::new();
     // A forwarded tool with the name of an own tool is not offered.
-    bench.show_guests(Guests::new([echo("files__echo"), echo("search")], server()));
+    bench.show_guests(ProxiedTools::new([echo("files__echo"), echo("search")], server()));
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::legacy(&service).await;
     let listed = talk.ask("tools/list", json!({})).await;
@@ -84,7 +84,7 @@ async fn a_dynamic_example_of_the_surface() {
 #[tokio::test]
 async fn it_is_passed_on_as_it_is_in_mode_guarded_alone() {
     let bench = Bench::new();
-    bench.show_guests(Guests::new([echo("files__echo")], server()));
+    bench.show_guests(ProxiedTools::new([echo("files__echo")], server()));
     let service = service_in(&bench, McpMode::Guarded);
     let mut talk = Talk::legacy(&service).await;
     let call = |arguments: Value| json!({ "name": "files__echo", "arguments": arguments });
@@ -119,12 +119,12 @@ async fn tools_that_come_and_go_are_told_once_for_a_moment() {
     let mut talk = Talk::legacy(&service).await;
     for count in 0..20 {
         let tools = (0..count).map(|number| echo(&format!("files__echo_{number}")));
-        bench.show_guests(Guests::new(tools, server()));
+        bench.show_guests(ProxiedTools::new(tools, server()));
     }
     talk.notice("notifications/tools/list_changed").await;
     assert!(names(&mut talk).await.contains(&"files__echo_18".to_owned()));
     // The same tools of a server with a new state cause no notification.
-    let guests = Guests::new([echo("files__echo")], server());
+    let guests = ProxiedTools::new([echo("files__echo")], server());
     bench.show_guests(guests.clone());
     talk.notice("notifications/tools/list_changed").await;
     bench.show_guests(guests.with_upstreams(server()));

@@ -5,12 +5,12 @@
 mod common;
 
 use common::{Bench, TOKEN, Talk, call_over_http, edge, exchange, request, service, service_in};
-use mcp_server::{Service, Surface, Workbench, http::Limits};
+use mcp_server::{AgentService, AgentSurface, AgentWorkbench, http::HttpLimits};
 use serde_json::{Value, json};
 use shared_protocol::{ProposalState, mcp::McpMode};
 use std::{collections::BTreeSet, sync::Arc};
 
-fn guarded(bench: &Arc<Bench>) -> Service {
+fn guarded(bench: &Arc<Bench>) -> AgentService {
     service_in(bench, McpMode::Guarded)
 }
 
@@ -264,7 +264,7 @@ async fn project_tools_ask_a_person() {
             "{tool}"
         );
     }
-    let acts: Vec<String> = bench.view().review.iter().map(|p| p.act.clone().unwrap().words()).collect();
+    let acts: Vec<String> = bench.view().review.iter().map(|p| p.act.clone().unwrap().describe()).collect();
     assert_eq!(acts.len(), 4);
 }
 
@@ -312,7 +312,7 @@ async fn a_second_client_reads_and_touches_only_its_own() {
 async fn without_a_connection_the_id_is_what_leads_to_a_draft() {
     let bench = Bench::new();
     let service = guarded(&bench);
-    let edge = edge(&service, Limits::default());
+    let edge = edge(&service, HttpLimits::default());
     let call = async |tool: &str, arguments: Value| call_over_http(edge.address(), tool, arguments).await;
     let first = call("add_resource", bucket("first")).await;
     let id = &first["data"]["proposal"]["id"];
@@ -365,9 +365,9 @@ async fn in_observe_every_tool_that_proposes_says_so() {
     let service = service(&bench);
     let mut talk = Talk::modern(&service);
     let all: BTreeSet<String> =
-        Surface::core().tools(McpMode::Guarded).map(|tool| tool.name().to_owned()).collect();
+        AgentSurface::core().tools(McpMode::Guarded).map(|tool| tool.name().to_owned()).collect();
     let observed: BTreeSet<String> =
-        Surface::core().tools(McpMode::Observe).map(|tool| tool.name().to_owned()).collect();
+        AgentSurface::core().tools(McpMode::Observe).map(|tool| tool.name().to_owned()).collect();
     let guarded: Vec<&String> = all.difference(&observed).collect();
     assert!(guarded.len() >= 14, "{guarded:?}");
     let listed = talk.ask("tools/list", json!({})).await;
@@ -415,7 +415,7 @@ async fn nothing_that_an_agent_can_say_decides() {
         assert_eq!(bench.snapshot().revision(), revision, "{what}");
     };
     let names: Vec<String> =
-        Surface::core().tools(McpMode::Guarded).map(|tool| tool.name().to_owned()).collect();
+        AgentSurface::core().tools(McpMode::Guarded).map(|tool| tool.name().to_owned()).collect();
     for name in &names {
         for word in ["accept", "approve", "reject", "decide", "confirm", "grant", "review"] {
             assert!(name.split('_').all(|part| part != word), "{name}");
@@ -457,7 +457,7 @@ async fn nothing_that_an_agent_can_say_decides() {
             waits(&bench, method);
         }
     }
-    let edge = edge(&service, Limits::default());
+    let edge = edge(&service, HttpLimits::default());
     let bearer = format!("Bearer {TOKEN}");
     for path in ["/accept", "/review", "/decide", "/proposals", "/mcp/review", "/sessions", "/health"] {
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH"] {

@@ -4,10 +4,11 @@
 mod common;
 
 use common::{Bench, Talk, service_in};
-use mcp_server::{Done, Said, Workbench};
+use mcp_server::{ActionResult, AgentWorkbench, OutputLine};
 use serde_json::{Value, json};
 use shared_protocol::{
-    Code, ProposalId, ProposalState, Refusal, mcp::McpMode, proposal::Act, terraform::RunOperation,
+    ProposalId, ProposalState, Refusal, RefusalCode, mcp::McpMode, proposal::ProposedAction,
+    terraform::TerraformOperation,
 };
 use std::{
     sync::{
@@ -30,7 +31,7 @@ async fn begin(talk: &mut Talk, arguments: Value) -> u64 {
 }
 
 /// Waits for the newest proposal and returns it.
-async fn asked(bench: &Bench) -> (ProposalId, Act) {
+async fn asked(bench: &Bench) -> (ProposalId, ProposedAction) {
     let mut changed = bench.changed();
     loop {
         if let Some(proposal) = bench.view().review.iter().max_by_key(|proposal| proposal.number) {
@@ -52,8 +53,8 @@ fn outcome() -> Value {
     })
 }
 
-fn line(text: &str, error: bool) -> Said {
-    Said { text: text.to_owned(), error }
+fn line(text: &str, error: bool) -> OutputLine {
+    OutputLine { text: text.to_owned(), error }
 }
 
 #[tokio::test]
@@ -84,13 +85,13 @@ async fn a_run_is_followed_line_by_line_from_the_question_to_its_end() {
     let call =
         begin(&mut talk, json!({ "command": "apply", "confirmed": true, "rationale": "It is time" })).await;
     let (id, act) = asked(&bench).await;
-    assert!(matches!(act, Act::Run { operation: RunOperation::Apply, .. }));
+    assert!(matches!(act, ProposedAction::Run { operation: TerraformOperation::Apply, .. }));
     bench.doings().begin(id);
     bench.accept(id);
     let lines: Vec<String> = (0..1_200).map(|number| format!("line {number}")).collect();
     bench.doings().say(id, lines.iter().map(|text| line(text, false)));
     bench.doings().say(id, [line("careful", true)]);
-    bench.doings().done(id, Done::well("run 1 (apply) succeeded", outcome()));
+    bench.doings().done(id, ActionResult::well("run 1 (apply) succeeded", outcome()));
     let answer = envelope(&mut talk, call).await;
     assert_eq!(answer["ok"], json!(true), "{answer}");
     let data = &answer["data"];
@@ -143,8 +144,8 @@ async fn a_call_that_nobody_decides_gives_a_run_id_and_the_run_can_be_asked_abou
     let running = envelope(&mut talk, begun).await;
     assert_eq!(running["data"]["status"], json!("running"), "{running}");
     assert_eq!(running["data"]["lines"][0]["line"], json!("Initializing"));
-    let failed = Refusal::new(Code::NotFound, "neither terraform nor tofu was found");
-    bench.doings().done(id, Done::refused(failed));
+    let failed = Refusal::new(RefusalCode::NotFound, "neither terraform nor tofu was found");
+    bench.doings().done(id, ActionResult::refused(failed));
     let ended = talk.call("get_run", run.clone()).await;
     assert_eq!(
         (&ended["data"]["status"], &ended["data"]["error"]["code"]),
@@ -154,7 +155,7 @@ async fn a_call_that_nobody_decides_gives_a_run_id_and_the_run_can_be_asked_abou
     // After a restart only the proposal remains.
     let fresh = Bench::new();
     fresh.review(|queue, _| *queue = bench.view().review.clone());
-    fresh.review(|queue, _| drop(queue.came_of(id, "run 1 (plan) succeeded")));
+    fresh.review(|queue, _| drop(queue.record_outcome(id, "run 1 (plan) succeeded")));
     let mut again = Talk::modern(&service_in(&fresh, McpMode::Guarded));
     let told = again.call("get_run", run).await;
     assert_eq!(
@@ -212,7 +213,7 @@ async fn giving_up_withdraws_what_nobody_has_decided_and_stops_what_changes_noth
             talk.call("get_run", json!({ "runId": id })).await;
             assert!(!stopped.load(Ordering::SeqCst), "a lost connection does not cut off an apply");
         }
-        bench.doings().done(id, Done::well("done", outcome()));
+        bench.doings().done(id, ActionResult::well("done", outcome()));
     }
 }
 
@@ -222,8 +223,8 @@ async fn a_project_tool_that_waits_answers_with_the_project() {
     let call = json!({ "name": "save_project", "arguments": { "waitSeconds": 60 } });
     let begun = talk.begin("tools/call", call).await;
     let (id, act) = asked(&bench).await;
-    assert_eq!(act, Act::Save);
-    bench.doings().done(id, Done::well("saved revision 1: 1 files", Value::Null));
+    assert_eq!(act, ProposedAction::Save);
+    bench.doings().done(id, ActionResult::well("saved revision 1: 1 files", Value::Null));
     bench.accept(id);
     let answer = envelope(&mut talk, begun).await;
     let data = &answer["data"];

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Bench, Talk, service};
 use serde_json::{Value, json};
-use shared_protocol::terraform::Deployment;
+use shared_protocol::terraform::DeploymentState;
 use std::sync::Arc;
 
 fn first_node(bench: &Arc<Bench>) -> shared_protocol::NodeId {
@@ -79,7 +79,7 @@ async fn what_is_deployed_is_told_everywhere_and_to_subscribers() {
     assert_eq!(before["data"][&id], json!("pending"));
     talk.ask("resources/subscribe", json!({ "uri": "terrastudio://diagram/current" })).await;
     talk.ask("resources/subscribe", json!({ "uri": "draftboard://hcl/main.tf" })).await;
-    bench.deploy(first_node(&bench), Deployment::Failed);
+    bench.deploy(first_node(&bench), DeploymentState::Failed);
     let told = talk.notice("notifications/resources/updated").await;
     assert_eq!(told["params"]["uri"], json!("terrastudio://diagram/current"));
     assert_eq!(talk.call("get_deployment_status", json!({})).await["data"][&id], json!("failed"));

@@ -7,7 +7,7 @@ use common::{Bench, Talk, service};
 use serde_json::{Value, json};
 use shared_protocol::{
     ElementId,
-    messages::{Presence, Viewport},
+    messages::{BoardViewport, Presence},
     v0::{ComponentRegistry, GraphSnapshot},
 };
 use std::{collections::BTreeSet, sync::Arc};
@@ -30,7 +30,7 @@ async fn an_agent_knows_what_is_selected_what_is_on_screen_and_what_changed() {
     bench.see(Presence {
         board: Some(board),
         selection: vec![ElementId::Node(node)],
-        viewports: vec![(board, Viewport { x: 10.0, y: 20.0, zoom: 0.5 })],
+        viewports: vec![(board, BoardViewport { x: 10.0, y: 20.0, zoom: 0.5 })],
         ..Presence::default()
     });
     let mut talk = talk(&bench).await;

@@ -1,9 +1,9 @@
 //! The notifications that preview sessions send to the rest of the process.
 
-use shared_protocol::{NodeId, previews::PreviewsView};
+use shared_protocol::{NodeId, preview_sessions::PreviewsView};
 
 /// Receives what changes in the sessions. No method may block: the sessions' thread calls them.
-pub trait Around: Send + Sync {
+pub trait PreviewEvents: Send + Sync {
     /// At least one session differs from the last view.
     fn tell(&self, view: &PreviewsView);
 

@@ -28,20 +28,20 @@ mod touched_pages;
 mod views;
 mod window_queue;
 
-pub use events::Around;
+pub use events::PreviewEvents;
 pub use launcher::{PreviewLauncher, PreviewProcess};
 pub use previewed_workspace::PreviewedWorkspace;
 pub use screenshot::png;
 pub use touched_pages::pages_touched;
-pub use window_queue::{MAX_QUEUED, ToWindow};
+pub use window_queue::{MAX_QUEUED_WINDOW_MESSAGES, PreviewWindowMessage};
 
 use arc_swap::ArcSwapOption;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rustix::event::{EventfdFlags, eventfd};
 use shared_protocol::{
-    Code, NodeId, Refusal,
-    preview::Screen,
-    previews::{Pixels, PreviewAnswer, PreviewGesture, PreviewRequest, SessionId},
+    NodeId, Refusal, RefusalCode,
+    preview_sessions::{PreviewGesture, PreviewId, PreviewImage, PreviewRequest, PreviewResponse},
+    preview_wire::PreviewScreen,
     request::Responder,
 };
 use std::{
@@ -62,24 +62,24 @@ const MAX_QUEUED_ORDERS: usize = 1_024;
 pub enum PreviewOrder {
     Request {
         request: PreviewRequest,
-        responder: Responder<PreviewAnswer>,
+        responder: Responder<PreviewResponse>,
     },
     Gesture {
-        session: SessionId,
+        session: PreviewId,
         gesture: PreviewGesture,
     },
     /// Attaches a window: it gets the memory of every session, then changes.
-    Attach(Sender<ToWindow>),
+    Attach(Sender<PreviewWindowMessage>),
     /// Draws a page of another state, in a session that nobody sees.
     Picture {
         workspace: Box<PreviewedWorkspace>,
         route: NodeId,
-        screen: Screen,
-        responder: Responder<Pixels>,
+        screen: PreviewScreen,
+        responder: Responder<PreviewImage>,
     },
     /// Fonts of the system for characters that a session lacks.
     Fonts {
-        session: SessionId,
+        session: PreviewId,
         fonts: Vec<FontFile>,
     },
     /// The workspace changed.
@@ -89,7 +89,7 @@ pub enum PreviewOrder {
 
 /// The handle to the sessions' thread.
 #[derive(Clone)]
-pub struct Link {
+pub struct PreviewsHandle {
     orders: Sender<PreviewOrder>,
     wake: Arc<OwnedFd>,
     workspace: Arc<ArcSwapOption<PreviewedWorkspace>>,
@@ -97,7 +97,7 @@ pub struct Link {
     try_ended: Arc<AtomicBool>,
 }
 
-impl Link {
+impl PreviewsHandle {
     /// The orders wait until [`start`] gets their receiver.
     pub fn new() -> io::Result<(Self, Receiver<PreviewOrder>)> {
         let (orders, queue) = bounded(MAX_QUEUED_ORDERS);
@@ -116,7 +116,7 @@ impl Link {
     }
 
     /// The response comes later, from another thread.
-    pub fn request(&self, request: PreviewRequest, responder: Responder<PreviewAnswer>) {
+    pub fn request(&self, request: PreviewRequest, responder: Responder<PreviewResponse>) {
         if let Err(refused) = self.send(PreviewOrder::Request { request, responder })
             && let (PreviewOrder::Request { responder, .. }, refusal) = *refused
         {
@@ -126,7 +126,7 @@ impl Link {
 
     /// Sends a gesture without a response. A full queue drops it, because the next one carries the newest pointer; only the
     /// end of a try, which nothing follows, is never dropped.
-    pub fn gesture(&self, session: SessionId, gesture: PreviewGesture) {
+    pub fn gesture(&self, session: PreviewId, gesture: PreviewGesture) {
         let ends_try = matches!(&gesture, PreviewGesture::Try(tried) if tried.is_empty());
         if self.send(PreviewOrder::Gesture { session, gesture }).is_err() && ends_try {
             self.try_ended.store(true, Ordering::Release);
@@ -139,7 +139,7 @@ impl Link {
         self.try_ended.swap(false, Ordering::AcqRel)
     }
 
-    pub fn attach(&self, queue: Sender<ToWindow>) {
+    pub fn attach(&self, queue: Sender<PreviewWindowMessage>) {
         if self.send(PreviewOrder::Attach(queue)).is_err() {
             tracing::error!("window shows no previews: their queue of orders is full");
         }
@@ -150,8 +150,8 @@ impl Link {
         &self,
         workspace: PreviewedWorkspace,
         route: NodeId,
-        screen: Screen,
-        responder: Responder<Pixels>,
+        screen: PreviewScreen,
+        responder: Responder<PreviewImage>,
     ) {
         let order = PreviewOrder::Picture { workspace: Box::new(workspace), route, screen, responder };
         if let Err(refused) = self.send(order)
@@ -181,11 +181,12 @@ impl Link {
                 Ok(())
             }
             Err(TrySendError::Full(order)) => {
-                let refusal = Refusal::new(Code::Timeout, "Too many requests are waiting for the previews");
+                let refusal =
+                    Refusal::new(RefusalCode::Timeout, "Too many requests are waiting for the previews");
                 Err(Box::new((order, refusal.hint("Try again in a moment."))))
             }
             Err(TrySendError::Disconnected(order)) => {
-                Err(Box::new((order, Refusal::new(Code::NoWorkspace, "Draftboard is closing"))))
+                Err(Box::new((order, Refusal::new(RefusalCode::NoWorkspace, "Draftboard is closing"))))
             }
         }
     }
@@ -198,9 +199,9 @@ impl Link {
 
 /// Starts the sessions' thread. It starts their processes as well and outlives them.
 pub fn start(
-    link: Link,
+    link: PreviewsHandle,
     orders: Receiver<PreviewOrder>,
-    events: Arc<dyn Around>,
+    events: Arc<dyn PreviewEvents>,
     launcher: PreviewLauncher,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new()

@@ -23,8 +23,8 @@
 
 use crate::peer::PreviewPeer;
 use shared_protocol::{
-    preview::InstanceBox,
-    previews::{Failed, SessionState},
+    preview_sessions::{PreviewFailure, PreviewSessionStatus},
+    preview_wire::InstanceBox,
 };
 use std::time::{Duration, Instant};
 
@@ -39,10 +39,10 @@ pub(crate) enum SessionLifecycle {
         at: Instant,
         /// The process ended by a crash; one that could not be started did not crash.
         after_crash: bool,
-        failure: Failed,
+        failure: PreviewFailure,
     },
     /// The process ended, and no other starts until a person restarts the session or a quarantined file changes.
-    Failed(Failed),
+    Failed(PreviewFailure),
     Stopped,
 }
 
@@ -115,16 +115,18 @@ pub(crate) enum FontDelivery {
 }
 
 impl SessionLifecycle {
-    pub(crate) fn state(&self) -> SessionState {
+    pub(crate) fn state(&self) -> PreviewSessionStatus {
         match self {
             Self::Live(live) => match live.phase {
-                LoadPhase::Starting(_) => SessionState::Creating,
-                LoadPhase::Probing { .. } | LoadPhase::Loading { .. } => SessionState::Loading,
-                LoadPhase::Ready => SessionState::Ready,
-                LoadPhase::Reloading { .. } => SessionState::Reloading,
+                LoadPhase::Starting(_) => PreviewSessionStatus::Creating,
+                LoadPhase::Probing { .. } | LoadPhase::Loading { .. } => PreviewSessionStatus::Loading,
+                LoadPhase::Ready => PreviewSessionStatus::Ready,
+                LoadPhase::Reloading { .. } => PreviewSessionStatus::Reloading,
             },
-            Self::Restarting { failure, .. } | Self::Failed(failure) => SessionState::Failed(failure.clone()),
-            Self::Stopped => SessionState::Stopped,
+            Self::Restarting { failure, .. } | Self::Failed(failure) => {
+                PreviewSessionStatus::Failed(failure.clone())
+            }
+            Self::Stopped => PreviewSessionStatus::Stopped,
         }
     }
 
@@ -150,7 +152,7 @@ impl SessionLifecycle {
     }
 
     /// Any state to `Restarting`, or to `Failed` without a time for the restart.
-    pub(crate) fn fail(&mut self, failure: Failed, restart_at: Option<Instant>, after_crash: bool) {
+    pub(crate) fn fail(&mut self, failure: PreviewFailure, restart_at: Option<Instant>, after_crash: bool) {
         *self = match restart_at {
             Some(at) => Self::Restarting { at, after_crash, failure },
             None => Self::Failed(failure),

@@ -2,13 +2,13 @@
 //! process answers in time. Nothing here blocks, and no message is passed on before [`Conversation`] accepted it.
 
 use crate::{launcher::PreviewProcess, scene::SentScene};
-use frame_memory::{Channel, ChannelError, FrameMemory};
+use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameMemory};
 use processes::{ExitReason, ProcessGroup, cpu_ticks};
 use shared_protocol::{
-    frame::{FrameError, decode_json, encode_json},
-    preview::{
-        Conversation, FromPreview, InputEvent, MAX_EVENTS, MAX_FROM_PREVIEW, MAX_TO_PREVIEW, Screen,
-        ToPreview, Violation,
+    framing::{FramingError, decode_json, encode_json},
+    preview_wire::{
+        FromPreview, MAX_FROM_PREVIEW_BYTES, MAX_INPUT_EVENTS, MAX_TO_PREVIEW_BYTES, PreviewInputEvent,
+        PreviewProtocolValidator, PreviewProtocolViolation, PreviewScreen, ToPreview,
     },
 };
 use std::{
@@ -38,7 +38,7 @@ const IDLE_PING_INTERVAL: Duration = Duration::from_secs(5);
 const MAX_STDERR_BYTES: usize = 8 << 10;
 /// Font searches for one process. A process reports each character once, so an honest one needs few.
 const MAX_FONT_REQUESTS: usize = 64;
-const MAX_QUEUED_INPUT_EVENTS: usize = 2 * MAX_EVENTS;
+const MAX_QUEUED_INPUT_EVENTS: usize = 2 * MAX_INPUT_EVENTS;
 
 /// The reason why the conversation with a process is over.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) enum PeerFailure {
     Exited(ExitReason),
     TimedOut,
     /// It broke a rule of the protocol.
-    Violated(Violation),
+    Violated(PreviewProtocolViolation),
     /// It sent bytes that are no message.
     Malformed(String),
 }
@@ -83,8 +83,8 @@ struct PendingPing {
 
 pub(crate) struct PreviewPeer {
     process: Option<ProcessGroup>,
-    channel: Channel,
-    conversation: Conversation,
+    channel: DescriptorChannel,
+    conversation: PreviewProtocolValidator,
     outgoing: VecDeque<OutgoingMessage>,
     queued_bytes: usize,
     stderr: Option<ChildStderr>,
@@ -97,7 +97,7 @@ pub(crate) struct PreviewPeer {
     idle_since: Instant,
     pub(crate) generation: u32,
     pub(crate) memory: Option<Arc<FrameMemory>>,
-    input: Vec<InputEvent>,
+    input: Vec<PreviewInputEvent>,
     fonts: BTreeSet<FontFile>,
     font_requests: usize,
     /// The last turn ended before every received message was handled.
@@ -116,8 +116,8 @@ impl PreviewPeer {
         }
         Self {
             process,
-            channel: Channel::new(channel, MAX_FROM_PREVIEW),
-            conversation: Conversation::new(build),
+            channel: DescriptorChannel::new(channel, MAX_FROM_PREVIEW_BYTES),
+            conversation: PreviewProtocolValidator::new(build),
             outgoing: VecDeque::new(),
             queued_bytes: 0,
             stderr,
@@ -161,15 +161,15 @@ impl PreviewPeer {
         message: &ToPreview,
         descriptor: Option<Arc<dyn AsFd + Send + Sync>>,
     ) -> Result<(), String> {
-        let bytes = encode_json(message, MAX_TO_PREVIEW).map_err(|error| error.to_string())?;
-        self.conversation.sending(message);
+        let bytes = encode_json(message, MAX_TO_PREVIEW_BYTES).map_err(|error| error.to_string())?;
+        self.conversation.record_sent(message);
         self.queued_bytes += bytes.len();
         self.outgoing.push_back(OutgoingMessage { bytes, sent: 0, descriptor });
         Ok(())
     }
 
     /// Makes a frame memory of this size and sends it.
-    pub(crate) fn send_screen(&mut self, screen: Screen) -> Result<(), String> {
+    pub(crate) fn send_screen(&mut self, screen: PreviewScreen) -> Result<(), String> {
         let [width, height] = screen.pixels();
         let memory = Arc::new(FrameMemory::new(width, height).map_err(|error| error.to_string())?);
         self.generation += 1;
@@ -223,9 +223,9 @@ impl PreviewPeer {
     }
 
     /// Queues pointer and key events until the process is not busy. Keeps the last of several movements in a row.
-    pub(crate) fn queue_input(&mut self, events: Vec<InputEvent>) {
+    pub(crate) fn queue_input(&mut self, events: Vec<PreviewInputEvent>) {
         for event in events {
-            let is_move = |event: &InputEvent| matches!(event, InputEvent::Move { .. });
+            let is_move = |event: &PreviewInputEvent| matches!(event, PreviewInputEvent::Move { .. });
             if is_move(&event) && self.input.last().is_some_and(is_move) {
                 self.input.pop();
             }
@@ -240,7 +240,7 @@ impl PreviewPeer {
     }
 
     pub(crate) fn send_input(&mut self) {
-        let rest = self.input.split_off(self.input.len().min(MAX_EVENTS));
+        let rest = self.input.split_off(self.input.len().min(MAX_INPUT_EVENTS));
         let events = std::mem::replace(&mut self.input, rest);
         if let Err(error) = self.send(&ToPreview::Input { events }, None) {
             tracing::debug!(%error, "input of a preview lost");
@@ -288,9 +288,9 @@ impl PreviewPeer {
                     break;
                 }
             };
-            let message: FromPreview =
-                decode_json(&frame).map_err(|error: FrameError| PeerFailure::Malformed(error.to_string()))?;
-            self.conversation.received(&message).map_err(PeerFailure::Violated)?;
+            let message: FromPreview = decode_json(&frame)
+                .map_err(|error: FramingError| PeerFailure::Malformed(error.to_string()))?;
+            self.conversation.check_received(&message).map_err(PeerFailure::Violated)?;
             match &message {
                 FromPreview::Hello { .. } => self.is_greeted = true,
                 FromPreview::Pong { .. } if self.conversation.last_pong() == self.last_ping => {
@@ -305,9 +305,9 @@ impl PreviewPeer {
     }
 
     /// A closed channel is explained by the exit of the process.
-    fn failure(&mut self, error: ChannelError) -> PeerFailure {
+    fn failure(&mut self, error: DescriptorChannelError) -> PeerFailure {
         match error {
-            ChannelError::Ended => PeerFailure::Exited(self.exit_reason()),
+            DescriptorChannelError::Ended => PeerFailure::Exited(self.exit_reason()),
             other => PeerFailure::Malformed(other.to_string()),
         }
     }

@@ -2,7 +2,7 @@
 
 use authority::Snapshot;
 use journal::WorkspaceFiles;
-use shared_protocol::{BoardKind, Node, NodeId, PropKey, Value, previews::ComponentView};
+use shared_protocol::{BoardKind, Node, NodeId, PropKey, PropValue, preview_sessions::ComponentView};
 use std::{collections::BTreeMap, sync::Arc};
 use workspace::{Workspace, component_texts, components_of, kit};
 
@@ -70,7 +70,7 @@ impl PreviewedWorkspace {
         let key = PropKey::parse("path").ok()?;
         let mut pages = self.snapshot.nodes_on(board).filter(|node| node.type_id.as_str() == PAGE_TYPE);
         let found = pages
-            .find(|node| self.snapshot.effective_prop(node, &key).and_then(Value::as_text) == Some(path));
+            .find(|node| self.snapshot.effective_prop(node, &key).and_then(PropValue::as_text) == Some(path));
         found.map(|node| node.id)
     }
 

@@ -7,11 +7,12 @@ use crate::{
     thread::SessionsThread,
 };
 use shared_protocol::{
-    Code, NodeId, Refusal,
-    preview::{MAX_EVENTS, MAX_ID, Screen},
-    previews::{
-        MAX_SESSIONS, PreviewAnswer, PreviewGesture, PreviewRequest, SessionId, SessionState, Shown, Tried,
+    NodeId, Refusal, RefusalCode,
+    preview_sessions::{
+        MAX_PREVIEW_SESSIONS, PreviewGesture, PreviewId, PreviewRequest, PreviewResponse,
+        PreviewSessionStatus, PreviewTarget, TransientPropValue,
     },
+    preview_wire::{MAX_INPUT_EVENTS, MAX_PREVIEW_ID_CHARS, PreviewScreen},
     request::Responder,
 };
 use std::{
@@ -26,18 +27,18 @@ impl SessionsThread {
     pub(crate) fn request(
         &mut self,
         request: PreviewRequest,
-        responder: Responder<PreviewAnswer>,
+        responder: Responder<PreviewResponse>,
         now: Instant,
     ) {
         let Some(workspace) = self.newest_workspace() else {
-            return responder.send(Err(Refusal::new(Code::NoWorkspace, "No workspace is open")));
+            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
         };
-        let done = |()| PreviewAnswer::Done;
+        let done = |()| PreviewResponse::Done;
         let answer = match request {
             PreviewRequest::Start { shows, screen } => self.begin(&workspace, shows, screen, now),
-            PreviewRequest::List => Ok(PreviewAnswer::All(Box::new(self.view()))),
+            PreviewRequest::List => Ok(PreviewResponse::All(Box::new(self.view()))),
             PreviewRequest::Log { session, after } => {
-                self.session(session).map(|session| PreviewAnswer::Log(session.log.after(after)))
+                self.session(session).map(|session| PreviewResponse::Log(session.log.after(after)))
             }
             PreviewRequest::Shot { session, path } => {
                 return self.request_screenshot(session, path, responder, now);
@@ -62,25 +63,27 @@ impl SessionsThread {
     fn begin(
         &mut self,
         workspace: &PreviewedWorkspace,
-        shows: Shown,
-        screen: Screen,
+        shows: PreviewTarget,
+        screen: PreviewScreen,
         now: Instant,
-    ) -> Result<PreviewAnswer, Refusal> {
-        if self.sessions.values().filter(|session| session.picture_of.is_none()).count() >= MAX_SESSIONS {
-            let message = format!("{MAX_SESSIONS} previews are open already");
-            return Err(Refusal::new(Code::LimitExceeded, message).hint("Close one of them first."));
+    ) -> Result<PreviewResponse, Refusal> {
+        if self.sessions.values().filter(|session| session.picture_of.is_none()).count()
+            >= MAX_PREVIEW_SESSIONS
+        {
+            let message = format!("{MAX_PREVIEW_SESSIONS} previews are open already");
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Close one of them first."));
         }
         check_screen(screen)?;
         check_shown(workspace, &shows)?;
         let id = self.add(shows, screen);
         self.restart(workspace, id, now)?;
-        Ok(PreviewAnswer::Started(id))
+        Ok(PreviewResponse::Started(id))
     }
 
     fn restart(
         &mut self,
         workspace: &PreviewedWorkspace,
-        id: SessionId,
+        id: PreviewId,
         now: Instant,
     ) -> Result<(), Refusal> {
         let session = self.sessions.get_mut(&id).ok_or_else(|| no_session(id))?;
@@ -91,20 +94,20 @@ impl SessionsThread {
     pub(crate) fn navigate(
         &mut self,
         workspace: &PreviewedWorkspace,
-        id: SessionId,
+        id: PreviewId,
         route: NodeId,
     ) -> Result<(), Refusal> {
-        check_shown(workspace, &Shown::Route(route))?;
+        check_shown(workspace, &PreviewTarget::Route(route))?;
         let session = self.session(id)?;
-        if matches!(session.shows, Shown::Route(_)) {
-            session.show(Shown::Route(route));
+        if matches!(session.shows, PreviewTarget::Route(_)) {
+            session.show(PreviewTarget::Route(route));
             return Ok(());
         }
-        Err(Refusal::new(Code::BadRequest, "This preview shows one component and no pages")
+        Err(Refusal::new(RefusalCode::BadRequest, "This preview shows one component and no pages")
             .hint("Start another preview on a page."))
     }
 
-    fn set_screen(&mut self, id: SessionId, screen: Screen, now: Instant) -> Result<(), Refusal> {
+    fn set_screen(&mut self, id: PreviewId, screen: PreviewScreen, now: Instant) -> Result<(), Refusal> {
         check_screen(screen)?;
         if self.session(id)?.set_screen(screen, now) == Some(SessionEvent::Memory) {
             self.send_memory(id);
@@ -114,19 +117,20 @@ impl SessionsThread {
 
     fn request_screenshot(
         &mut self,
-        id: SessionId,
+        id: PreviewId,
         path: String,
-        responder: Responder<PreviewAnswer>,
+        responder: Responder<PreviewResponse>,
         now: Instant,
     ) {
         let path = PathBuf::from(path);
         if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
             let message = format!("{} does not end in .png", path.display());
-            return responder.send(Err(Refusal::new(Code::BadRequest, message).field("path")));
+            return responder.send(Err(Refusal::new(RefusalCode::BadRequest, message).field("path")));
         }
         match self.session(id) {
-            Ok(session) if session.lifecycle.state() == SessionState::Stopped => {
-                let refusal = Refusal::new(Code::Conflict, format!("{id} is stopped and shows nothing"));
+            Ok(session) if session.lifecycle.state() == PreviewSessionStatus::Stopped => {
+                let refusal =
+                    Refusal::new(RefusalCode::Conflict, format!("{id} is stopped and shows nothing"));
                 responder.send(Err(refusal.hint("Restart it first.")));
             }
             Ok(session) => {
@@ -139,24 +143,26 @@ impl SessionsThread {
     }
 
     /// Handles a gesture of the window. Drops everything beyond the limits.
-    pub(crate) fn gesture(&mut self, id: SessionId, gesture: PreviewGesture) {
+    pub(crate) fn gesture(&mut self, id: PreviewId, gesture: PreviewGesture) {
         let Ok(session) = self.session(id) else { return };
         match gesture {
             PreviewGesture::Input(mut events) => {
-                events.truncate(MAX_EVENTS);
+                events.truncate(MAX_INPUT_EVENTS);
                 if let Some(live) = session.lifecycle.live_mut() {
                     live.peer.queue_input(events);
                 }
             }
             PreviewGesture::Try(mut tried) => {
                 tried.truncate(MAX_TRIED_VALUES);
-                tried.retain(|tried: &Tried| tried.instance.len() <= MAX_ID * 4 && tried.path.len() <= 1_024);
+                tried.retain(|tried: &TransientPropValue| {
+                    tried.instance.len() <= MAX_PREVIEW_ID_CHARS * 4 && tried.path.len() <= 1_024
+                });
                 session.try_out(tried);
             }
         }
     }
 
-    pub(crate) fn session(&mut self, id: SessionId) -> Result<&mut PreviewSession, Refusal> {
+    pub(crate) fn session(&mut self, id: PreviewId) -> Result<&mut PreviewSession, Refusal> {
         self.sessions
             .get_mut(&id)
             .filter(|session| session.picture_of.is_none())
@@ -164,34 +170,34 @@ impl SessionsThread {
     }
 }
 
-pub(crate) fn check_screen(screen: Screen) -> Result<(), Refusal> {
+pub(crate) fn check_screen(screen: PreviewScreen) -> Result<(), Refusal> {
     if screen.is_valid() {
         return Ok(());
     }
     let message = format!("A screen of {} × {} cannot be shown", screen.width, screen.height);
-    Err(Refusal::new(Code::BadRequest, message).field("screen").hint("Use sides from 1 to 4096."))
+    Err(Refusal::new(RefusalCode::BadRequest, message).field("screen").hint("Use sides from 1 to 4096."))
 }
 
-pub(crate) fn check_shown(workspace: &PreviewedWorkspace, shows: &Shown) -> Result<(), Refusal> {
+pub(crate) fn check_shown(workspace: &PreviewedWorkspace, shows: &PreviewTarget) -> Result<(), Refusal> {
     match shows {
-        Shown::Route(route) if workspace.page(*route).is_some() => Ok(()),
-        Shown::Route(route) => {
+        PreviewTarget::Route(route) if workspace.page(*route).is_some() => Ok(()),
+        PreviewTarget::Route(route) => {
             let message = format!("{route} is not a page of an interface board");
-            Err(Refusal::new(Code::NotFound, message).field("route"))
+            Err(Refusal::new(RefusalCode::NotFound, message).field("route"))
         }
-        Shown::Component { component } | Shown::Variant { component, .. } => {
+        PreviewTarget::Component { component } | PreviewTarget::Variant { component, .. } => {
             let Some(found) = workspace.component(component) else {
                 let known = workspace.components.iter().map(|known| known.id.as_str());
                 let message = format!("There is no component `{component}`");
-                return Err(Refusal::new(Code::NotFound, message)
+                return Err(Refusal::new(RefusalCode::NotFound, message)
                     .field("component")
                     .suggest(authority::similar(component, known)));
             };
             match shows {
-                Shown::Variant { variant, .. } if !found.variants.contains(variant) => {
+                PreviewTarget::Variant { variant, .. } if !found.variants.contains(variant) => {
                     let message = format!("{component} has no variant `{variant}`");
                     let known = found.variants.iter().map(String::as_str);
-                    Err(Refusal::new(Code::NotFound, message)
+                    Err(Refusal::new(RefusalCode::NotFound, message)
                         .field("variant")
                         .suggest(authority::similar(variant, known)))
                 }
@@ -201,7 +207,7 @@ pub(crate) fn check_shown(workspace: &PreviewedWorkspace, shows: &Shown) -> Resu
     }
 }
 
-fn no_session(id: SessionId) -> Refusal {
-    Refusal::new(Code::NotFound, format!("There is no {id}"))
+fn no_session(id: PreviewId) -> Refusal {
+    Refusal::new(RefusalCode::NotFound, format!("There is no {id}"))
         .hint("`draftboard preview list` lists the open previews.")
 }

@@ -5,9 +5,9 @@ use crate::previewed_workspace::PreviewedWorkspace;
 use authority::Snapshot;
 use serde_json::Map;
 use shared_protocol::{
-    Node, NodeId, OverrideScope, PropKey, Standing, Value,
-    preview::{MAX_INSTANCES, SceneInstance, SceneOverride, Target, ToPreview},
-    previews::{Shown, Tried},
+    Node, NodeId, OverrideResolution, OverrideScope, PropKey, PropValue,
+    preview_sessions::{PreviewTarget, TransientPropValue},
+    preview_wire::{MAX_SCREEN_INSTANCES, SceneInstance, SceneOverride, SceneTarget, ToPreview},
     v0::JsonPointer,
 };
 use std::{
@@ -25,7 +25,7 @@ const MAX_PAGE_PICTURES: usize = 64;
 /// Everything that a preview shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PageScene {
-    pub(crate) target: Target,
+    pub(crate) target: SceneTarget,
     pub(crate) instances: Vec<SceneInstance>,
     pub(crate) overrides: Vec<SceneOverride>,
     /// Texts by file.
@@ -38,13 +38,13 @@ pub(crate) struct PageScene {
 impl PageScene {
     pub(crate) fn of(
         workspace: &PreviewedWorkspace,
-        shows: &Shown,
-        tried: &[Tried],
+        shows: &PreviewTarget,
+        tried: &[TransientPropValue],
         left_out: &BTreeSet<String>,
     ) -> Self {
         let (target, instances, title, missing) = match shows {
-            Shown::Route(route) => {
-                let target = Target::Route { route: route.to_string() };
+            PreviewTarget::Route(route) => {
+                let target = SceneTarget::Route { route: route.to_string() };
                 match workspace.page(*route) {
                     Some(page) => {
                         // A workspace with a component for pages defines their frame itself.
@@ -58,13 +58,13 @@ impl PageScene {
                     }
                 }
             }
-            Shown::Component { component } => {
+            PreviewTarget::Component { component } => {
                 let (title, missing) = alone(workspace, component);
-                (Target::Component { component: component.clone() }, Vec::new(), title, missing)
+                (SceneTarget::Component { component: component.clone() }, Vec::new(), title, missing)
             }
-            Shown::Variant { component, variant } => {
+            PreviewTarget::Variant { component, variant } => {
                 let (title, missing) = alone(workspace, component);
-                let target = Target::Variant { component: component.clone(), variant: variant.clone() };
+                let target = SceneTarget::Variant { component: component.clone(), variant: variant.clone() };
                 (target, Vec::new(), format!("{title}: {variant}"), missing)
             }
         };
@@ -131,7 +131,7 @@ pub(crate) fn instances(snapshot: &Snapshot, page: &Node, with_page: bool) -> Ve
         let Some(node) = snapshot.node(id) else { continue };
         // Notes and frames are no part of an interface.
         let Some(def) = snapshot.type_of(node).filter(|def| def.boards.len() == 1) else { continue };
-        if found.len() >= MAX_INSTANCES {
+        if found.len() >= MAX_SCREEN_INSTANCES {
             break;
         }
         let mut props: Map<String, serde_json::Value> = node
@@ -165,19 +165,23 @@ fn in_order(snapshot: &Snapshot, container: &Node) -> Vec<NodeId> {
 fn path_of(snapshot: &Snapshot, page: NodeId) -> Option<String> {
     let node = snapshot.node(page)?;
     let path = PropKey::parse("path").ok().and_then(|key| snapshot.effective_prop(node, &key));
-    Some(path.and_then(Value::as_text).map_or_else(|| node.name.to_string(), str::to_owned))
+    Some(path.and_then(PropValue::as_text).map_or_else(|| node.name.to_string(), str::to_owned))
 }
 
-fn json(value: &Value) -> serde_json::Value {
+fn json(value: &PropValue) -> serde_json::Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
 /// Saved overrides, then tried values: a later one wins.
-pub(crate) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> Vec<SceneOverride> {
+pub(crate) fn overrides(
+    snapshot: &Snapshot,
+    shows: &PreviewTarget,
+    tried: &[TransientPropValue],
+) -> Vec<SceneOverride> {
     let (scope, owner) = match shows {
-        Shown::Route(_) => (OverrideScope::App, None),
-        Shown::Component { component } => (OverrideScope::Component, Some(component.clone())),
-        Shown::Variant { component, variant } => {
+        PreviewTarget::Route(_) => (OverrideScope::App, None),
+        PreviewTarget::Component { component } => (OverrideScope::Component, Some(component.clone())),
+        PreviewTarget::Variant { component, variant } => {
             (OverrideScope::Component, Some(format!("{component}@{variant}")))
         }
     };
@@ -186,12 +190,12 @@ pub(crate) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> 
         .filter(|(key, _)| key.scope == scope && owner.as_ref().is_none_or(|owner| key.owner() == owner));
     let mut kept: Vec<(bool, SceneOverride)> = kept
         .filter_map(|(key, over)| match snapshot.standing(key, over) {
-            Standing::Applies(instance) => {
+            OverrideResolution::Applies(instance) => {
                 let (path, value) = (key.path.clone(), json(&over.value));
                 let is_named = instance == key.instance;
                 Some((is_named, SceneOverride { instance: instance.to_string(), path, value }))
             }
-            Standing::Orphaned(_) => None,
+            OverrideResolution::Orphaned(_) => None,
         })
         .collect();
     // An override that names its instance wins over one that was matched to it.
@@ -204,7 +208,7 @@ pub(crate) fn overrides(snapshot: &Snapshot, shows: &Shown, tried: &[Tried]) -> 
             value: json(&tried.value),
         })
     });
-    kept.chain(tried).take(MAX_INSTANCES).collect()
+    kept.chain(tried).take(MAX_SCREEN_INSTANCES).collect()
 }
 
 /// Time of change and size of a file; `None` for a missing one.

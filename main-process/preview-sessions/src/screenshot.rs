@@ -1,10 +1,10 @@
 //! Screenshots of sessions: the only case in which main reads pixels.
 
-use frame_memory::{FrameMemory, Taken};
+use frame_memory::{FrameCopy, FrameMemory};
 use shared_protocol::{
-    Code, Refusal,
-    preview::Screen,
-    previews::{Pixels, PreviewAnswer},
+    Refusal, RefusalCode,
+    preview_sessions::{PreviewImage, PreviewResponse},
+    preview_wire::PreviewScreen,
     request::Responder,
 };
 use std::{
@@ -24,8 +24,8 @@ pub(crate) struct Screenshot {
 }
 
 pub(crate) enum ScreenshotTarget {
-    File { path: PathBuf, responder: Responder<PreviewAnswer> },
-    Pixels(Responder<Pixels>),
+    File { path: PathBuf, responder: Responder<PreviewResponse> },
+    Pixels(Responder<PreviewImage>),
 }
 
 impl Screenshot {
@@ -37,7 +37,7 @@ impl Screenshot {
     }
 
     /// Copies the newest frame and delivers it, on a thread of its own.
-    pub(crate) fn take(self, memory: &Arc<FrameMemory>, screen: Screen) {
+    pub(crate) fn take(self, memory: &Arc<FrameMemory>, screen: PreviewScreen) {
         let memory = Arc::clone(memory);
         let work = move || match copy_frame(&memory, screen) {
             Ok(pixels) => self.deliver(pixels),
@@ -49,7 +49,7 @@ impl Screenshot {
         }
     }
 
-    fn deliver(self, pixels: Pixels) {
+    fn deliver(self, pixels: PreviewImage) {
         match self.target {
             ScreenshotTarget::Pixels(responder) => responder.send(Ok(pixels)),
             ScreenshotTarget::File { path, responder } => {
@@ -60,20 +60,21 @@ impl Screenshot {
 }
 
 fn no_picture(why: &str) -> Refusal {
-    Refusal::new(Code::Internal, format!("The screenshot failed: {why}"))
+    Refusal::new(RefusalCode::Internal, format!("The screenshot failed: {why}"))
 }
 
-fn save(path: &Path, bytes: &[u8]) -> Result<PreviewAnswer, Refusal> {
+fn save(path: &Path, bytes: &[u8]) -> Result<PreviewResponse, Refusal> {
     match std::fs::write(path, bytes) {
-        Ok(()) => Ok(PreviewAnswer::Saved { path: path.display().to_string(), bytes: bytes.len() as u64 }),
+        Ok(()) => Ok(PreviewResponse::Saved { path: path.display().to_string(), bytes: bytes.len() as u64 }),
         Err(error) => {
             let message = format!("{} could not be written: {error}", path.display());
-            Err(Refusal::new(Code::StorageError, message).hint("Choose another place, or free some space."))
+            Err(Refusal::new(RefusalCode::StorageError, message)
+                .hint("Choose another place, or free some space."))
         }
     }
 }
 
-fn copy_frame(memory: &FrameMemory, screen: Screen) -> Result<Pixels, String> {
+fn copy_frame(memory: &FrameMemory, screen: PreviewScreen) -> Result<PreviewImage, String> {
     let [width, height] = screen.pixels();
     if (memory.width(), memory.height()) != (width, height) {
         return Err("the size of the screen changed".to_owned());
@@ -82,21 +83,21 @@ fn copy_frame(memory: &FrameMemory, screen: Screen) -> Result<Pixels, String> {
     let mut pixels = vec![[0; 4]; width * height];
     for _ in 0..MAX_COPY_ATTEMPTS {
         match reader.take(&mut pixels) {
-            Taken::Frame => {
+            FrameCopy::Frame => {
                 // A screen has at most some thousand pixels a side.
                 let [width, height] = [width, height].map(|side| side as u32);
-                return Ok(Pixels { width, height, rgba: pixels.into_flattened() });
+                return Ok(PreviewImage { width, height, rgba: pixels.into_flattened() });
             }
-            Taken::Torn | Taken::Nothing => std::thread::sleep(COPY_PAUSE),
+            FrameCopy::Torn | FrameCopy::NoNewFrame => std::thread::sleep(COPY_PAUSE),
         }
     }
     Err("the preview draws without a pause".to_owned())
 }
 
 /// Encodes a picture as a PNG file.
-pub fn png(pixels: &Pixels) -> Result<Vec<u8>, Refusal> {
+pub fn png(pixels: &PreviewImage) -> Result<Vec<u8>, Refusal> {
     let [width, height] = pixels.size().ok_or_else(|| no_picture("its size is wrong"))?;
     let (rows, _) = pixels.rgba.as_chunks::<4>();
-    let surface = rasteriser::Surface::from_pixels(width, height, rows);
-    surface.and_then(rasteriser::Surface::into_png).map_err(|error| no_picture(&error.to_string()))
+    let surface = rasteriser::PixelSurface::from_pixels(width, height, rows);
+    surface.and_then(rasteriser::PixelSurface::into_png).map_err(|error| no_picture(&error.to_string()))
 }

@@ -15,10 +15,12 @@ use crash_reports::CrashRole;
 use journal::{WorkspaceFiles, WorkspacePath};
 use processes::{Backoff, RestartDecision, RestartPolicy};
 use shared_protocol::{
-    Code, Refusal,
-    preview::{FromPreview, OverrideStatus, PreviewProblem, Screen, ToPreview},
-    preview::{InstanceBox, Mode},
-    previews::{Failed, LogLevel, SessionId, SessionProblem, Shown, Tried},
+    Refusal, RefusalCode,
+    preview_sessions::{
+        LogLevel, PreviewFailure, PreviewId, PreviewSessionProblem, PreviewTarget, TransientPropValue,
+    },
+    preview_wire::{FromPreview, PreviewProblem, PreviewScreen, SceneOverrideStatus, ToPreview},
+    preview_wire::{InstanceBox, PreviewMode},
     v0::PreviewLogLevel,
 };
 use std::{
@@ -57,19 +59,19 @@ pub(crate) enum SessionEvent {
 }
 
 pub(crate) struct PreviewSession {
-    pub(crate) id: SessionId,
-    pub(crate) shows: Shown,
-    pub(crate) screen: Screen,
-    pub(crate) mode: Mode,
+    pub(crate) id: PreviewId,
+    pub(crate) shows: PreviewTarget,
+    pub(crate) screen: PreviewScreen,
+    pub(crate) mode: PreviewMode,
     pub(crate) lifecycle: SessionLifecycle,
     restart_policy: RestartPolicy,
     pub(crate) title: String,
     pub(crate) selected: Option<String>,
-    pub(crate) problems: Vec<SessionProblem>,
+    pub(crate) problems: Vec<PreviewSessionProblem>,
     /// Components that are left out, each with the text that crashed the process.
     pub(crate) quarantined: BTreeMap<String, Arc<str>>,
     /// Values that are shown and not saved.
-    tried: Vec<Tried>,
+    tried: Vec<TransientPropValue>,
     /// Overrides that were reported to match nothing on the screen.
     unmatched: BTreeSet<String>,
     pub(crate) log: SessionLogLines,
@@ -80,12 +82,12 @@ pub(crate) struct PreviewSession {
 }
 
 impl PreviewSession {
-    pub(crate) fn new(id: SessionId, shows: Shown, screen: Screen) -> Self {
+    pub(crate) fn new(id: PreviewId, shows: PreviewTarget, screen: PreviewScreen) -> Self {
         Self {
             id,
             shows,
             screen,
-            mode: Mode::default(),
+            mode: PreviewMode::default(),
             lifecycle: SessionLifecycle::Stopped,
             restart_policy: RestartPolicy::new(Backoff::of_role(MAX_RESTARTS)),
             title: String::new(),
@@ -146,7 +148,7 @@ impl PreviewSession {
         // Ends the present process before the next one starts.
         self.lifecycle.stop();
         let page = self.whole_page(workspace);
-        let probes = after_crash && matches!(self.shows, Shown::Route(_));
+        let probes = after_crash && matches!(self.shows, PreviewTarget::Route(_));
         let probe = probes.then(|| ComponentProbe::new(page.used_components())).flatten();
         self.title = page.title;
         self.restart_policy.record_start(now);
@@ -161,7 +163,7 @@ impl PreviewSession {
 
     pub(crate) fn stop(&mut self) {
         self.lifecycle.stop();
-        self.refuse_screenshots(&Refusal::new(Code::Conflict, "The preview was stopped"));
+        self.refuse_screenshots(&Refusal::new(RefusalCode::Conflict, "The preview was stopped"));
     }
 
     /// Handles the end of the process: quarantines the component that ended it twice, and restarts or gives up.
@@ -187,10 +189,10 @@ impl PreviewSession {
         self.log.add(LogLevel::Error, &what);
         let decision = self.restart_policy.record_failure(now);
         let is_only_component = match &self.shows {
-            Shown::Component { component } | Shown::Variant { component, .. } => {
+            PreviewTarget::Component { component } | PreviewTarget::Variant { component, .. } => {
                 self.quarantined.contains_key(component)
             }
-            Shown::Route(_) => false,
+            PreviewTarget::Route(_) => false,
         };
         let delay = match decision {
             RestartDecision::RestartAfter { delay, .. } if !is_only_component => Some(delay),
@@ -202,9 +204,13 @@ impl PreviewSession {
             true => format!("{what}, twice. The component is in quarantine until its file changes."),
             false => what,
         };
-        self.lifecycle.fail(Failed { what, detail, again_at }, delay.map(|delay| now + delay), after_crash);
+        self.lifecycle.fail(
+            PreviewFailure { what, detail, again_at },
+            delay.map(|delay| now + delay),
+            after_crash,
+        );
         if delay.is_none() {
-            let refusal = Refusal::new(Code::Internal, "The preview ended before it drew a picture");
+            let refusal = Refusal::new(RefusalCode::Internal, "The preview ended before it drew a picture");
             self.refuse_screenshots(&refusal.hint("Open the preview's log to see why."));
         }
     }
@@ -214,7 +220,7 @@ impl PreviewSession {
         let Some(live) = self.lifecycle.live().filter(|live| live.peer.sent.page().is_some()) else { return };
         let culprit = match (live.probe(), &self.shows) {
             (Some(probe), _) => probe.current().cloned(),
-            (None, Shown::Component { component } | Shown::Variant { component, .. })
+            (None, PreviewTarget::Component { component } | PreviewTarget::Variant { component, .. })
                 if live.is_after_crash() =>
             {
                 Some(component.clone())
@@ -274,7 +280,7 @@ impl PreviewSession {
         }
     }
 
-    pub(crate) fn show(&mut self, shows: Shown) {
+    pub(crate) fn show(&mut self, shows: PreviewTarget) {
         self.shows = shows;
         self.tried.clear();
         self.selected = None;
@@ -293,12 +299,12 @@ impl PreviewSession {
         }
     }
 
-    pub(crate) fn try_out(&mut self, tried: Vec<Tried>) {
+    pub(crate) fn try_out(&mut self, tried: Vec<TransientPropValue>) {
         self.tried = tried;
         self.mark_stale();
     }
 
-    pub(crate) fn set_screen(&mut self, screen: Screen, now: Instant) -> Option<SessionEvent> {
+    pub(crate) fn set_screen(&mut self, screen: PreviewScreen, now: Instant) -> Option<SessionEvent> {
         self.screen = screen;
         let peer = self.greeted_peer()?;
         if let Err(error) = peer.send_screen(screen) {
@@ -309,9 +315,9 @@ impl PreviewSession {
         Some(SessionEvent::Memory)
     }
 
-    pub(crate) fn set_mode(&mut self, mode: Mode, now: Instant) {
+    pub(crate) fn set_mode(&mut self, mode: PreviewMode, now: Instant) {
         self.mode = mode;
-        if mode == Mode::Interact
+        if mode == PreviewMode::Interact
             && let Some(live) = self.lifecycle.live_mut()
         {
             live.hovered = None;
@@ -514,13 +520,13 @@ impl PreviewSession {
 
     /// Logs overrides that match nothing on the screen, each once. Only the process knows them: an item that a list lacks
     /// at present is an example.
-    fn report_unmatched(&mut self, statuses: &[OverrideStatus]) {
+    fn report_unmatched(&mut self, statuses: &[SceneOverrideStatus]) {
         let page = self.peer().and_then(|peer| peer.sent.page());
         let overrides = page.map_or(&[][..], |page| &page.overrides);
         let unmatched: BTreeSet<String> = overrides
             .iter()
             .zip(statuses)
-            .filter(|(_, status)| **status != OverrideStatus::Applied)
+            .filter(|(_, status)| **status != SceneOverrideStatus::Applied)
             .map(|(over, _)| format!("{}{}", over.instance, over.path))
             .collect();
         for address in unmatched.difference(&self.unmatched).take(MAX_REPORTED_OVERRIDES) {
@@ -550,8 +556,8 @@ impl PreviewSession {
     }
 }
 
-fn session_problem(problem: PreviewProblem) -> SessionProblem {
-    SessionProblem {
+fn session_problem(problem: PreviewProblem) -> PreviewSessionProblem {
+    PreviewSessionProblem {
         file: components::visible(&problem.file, 400),
         line: problem.line,
         column: problem.column,

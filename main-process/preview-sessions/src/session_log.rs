@@ -2,26 +2,26 @@
 
 use components::visible;
 use shared_protocol::{
-    preview::MAX_TOLD,
-    previews::{LogLevel, LoggedLine, MAX_LOG},
+    preview_sessions::{LogLevel, MAX_PREVIEW_LOG_LINES, PreviewLogLine},
+    preview_wire::MAX_PREVIEW_TEXT_CHARS,
 };
 use std::collections::VecDeque;
 use workspace::now;
 
 #[derive(Debug, Default)]
 pub(crate) struct SessionLogLines {
-    lines: VecDeque<LoggedLine>,
+    lines: VecDeque<PreviewLogLine>,
     logged: u64,
 }
 
 impl SessionLogLines {
     pub(crate) fn add(&mut self, level: LogLevel, message: &str) {
         self.logged += 1;
-        if self.lines.len() >= MAX_LOG {
+        if self.lines.len() >= MAX_PREVIEW_LOG_LINES {
             self.lines.pop_front();
         }
-        let message = visible(message, MAX_TOLD);
-        self.lines.push_back(LoggedLine { number: self.logged, time: now().time, level, message });
+        let message = visible(message, MAX_PREVIEW_TEXT_CHARS);
+        self.lines.push_back(PreviewLogLine { number: self.logged, time: now().time, level, message });
     }
 
     /// The number of lines so far, dropped ones included.
@@ -29,7 +29,7 @@ impl SessionLogLines {
         self.logged
     }
 
-    pub(crate) fn after(&self, number: u64) -> Vec<LoggedLine> {
+    pub(crate) fn after(&self, number: u64) -> Vec<PreviewLogLine> {
         self.lines.iter().filter(|line| line.number > number).cloned().collect()
     }
 }
@@ -41,12 +41,15 @@ mod tests {
     #[test]
     fn old_lines_go_and_numbers_stay() {
         let mut log = SessionLogLines::default();
-        for number in 0..MAX_LOG + 10 {
+        for number in 0..MAX_PREVIEW_LOG_LINES + 10 {
             log.add(LogLevel::Info, &format!("line {number}\u{202e}"));
         }
-        assert_eq!((log.logged(), log.after(0).len()), (MAX_LOG as u64 + 10, MAX_LOG));
-        let newest = log.after(MAX_LOG as u64 + 9);
-        assert_eq!((newest.len(), newest[0].number), (1, MAX_LOG as u64 + 10));
+        assert_eq!(
+            (log.logged(), log.after(0).len()),
+            (MAX_PREVIEW_LOG_LINES as u64 + 10, MAX_PREVIEW_LOG_LINES)
+        );
+        let newest = log.after(MAX_PREVIEW_LOG_LINES as u64 + 9);
+        assert_eq!((newest.len(), newest[0].number), (1, MAX_PREVIEW_LOG_LINES as u64 + 10));
         assert!(!newest[0].message.contains('\u{202e}'));
     }
 }

@@ -1,19 +1,21 @@
 //! Sessions against previews that behave and previews that do not: each is a thread at the other end of a socket.
 
-use super::{Around, Link, PreviewLauncher, PreviewOrder, PreviewProcess, ToWindow, start};
+use super::{
+    PreviewEvents, PreviewLauncher, PreviewOrder, PreviewProcess, PreviewWindowMessage, PreviewsHandle, start,
+};
 use crossbeam_channel::{Receiver, bounded};
-use frame_memory::Channel;
+use frame_memory::DescriptorChannel;
 use shared_protocol::{
     BoardId, NodeId, Refusal,
-    frame::{decode_json, encode_json},
+    framing::{decode_json, encode_json},
     messages::ToRenderer,
-    preview::{
-        FromPreview, InputEvent, LandlockLevel, MAX_EVENTS, MAX_FROM_PREVIEW, MAX_TO_PREVIEW,
-        PREVIEW_PROTOCOL, SandboxReport, Screen, ToPreview,
+    preview_sessions::{
+        PreviewGesture, PreviewId, PreviewRequest, PreviewResponse, PreviewSessionStatus, PreviewSessionView,
+        PreviewTarget, PreviewsView, TransientPropValue,
     },
-    previews::{
-        PreviewAnswer, PreviewGesture, PreviewRequest, PreviewsView, SessionId, SessionState, SessionView,
-        Shown, Tried,
+    preview_wire::{
+        FromPreview, LandlockLevel, MAX_FROM_PREVIEW_BYTES, MAX_INPUT_EVENTS, MAX_TO_PREVIEW_BYTES,
+        PREVIEW_PROTOCOL_VERSION, PreviewInputEvent, PreviewScreen, SandboxReport, ToPreview,
     },
     request::Responder,
     v0::PreviewLogLevel,
@@ -28,7 +30,7 @@ use std::{
     time::{Duration, Instant},
 };
 use workspace::now;
-use workspace::{Template, Workspace, create};
+use workspace::{Workspace, WorkspaceTemplate, create};
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -48,7 +50,7 @@ fn launcher(play: Play) -> PreviewLauncher {
 
 /// The other end, as the real preview would hold it.
 struct Fake {
-    channel: Channel,
+    channel: DescriptorChannel,
     stream: UnixStream,
     generation: u32,
     sequence: u64,
@@ -58,12 +60,12 @@ struct Fake {
 
 impl Fake {
     fn new(stream: UnixStream) -> Self {
-        let channel = Channel::new(stream.try_clone().unwrap(), MAX_TO_PREVIEW);
+        let channel = DescriptorChannel::new(stream.try_clone().unwrap(), MAX_TO_PREVIEW_BYTES);
         Self { channel, stream, generation: 0, sequence: 0, revision: 0, dirty: false }
     }
 
     fn say(&self, message: &FromPreview) {
-        let _ = self.channel.send(&encode_json(message, MAX_FROM_PREVIEW).unwrap(), None);
+        let _ = self.channel.send(&encode_json(message, MAX_FROM_PREVIEW_BYTES).unwrap(), None);
     }
 
     fn greet(&self, build: &str) {
@@ -75,7 +77,11 @@ impl Fake {
             limits: true,
             system_calls: true,
         };
-        self.say(&FromPreview::Hello { protocol: PREVIEW_PROTOCOL, build: build.to_owned(), sandbox });
+        self.say(&FromPreview::Hello {
+            protocol: PREVIEW_PROTOCOL_VERSION,
+            build: build.to_owned(),
+            sandbox,
+        });
     }
 
     fn next(&mut self) -> Option<ToPreview> {
@@ -124,7 +130,7 @@ impl Fake {
 #[derive(Default)]
 struct Heard(Mutex<Vec<NodeId>>);
 
-impl Around for Heard {
+impl PreviewEvents for Heard {
     fn tell(&self, _: &PreviewsView) {}
 
     fn chosen(&self, node: NodeId) {
@@ -133,7 +139,7 @@ impl Around for Heard {
 }
 
 struct Bench {
-    link: Link,
+    link: PreviewsHandle,
     workspace: Workspace,
     thread: Option<JoinHandle<()>>,
     around: Arc<Heard>,
@@ -144,18 +150,18 @@ impl Bench {
     fn new(play: impl Fn(Fake, usize) + Send + Sync + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("app");
-        create(&root, Template::Interface, BoardId::from_bits(9)).unwrap();
+        create(&root, WorkspaceTemplate::Interface, BoardId::from_bits(9)).unwrap();
         let workspace = Workspace::open(&root, now()).unwrap();
         assert!(workspace.status().notices.is_empty(), "{:?}", workspace.status());
-        let (link, orders) = Link::new().unwrap();
+        let (link, orders) = PreviewsHandle::new().unwrap();
         link.show(&workspace);
         let around = Arc::new(Heard::default());
-        let around_it: Arc<dyn Around> = around.clone();
+        let around_it: Arc<dyn PreviewEvents> = around.clone();
         let thread = start(link.clone(), orders, around_it, launcher(Arc::new(play))).unwrap();
         Self { link, workspace, thread: Some(thread), around, _folder: folder }
     }
 
-    fn ask(&self, request: PreviewRequest) -> Result<PreviewAnswer, Refusal> {
+    fn ask(&self, request: PreviewRequest) -> Result<PreviewResponse, Refusal> {
         let (done, answered) = bounded(1);
         self.link.request(request, Responder::new(move |result| drop(done.send(result))));
         answered.recv_timeout(PATIENCE).expect("an answer")
@@ -166,21 +172,26 @@ impl Bench {
         found.unwrap().id
     }
 
-    fn begin(&self) -> SessionId {
-        let screen = Screen::new(320, 200, 1.0, false).unwrap();
-        let shows = Shown::Route(self.page("home"));
+    fn begin(&self) -> PreviewId {
+        let screen = PreviewScreen::new(320, 200, 1.0, false).unwrap();
+        let shows = PreviewTarget::Route(self.page("home"));
         match self.ask(PreviewRequest::Start { shows, screen }).unwrap() {
-            PreviewAnswer::Started(session) => session,
+            PreviewResponse::Started(session) => session,
             other => panic!("{other:?}"),
         }
     }
 
-    fn view(&self, session: SessionId) -> SessionView {
-        let Ok(PreviewAnswer::All(view)) = self.ask(PreviewRequest::List) else { panic!() };
+    fn view(&self, session: PreviewId) -> PreviewSessionView {
+        let Ok(PreviewResponse::All(view)) = self.ask(PreviewRequest::List) else { panic!() };
         view.sessions.into_iter().find(|view| view.id == session).unwrap()
     }
 
-    fn until(&self, session: SessionId, what: &str, is_so: impl Fn(&SessionView) -> bool) -> SessionView {
+    fn until(
+        &self,
+        session: PreviewId,
+        what: &str,
+        is_so: impl Fn(&PreviewSessionView) -> bool,
+    ) -> PreviewSessionView {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let view = self.view(session);
@@ -192,8 +203,8 @@ impl Bench {
         }
     }
 
-    fn window(&self) -> Receiver<ToWindow> {
-        let (queue, queued) = bounded(super::MAX_QUEUED);
+    fn window(&self) -> Receiver<PreviewWindowMessage> {
+        let (queue, queued) = bounded(super::MAX_QUEUED_WINDOW_MESSAGES);
         self.link.attach(queue);
         queued
     }
@@ -208,12 +219,12 @@ impl Drop for Bench {
     }
 }
 
-fn is_ready(view: &SessionView) -> bool {
-    view.state == SessionState::Ready
+fn is_ready(view: &PreviewSessionView) -> bool {
+    view.state == PreviewSessionStatus::Ready
 }
 
-fn has_failed(view: &SessionView) -> bool {
-    matches!(view.state, SessionState::Failed(_))
+fn has_failed(view: &PreviewSessionView) -> bool {
+    matches!(view.state, PreviewSessionStatus::Failed(_))
 }
 
 #[test]
@@ -275,7 +286,7 @@ fn a_session_comes_up_and_is_told_only_what_changed() {
             std::thread::sleep(Duration::from_millis(2));
         }
     }
-    let messages: Vec<ToWindow> = window.try_iter().collect();
+    let messages: Vec<PreviewWindowMessage> = window.try_iter().collect();
     let memory = messages.iter().find(|m| matches!(m.message, ToRenderer::PreviewMemory { .. }));
     assert!(memory.unwrap().memory.is_some(), "the memory comes with its descriptor");
     assert!(messages.iter().any(|m| matches!(m.message, ToRenderer::PreviewFrame { .. })));
@@ -357,7 +368,7 @@ fn whatever_a_hostile_preview_says_ends_it_and_nothing_else() {
         kind.store(index, Ordering::SeqCst);
         let bad = bench.begin();
         let view = bench.until(bad, reason, has_failed);
-        let SessionState::Failed(failed) = &view.state else { panic!("{view:?}") };
+        let PreviewSessionStatus::Failed(failed) = &view.state else { panic!("{view:?}") };
         assert!(failed.what.contains(reason), "{index}: {}", failed.what);
         bench.ask(PreviewRequest::Close(bad)).unwrap();
         assert!(is_ready(&bench.view(good)), "the other one goes on");
@@ -389,12 +400,13 @@ fn a_preview_that_answers_every_key_is_honest() {
     });
     let session = bench.begin();
     bench.until(session, "ready", is_ready);
-    let typed = || vec![InputEvent::Type { text: "x".to_owned() }; MAX_EVENTS];
+    let typed = || vec![PreviewInputEvent::Type { text: "x".to_owned() }; MAX_INPUT_EVENTS];
     bench.link.gesture(session, PreviewGesture::Input(typed()));
     bench.link.gesture(session, PreviewGesture::Input(typed()));
     // More than one turn of messages each, none of which is left lying.
-    let view =
-        bench.until(session, "all answered", |view| view.logged >= 2 * MAX_EVENTS as u64 || has_failed(view));
+    let view = bench.until(session, "all answered", |view| {
+        view.logged >= 2 * MAX_INPUT_EVENTS as u64 || has_failed(view)
+    });
     assert!(is_ready(&view), "{view:?}");
 }
 
@@ -414,7 +426,7 @@ fn what_is_tried_ends_when_another_window_comes() {
     let _window = bench.window();
     let session = bench.begin();
     bench.until(session, "ready", is_ready);
-    let tried = Tried { instance: "a".into(), path: "/b".into(), value: 1.into() };
+    let tried = TransientPropValue { instance: "a".into(), path: "/b".into(), value: 1.into() };
     bench.link.gesture(session, PreviewGesture::Try(vec![tried]));
     let until = |wanted: usize| {
         let deadline = Instant::now() + PATIENCE;
@@ -452,7 +464,7 @@ fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
     let session = bench.begin();
     let view = bench.until(session, "ready without it", is_ready);
     assert_eq!(view.quarantined, ["ui.badge"]);
-    let PreviewAnswer::Log(log) = bench.ask(PreviewRequest::Log { session, after: 0 }).unwrap() else {
+    let PreviewResponse::Log(log) = bench.ask(PreviewRequest::Log { session, after: 0 }).unwrap() else {
         panic!()
     };
     assert!(log.iter().any(|line| line.message.contains("ui.badge ended the preview twice")), "{log:?}");
@@ -479,11 +491,14 @@ fn one_that_does_not_answer_is_ended_and_what_is_tried_is_tried_again() {
     });
     let session = bench.begin();
     bench.until(session, "ready", is_ready);
-    let value =
-        Tried { instance: bench.page("open").to_string(), path: "/label".into(), value: "Wow".into() };
+    let value = TransientPropValue {
+        instance: bench.page("open").to_string(),
+        path: "/label".into(),
+        value: "Wow".into(),
+    };
     bench.link.gesture(session, PreviewGesture::Try(vec![value]));
     let failed = bench.until(session, "ended", has_failed);
-    let SessionState::Failed(failed) = failed.state else { panic!() };
+    let PreviewSessionStatus::Failed(failed) = failed.state else { panic!() };
     assert!(failed.what.contains("did not respond in time") && failed.again_at.is_some(), "{failed:?}");
     bench.until(session, "ready again", is_ready);
     assert!(*tried.lock().unwrap() >= 1, "nothing was lost");
@@ -507,7 +522,7 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
     let session = bench.begin();
     bench.until(session, "ready", is_ready);
     let open = bench.page("open");
-    let boxed = shared_protocol::preview::InstanceBox {
+    let boxed = shared_protocol::preview_wire::InstanceBox {
         id: open.to_string(),
         component: "ui.button".into(),
         parent: None,
@@ -519,7 +534,7 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
     let mode = |mode| bench.ask(PreviewRequest::Mode { session, mode }).unwrap();
     here.send(FromPreview::Instances { revision: 1, instances: vec![boxed] }).unwrap();
     here.send(FromPreview::Picked { instance: Some(open.to_string()) }).unwrap();
-    mode(shared_protocol::preview::Mode::Inspect);
+    mode(shared_protocol::preview_wire::PreviewMode::Inspect);
     let view = bench.until(session, "picked", |view| view.selected.is_some());
     let selected = view.selected.unwrap();
     assert_eq!(
@@ -533,7 +548,7 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
         value: serde_json::Value::Null,
     };
     here.send(act).unwrap();
-    mode(shared_protocol::preview::Mode::Interact);
+    mode(shared_protocol::preview_wire::PreviewMode::Interact);
     let pickup = bench.page("pickup");
     bench.until(session, "led on", |view| view.route == Some(pickup));
 }
@@ -541,25 +556,25 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
 #[test]
 fn there_are_bounds_and_words_for_what_is_not_there() {
     let bench = Bench::new(|mut fake, _| fake.behave(|_| false));
-    let screen = Screen { width: 0, height: 1, quarters: 4, dark: false };
-    let shows = Shown::Route(bench.page("home"));
+    let screen = PreviewScreen { width: 0, height: 1, quarters: 4, dark: false };
+    let shows = PreviewTarget::Route(bench.page("home"));
     assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
-    let screen = Screen::new(10, 10, 1.0, false).unwrap();
+    let screen = PreviewScreen::new(10, 10, 1.0, false).unwrap();
     for shows in [
-        Shown::Route(bench.page("open")),
-        Shown::Component { component: "ui.nothing".into() },
-        Shown::Variant { component: "ui.button".into(), variant: "nothing".into() },
+        PreviewTarget::Route(bench.page("open")),
+        PreviewTarget::Component { component: "ui.nothing".into() },
+        PreviewTarget::Variant { component: "ui.button".into(), variant: "nothing".into() },
     ] {
         assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
     }
-    let sessions: Vec<SessionId> =
-        (0..shared_protocol::previews::MAX_SESSIONS).map(|_| bench.begin()).collect();
-    let shows = Shown::Component { component: "ui.button".into() };
+    let sessions: Vec<PreviewId> =
+        (0..shared_protocol::preview_sessions::MAX_PREVIEW_SESSIONS).map(|_| bench.begin()).collect();
+    let shows = PreviewTarget::Component { component: "ui.button".into() };
     assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
     for session in sessions {
         bench.until(session, "ready", is_ready);
         bench.ask(PreviewRequest::Stop(session)).unwrap();
-        assert_eq!(bench.view(session).state, SessionState::Stopped);
+        assert_eq!(bench.view(session).state, PreviewSessionStatus::Stopped);
         bench.ask(PreviewRequest::Close(session)).unwrap();
         assert!(bench.ask(PreviewRequest::Stop(session)).is_err());
     }
@@ -567,11 +582,11 @@ fn there_are_bounds_and_words_for_what_is_not_there() {
 
 #[test]
 fn orders_that_nobody_takes_are_refused() {
-    let (link, _orders): (Link, Receiver<PreviewOrder>) = Link::new().unwrap();
+    let (link, _orders): (PreviewsHandle, Receiver<PreviewOrder>) = PreviewsHandle::new().unwrap();
     let (done, answered) = bounded(4_096);
     for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
         let done = done.clone();
-        let send = move |result: Result<PreviewAnswer, Refusal>| {
+        let send = move |result: Result<PreviewResponse, Refusal>| {
             let _ = done.try_send(result.is_err());
         };
         link.request(PreviewRequest::List, Responder::new(send));
@@ -582,12 +597,12 @@ fn orders_that_nobody_takes_are_refused() {
 /// A value that is being dragged must not stay for ever because its end found no room.
 #[test]
 fn the_end_of_a_try_is_never_lost() {
-    let (link, _orders): (Link, Receiver<PreviewOrder>) = Link::new().unwrap();
-    let tried = || Tried { instance: "a".into(), path: "/b".into(), value: 1.into() };
+    let (link, _orders): (PreviewsHandle, Receiver<PreviewOrder>) = PreviewsHandle::new().unwrap();
+    let tried = || TransientPropValue { instance: "a".into(), path: "/b".into(), value: 1.into() };
     for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
-        link.gesture(SessionId(1), PreviewGesture::Try(vec![tried()]));
+        link.gesture(PreviewId(1), PreviewGesture::Try(vec![tried()]));
     }
     assert!(!link.take_try_ended(), "one that is replaced by the next may be lost");
-    link.gesture(SessionId(1), PreviewGesture::Try(Vec::new()));
+    link.gesture(PreviewId(1), PreviewGesture::Try(Vec::new()));
     assert!(link.take_try_ended() && !link.take_try_ended(), "told once");
 }

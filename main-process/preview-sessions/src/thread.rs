@@ -2,7 +2,7 @@
 //! and never waits for a single one of them.
 
 use crate::{
-    Around, Link, PreviewOrder,
+    PreviewEvents, PreviewOrder, PreviewsHandle,
     launcher::PreviewLauncher,
     peer::{PeerFailure, PreviewPeer},
     previewed_workspace::PreviewedWorkspace,
@@ -19,10 +19,10 @@ use rustix::{
     io::Errno,
 };
 use shared_protocol::{
-    Code, NodeId, Refusal,
+    NodeId, Refusal, RefusalCode,
     messages::ToRenderer,
-    preview::{Screen, Violation},
-    previews::{Pixels, PreviewsView, SessionId, Shown},
+    preview_sessions::{PreviewId, PreviewImage, PreviewTarget, PreviewsView},
+    preview_wire::{PreviewProtocolViolation, PreviewScreen},
     request::Responder,
 };
 use std::{
@@ -30,7 +30,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use system_fonts::FontList;
+use system_fonts::SystemFontList;
 
 const MAX_TURN_ORDERS: usize = 256;
 /// Views change with the pointer, so they are sent at most this often.
@@ -45,11 +45,11 @@ const POLL_ERROR_PAUSE: Duration = Duration::from_millis(50);
 const NAVIGATE: &str = "navigate:";
 
 pub(crate) struct SessionsThread {
-    link: Link,
+    link: PreviewsHandle,
     orders: Receiver<PreviewOrder>,
-    events: Arc<dyn Around>,
+    events: Arc<dyn PreviewEvents>,
     pub(crate) launcher: PreviewLauncher,
-    pub(crate) sessions: BTreeMap<SessionId, PreviewSession>,
+    pub(crate) sessions: BTreeMap<PreviewId, PreviewSession>,
     next_id: u32,
     window: WindowQueue,
     /// The state that the sessions were last updated to.
@@ -62,9 +62,9 @@ pub(crate) struct SessionsThread {
 
 impl SessionsThread {
     pub(crate) fn new(
-        link: Link,
+        link: PreviewsHandle,
         orders: Receiver<PreviewOrder>,
-        events: Arc<dyn Around>,
+        events: Arc<dyn PreviewEvents>,
         launcher: PreviewLauncher,
     ) -> Self {
         Self {
@@ -157,14 +157,14 @@ impl SessionsThread {
         self.workspace = Some(newest);
     }
 
-    pub(crate) fn add(&mut self, shows: Shown, screen: Screen) -> SessionId {
-        let id = SessionId(self.next_id);
+    pub(crate) fn add(&mut self, shows: PreviewTarget, screen: PreviewScreen) -> PreviewId {
+        let id = PreviewId(self.next_id);
         self.next_id += 1;
         self.sessions.insert(id, PreviewSession::new(id, shows, screen));
         id
     }
 
-    pub(crate) fn close(&mut self, id: SessionId) -> Result<(), Refusal> {
+    pub(crate) fn close(&mut self, id: PreviewId) -> Result<(), Refusal> {
         self.session(id)?.stop();
         self.sessions.remove(&id);
         Ok(())
@@ -174,15 +174,15 @@ impl SessionsThread {
         &mut self,
         workspace: PreviewedWorkspace,
         route: NodeId,
-        screen: Screen,
-        responder: Responder<Pixels>,
+        screen: PreviewScreen,
+        responder: Responder<PreviewImage>,
         now: Instant,
     ) {
-        let shows = Shown::Route(route);
+        let shows = PreviewTarget::Route(route);
         let drawn = self.sessions.values().filter(|session| session.picture_of.is_some()).count();
         let checked = check_screen(screen).and_then(|()| check_shown(&workspace, &shows)).and_then(|()| {
             match drawn >= MAX_PICTURE_SESSIONS {
-                true => Err(Refusal::new(Code::LimitExceeded, "Too many pages are being drawn")
+                true => Err(Refusal::new(RefusalCode::LimitExceeded, "Too many pages are being drawn")
                     .hint("Try again in a moment.")),
                 false => Ok(()),
             }
@@ -203,7 +203,7 @@ impl SessionsThread {
 
     fn turn(&mut self, now: Instant) {
         let Some(workspace) = self.workspace.clone() else { return };
-        let ids: Vec<SessionId> = self.sessions.keys().copied().collect();
+        let ids: Vec<PreviewId> = self.sessions.keys().copied().collect();
         for id in ids {
             let Some(session) = self.sessions.get_mut(&id) else { continue };
             session.restart_if_due(&workspace, &self.launcher, now);
@@ -216,7 +216,7 @@ impl SessionsThread {
 
     fn receive(&mut self, now: Instant) {
         let Some(workspace) = self.workspace.clone() else { return };
-        let ids: Vec<SessionId> = self.sessions.keys().copied().collect();
+        let ids: Vec<PreviewId> = self.sessions.keys().copied().collect();
         for id in ids {
             let Some(session) = self.sessions.get_mut(&id) else { continue };
             match session.receive(&workspace, now) {
@@ -226,9 +226,9 @@ impl SessionsThread {
         }
     }
 
-    fn handle_failure(&mut self, id: SessionId, failure: &PeerFailure, now: Instant) {
+    fn handle_failure(&mut self, id: PreviewId, failure: &PeerFailure, now: Instant) {
         let Some(workspace) = self.workspace.clone() else { return };
-        if let PeerFailure::Violated(violation @ Violation::NoSandbox) = failure {
+        if let PeerFailure::Violated(violation @ PreviewProtocolViolation::NoSandbox) = failure {
             self.unavailable = Some(violation.to_string());
         }
         tracing::warn!(session = %id, "{failure}");
@@ -237,7 +237,7 @@ impl SessionsThread {
         }
     }
 
-    fn handle_event(&mut self, id: SessionId, event: SessionEvent) {
+    fn handle_event(&mut self, id: PreviewId, event: SessionEvent) {
         let Some(session) = self.sessions.get(&id) else { return };
         let is_for_picture = session.picture_of.is_some();
         match event {
@@ -260,10 +260,10 @@ impl SessionsThread {
     }
 
     /// Searches fonts on a thread of its own, because nothing here waits for a disk.
-    fn find_fonts(&self, session: SessionId, characters: BTreeSet<char>) {
+    fn find_fonts(&self, session: PreviewId, characters: BTreeSet<char>) {
         let link = self.link.clone();
         let find = move || {
-            let fonts = FontList::of_system().find(&characters);
+            let fonts = SystemFontList::of_system().find(&characters);
             if link.send(PreviewOrder::Fonts { session, fonts }).is_err() {
                 tracing::warn!("fonts for a preview came too late");
             }
@@ -274,9 +274,11 @@ impl SessionsThread {
     }
 
     /// Opens the page that an action names, or that the pressed node refers to.
-    fn follow_action(&mut self, id: SessionId, instance: &str, action: &str) {
+    fn follow_action(&mut self, id: PreviewId, instance: &str, action: &str) {
         let Some(workspace) = self.workspace.clone() else { return };
-        let Some(PreviewSession { shows: Shown::Route(here), .. }) = self.sessions.get(&id) else { return };
+        let Some(PreviewSession { shows: PreviewTarget::Route(here), .. }) = self.sessions.get(&id) else {
+            return;
+        };
         let here = *here;
         let page = match action.strip_prefix(NAVIGATE) {
             Some(path) => workspace.page_at(here, path),
@@ -295,7 +297,7 @@ impl SessionsThread {
         }
     }
 
-    fn take_screenshots(&mut self, id: SessionId, now: Instant) {
+    fn take_screenshots(&mut self, id: PreviewId, now: Instant) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let memory = session.peer().filter(|_| session.is_complete()).and_then(|peer| peer.memory.clone());
         if let Some(memory) = memory {
@@ -307,7 +309,7 @@ impl SessionsThread {
             std::mem::take(&mut session.screenshots).into_iter().partition(|shot| shot.deadline <= now);
         session.screenshots = waiting;
         for screenshot in late {
-            let refusal = Refusal::new(Code::Timeout, "The preview drew no picture in time");
+            let refusal = Refusal::new(RefusalCode::Timeout, "The preview drew no picture in time");
             screenshot
                 .refuse(refusal.hint("Check the preview's log: a component may be broken or very slow."));
         }
@@ -319,7 +321,7 @@ impl SessionsThread {
 
     // ---- the window ---------------------------------------------------------------------------------------------------
 
-    pub(crate) fn send_memory(&mut self, id: SessionId) {
+    pub(crate) fn send_memory(&mut self, id: PreviewId) {
         let Some(session) = self.sessions.get(&id).filter(|session| session.picture_of.is_none()) else {
             return;
         };
@@ -331,7 +333,7 @@ impl SessionsThread {
         }
     }
 
-    fn send_boxes(&mut self, id: SessionId) {
+    fn send_boxes(&mut self, id: PreviewId) {
         let Some(session) = self.sessions.get(&id) else { return };
         let instances = views::boxes(session.boxes(), self.workspace.as_deref());
         self.window.send(ToRenderer::PreviewInstances { session: id, instances }, None);
@@ -340,7 +342,7 @@ impl SessionsThread {
     /// For a window that attached, or that missed a message.
     fn send_everything(&mut self) {
         self.published = None;
-        let ids: Vec<SessionId> = self.sessions.keys().copied().collect();
+        let ids: Vec<PreviewId> = self.sessions.keys().copied().collect();
         for id in ids {
             self.send_memory(id);
             self.send_boxes(id);

@@ -6,8 +6,8 @@ use crate::{
 };
 use shared_protocol::{
     BoardKind, NodeId,
-    preview::{SceneInstance, SceneOverride},
-    previews::Shown,
+    preview_sessions::PreviewTarget,
+    preview_wire::{SceneInstance, SceneOverride},
     review::TouchedPage,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ type OverridesByNode = BTreeMap<String, Vec<SceneOverride>>;
 fn overrides_by_node(workspace: &PreviewedWorkspace) -> OverridesByNode {
     let mut laid = OverridesByNode::new();
     // The overrides of the app are the same for every page.
-    for over in overrides(&workspace.snapshot, &Shown::Route(NodeId::from_bits(0)), &[]) {
+    for over in overrides(&workspace.snapshot, &PreviewTarget::Route(NodeId::from_bits(0)), &[]) {
         let node = over.instance.split('/').next().unwrap_or_default().to_owned();
         laid.entry(node).or_default().push(over);
     }

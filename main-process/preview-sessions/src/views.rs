@@ -3,8 +3,10 @@
 use crate::{previewed_workspace::PreviewedWorkspace, session::PreviewSession};
 use shared_protocol::{
     NodeId,
-    preview::InstanceBox,
-    previews::{PreviewsView, SelectedInstance, SessionView, Shown, ShownInstance},
+    preview_sessions::{
+        PreviewInstanceBox, PreviewSessionView, PreviewTarget, PreviewsView, SelectedInstance,
+    },
+    preview_wire::InstanceBox,
 };
 
 pub(crate) fn previews_view<'s>(
@@ -19,15 +21,15 @@ pub(crate) fn previews_view<'s>(
     }
 }
 
-fn session_view(session: &PreviewSession, workspace: Option<&PreviewedWorkspace>) -> SessionView {
-    SessionView {
+fn session_view(session: &PreviewSession, workspace: Option<&PreviewedWorkspace>) -> PreviewSessionView {
+    PreviewSessionView {
         id: session.id,
         shows: session.shows.clone(),
         title: session.title.clone(),
         state: session.lifecycle.state(),
         screen: session.screen,
         mode: session.mode,
-        route: if let Shown::Route(route) = session.shows { Some(route) } else { None },
+        route: if let PreviewTarget::Route(route) = session.shows { Some(route) } else { None },
         selected: session.selected.as_ref().and_then(|id| selected(session, workspace, id)),
         hovered: session.lifecycle.live().and_then(|live| live.hovered.clone()),
         problems: session.problems.clone(),
@@ -62,8 +64,11 @@ pub(crate) fn node_of(workspace: &PreviewedWorkspace, instance: &str) -> Option<
     workspace.snapshot.node(id).map(|node| node.id)
 }
 
-pub(crate) fn boxes(boxes: &[InstanceBox], workspace: Option<&PreviewedWorkspace>) -> Vec<ShownInstance> {
-    let shown = |found: &InstanceBox| ShownInstance {
+pub(crate) fn boxes(
+    boxes: &[InstanceBox],
+    workspace: Option<&PreviewedWorkspace>,
+) -> Vec<PreviewInstanceBox> {
+    let shown = |found: &InstanceBox| PreviewInstanceBox {
         id: found.id.clone(),
         component: found.component.clone(),
         parent: found.parent.clone(),

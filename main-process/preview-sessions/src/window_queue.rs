@@ -6,28 +6,28 @@ use shared_protocol::messages::ToRenderer;
 use std::sync::Arc;
 
 /// Messages that may wait for a window before it is sent everything anew.
-pub const MAX_QUEUED: usize = 512;
+pub const MAX_QUEUED_WINDOW_MESSAGES: usize = 512;
 
 /// A message, and the memory whose descriptor travels with it.
-pub struct ToWindow {
+pub struct PreviewWindowMessage {
     pub message: ToRenderer,
     pub memory: Option<Arc<FrameMemory>>,
 }
 
 #[derive(Default)]
 pub(crate) struct WindowQueue {
-    queue: Option<Sender<ToWindow>>,
+    queue: Option<Sender<PreviewWindowMessage>>,
     is_behind: bool,
 }
 
 impl WindowQueue {
-    pub(crate) fn attach(&mut self, queue: Sender<ToWindow>) {
+    pub(crate) fn attach(&mut self, queue: Sender<PreviewWindowMessage>) {
         *self = Self { queue: Some(queue), is_behind: false };
     }
 
     pub(crate) fn send(&mut self, message: ToRenderer, memory: Option<Arc<FrameMemory>>) {
         let Some(queue) = self.queue.as_ref().filter(|_| !self.is_behind) else { return };
-        match queue.try_send(ToWindow { message, memory }) {
+        match queue.try_send(PreviewWindowMessage { message, memory }) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => self.is_behind = true,
             Err(TrySendError::Disconnected(_)) => self.queue = None,

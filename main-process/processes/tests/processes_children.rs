@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 use processes::{
-    Backoff, ChildEvent, ChildId, ChildSpec, Environment, EventKind, ExitReason, RestartPolicy, RoleProcess,
-    SpawnError, StdStream, Supervisor, inherited_channel, spawn_role,
+    Backoff, ChildEvent, ChildEventKind, ChildId, ChildSpec, Environment, ExitReason, RestartPolicy,
+    RoleProcess, SpawnError, StdStream, Supervisor, inherited_channel, spawn_role,
 };
 
 const PART: &str = "DRAFTBOARD_TEST_PART";
@@ -201,7 +201,7 @@ fn spec(part: &str, policy: RestartPolicy) -> ChildSpec {
     }
 }
 
-fn next(events: &Receiver<ChildEvent>, id: ChildId) -> EventKind {
+fn next(events: &Receiver<ChildEvent>, id: ChildId) -> ChildEventKind {
     let event = events.recv_timeout(LONG).expect("an event");
     assert_eq!(event.id, id);
     event.kind
@@ -209,20 +209,20 @@ fn next(events: &Receiver<ChildEvent>, id: ChildId) -> EventKind {
 
 fn next_started(events: &Receiver<ChildEvent>, id: ChildId) -> (u32, UnixStream) {
     match next(events, id) {
-        EventKind::Started { pid, channel, .. } => (pid, channel),
+        ChildEventKind::Started { pid, channel, .. } => (pid, channel),
         other => panic!("expected a start, got {other:?}"),
     }
 }
 
 /// The kinds of events without what differs from run to run.
-fn shape(kind: &EventKind) -> String {
+fn shape(kind: &ChildEventKind) -> String {
     match kind {
-        EventKind::Started { .. } => "started".to_owned(),
-        EventKind::StartFailed { .. } => "start failed".to_owned(),
-        EventKind::Exited { reason, .. } => format!("exited: {reason}"),
-        EventKind::Restarting { after } => format!("restarting in {after:?}"),
-        EventKind::GaveUp { reason } => format!("gave up: {reason}"),
-        EventKind::Stopped => "stopped".to_owned(),
+        ChildEventKind::Started { .. } => "started".to_owned(),
+        ChildEventKind::StartFailed { .. } => "start failed".to_owned(),
+        ChildEventKind::Exited { reason, .. } => format!("exited: {reason}"),
+        ChildEventKind::Restarting { after } => format!("restarting in {after:?}"),
+        ChildEventKind::GaveUp { reason } => format!("gave up: {reason}"),
+        ChildEventKind::Stopped => "stopped".to_owned(),
     }
 }
 
@@ -234,7 +234,7 @@ fn a_crasher_is_restarted_with_growing_pauses_and_given_up_at_the_third_crash() 
     let mut starts = Vec::new();
     while !shapes.last().is_some_and(|last: &String| last.starts_with("gave up")) {
         let kind = next(&events, id);
-        if let EventKind::Started { .. } = kind {
+        if let ChildEventKind::Started { .. } = kind {
             starts.push(Instant::now());
         }
         shapes.push(shape(&kind));
@@ -321,7 +321,7 @@ fn a_program_that_cannot_start_is_tried_again_and_given_up() {
     let missing = ChildSpec { exe: "/nowhere/draftboard".into(), ..spec("missing", restarts(1)) };
     let id = supervisor.start(missing).unwrap();
     match next(&events, id) {
-        EventKind::StartFailed { error } => assert!(error.contains("/nowhere/draftboard"), "{error}"),
+        ChildEventKind::StartFailed { error } => assert!(error.contains("/nowhere/draftboard"), "{error}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(shape(&next(&events, id)), "restarting in 100ms");

@@ -111,12 +111,12 @@ impl SafeFolder {
 
     /// As [`Self::open`], and creates the last folder of the path when it is missing.
     pub fn create(path: &Path) -> Result<Self, PathError> {
-        let (folder, name) = Self::of_file(path)?;
+        let (folder, name) = Self::parent_of(path)?;
         folder.create_folder(name)
     }
 
     /// Opens the parent folder of a file and returns it with the file name.
-    pub fn of_file(path: &Path) -> Result<(Self, String), PathError> {
+    pub fn parent_of(path: &Path) -> Result<(Self, String), PathError> {
         let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         match (path.parent(), name) {
             (Some(folder), Some(name)) => Ok((Self::open(folder)?, name)),

@@ -1,12 +1,12 @@
 //! `draftboard audit`: the audit of the review queue, exported and checked.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use clap::Subcommand;
 use journal::check_audit;
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     requests::ReadAudit,
-    review::{AuditLine, MAX_AUDIT},
+    review::{AuditLine, MAX_AUDIT_ENTRIES},
 };
 use std::{
     io::{BufRead, BufReader},
@@ -17,7 +17,7 @@ use std::{
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Clone, Subcommand)]
-pub(super) enum Audit {
+pub(super) enum AuditVerb {
     /// Prints every line as JSON, oldest first
     Export,
     /// Checks that every line follows the one before; exit code 1 when one does not
@@ -27,19 +27,19 @@ pub(super) enum Audit {
     },
 }
 
-pub(super) fn run(asked: &Audit, at: &At) -> ExitCode {
+pub(super) fn run(asked: &AuditVerb, at: &WorkspaceArguments) -> ExitCode {
     let done = match asked {
-        Audit::Export => each(at, |lines| {
+        AuditVerb::Export => each(at, |lines| {
             for line in lines {
                 match serde_json::to_string(line) {
                     Ok(text) => format::print(&format::visible_json(&text)),
-                    Err(error) => return Err(Refusal::new(Code::Internal, error.to_string())),
+                    Err(error) => return Err(Refusal::new(RefusalCode::Internal, error.to_string())),
                 }
             }
             Ok(())
         })
         .map(|_| None),
-        Audit::Verify { file: None } => {
+        AuditVerb::Verify { file: None } => {
             let mut end = None;
             each(at, |lines| {
                 end = check_audit(end.take(), lines).map_err(|broken| damaged(&broken))?;
@@ -47,7 +47,7 @@ pub(super) fn run(asked: &Audit, at: &At) -> ExitCode {
             })
             .map(|()| Some(end))
         }
-        Audit::Verify { file: Some(path) } => verify_file(path).map(Some),
+        AuditVerb::Verify { file: Some(path) } => verify_file(path).map(Some),
     };
     match done {
         Ok(None) => ExitCode::SUCCESS,
@@ -66,11 +66,14 @@ pub(super) fn run(asked: &Audit, at: &At) -> ExitCode {
     }
 }
 
-fn each(at: &At, mut take: impl FnMut(&[AuditLine]) -> Result<(), Refusal>) -> Result<(), Refusal> {
+fn each(
+    at: &WorkspaceArguments,
+    mut take: impl FnMut(&[AuditLine]) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
     let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
     let mut after = 0;
     loop {
-        let lines = reached.request(ReadAudit { after, limit: MAX_AUDIT })?;
+        let lines = reached.request(ReadAudit { after, limit: MAX_AUDIT_ENTRIES })?;
         take(&lines)?;
         match lines.last() {
             Some(last) => after = last.number,
@@ -80,8 +83,9 @@ fn each(at: &At, mut take: impl FnMut(&[AuditLine]) -> Result<(), Refusal>) -> R
 }
 
 fn verify_file(path: &Path) -> Result<Option<(u64, String)>, Refusal> {
-    let unreadable =
-        |error: String| Refusal::new(Code::BadRequest, format!("{} cannot be read: {error}", path.display()));
+    let unreadable = |error: String| {
+        Refusal::new(RefusalCode::BadRequest, format!("{} cannot be read: {error}", path.display()))
+    };
     let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mut reader = BufReader::new(file);
     let mut end = None;
@@ -99,7 +103,7 @@ fn verify_file(path: &Path) -> Result<Option<(u64, String)>, Refusal> {
     }
 }
 
-fn damaged(broken: &journal::AuditBreak) -> Refusal {
-    Refusal::new(Code::Conflict, broken.to_string())
+fn damaged(broken: &journal::AuditChainError) -> Refusal {
+    Refusal::new(RefusalCode::Conflict, broken.to_string())
         .hint("The file was changed, or a disk failed: compare it with a backup.")
 }

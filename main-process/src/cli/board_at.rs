@@ -1,11 +1,11 @@
 //! The board of a command, reached through a running Draftboard or directly.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use shared_protocol::{
-    Board, BoardId, BoardKind, Code, NodeId, Refusal,
-    messages::Severity,
+    Board, BoardId, BoardKind, NodeId, Refusal, RefusalCode,
+    messages::ProblemSeverity,
     requests::{ReadDocument, TerminalRequest},
-    terraform::Finding,
+    terraform::TerraformFindingView,
 };
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) struct BoardAt {
 
 impl BoardAt {
     /// Finds the named board, or the only infrastructure board.
-    pub(super) fn find(at: &At, named: Option<&str>) -> Result<Self, Refusal> {
+    pub(super) fn find(at: &WorkspaceArguments, named: Option<&str>) -> Result<Self, Refusal> {
         let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
         let document = reached.request(ReadDocument {})?;
         let mut boards: Vec<Board> =
@@ -31,14 +31,14 @@ impl BoardAt {
             (1, Some(board), _) => board,
             (_, Some(_), _) => {
                 let message = format!("there are {} infrastructure boards: name one", names.len());
-                return Err(Refusal::new(Code::BadRequest, message).field("board").hint(all));
+                return Err(Refusal::new(RefusalCode::BadRequest, message).field("board").hint(all));
             }
             (_, None, Some(named)) => {
                 let message = format!("there is no infrastructure board `{named}`");
-                return Err(Refusal::new(Code::NotFound, message).field("board").hint(all));
+                return Err(Refusal::new(RefusalCode::NotFound, message).field("board").hint(all));
             }
             (_, None, None) => {
-                return Err(Refusal::new(Code::NotFound, "there is no infrastructure board"));
+                return Err(Refusal::new(RefusalCode::NotFound, "there is no infrastructure board"));
             }
         };
         let names = document.nodes.into_iter().filter(|node| node.board == board.id);
@@ -57,14 +57,14 @@ impl BoardAt {
     }
 
     /// Prints findings to standard error. Returns whether one is an error.
-    pub(super) fn complain(&self, findings: &[Finding]) -> bool {
+    pub(super) fn complain(&self, findings: &[TerraformFindingView]) -> bool {
         for finding in findings {
-            let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
+            let severity = if finding.severity == ProblemSeverity::Error { "error" } else { "warning" };
             let node = finding.node.map(|node| format!("{}: ", self.name(node))).unwrap_or_default();
             let prop = finding.prop.as_ref().map(|prop| format!("{prop}: ")).unwrap_or_default();
             format::complain(&format!("{severity}: {node}{prop}{}", finding.message));
         }
-        findings.iter().any(|finding| finding.severity == Severity::Error)
+        findings.iter().any(|finding| finding.severity == ProblemSeverity::Error)
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn find_board(reached: &mut ReachedWorkspace, named: &str) -> Result<
     let is_named = |board: &&Board| board.name.as_str() == named || board.id.to_string() == named;
     boards.iter().find(is_named).map(|board| board.id).ok_or_else(|| {
         let names: Vec<String> = boards.iter().map(|board| board.name.to_string()).collect();
-        Refusal::new(Code::NotFound, format!("there is no board `{named}`"))
+        Refusal::new(RefusalCode::NotFound, format!("there is no board `{named}`"))
             .field("board")
             .hint(format!("The boards are {}.", names.join(", ")))
     })

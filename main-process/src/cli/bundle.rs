@@ -1,13 +1,13 @@
 //! `draftboard bundle`: spec bundles from a terminal, read from their folders.
 
-use super::{At, format, workspace_at};
+use super::{WorkspaceArguments, format, workspace_at};
 use crate::standalone;
-use bundles::{Bundle, BundleSource, Bundles, Data, Diagnostic, Entity};
+use bundles::{Bundle, BundleEntity, BundleFinding, BundleSource, BundleValue, Bundles};
 use clap::Subcommand;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
 use safe_fs::SafeFolder;
 use serde_json::{Map, Value, json};
-use shared_protocol::{Code, Refusal, SourcePath};
+use shared_protocol::{Refusal, RefusalCode, SourcePath};
 use std::{path::PathBuf, process::ExitCode};
 
 pub(super) const HELP: &str = "Examples:\n  draftboard bundle validate specs/lockers\n  \
@@ -22,10 +22,10 @@ const MAX_ENTITY_BYTES: u64 = 4 << 20;
 pub(super) enum BundleVerb {
     /// Everything that is wrong; exit code 1 when there is an error
     #[command(after_help = "Example: draftboard bundle validate specs/lockers --json")]
-    Validate(Which),
+    Validate(BundleSelection),
     /// How far each relation covers its targets
     #[command(after_help = "Example: draftboard bundle coverage specs/lockers")]
-    Coverage(Which),
+    Coverage(BundleSelection),
     /// The entities, or those of one type
     #[command(after_help = "Example: draftboard bundle list --type Requirement")]
     List {
@@ -33,7 +33,7 @@ pub(super) enum BundleVerb {
         #[arg(long = "type", value_name = "TYPE")]
         entity_type: Option<String>,
         #[command(flatten)]
-        which: Which,
+        which: BundleSelection,
     },
     /// One entity, as it stands in its file
     #[command(after_help = "Examples:\n  draftboard bundle read REQ-pickup-001\n  \
@@ -42,7 +42,7 @@ pub(super) enum BundleVerb {
         /// The entity's id
         id: String,
         #[command(flatten)]
-        which: Which,
+        which: BundleSelection,
     },
     /// Entities by their words, best first
     #[command(after_help = "Example: draftboard bundle search \"door\" --limit 5")]
@@ -51,13 +51,13 @@ pub(super) enum BundleVerb {
         #[arg(long, default_value_t = 20)]
         limit: usize,
         #[command(flatten)]
-        which: Which,
+        which: BundleSelection,
     },
 }
 
 /// The bundles of a command.
 #[derive(Debug, Clone, clap::Args)]
-pub(super) struct Which {
+pub(super) struct BundleSelection {
     /// Folders of bundles [default: those of the workspace]
     #[arg(value_name = "FOLDER")]
     folders: Vec<PathBuf>,
@@ -65,16 +65,16 @@ pub(super) struct Which {
     #[arg(long, value_name = "FILE", conflicts_with = "folders")]
     config: Option<PathBuf>,
     #[command(flatten)]
-    at: At,
+    at: WorkspaceArguments,
 }
 
-impl Which {
+impl BundleSelection {
     fn sources(&self) -> Result<Vec<BundleSource>, Refusal> {
         if !self.folders.is_empty() || self.config.is_some() {
             return standalone::sources(&self.folders, self.config.as_ref());
         }
         let root = workspace_at::find(self.at.workspace.as_deref())?;
-        let failed = |error: journal::FileError| Refusal::new(Code::StorageError, error.to_string());
+        let failed = |error: journal::FileError| Refusal::new(RefusalCode::StorageError, error.to_string());
         let files = WorkspaceFiles::open(&root).map_err(failed)?;
         let config =
             files.read_text(&WorkspacePath::config()).and_then(|text| read_config(&text)).map_err(failed)?;
@@ -84,7 +84,7 @@ impl Which {
         let folders: Vec<PathBuf> = folders.iter().map(|folder| files.root().join(folder.as_str())).collect();
         if folders.is_empty() {
             let message = format!("{} has no bundles", root.display());
-            return Err(Refusal::new(Code::NotFound, message)
+            return Err(Refusal::new(RefusalCode::NotFound, message)
                 .hint("Name a bundle's folder, or list folders under `bundles` in draftboard.toml."));
         }
         Ok(BundleSource::of_folders(&folders))
@@ -148,7 +148,7 @@ fn validate(bundles: &Bundles) -> BundleResult {
     BundleResult { words, data: Value::Array(data), failed }
 }
 
-fn with_bundle(bundle: &Bundle, finding: &Diagnostic) -> Value {
+fn with_bundle(bundle: &Bundle, finding: &BundleFinding) -> Value {
     let mut value = finding.to_data().to_json();
     value["bundleId"] = json!(bundle.id());
     value
@@ -168,7 +168,7 @@ fn coverage(bundles: &Bundles) -> BundleResult {
     BundleResult { words, data: Value::Object(data), failed: false }
 }
 
-fn brief(bundle: &Bundle, entity: &Entity) -> Value {
+fn brief(bundle: &Bundle, entity: &BundleEntity) -> Value {
     json!({
         "bundleId": bundle.id(),
         "entityType": entity.entity_type(),
@@ -179,7 +179,7 @@ fn brief(bundle: &Bundle, entity: &Entity) -> Value {
 
 fn entities<'a>(
     bundles: &Bundles,
-    found: impl Iterator<Item = (&'a Bundle, &'a Entity)>,
+    found: impl Iterator<Item = (&'a Bundle, &'a BundleEntity)>,
     nothing: &str,
 ) -> BundleResult {
     let (mut lines, mut data) = (Vec::new(), Vec::new());
@@ -197,45 +197,49 @@ fn list(bundles: &Bundles, entity_type: Option<&str>) -> Result<BundleResult, Re
     let mut types = bundles.iter().flat_map(Bundle::entity_types);
     if let Some(wanted) = entity_type.filter(|wanted| !types.any(|known| known == *wanted)) {
         let known = bundles.iter().flat_map(Bundle::entity_types);
-        return Err(Refusal::new(Code::NotFound, format!("there is no entity type {wanted}"))
+        return Err(Refusal::new(RefusalCode::NotFound, format!("there is no entity type {wanted}"))
             .suggest(authority::similar(wanted, known)));
     }
     let all = bundles.iter().flat_map(|bundle| bundle.entities().map(move |entity| (bundle, entity)));
-    let of_type = |entity: &Entity| entity_type.is_none_or(|wanted| entity.entity_type() == wanted);
+    let of_type = |entity: &BundleEntity| entity_type.is_none_or(|wanted| entity.entity_type() == wanted);
     Ok(entities(bundles, all.filter(|(_, entity)| of_type(entity)), "No entities"))
 }
 
 fn search(bundles: &Bundles, query: &str, limit: usize) -> Result<BundleResult, Refusal> {
     let found = bundles.search(None, query);
-    let found = found.map_err(|refusal| Refusal::new(Code::BadRequest, refusal.message))?;
+    let found = found.map_err(|refusal| Refusal::new(RefusalCode::BadRequest, refusal.message))?;
     Ok(entities(bundles, found.into_iter().take(limit), "Nothing found"))
 }
 
 fn read(bundles: &Bundles, id: &str) -> Result<BundleResult, Refusal> {
-    let found: Vec<(&Bundle, &Entity)> =
+    let found: Vec<(&Bundle, &BundleEntity)> =
         bundles.iter().filter_map(|bundle| Some((bundle, bundle.entity_by_id(id)?))).collect();
     match &found[..] {
         [] => {
-            let known = bundles.iter().flat_map(|bundle| bundle.entities().map(Entity::id));
-            Err(Refusal::new(Code::NotFound, format!("there is no entity {id}"))
+            let known = bundles.iter().flat_map(|bundle| bundle.entities().map(BundleEntity::id));
+            Err(Refusal::new(RefusalCode::NotFound, format!("there is no entity {id}"))
                 .suggest(authority::similar(id, known)))
         }
         [(bundle, entity)] => {
             let file = bundle.root().join(entity.path());
             let text = SafeFolder::open(bundle.root())
                 .and_then(|root| root.read(entity.path(), MAX_ENTITY_BYTES))
-                .map_err(|error| Refusal::new(Code::StorageError, error.to_string()))?;
-            let text = String::from_utf8(text)
-                .map_err(|error| Refusal::new(Code::StorageError, format!("{}: {error}", file.display())))?;
+                .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))?;
+            let text = String::from_utf8(text).map_err(|error| {
+                Refusal::new(RefusalCode::StorageError, format!("{}: {error}", file.display()))
+            })?;
             let mut data = brief(bundle, entity);
             data["file"] = json!(entity.path());
-            data["data"] = Data::to_json(entity.data());
+            data["data"] = BundleValue::to_json(entity.data());
             Ok(BundleResult { words: text, data, failed: false })
         }
         several => {
             let ids: Vec<&str> = several.iter().map(|(bundle, _)| bundle.id()).collect();
-            Err(Refusal::new(Code::Conflict, format!("{id} is in several bundles: {}", ids.join(", ")))
-                .hint("Name the folder of the one that is meant."))
+            Err(Refusal::new(
+                RefusalCode::Conflict,
+                format!("{id} is in several bundles: {}", ids.join(", ")),
+            )
+            .hint("Name the folder of the one that is meant."))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{format, workspace_at};
 use crate::terminal::TerminalClient;
 use serde_json::{Map, Value, json};
-use shared_protocol::{Code, Refusal};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     path::Path,
@@ -12,10 +12,15 @@ use std::{
 
 const PROTOCOL: &str = "2026-07-28";
 /// No answer of the server is larger.
-const MAX_ANSWER: u64 = bridge::MAX_LINE as u64;
+const MAX_ANSWER: u64 = bridge::MAX_LINE_BYTES as u64;
 
 /// Calls a tool: its data for people, its whole answer for machines.
-pub(super) fn run(tool: &str, args: Option<&str>, pairs: &[String], at: &super::At) -> ExitCode {
+pub(super) fn run(
+    tool: &str,
+    args: Option<&str>,
+    pairs: &[String],
+    at: &super::WorkspaceArguments,
+) -> ExitCode {
     let answer = arguments(args, pairs).and_then(|arguments| {
         send(at.workspace.as_deref(), "tools/call", json!({ "name": tool, "arguments": arguments }))
     });
@@ -57,7 +62,7 @@ fn of_another(result: &Value, json: bool) -> ExitCode {
 /// From `--args`, or from `key=value` where a value is JSON if it can be, else text.
 pub(super) fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, Refusal> {
     let wrong = |message: String| {
-        Refusal::new(Code::BadRequest, message)
+        Refusal::new(RefusalCode::BadRequest, message)
             .field("args")
             .hint("Write --args '{\"board\": \"main\"}', or board=main; `draftboard call --help` shows more.")
     };
@@ -84,17 +89,22 @@ pub(super) fn send(workspace: Option<&Path>, method: &str, mut params: Value) ->
         "io.modelcontextprotocol/clientInfo": { "name": "draftboard-terminal", "version": env!("CARGO_PKG_VERSION") },
     });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let broken =
-        |error: std::io::Error| Refusal::new(Code::Timeout, format!("Draftboard did not answer: {error}"));
+    let broken = |error: std::io::Error| {
+        Refusal::new(RefusalCode::Timeout, format!("Draftboard did not answer: {error}"))
+    };
     (&stream).write_all(format!("{request}\n").as_bytes()).map_err(broken)?;
     let mut lines = BufReader::new(stream.take(MAX_ANSWER));
     loop {
         let mut line = String::new();
         if lines.read_line(&mut line).map_err(broken)? == 0 {
-            return Err(Refusal::new(Code::Timeout, "Draftboard ended the connection without an answer"));
+            return Err(Refusal::new(
+                RefusalCode::Timeout,
+                "Draftboard ended the connection without an answer",
+            ));
         }
-        let mut answer: Value = serde_json::from_str(&line)
-            .map_err(|error| Refusal::new(Code::Internal, format!("an answer that is no JSON: {error}")))?;
+        let mut answer: Value = serde_json::from_str(&line).map_err(|error| {
+            Refusal::new(RefusalCode::Internal, format!("an answer that is no JSON: {error}"))
+        })?;
         // Anything else is a notice on the way to the answer.
         if answer["id"] == 1 {
             return match answer.get("error") {
@@ -115,7 +125,7 @@ fn refusal(message: &Value, code: &Value, details: &Value) -> Refusal {
     let texts = |value: &Value| -> Vec<String> {
         value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let code = serde_json::from_value(code.clone()).unwrap_or(Code::BadRequest);
+    let code = serde_json::from_value(code.clone()).unwrap_or(RefusalCode::BadRequest);
     let mut refusal =
         Refusal::new(code, message.as_str().unwrap_or("refused")).suggest(texts(&details["suggestions"]));
     refusal.hints = texts(&details["hints"]);

@@ -1,8 +1,11 @@
 //! `draftboard connect`: an entry in a client's configuration.
 
 use super::{Roles, format, workspace_at};
-use connect::{Bridge, Client, ConnectError, Connected, Places, Scope, connect, example};
-use shared_protocol::{Code, Refusal};
+use connect::{
+    BridgeCommand, ClientFolders, ConfigScope, ConnectError, ConnectOutcome, ConnectableClient, connect,
+    example,
+};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -10,10 +13,10 @@ use std::{
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Connect {
-    pub(super) client: Client,
+    pub(super) client: ConnectableClient,
     /// The configuration to change [default: the workspace's where there is one, else the user's]
     #[arg(long, value_enum)]
-    pub(super) scope: Option<Scope>,
+    pub(super) scope: Option<ConfigScope>,
     /// The client may start Draftboard, without a window, when none is running
     #[arg(long)]
     pub(super) launch: bool,
@@ -21,7 +24,7 @@ pub(super) struct Connect {
     #[arg(long)]
     pub(super) print: bool,
     #[command(flatten)]
-    pub(super) at: super::At,
+    pub(super) at: super::WorkspaceArguments,
 }
 
 pub(super) fn run(asked: &Connect, roles: &Roles) -> ExitCode {
@@ -44,25 +47,25 @@ fn attempt(asked: &Connect, roles: &Roles) -> Result<(String, serde_json::Value)
         Some(named) => Some(existing(named)?),
         None => workspace_at::find(None).ok().map(|found| found.canonicalize().unwrap_or(found)),
     };
-    let places = Places::of_user(workspace).ok_or_else(|| {
-        Refusal::new(Code::NotFound, "your home folder is not known").hint("Set HOME to its path.")
+    let places = ClientFolders::of_user(workspace).ok_or_else(|| {
+        Refusal::new(RefusalCode::NotFound, "your home folder is not known").hint("Set HOME to its path.")
     })?;
     let client = asked.client;
     let scope = asked.scope.unwrap_or_else(|| client.usual_scope(&places));
     let target = client.target(scope, &places).ok_or_else(|| no_such_file(client, &places))?;
     let command = command(&roles.exe, scope);
-    let bridge = Bridge { command, workspace: target.workspace.clone(), launch: asked.launch };
+    let bridge = BridgeCommand { command, workspace: target.workspace.clone(), launch: asked.launch };
     let (file, entry) = (target.file.display().to_string(), example(&target, &bridge));
     if asked.print {
         let text = format!("{file}\n{entry}");
         return Ok((text, serde_json::json!({ "file": file, "entry": entry, "written": false })));
     }
     match connect(&target, &bridge).map_err(|error| refuse(error, &entry))? {
-        Connected::Already => {
+        ConnectOutcome::Already => {
             let text = format!("{} knows Draftboard already: {file}", client.title());
             Ok((text, serde_json::json!({ "file": file, "written": false })))
         }
-        Connected::Written { backup } => {
+        ConnectOutcome::Written { backup } => {
             let kept = backup.as_ref().map_or_else(String::new, |backup| {
                 format!("\nWhat was there before is in {}", backup.display())
             });
@@ -74,33 +77,33 @@ fn attempt(asked: &Connect, roles: &Roles) -> Result<(String, serde_json::Value)
 
 fn existing(named: &Path) -> Result<PathBuf, Refusal> {
     named.canonicalize().map_err(|error| {
-        Refusal::new(Code::NotFound, format!("{}: {error}", named.display())).field("workspace")
+        Refusal::new(RefusalCode::NotFound, format!("{}: {error}", named.display())).field("workspace")
     })
 }
 
 /// A file that others share names the program; one of this user's says where it is, as it may not be on the client's path.
-fn command(exe: &Path, scope: Scope) -> String {
+fn command(exe: &Path, scope: ConfigScope) -> String {
     let on_path = std::env::var_os("PATH").is_some_and(|path| {
         let same = |folder: PathBuf| folder.join("draftboard").canonicalize().is_ok_and(|found| found == exe);
         std::env::split_paths(&path).any(same)
     });
-    if scope == Scope::Project && on_path { "draftboard".to_owned() } else { exe.display().to_string() }
+    if scope == ConfigScope::Project && on_path { "draftboard".to_owned() } else { exe.display().to_string() }
 }
 
-fn no_such_file(client: Client, places: &Places) -> Refusal {
+fn no_such_file(client: ConnectableClient, places: &ClientFolders) -> Refusal {
     if places.workspace.is_none() {
-        return Refusal::new(Code::NoWorkspace, "there is no workspace here")
+        return Refusal::new(RefusalCode::NoWorkspace, "there is no workspace here")
             .hint("Name one with --workspace, or use --scope user.");
     }
-    Refusal::new(Code::BadRequest, format!("{} has no configuration for a project", client.title()))
+    Refusal::new(RefusalCode::BadRequest, format!("{} has no configuration for a project", client.title()))
         .field("scope")
         .hint("Use --scope user.")
 }
 
 fn refuse(error: ConnectError, entry: &str) -> Refusal {
     let code = match error {
-        ConnectError::Merge { .. } => Code::Conflict,
-        ConnectError::Read { .. } | ConnectError::Write { .. } => Code::StorageError,
+        ConnectError::Merge { .. } => RefusalCode::Conflict,
+        ConnectError::Read { .. } | ConnectError::Write { .. } => RefusalCode::StorageError,
     };
     Refusal::new(code, error.to_string()).hint(format!("Put this into it by hand:\n{entry}"))
 }

@@ -1,6 +1,6 @@
 //! `draftboard cost`: what a board costs a month, as far as prices are known.
 
-use super::{At, board_at::BoardAt, format};
+use super::{WorkspaceArguments, board_at::BoardAt, format};
 use serde_json::json;
 use shared_protocol::{
     Refusal,
@@ -13,21 +13,21 @@ pub(super) const HELP: &str = "Prices are the workspace's own: files in prices/,
     Examples:\n  draftboard cost\n  draftboard cost network --missing > prices/network.json   # then fill it in";
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Cost {
+pub(super) struct CostArguments {
     /// The board [default: the only infrastructure board]
     board: Option<String>,
     /// Prints a price book with the lines that are missing, to be filled in
     #[arg(long)]
     missing: bool,
     #[command(flatten)]
-    at: At,
+    at: WorkspaceArguments,
 }
 
-pub(super) fn run(asked: &Cost) -> ExitCode {
+pub(super) fn run(asked: &CostArguments) -> ExitCode {
     format::exit(answer(asked), asked.at.json)
 }
 
-fn answer(asked: &Cost) -> Result<ExitCode, Refusal> {
+fn answer(asked: &CostArguments) -> Result<ExitCode, Refusal> {
     let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
     let board = at.board.id;
     if asked.missing {

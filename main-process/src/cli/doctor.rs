@@ -1,15 +1,15 @@
 //! `draftboard doctor`: the requirements of Draftboard, and how to fix missing ones.
 
 use super::format;
-use crate::mcp::terraform_program;
+use crate::agents::terraform_program;
 use processes::{RuntimeDir, RuntimeDirs};
 use std::{collections::BTreeSet, path::Path, process::ExitCode};
-use system_fonts::{FontList, SCRIPTS, Script};
+use system_fonts::{SCRIPT_SAMPLES, ScriptSample, SystemFontList};
 use user_folders as paths;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Verdict {
+enum CheckVerdict {
     Ok,
     /// Something is missing that not everybody needs.
     Optional,
@@ -17,9 +17,9 @@ enum Verdict {
 }
 
 #[derive(Debug, serde::Serialize)]
-struct Finding {
+struct CheckResult {
     what: &'static str,
-    verdict: Verdict,
+    verdict: CheckVerdict,
     found: String,
     /// The fix.
     fix: Option<String>,
@@ -37,7 +37,7 @@ pub(super) fn run(json: bool) -> ExitCode {
     ];
     findings.push(terraform());
     findings.push(program("git", &["git"], "history of the files"));
-    let failed = findings.iter().any(|finding| finding.verdict == Verdict::Missing);
+    let failed = findings.iter().any(|finding| finding.verdict == CheckVerdict::Missing);
     if json {
         format::print_json(&serde_json::json!({ "ok": !failed, "data": findings }));
     } else {
@@ -46,37 +46,37 @@ pub(super) fn run(json: bool) -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn line(finding: &Finding) -> String {
+fn line(finding: &CheckResult) -> String {
     let mark = match finding.verdict {
-        Verdict::Ok => "ok      ",
-        Verdict::Optional => "optional",
-        Verdict::Missing => "missing ",
+        CheckVerdict::Ok => "ok      ",
+        CheckVerdict::Optional => "optional",
+        CheckVerdict::Missing => "missing ",
     };
     let fix = finding.fix.as_ref().map_or_else(String::new, |fix| format!("\n          {fix}"));
     format!("{mark}  {}: {}{fix}", finding.what, finding.found)
 }
 
-fn ok(what: &'static str, found: impl Into<String>) -> Finding {
-    Finding { what, verdict: Verdict::Ok, found: found.into(), fix: None }
+fn ok(what: &'static str, found: impl Into<String>) -> CheckResult {
+    CheckResult { what, verdict: CheckVerdict::Ok, found: found.into(), fix: None }
 }
 
 fn lacking(
     what: &'static str,
-    verdict: Verdict,
+    verdict: CheckVerdict,
     found: impl Into<String>,
     fix: impl Into<String>,
-) -> Finding {
-    Finding { what, verdict, found: found.into(), fix: Some(fix.into()) }
+) -> CheckResult {
+    CheckResult { what, verdict, found: found.into(), fix: Some(fix.into()) }
 }
 
-fn display() -> Finding {
+fn display() -> CheckResult {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match (set("WAYLAND_DISPLAY"), set("DISPLAY")) {
         (Some(name), _) => ok("display", format!("Wayland ({name})")),
         (None, Some(name)) => ok("display", format!("X11 ({name})")),
         (None, None) => lacking(
             "display",
-            Verdict::Missing,
+            CheckVerdict::Missing,
             "neither DISPLAY nor WAYLAND_DISPLAY is set",
             "Start it in a desktop session, or work without a window: draftboard serve WORKSPACE",
         ),
@@ -84,7 +84,7 @@ fn display() -> Finding {
 }
 
 /// Libraries are loaded when the window starts, so a missing one shows only then.
-fn library(what: &'static str, names: &[&str], packages: &str) -> Finding {
+fn library(what: &'static str, names: &[&str], packages: &str) -> CheckResult {
     const FOLDERS: [&str; 6] = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib/aarch64-linux-gnu",
@@ -98,35 +98,35 @@ fn library(what: &'static str, names: &[&str], packages: &str) -> Finding {
         Some(name) => ok(what, *name),
         None => lacking(
             what,
-            Verdict::Missing,
+            CheckVerdict::Missing,
             format!("none of {}", names.join(", ")),
             format!("Install {packages} (names of Debian's packages)"),
         ),
     }
 }
 
-fn graphics_library() -> Finding {
+fn graphics_library() -> CheckResult {
     library("OpenGL", &["libGL.so.1", "libEGL.so.1"], "libgl1 libgl1-mesa-dri")
 }
 
-fn keyboard_library() -> Finding {
+fn keyboard_library() -> CheckResult {
     library("keyboard", &["libxkbcommon.so.0"], "libxkbcommon0 libxkbcommon-x11-0 xkb-data")
 }
 
-fn dialogs() -> Finding {
+fn dialogs() -> CheckResult {
     let portal = ["/usr/libexec/xdg-desktop-portal", "/usr/lib/xdg-desktop-portal"];
     match portal.iter().find(|path| Path::new(path).exists()) {
         Some(path) => ok("native dialogs", *path),
         None => lacking(
             "native dialogs",
-            Verdict::Optional,
+            CheckVerdict::Optional,
             "no desktop portal",
             "Install xdg-desktop-portal for the system's own file dialogs; without it Draftboard shows its own",
         ),
     }
 }
 
-fn runtime_dir() -> Finding {
+fn runtime_dir() -> CheckResult {
     match RuntimeDir::of_user() {
         Ok(runtime) => {
             let unsafe_ones: Vec<String> = RuntimeDirs::of_user().unsafe_ones().map(str::to_owned).collect();
@@ -134,7 +134,7 @@ fn runtime_dir() -> Finding {
                 true => ok("runtime folder", runtime.path().display().to_string()),
                 false => lacking(
                     "runtime folder",
-                    Verdict::Optional,
+                    CheckVerdict::Optional,
                     format!("{}; {}", runtime.path().display(), unsafe_ones.join("; ")),
                     "A Draftboard that was started with another environment is not looked for there",
                 ),
@@ -142,21 +142,21 @@ fn runtime_dir() -> Finding {
         }
         Err(error) => lacking(
             "runtime folder",
-            Verdict::Missing,
+            CheckVerdict::Missing,
             error.to_string(),
             "Terminals and agents find a running Draftboard there",
         ),
     }
 }
 
-fn data_dir() -> Finding {
+fn data_dir() -> CheckResult {
     let example = paths::example();
     let folder = example.parent().unwrap_or(&example);
     match std::fs::create_dir_all(folder) {
         Ok(()) => ok("data folder", folder.display().to_string()),
         Err(error) => lacking(
             "data folder",
-            Verdict::Missing,
+            CheckVerdict::Missing,
             format!("{}: {error}", folder.display()),
             "Make it writable, or set XDG_DATA_HOME",
         ),
@@ -164,7 +164,7 @@ fn data_dir() -> Finding {
 }
 
 /// The program that the user's settings name, or the first one on the path.
-fn terraform() -> Finding {
+fn terraform() -> CheckResult {
     const NEEDED_FOR: &str = "runs of infrastructure boards";
     match terraform_program(&paths::settings()) {
         Ok(None) => program("terraform or tofu", &["terraform", "tofu"], NEEDED_FOR),
@@ -172,7 +172,7 @@ fn terraform() -> Finding {
         Ok(Some(set)) => program("terraform program in settings.toml", &[&set], NEEDED_FOR),
         Err(error) => lacking(
             "terraform program in settings.toml",
-            Verdict::Optional,
+            CheckVerdict::Optional,
             error.to_string(),
             "Repair settings.toml",
         ),
@@ -180,30 +180,31 @@ fn terraform() -> Finding {
 }
 
 /// Scripts beside Latin, Greek and Cyrillic are drawn with fonts of the system.
-fn fonts() -> Finding {
-    let list = FontList::of_system();
-    let missing: Vec<&Script> = SCRIPTS.iter().filter(|script| !list.covers(script.sample)).collect();
+fn fonts() -> CheckResult {
+    let list = SystemFontList::of_system();
+    let missing: Vec<&ScriptSample> =
+        SCRIPT_SAMPLES.iter().filter(|script| !list.covers(script.sample)).collect();
     if missing.is_empty() {
-        return ok("fonts", format!("for all of {} scripts", SCRIPTS.len()));
+        return ok("fonts", format!("for all of {} scripts", SCRIPT_SAMPLES.len()));
     }
     let names: Vec<&str> = missing.iter().map(|script| script.name).collect();
     let packages: BTreeSet<&str> = missing.iter().map(|script| script.package).collect();
     let packages: Vec<&str> = packages.into_iter().collect();
     lacking(
         "fonts",
-        Verdict::Optional,
+        CheckVerdict::Optional,
         format!("none for {}, so their characters are boxes", names.join(", ")),
         format!("Install {} (names of Debian's packages)", packages.join(", ")),
     )
 }
 
-fn program(what: &'static str, names: &[&str], needed_for: &str) -> Finding {
+fn program(what: &'static str, names: &[&str], needed_for: &str) -> CheckResult {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)
         .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
         .find(|file| file.is_file());
     match found {
         Some(file) => ok(what, file.display().to_string()),
-        None => lacking(what, Verdict::Optional, "not on PATH", format!("Install it for {needed_for}")),
+        None => lacking(what, CheckVerdict::Optional, "not on PATH", format!("Install it for {needed_for}")),
     }
 }

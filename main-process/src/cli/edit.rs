@@ -1,7 +1,7 @@
 //! `draftboard edit`: commands from a file, as one operation.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
-use shared_protocol::{Code, Command, Refusal, requests::RunCommand};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
+use shared_protocol::{Command, Refusal, RefusalCode, requests::RunCommand};
 use std::{io::Read, path::Path, process::ExitCode};
 
 pub(super) const HELP: &str = r#"A command is an object with one key. Nodes are named by id, by name, or by board/name:
@@ -20,14 +20,14 @@ Example: draftboard edit -f network.json -m "Add the network""#;
 
 const MAX_BYTES: u64 = 32 << 20;
 
-pub(super) fn run(file: &Path, summary: Option<String>, at: &At) -> ExitCode {
+pub(super) fn run(file: &Path, summary: Option<String>, at: &WorkspaceArguments) -> ExitCode {
     let applied = read(file, summary)
         .and_then(|command| ReachedWorkspace::at(at.workspace.as_deref())?.request(RunCommand { command }));
     format::exit(applied.map(|applied| format::print_response(&applied, at.json)), at.json)
 }
 
 fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
-    let refuse = |message: String| Refusal::new(Code::BadRequest, message).field("file");
+    let refuse = |message: String| Refusal::new(RefusalCode::BadRequest, message).field("file");
     let mut text = String::new();
     let read = if file == Path::new("-") {
         std::io::stdin().take(MAX_BYTES + 1).read_to_string(&mut text)
@@ -37,7 +37,7 @@ fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
     read.map_err(|error| refuse(format!("{} could not be read: {error}", file.display())))?;
     if text.len() as u64 > MAX_BYTES {
         return Err(Refusal::new(
-            Code::LimitExceeded,
+            RefusalCode::LimitExceeded,
             format!("{} is larger than {MAX_BYTES} bytes", file.display()),
         ));
     }

@@ -1,14 +1,14 @@
 //! `draftboard export`: draws a board into a file.
 
-use super::{At, board_at::find_board, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, board_at::find_board, format, workspace_at::ReachedWorkspace};
 use shared_protocol::{Refusal, requests::ExportBoard};
 use std::{path::Path, process::ExitCode};
 
-pub(super) fn run(board: &str, to: &Path, at: &At) -> ExitCode {
+pub(super) fn run(board: &str, to: &Path, at: &WorkspaceArguments) -> ExitCode {
     format::exit(export(board, to, at), at.json)
 }
 
-fn export(board: &str, to: &Path, at: &At) -> Result<ExitCode, Refusal> {
+fn export(board: &str, to: &Path, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
     let board = find_board(&mut reached, board)?;
     // The running Draftboard may have another current folder.

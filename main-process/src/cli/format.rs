@@ -2,9 +2,9 @@
 
 use mcp_server::{shown, shown_line};
 use shared_protocol::{
-    BoardId, Document, ElementId, NodeId, OperationKind, Refusal,
+    BoardId, ElementId, GraphDocument, NodeId, OperationKind, Refusal,
     mcp::McpView,
-    messages::{Applied, InstanceView, LogEntry, Severity, ValidationProblem},
+    messages::{AppliedCommand, OperationLogEntry, ProblemSeverity, WorkbenchInstanceView, WorkspaceProblem},
     requests::{ExportedFile, SavedFiles},
     v0::UtcTimestamp,
 };
@@ -99,7 +99,7 @@ impl Printed for () {
     }
 }
 
-impl Printed for Applied {
+impl Printed for AppliedCommand {
     fn words(&self) -> String {
         let created: String = self.created.iter().map(|id| format!("\n{id}")).collect();
         format!("{} (revision {}){created}", self.summary, self.revision)
@@ -115,7 +115,7 @@ impl Printed for SavedFiles {
     }
 }
 
-impl Printed for Vec<LogEntry> {
+impl Printed for Vec<OperationLogEntry> {
     fn words(&self) -> String {
         self.iter().map(log_line).collect::<Vec<_>>().join("\n")
     }
@@ -152,8 +152,8 @@ pub(super) fn exit(result: Result<ExitCode, Refusal>, json: bool) -> ExitCode {
 }
 
 /// Prints problems, each with the name of its element; an error fails the command.
-pub(super) fn problems(found: &[ValidationProblem], names: &ElementNames, json: bool) -> ExitCode {
-    let failed = found.iter().any(|problem| problem.severity == Severity::Error);
+pub(super) fn problems(found: &[WorkspaceProblem], names: &ElementNames, json: bool) -> ExitCode {
+    let failed = found.iter().any(|problem| problem.severity == ProblemSeverity::Error);
     if json {
         print_json(&serde_json::json!({ "ok": !failed, "data": found }));
     } else if found.is_empty() {
@@ -169,7 +169,7 @@ pub(super) fn problems(found: &[ValidationProblem], names: &ElementNames, json: 
 pub(super) struct ElementNames(HashMap<ElementId, (String, String)>);
 
 impl ElementNames {
-    pub(super) fn of(document: &Document) -> Self {
+    pub(super) fn of(document: &GraphDocument) -> Self {
         let boards: HashMap<BoardId, String> =
             document.boards.iter().map(|board| (board.id, board.name.to_string())).collect();
         let nodes: HashMap<NodeId, String> =
@@ -204,7 +204,7 @@ impl ElementNames {
     }
 }
 
-fn log_line(entry: &LogEntry) -> String {
+fn log_line(entry: &OperationLogEntry) -> String {
     let kind = match entry.kind {
         OperationKind::Edit => String::new(),
         OperationKind::Undo(of) | OperationKind::Redo(of) | OperationKind::Revert(of) => {
@@ -220,8 +220,8 @@ fn log_line(entry: &LogEntry) -> String {
     format!("{:>6}  {}  {who}  {summary}{kind}", entry.revision.0, utc(entry.time))
 }
 
-fn problem_line(problem: &ValidationProblem, names: &ElementNames) -> String {
-    let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
+fn problem_line(problem: &WorkspaceProblem, names: &ElementNames) -> String {
+    let severity = if problem.severity == ProblemSeverity::Error { "error" } else { "warning" };
     let field = problem.field.as_ref().map_or_else(String::new, |field| format!(".{field}"));
     let place = match (&problem.element, &problem.board, &problem.file) {
         (Some(element), _, _) => format!("{}: ", names.place(*element, &field)),
@@ -232,7 +232,7 @@ fn problem_line(problem: &ValidationProblem, names: &ElementNames) -> String {
     format!("{severity}: {place}{}", problem.message)
 }
 
-pub(super) fn instance_line(instance: &InstanceView) -> String {
+pub(super) fn instance_line(instance: &WorkbenchInstanceView) -> String {
     let running = match instance.pid {
         None => "not running".to_owned(),
         Some(pid) if instance.window => format!("pid {pid}, window"),

@@ -1,14 +1,14 @@
 //! `draftboard hcl`: a board as Terraform files.
 
-use super::{At, board_at::BoardAt, format};
+use super::{WorkspaceArguments, board_at::BoardAt, format};
 use authority::unified_diff;
 use safe_fs::{PathError, PathProblem, SafeFolder};
 use serde_json::json;
 use shared_protocol::{
-    Code, Refusal,
-    messages::Severity,
+    Refusal, RefusalCode,
+    messages::ProblemSeverity,
     requests::{GenerateHcl, WriteHcl, WrittenHcl},
-    terraform::{Finding, HclView},
+    terraform::{HclView, TerraformFindingView},
 };
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,7 @@ pub(super) const HELP: &str = "Examples:\n  draftboard hcl\n  draftboard hcl net
 const MAX_GENERATED_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Hcl {
+pub(super) struct HclArguments {
     /// The board [default: the only infrastructure board]
     board: Option<String>,
     /// Exit code 1 when the files in the workspace are not as the board says
@@ -40,14 +40,14 @@ pub(super) struct Hcl {
     #[arg(long, group = "what", value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    at: At,
+    at: WorkspaceArguments,
 }
 
-pub(super) fn run(asked: &Hcl) -> ExitCode {
+pub(super) fn run(asked: &HclArguments) -> ExitCode {
     format::exit(answer(asked), asked.at.json)
 }
 
-fn answer(asked: &Hcl) -> Result<ExitCode, Refusal> {
+fn answer(asked: &HclArguments) -> Result<ExitCode, Refusal> {
     let mut at = BoardAt::find(&asked.at, asked.board.as_deref())?;
     let board = at.board.id;
     let view = at.request(GenerateHcl { board })?;
@@ -87,7 +87,7 @@ fn answer(asked: &Hcl) -> Result<ExitCode, Refusal> {
         words = files.iter().map(|(path, text)| format!("==> {path} <==\n{text}\n")).collect();
         data["files"] = json!(files);
     }
-    let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
+    let is_wrong = |finding: &TerraformFindingView| finding.severity == ProblemSeverity::Error;
     if asked.at.json {
         let ok = !differs && !view.findings.iter().any(is_wrong);
         format::print_json(&json!({ "ok": ok, "data": data }));
@@ -114,7 +114,7 @@ fn listed(groups: &[(&str, &[String])]) -> String {
 /// Into a folder that is not ours to keep: nothing there is replaced that was not made by Draftboard.
 fn write_to(folder: &Path, view: &HclView) -> Result<Vec<String>, Refusal> {
     let failed = |path: &Path, error: &dyn std::fmt::Display| {
-        Refusal::new(Code::StorageError, format!("{} could not be written: {error}", path.display()))
+        Refusal::new(RefusalCode::StorageError, format!("{} could not be written: {error}", path.display()))
     };
     // A person named the folder, so a link to it is meant; what lies in it may be somebody else's.
     let root = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
@@ -130,7 +130,7 @@ fn write_to(folder: &Path, view: &HclView) -> Result<Vec<String>, Refusal> {
             Ok(bytes) if first_line(&bytes) == first_line(file.text.as_bytes()) => {}
             _ => {
                 let message = format!("{} was not made by Draftboard; nothing was written", path.display());
-                return Err(Refusal::new(Code::Conflict, message).hint("Choose another folder."));
+                return Err(Refusal::new(RefusalCode::Conflict, message).hint("Choose another folder."));
             }
         }
     }

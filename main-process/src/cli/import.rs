@@ -1,6 +1,6 @@
 //! `draftboard import`: a folder becomes a board.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use serde_json::json;
 use shared_protocol::{
     Refusal,
@@ -13,21 +13,21 @@ pub(super) const HELP: &str = "A TerraStudio project (its .tstudio file and diag
     Examples:\n  draftboard import ~/infra/network\n  draftboard import ~/projects/shop --into shop";
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Import {
+pub(super) struct ImportArguments {
     /// The folder
     folder: PathBuf,
     /// The name of the new board [default: like the folder's]
     #[arg(long, value_name = "BOARD")]
     into: Option<String>,
     #[command(flatten)]
-    at: At,
+    at: WorkspaceArguments,
 }
 
-pub(super) fn run(asked: &Import) -> ExitCode {
+pub(super) fn run(asked: &ImportArguments) -> ExitCode {
     format::exit(answer(asked), asked.at.json)
 }
 
-fn answer(asked: &Import) -> Result<ExitCode, Refusal> {
+fn answer(asked: &ImportArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::at(asked.at.workspace.as_deref())?;
     // The running Draftboard may have another current folder.
     let folder = std::path::absolute(&asked.folder).unwrap_or_else(|_| asked.folder.clone());

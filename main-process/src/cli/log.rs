@@ -1,10 +1,10 @@
 //! `draftboard log`: the newest operations first.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use shared_protocol::requests::ReadLog;
 use std::process::ExitCode;
 
-pub(super) fn run(limit: u32, at: &At) -> ExitCode {
+pub(super) fn run(limit: u32, at: &WorkspaceArguments) -> ExitCode {
     let entries = ReachedWorkspace::at(at.workspace.as_deref())
         .and_then(|mut reached| reached.request(ReadLog { limit }));
     format::exit(entries.map(|entries| format::print_response(&entries, at.json)), at.json)

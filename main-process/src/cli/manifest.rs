@@ -2,7 +2,7 @@
 //! with the code that it shows elsewhere.
 
 use super::{
-    At, format,
+    WorkspaceArguments, format,
     review::{self, person_is_here},
     upstream::{PolicyArgument, UpstreamSession},
     workspace_at,
@@ -12,7 +12,7 @@ use clap::Subcommand;
 use safe_fs::SafeFolder;
 use serde_json::{Value, json};
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     requests::DecideManifest,
     upstreams::{ManifestBrief, TypedSecret, UpstreamDecision},
 };
@@ -28,7 +28,7 @@ pub(super) const HELP: &str = "What lets an agent call asks for a code that the 
     draftboard manifest policy draftboard_forecast allow";
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Manifest {
+pub(super) enum ManifestVerb {
     /// The tools and the problems of each file; exit code 1 when there is a problem
     #[command(
         after_help = "Tools that are hidden on purpose are no mistake; names that are taken, tools that nothing is bound to and \
@@ -39,7 +39,7 @@ pub(super) enum Manifest {
         /// A file or a folder [default: the user's own manifests and those of the workspace]
         place: Option<PathBuf>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Lets agents use the tools of a manifest as it is now; asks for a code
     #[command(after_help = "Example: draftboard manifest approve manifests/weather.json")]
@@ -47,7 +47,7 @@ pub(super) enum Manifest {
         /// Its file, or its id
         manifest: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// The policy for calls of agents to a tool of a manifest: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard manifest policy draftboard_forecast allow")]
@@ -57,7 +57,7 @@ pub(super) enum Manifest {
         #[arg(value_enum)]
         policy: PolicyArgument,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Sets a credential that a manifest asks for, read from standard input; asks for a code
     #[command(
@@ -68,24 +68,24 @@ pub(super) enum Manifest {
         manifest: String,
         credential: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
 }
 
-pub(super) fn run(asked: &Manifest) -> ExitCode {
+pub(super) fn run(asked: &ManifestVerb) -> ExitCode {
     let (at, done) = match asked {
-        Manifest::Check { place, at } => (at, check(place.as_deref(), at)),
-        Manifest::Approve { manifest, at } => (at, approve(manifest, at)),
-        Manifest::Policy { tool, policy, at } => (
+        ManifestVerb::Check { place, at } => (at, check(place.as_deref(), at)),
+        ManifestVerb::Approve { manifest, at } => (at, approve(manifest, at)),
+        ManifestVerb::Policy { tool, policy, at } => (
             at,
             UpstreamSession::at(at).and_then(|mut session| session.manifest_policy(tool, (*policy).into())),
         ),
-        Manifest::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
+        ManifestVerb::Secret { manifest, credential, at } => (at, secret(manifest, credential, at)),
     };
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
-fn check(place: Option<&Path>, at: &At) -> Result<ExitCode, Refusal> {
+fn check(place: Option<&Path>, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let found = checked(place, at)?;
     let is_wrong = found
         .iter()
@@ -98,12 +98,12 @@ fn check(place: Option<&Path>, at: &At) -> Result<ExitCode, Refusal> {
     Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn approve(named: &str, at: &At) -> Result<ExitCode, Refusal> {
+fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     person_is_here()?;
     let mut session = UpstreamSession::at(at)?;
     let manifest = find(&mut session, named)?;
     if let Some(problem) = &manifest.problem {
-        return Err(Refusal::new(Code::Conflict, format!("{} is not used: {problem}", manifest.path))
+        return Err(Refusal::new(RefusalCode::Conflict, format!("{} is not used: {problem}", manifest.path))
             .hint("Correct the file; it is read again by itself."));
     }
     if !manifest.needs_approval {
@@ -116,14 +116,14 @@ fn approve(named: &str, at: &At) -> Result<ExitCode, Refusal> {
     session.print(&Value::Null, || format!("{} is approved as it is now", manifest.path))
 }
 
-fn secret(named: &str, credential: &str, at: &At) -> Result<ExitCode, Refusal> {
+fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     person_is_here()?;
     let mut session = UpstreamSession::at(at)?;
     let manifest = find(&mut session, named)?;
     if !manifest.credentials.iter().any(|known| known.id == credential) {
         let message = format!("{} asks for no credential {credential}", manifest.path);
         let known = manifest.credentials.iter().map(|known| known.id.clone());
-        return Err(Refusal::new(Code::NotFound, message).suggest(known));
+        return Err(Refusal::new(RefusalCode::NotFound, message).suggest(known));
     }
     let id = manifest.id.clone().ok_or_else(unreadable)?;
     let typed = TypedSecret(review::ask_secret(&format!("The credential {credential} of {id}: "))?);
@@ -134,7 +134,7 @@ fn secret(named: &str, credential: &str, at: &At) -> Result<ExitCode, Refusal> {
 }
 
 fn unreadable() -> Refusal {
-    Refusal::new(Code::Conflict, "the manifest cannot be read now")
+    Refusal::new(RefusalCode::Conflict, "the manifest cannot be read now")
         .hint("Correct the file; it is read again by itself.")
 }
 
@@ -150,16 +150,16 @@ fn find(session: &mut UpstreamSession, named: &str) -> Result<ManifestBrief, Ref
     };
     view.manifests.iter().find(is_it).cloned().ok_or_else(|| {
         let known = view.manifests.iter().filter_map(|manifest| manifest.id.clone());
-        Refusal::new(Code::NotFound, format!("the running Draftboard knows no manifest {named:.200}"))
+        Refusal::new(RefusalCode::NotFound, format!("the running Draftboard knows no manifest {named:.200}"))
             .suggest(known)
             .hint("`draftboard upstream list` shows all of them.")
     })
 }
 
-fn checked(place: Option<&Path>, at: &At) -> Result<Vec<ManifestBrief>, Refusal> {
+fn checked(place: Option<&Path>, at: &WorkspaceArguments) -> Result<Vec<ManifestBrief>, Refusal> {
     let places = match place {
         Some(place) if !place.exists() => {
-            return Err(Refusal::new(Code::NotFound, format!("{} does not exist", place.display())));
+            return Err(Refusal::new(RefusalCode::NotFound, format!("{} does not exist", place.display())));
         }
         Some(place) => vec![place.to_owned()],
         None => {
@@ -169,7 +169,7 @@ fn checked(place: Option<&Path>, at: &At) -> Result<Vec<ManifestBrief>, Refusal>
             if let Some(Err(error)) = shared.as_deref().map(SafeFolder::open)
                 && !error.problem.is_missing()
             {
-                return Err(Refusal::new(Code::StorageError, error.to_string()));
+                return Err(Refusal::new(RefusalCode::StorageError, error.to_string()));
             }
             std::iter::once(paths::config_folder().join("manifests")).chain(shared).collect()
         }

@@ -2,9 +2,9 @@
 
 use super::{Roles, StandaloneArguments, format, serve_bundles, workspace_at};
 use crate::{logging::start_logging, terminal::TerminalClient};
-use bridge::Reach;
+use bridge::DraftboardConnector;
 use processes::start_apart;
-use shared_protocol::{Code, Refusal, mcp::McpMode};
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
 use std::{
     fs::{self, OpenOptions},
     os::unix::{fs::OpenOptionsExt, net::UnixStream},
@@ -27,8 +27,8 @@ pub(super) fn run(
         return format::refuse(&refusal, false);
     }
     start_logging();
-    let running = Running { workspace, exe: roles.exe.clone(), launch };
-    let surface = crate::mcp::offline_surface();
+    let running = BridgeTarget { workspace, exe: roles.exe.clone(), launch };
+    let surface = crate::agents::offline_surface();
     match bridge::run(running, surface, std::io::stdin(), std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -39,13 +39,13 @@ pub(super) fn run(
 }
 
 /// The Draftboard that is meant, looked for anew each time: it may be another process by then.
-struct Running {
+struct BridgeTarget {
     workspace: Option<PathBuf>,
     exe: PathBuf,
     launch: bool,
 }
 
-impl Running {
+impl BridgeTarget {
     /// The named workspace, the one around the current folder, or the last one that was open.
     fn to_launch(&self) -> Result<PathBuf, Refusal> {
         match &self.workspace {
@@ -58,12 +58,12 @@ impl Running {
     }
 }
 
-impl Reach for Running {
+impl DraftboardConnector for BridgeTarget {
     fn connect(&self) -> Result<UnixStream, String> {
         let record =
             workspace_at::instance(self.workspace.as_deref()).map_err(|refusal| match refusal.code {
                 // A client that clears the environment hides the folder in which a running Draftboard is found.
-                Code::NotFound => format!(
+                RefusalCode::NotFound => format!(
                     "{}. If it is running, pass XDG_RUNTIME_DIR in the client's `env`",
                     refusal.message
                 ),
@@ -85,7 +85,7 @@ impl Reach for Running {
         self.launch
     }
 
-    fn how_to_start(&self) -> String {
+    fn start_hint(&self) -> String {
         let workspace = self.workspace.as_deref().map_or("WORKSPACE".into(), Path::to_string_lossy);
         format!(
             "Open the workspace in Draftboard (`draftboard {workspace}`, or without a window `draftboard serve {workspace}`), \

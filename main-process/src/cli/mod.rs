@@ -1,7 +1,6 @@
 //! The command line: one module per verb, and one total match from the verb to its module. Results go to standard output,
 //! everything else to standard error; exit code 0 is success, 1 a finding or refusal, 2 wrong usage.
 
-mod alone;
 mod audit;
 mod board_at;
 mod bundle;
@@ -32,6 +31,7 @@ mod save;
 mod schema;
 mod serve;
 mod serve_bundles;
+mod standalone_terraform;
 mod status;
 mod terraform;
 mod undo;
@@ -41,12 +41,12 @@ mod window;
 mod workspace_at;
 
 use crate::{
-    mcp::Overrides,
-    standalone::{self, Standalone},
+    agents::SettingsOverrides,
+    standalone::{self, StandaloneBundles},
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use crash_reports::{CrashRole, record_panics};
-use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode, review::ApprovalScope};
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 /// How to start the roles of this executable; the outermost crate knows them.
@@ -62,7 +62,7 @@ const AFTER_HELP: &str =
 
 #[derive(Debug, Parser)]
 #[command(name = "draftboard", version, about = "One board for what you specify, what you build and where it runs", after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
-struct Arguments {
+struct CommandLine {
     /// The workspace to open: a folder with a draftboard.toml
     workspace: Option<PathBuf>,
     #[command(subcommand)]
@@ -70,7 +70,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Clone, clap::Args)]
-struct At {
+struct WorkspaceArguments {
     /// The workspace [default: the one around the current folder]
     #[arg(long, short = 'w', value_name = "FOLDER", global = true)]
     workspace: Option<PathBuf>,
@@ -91,7 +91,7 @@ struct StandaloneArguments {
     /// A standing approval for agents in this run: `all`, or a list of diagram, bundles, interface,
     /// terraform-plan, each with `:destructive` if that is meant; never Terraform's apply or destroy
     #[arg(long, value_name = "SCOPE")]
-    standing_approval: Option<Scope>,
+    standing_approval: Option<ApprovalScope>,
 }
 
 impl StandaloneArguments {
@@ -99,9 +99,9 @@ impl StandaloneArguments {
         !self.bundle.is_empty() || self.config.is_some()
     }
 
-    fn standalone(self, mode: Option<McpMode>) -> Result<Standalone, Refusal> {
+    fn standalone(self, mode: Option<McpMode>) -> Result<StandaloneBundles, Refusal> {
         let sources = standalone::sources(&self.bundle, self.config.as_ref())?;
-        Ok(Standalone { sources, mode: mode.unwrap_or_default(), approval: self.standing_approval })
+        Ok(StandaloneBundles { sources, mode: mode.unwrap_or_default(), approval: self.standing_approval })
     }
 
     /// Refuses an approval for a bridge, which only forwards: the running Draftboard holds approvals.
@@ -109,7 +109,7 @@ impl StandaloneArguments {
         match self.standing_approval {
             None => Ok(()),
             Some(_) => Err(Refusal::new(
-                Code::BadRequest,
+                RefusalCode::BadRequest,
                 "--standing-approval is for bundles that are served by themselves, or for `draftboard serve`",
             )
             .hint("Name bundles with --bundle or --config.")),
@@ -136,7 +136,7 @@ enum Verb {
         #[command(flatten)]
         bundles: StandaloneArguments,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Creates a workspace
     #[command(after_help = "Example: draftboard new ~/projects/parcels --template example")]
@@ -145,27 +145,27 @@ enum Verb {
         #[arg(long, value_enum, default_value = "blank")]
         template: new::TemplateArgument,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Running instances, or the state of one workspace
     #[command(
         after_help = "Examples:\n  draftboard status\n  draftboard status -w ~/projects/parcels --json"
     )]
-    Status(At),
+    Status(WorkspaceArguments),
     /// Writes the files
     #[command(after_help = "Example: draftboard save")]
-    Save(At),
+    Save(WorkspaceArguments),
     /// Takes back the last operation
-    Undo(At),
+    Undo(WorkspaceArguments),
     /// Does the last undone operation again
-    Redo(At),
+    Redo(WorkspaceArguments),
     /// The newest operations first
     #[command(after_help = "Example: draftboard log --limit 5")]
     Log {
         #[arg(long, default_value_t = 20)]
         limit: u32,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Takes back one older operation and keeps later work
     #[command(after_help = "Example: draftboard revert 41")]
@@ -176,7 +176,7 @@ enum Verb {
         #[arg(long)]
         partial: bool,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Applies commands from a JSON file as one operation
     #[command(after_help = edit::HELP)]
@@ -188,7 +188,7 @@ enum Verb {
         #[arg(long, short = 'm')]
         summary: Option<String>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Problems of the whole workspace; exit code 1 when there is an error or a file cannot be read
     #[command(
@@ -197,7 +197,7 @@ enum Verb {
     Validate {
         folder: Option<PathBuf>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Draws a board into a file
     #[command(after_help = "Example: draftboard export main --to main.png")]
@@ -208,17 +208,17 @@ enum Verb {
         #[arg(long)]
         to: PathBuf,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// A board as Terraform files; exit code 1 when something is wrong with them
     #[command(after_help = hcl::HELP)]
-    Hcl(hcl::Hcl),
+    Hcl(hcl::HclArguments),
     /// The monthly cost of a board, as far as prices are known
     #[command(after_help = cost::HELP)]
-    Cost(cost::Cost),
+    Cost(cost::CostArguments),
     /// Imports a TerraStudio project or a folder of .tf files as a board
     #[command(after_help = import::HELP)]
-    Import(import::Import),
+    Import(import::ImportArguments),
     /// Runs Terraform on a board; apply and destroy ask
     #[command(after_help = terraform::HELP)]
     Terraform(terraform::Terraform),
@@ -228,7 +228,7 @@ enum Verb {
         #[command(subcommand)]
         what: preview::PreviewVerb,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Overrides of props of instances
     #[command(after_help = overrides::HELP)]
@@ -236,7 +236,7 @@ enum Verb {
         #[command(subcommand)]
         what: overrides::OverrideVerb,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Serves agents over standard input and output, through the running Draftboard
     #[command(
@@ -274,14 +274,14 @@ enum Verb {
         #[arg(long, value_name = "JSON")]
         args: Option<String>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Reads a resource, as an agent would
     #[command(after_help = "Example: draftboard read draftboard://workspace/context")]
     Read {
         uri: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Adds Draftboard to the configuration of an agent's client
     #[command(
@@ -296,25 +296,25 @@ enum Verb {
     )]
     Review {
         #[command(subcommand)]
-        what: Option<review::Review>,
+        what: Option<review::ReviewVerb>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// MCP servers that Draftboard manages, and their tools
     #[command(subcommand, after_help = upstream::HELP)]
-    Upstream(upstream::Upstream),
+    Upstream(upstream::UpstreamVerb),
     /// Tool manifests: checks them, approves them, sets what they need
     #[command(subcommand, after_help = manifest::HELP)]
-    Manifest(manifest::Manifest),
+    Manifest(manifest::ManifestVerb),
     /// The audit of the review queue: who proposed, who decided, when, why
     #[command(
         after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
     )]
     Audit {
         #[command(subcommand)]
-        what: audit::Audit,
+        what: audit::AuditVerb,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Decides which version of a held board to keep
     #[command(after_help = "Example: draftboard resolve main --keep mine")]
@@ -323,13 +323,13 @@ enum Verb {
         #[arg(long, value_enum)]
         keep: resolve::KeepArgument,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Checks the requirements of Draftboard, and says what to fix
-    Doctor(At),
+    Doctor(WorkspaceArguments),
     /// Prints a problem report: versions, the newest crash report. Sends nothing
     #[command(after_help = "Example: draftboard report > report.txt")]
-    Report(At),
+    Report(WorkspaceArguments),
     /// The JSON Schema of a kind of file, for editors and for programs that write such files
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
@@ -355,11 +355,11 @@ fn role_of(verb: Option<&Verb>) -> CrashRole {
 /// Runs the command line.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, roles: &Roles) -> ExitCode {
     let given: Vec<OsString> = arguments.into_iter().collect();
-    let arguments = match Arguments::try_parse_from(&given) {
+    let arguments = match CommandLine::try_parse_from(&given) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() && given.iter().any(|word| word == "--json") => {
             let message = error.render().to_string();
-            format::refuse(&Refusal::new(Code::BadRequest, message.trim_end()), true);
+            format::refuse(&Refusal::new(RefusalCode::BadRequest, message.trim_end()), true);
             return ExitCode::from(WRONG_USAGE);
         }
         Err(error) => error.exit(),
@@ -376,7 +376,7 @@ fn run(verb: Verb, roles: &Roles) -> ExitCode {
     match verb {
         Verb::Open { workspace } => open::run(workspace.as_deref(), roles),
         Verb::Serve { folder, mode, port, bundles, at } => {
-            serve::run(folder.as_deref(), Overrides { mode, port }, bundles, &at, roles)
+            serve::run(folder.as_deref(), SettingsOverrides { mode, port }, bundles, &at, roles)
         }
         Verb::New { folder, template, at } => new::run(&folder, template, at.json),
         Verb::Status(at) => status::run(&at),
@@ -407,6 +407,6 @@ fn run(verb: Verb, roles: &Roles) -> ExitCode {
         Verb::Doctor(at) => doctor::run(at.json),
         Verb::Report(at) => report::run(at.json),
         Verb::Schema { of } => schema::run(of),
-        Verb::Completions { shell } => completions::run(shell, Arguments::command()),
+        Verb::Completions { shell } => completions::run(shell, CommandLine::command()),
     }
 }

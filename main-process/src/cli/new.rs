@@ -1,12 +1,12 @@
 //! `draftboard new`: creates a workspace.
 
 use super::format;
-use shared_protocol::{BoardId, Code, Refusal};
+use shared_protocol::{BoardId, Refusal, RefusalCode};
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use workspace::{Template, create, now};
+use workspace::{WorkspaceTemplate, create, now};
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum TemplateArgument {
@@ -22,7 +22,7 @@ pub(super) enum TemplateArgument {
     Spec,
 }
 
-impl From<TemplateArgument> for Template {
+impl From<TemplateArgument> for WorkspaceTemplate {
     fn from(argument: TemplateArgument) -> Self {
         match argument {
             TemplateArgument::Blank => Self::Blank,
@@ -49,6 +49,6 @@ pub(super) fn run(folder: &Path, template: TemplateArgument, json: bool) -> Exit
             }
             ExitCode::SUCCESS
         }
-        Err(error) => format::refuse(&Refusal::new(Code::BadRequest, error.to_string()), json),
+        Err(error) => format::refuse(&Refusal::new(RefusalCode::BadRequest, error.to_string()), json),
     }
 }

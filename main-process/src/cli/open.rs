@@ -2,12 +2,12 @@
 
 use super::{Roles, format, window, workspace_at};
 use crate::{
-    host::{SessionError, launch, launch_at},
+    agents,
     logging::start_logging,
-    mcp,
+    writer::{SessionError, launch, launch_at},
 };
 use processes::LockError;
-use shared_protocol::{Code, Refusal, requests::RaiseWindow};
+use shared_protocol::{Refusal, RefusalCode, requests::RaiseWindow};
 use std::{path::Path, process::ExitCode};
 
 /// Opens the window.
@@ -25,9 +25,9 @@ pub(super) fn run(workspace: Option<&Path>, roles: &Roles) -> ExitCode {
         Err((root, SessionError::Lock(error @ LockError::Held { .. }))) => return raise(&root, &error),
         Err((_, error)) => return format::refuse(&error.into(), false),
     };
-    match window::run(launch, roles, true, mcp::Overrides::default(), |_| ()) {
+    match window::run(launch, roles, true, agents::SettingsOverrides::default(), |_| ()) {
         Ok(code) => code,
-        Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), false),
+        Err(error) => format::refuse(&Refusal::new(RefusalCode::Internal, error.to_string()), false),
     }
 }
 
@@ -37,14 +37,14 @@ fn display() -> Result<(), Refusal> {
     if set("DISPLAY") || set("WAYLAND_DISPLAY") {
         return Ok(());
     }
-    Err(Refusal::new(Code::BadRequest, "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set")
+    Err(Refusal::new(RefusalCode::BadRequest, "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set")
         .hint("Run `draftboard serve WORKSPACE` to work without a window; `draftboard doctor` shows what is missing."))
 }
 
 fn raise(root: &Path, held: &LockError) -> ExitCode {
     let raised = workspace_at::running(root).and_then(|client| match client {
         Some(mut client) => client.request(RaiseWindow {}).map_err(Refusal::from),
-        None => Err(Refusal::new(Code::Conflict, held.to_string())),
+        None => Err(Refusal::new(RefusalCode::Conflict, held.to_string())),
     });
     match raised {
         Ok(()) => {

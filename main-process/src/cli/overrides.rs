@@ -1,11 +1,11 @@
 //! `draftboard override`: listing, setting, clearing and promoting overrides.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
-use authority::{Registry, Snapshot};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
+use authority::{Snapshot, TypeRegistry};
 use serde_json::json;
 use shared_protocol::{
-    Code, Command, Document, NodeRef, Override, OverrideKey, OverrideScope, Refusal, SetOverride, Standing,
-    Value, WhichOverrides,
+    Command, GraphDocument, NodeRef, Override, OverrideKey, OverrideResolution, OverrideScope,
+    OverrideSelector, PropValue, Refusal, RefusalCode, SetOverride,
     requests::{ListOverrides, ReadDocument, RunCommand},
     v0::JsonPointer,
 };
@@ -32,13 +32,13 @@ pub(super) enum OverrideVerb {
         component: bool,
     },
     /// Takes away one, those of an instance, or all
-    Clear(Which),
+    Clear(OverrideSelection),
     /// Makes them what the board or the component's file says
-    Promote(Which),
+    Promote(OverrideSelection),
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Which {
+pub(super) struct OverrideSelection {
     /// Of this instance
     #[arg(required_unless_present_any = ["all", "orphaned"])]
     instance: Option<String>,
@@ -54,18 +54,18 @@ pub(super) struct Which {
     orphaned: bool,
 }
 
-pub(super) fn run(verb: OverrideVerb, at: &At) -> ExitCode {
+pub(super) fn run(verb: OverrideVerb, at: &WorkspaceArguments) -> ExitCode {
     format::exit(run_verb(verb, at), at.json)
 }
 
-fn run_verb(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
+fn run_verb(verb: OverrideVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
     let document = reached.request(ReadDocument {})?;
     let command = match verb {
         OverrideVerb::List => return Ok(list(&reached.request(ListOverrides {})?, at.json)),
         OverrideVerb::Set { instance, path, value, component } => {
             let (scope, instance) = instance_of(&document, &instance, component)?;
-            let value = Value::parse_json(&value).unwrap_or_else(|_| Value::text(value.as_str()));
+            let value = PropValue::parse_json(&value).unwrap_or_else(|_| PropValue::text(value.as_str()));
             let (component, locator) = (None, None);
             let set = SetOverride { scope, instance, path: pointer(&path)?, value, component, locator };
             Command::SetOverrides { set: vec![set] }
@@ -80,8 +80,8 @@ fn run_verb(verb: OverrideVerb, at: &At) -> Result<ExitCode, Refusal> {
 
 /// All or nothing: what was chosen is what was applied, or nothing was and every address says why.
 fn promote(
-    which: &WhichOverrides,
-    document: &Document,
+    which: &OverrideSelector,
+    document: &GraphDocument,
     reached: &mut ReachedWorkspace,
     json: bool,
 ) -> Result<ExitCode, Refusal> {
@@ -105,33 +105,33 @@ fn promote(
 }
 
 /// Types are not part of a document: which overrides find their instance is not known here in full.
-fn snapshot_of(document: &Document) -> Result<Snapshot, Refusal> {
-    Snapshot::from_document(document.clone(), Arc::new(Registry::default()))
-        .map_err(|error| Refusal::new(Code::Internal, error.to_string()))
+fn snapshot_of(document: &GraphDocument) -> Result<Snapshot, Refusal> {
+    Snapshot::from_document(document.clone(), Arc::new(TypeRegistry::default()))
+        .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))
 }
 
-impl Which {
-    fn meant(&self, document: &Document) -> Result<WhichOverrides, Refusal> {
+impl OverrideSelection {
+    fn meant(&self, document: &GraphDocument) -> Result<OverrideSelector, Refusal> {
         let Some(instance) = &self.instance else {
-            return Ok(if self.orphaned { WhichOverrides::Orphaned } else { WhichOverrides::All });
+            return Ok(if self.orphaned { OverrideSelector::Orphaned } else { OverrideSelector::All });
         };
         let (scope, instance) = instance_of(document, instance, self.component)?;
         Ok(match &self.path {
-            Some(path) => WhichOverrides::These(vec![OverrideKey::new(scope, instance, pointer(path)?)]),
-            None => WhichOverrides::Instance { scope, instance },
+            Some(path) => OverrideSelector::These(vec![OverrideKey::new(scope, instance, pointer(path)?)]),
+            None => OverrideSelector::Instance { scope, instance },
         })
     }
 }
 
 fn pointer(path: &str) -> Result<JsonPointer, Refusal> {
     JsonPointer::parse(path).map_err(|error| {
-        Refusal::new(Code::BadRequest, error.to_string()).field("path").hint("Write /label.")
+        Refusal::new(RefusalCode::BadRequest, error.to_string()).field("path").hint("Write /label.")
     })
 }
 
 /// A node's name is its id; anything else is taken as it is.
 fn instance_of(
-    document: &Document,
+    document: &GraphDocument,
     named: &str,
     component: bool,
 ) -> Result<(OverrideScope, Arc<str>), Refusal> {
@@ -151,13 +151,15 @@ fn instance_of(
         .collect();
     match found[..] {
         [node] => Ok((OverrideScope::App, Arc::from(node.id.to_string()))),
-        [] => Err(Refusal::new(Code::NotFound, format!("there is no node `{named}`")).field("instance")),
-        _ => Err(Refusal::new(Code::BadRequest, format!("`{named}` is on several boards"))
+        [] => {
+            Err(Refusal::new(RefusalCode::NotFound, format!("there is no node `{named}`")).field("instance"))
+        }
+        _ => Err(Refusal::new(RefusalCode::BadRequest, format!("`{named}` is on several boards"))
             .hint("Write board/name.")),
     }
 }
 
-fn list(standings: &[(OverrideKey, Override, Standing)], json: bool) -> ExitCode {
+fn list(standings: &[(OverrideKey, Override, OverrideResolution)], json: bool) -> ExitCode {
     if json {
         let listed: Vec<_> = standings
             .iter()
@@ -170,8 +172,8 @@ fn list(standings: &[(OverrideKey, Override, Standing)], json: bool) -> ExitCode
         .iter()
         .map(|(key, over, standing)| {
             let orphaned = match standing {
-                Standing::Applies(_) => String::new(),
-                Standing::Orphaned(reason) => format!("  ({})", reason.words()),
+                OverrideResolution::Applies(_) => String::new(),
+                OverrideResolution::Orphaned(reason) => format!("  ({})", reason.describe()),
             };
             format!("{key} = {}{orphaned}", over.value.to_json())
         })

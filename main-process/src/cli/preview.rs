@@ -1,11 +1,11 @@
 //! `draftboard preview`: sessions of a running Draftboard, and pictures of them.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use serde_json::json;
 use shared_protocol::{
-    BoardKind, Code, Document, Node, Refusal,
-    preview::Screen,
-    previews::{LogLevel, PreviewsView, SessionId, SessionState, Shown},
+    BoardKind, GraphDocument, Node, Refusal, RefusalCode,
+    preview_sessions::{LogLevel, PreviewId, PreviewSessionStatus, PreviewTarget, PreviewsView},
+    preview_wire::PreviewScreen,
     requests::{
         CapturePreview, ClosePreview, ListPreviews, NavigatePreview, ReadDocument, ReadPreviewLog,
         RestartPreview, StartPreview, StopPreview,
@@ -23,28 +23,28 @@ pub(super) enum PreviewVerb {
     /// The sessions
     List,
     /// Starts a session
-    Start(What),
+    Start(PreviewArguments),
     /// Ends the process of a session; the session stays, with its log
-    Stop { session: SessionId },
+    Stop { session: PreviewId },
     /// Starts a session again, also one that crashed
-    Restart { session: SessionId },
+    Restart { session: PreviewId },
     /// Stops a session and forgets it
-    Close { session: SessionId },
+    Close { session: PreviewId },
     /// Shows another page in a session
     Navigate {
-        session: SessionId,
+        session: PreviewId,
         /// A page: its name, id or path
         page: String,
     },
     /// The log of a session
-    Log { session: SessionId },
+    Log { session: PreviewId },
     /// A picture of a session, or of a page or component by itself
     Shot {
         /// Of this session, as it looks now
         #[arg(long)]
-        session: Option<SessionId>,
+        session: Option<PreviewId>,
         #[command(flatten)]
-        what: What,
+        what: PreviewArguments,
         /// Ends in .png
         #[arg(long)]
         to: PathBuf,
@@ -52,7 +52,7 @@ pub(super) enum PreviewVerb {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct What {
+pub(super) struct PreviewArguments {
     /// A page: its name, id or path [default: the only one]
     page: Option<String>,
     /// A component by itself
@@ -72,11 +72,11 @@ pub(super) struct What {
     dark: bool,
 }
 
-pub(super) fn run(verb: PreviewVerb, at: &At) -> ExitCode {
+pub(super) fn run(verb: PreviewVerb, at: &WorkspaceArguments) -> ExitCode {
     format::exit(run_verb(verb, at), at.json)
 }
 
-fn run_verb(verb: PreviewVerb, at: &At) -> Result<ExitCode, Refusal> {
+fn run_verb(verb: PreviewVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
     let json = at.json;
     match verb {
@@ -128,24 +128,26 @@ fn run_verb(verb: PreviewVerb, at: &At) -> Result<ExitCode, Refusal> {
     }
 }
 
-impl What {
-    fn resolve(&self, reached: &mut ReachedWorkspace) -> Result<(Shown, Screen), Refusal> {
-        let screen = Screen::new(self.width, self.height, self.scale, self.dark).ok_or_else(|| {
-            Refusal::new(Code::BadRequest, "there is no screen of this size")
+impl PreviewArguments {
+    fn resolve(&self, reached: &mut ReachedWorkspace) -> Result<(PreviewTarget, PreviewScreen), Refusal> {
+        let screen = PreviewScreen::new(self.width, self.height, self.scale, self.dark).ok_or_else(|| {
+            Refusal::new(RefusalCode::BadRequest, "there is no screen of this size")
                 .hint("Use sides from 1 to 4096 and a scale in quarters.")
         })?;
         let shows = match (&self.component, &self.variant) {
             (Some(component), Some(variant)) => {
-                Shown::Variant { component: component.clone(), variant: variant.clone() }
+                PreviewTarget::Variant { component: component.clone(), variant: variant.clone() }
             }
-            (Some(component), None) => Shown::Component { component: component.clone() },
-            (None, _) => Shown::Route(find_page(&reached.request(ReadDocument {})?, self.page.as_deref())?),
+            (Some(component), None) => PreviewTarget::Component { component: component.clone() },
+            (None, _) => {
+                PreviewTarget::Route(find_page(&reached.request(ReadDocument {})?, self.page.as_deref())?)
+            }
         };
         Ok((shows, screen))
     }
 }
 
-fn find_page(document: &Document, named: Option<&str>) -> Result<shared_protocol::NodeId, Refusal> {
+fn find_page(document: &GraphDocument, named: Option<&str>) -> Result<shared_protocol::NodeId, Refusal> {
     let on_interface = |node: &&Node| {
         let board = document.boards.iter().find(|board| board.id == node.board);
         board.is_some_and(|board| board.kind == BoardKind::Interface) && node.type_id.as_str() == "ui.route"
@@ -171,7 +173,7 @@ fn find_page(document: &Document, named: Option<&str>) -> Result<shared_protocol
                 (None, 0) => "there is no page on an interface board".to_owned(),
                 _ => "several pages are meant".to_owned(),
             };
-            let refusal = Refusal::new(Code::NotFound, message).field("page");
+            let refusal = Refusal::new(RefusalCode::NotFound, message).field("page");
             Err(refusal.suggest(pages.iter().map(|page| page.name.to_string())))
         }
     }
@@ -180,7 +182,7 @@ fn find_page(document: &Document, named: Option<&str>) -> Result<shared_protocol
 fn absolute(path: PathBuf) -> Result<String, Refusal> {
     let whole = std::path::absolute(&path);
     whole.map(|path| path.display().to_string()).map_err(|error| {
-        Refusal::new(Code::BadRequest, format!("{} is no place for a file: {error}", path.display()))
+        Refusal::new(RefusalCode::BadRequest, format!("{} is no place for a file: {error}", path.display()))
     })
 }
 
@@ -191,12 +193,12 @@ fn sessions(view: &PreviewsView) -> String {
     if view.sessions.is_empty() {
         return "No preview is running".to_owned();
     }
-    let line = |session: &shared_protocol::previews::SessionView| {
+    let line = |session: &shared_protocol::preview_sessions::PreviewSessionView| {
         let state = match &session.state {
-            SessionState::Failed(failed) => failed.what.clone(),
+            PreviewSessionStatus::Failed(failed) => failed.what.clone(),
             other => json!(other).as_str().unwrap_or_default().to_lowercase(),
         };
-        let Screen { width, height, .. } = session.screen;
+        let PreviewScreen { width, height, .. } = session.screen;
         format!("{}  {}  {width} × {height}  {state}", session.id, session.title)
     };
     view.sessions.iter().map(line).collect::<Vec<_>>().join("\n")

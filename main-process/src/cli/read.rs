@@ -5,7 +5,7 @@ use serde_json::json;
 use std::process::ExitCode;
 
 /// Reads a resource: its text, or the whole answer for machines.
-pub(super) fn run(uri: &str, at: &super::At) -> ExitCode {
+pub(super) fn run(uri: &str, at: &super::WorkspaceArguments) -> ExitCode {
     match send(at.workspace.as_deref(), "resources/read", json!({ "uri": uri })) {
         Ok(result) if at.json => {
             format::print_json(&json!({ "ok": true, "data": result["contents"] }));

@@ -1,10 +1,10 @@
 //! `draftboard redo`: does the last undone operation again.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use shared_protocol::requests::RedoLast;
 use std::process::ExitCode;
 
-pub(super) fn run(at: &At) -> ExitCode {
+pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
     let redone =
         ReachedWorkspace::at(at.workspace.as_deref()).and_then(|mut reached| reached.request(RedoLast {}));
     format::exit(redone.map(|applied| format::print_response(&applied, at.json)), at.json)

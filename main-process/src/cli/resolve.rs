@@ -1,7 +1,7 @@
 //! `draftboard resolve`: decides which version of a held board to keep.
 
-use super::{At, board_at::find_board, format, workspace_at::ReachedWorkspace};
-use shared_protocol::{Refusal, messages::Keep, requests::ResolveBoard};
+use super::{WorkspaceArguments, board_at::find_board, format, workspace_at::ReachedWorkspace};
+use shared_protocol::{Refusal, messages::ConflictResolution, requests::ResolveBoard};
 use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -12,16 +12,16 @@ pub(super) enum KeepArgument {
     Theirs,
 }
 
-pub(super) fn run(board: &str, keep: KeepArgument, at: &At) -> ExitCode {
+pub(super) fn run(board: &str, keep: KeepArgument, at: &WorkspaceArguments) -> ExitCode {
     format::exit(resolve(board, keep, at), at.json)
 }
 
-fn resolve(board: &str, keep: KeepArgument, at: &At) -> Result<ExitCode, Refusal> {
+fn resolve(board: &str, keep: KeepArgument, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut reached = ReachedWorkspace::at(at.workspace.as_deref())?;
     let board = find_board(&mut reached, board)?;
     let keep = match keep {
-        KeepArgument::Mine => Keep::Mine,
-        KeepArgument::Theirs => Keep::Theirs,
+        KeepArgument::Mine => ConflictResolution::Mine,
+        KeepArgument::Theirs => ConflictResolution::Theirs,
     };
     Ok(format::print_response(&reached.request(ResolveBoard { board, keep })?, at.json))
 }

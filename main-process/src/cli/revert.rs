@@ -1,10 +1,10 @@
 //! `draftboard revert`: takes back one older operation and keeps later work.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use shared_protocol::{Revision, requests::RevertOperation};
 use std::process::ExitCode;
 
-pub(super) fn run(operation: u64, partial: bool, at: &At) -> ExitCode {
+pub(super) fn run(operation: u64, partial: bool, at: &WorkspaceArguments) -> ExitCode {
     let request = RevertOperation { revision: Revision(operation), partial };
     let reverted =
         ReachedWorkspace::at(at.workspace.as_deref()).and_then(|mut reached| reached.request(request));

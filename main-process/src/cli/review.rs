@@ -1,16 +1,16 @@
 //! `draftboard review`: the queue in a terminal. The person submits a decision, main shows a code in its own window or
 //! terminal, and the person types it here. Without a person at a terminal nothing is decided.
 
-use super::{At, format, workspace_at};
+use super::{WorkspaceArguments, format, workspace_at};
 use crate::terminal::TerminalClient;
 use authority::unified_diff;
 use clap::Subcommand;
 use shared_protocol::{
-    Code, ProposalState, Refusal, Subject,
-    proposal::Kind,
-    requests::{AcceptProposal, DecidedProposal, ListQueue, RejectProposal, ShowProposal, TerminalDecision},
-    review::{Clash, Difference, Element, OpenedProposal, ProposalBrief},
-    terraform::{Counts, PlannedAction, RequestPlanState, RequestPlanView},
+    ProposalState, ProposalSubject, Refusal, RefusalCode,
+    proposal::ElementChangeKind,
+    requests::{AcceptProposal, DecidedProposal, ListQueue, RejectProposal, ShowProposal, TypedDecision},
+    review::{FieldChange, FieldClash, ProposalBrief, ProposalDetails, ProposedElement},
+    terraform::{PlanCounts, PlannedAction, RequestPlanState, RequestPlanView},
 };
 use std::{
     collections::BTreeSet,
@@ -20,7 +20,7 @@ use std::{
 };
 
 #[derive(Debug, Clone, Subcommand)]
-pub(super) enum Review {
+pub(super) enum ReviewVerb {
     /// Proposals that wait for a decision, drafts included
     List,
     /// One proposal, element by element
@@ -46,12 +46,12 @@ pub(super) enum Review {
     },
 }
 
-pub(super) fn run(asked: Option<Review>, at: &At) -> ExitCode {
-    let done = connect(at).and_then(|client| match asked.unwrap_or(Review::List) {
-        Review::List => list(client, at.json),
-        Review::Show { proposal } => show(client, proposal, at.json),
-        Review::Accept { proposal, only } => accept(client, proposal, &only, at.json),
-        Review::Reject { proposal, reason } => reject(client, proposal, reason, at.json),
+pub(super) fn run(asked: Option<ReviewVerb>, at: &WorkspaceArguments) -> ExitCode {
+    let done = connect(at).and_then(|client| match asked.unwrap_or(ReviewVerb::List) {
+        ReviewVerb::List => list(client, at.json),
+        ReviewVerb::Show { proposal } => show(client, proposal, at.json),
+        ReviewVerb::Accept { proposal, only } => accept(client, proposal, &only, at.json),
+        ReviewVerb::Reject { proposal, reason } => reject(client, proposal, reason, at.json),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -59,7 +59,7 @@ pub(super) fn run(asked: Option<Review>, at: &At) -> ExitCode {
     }
 }
 
-fn connect(at: &At) -> Result<TerminalClient, Refusal> {
+fn connect(at: &WorkspaceArguments) -> Result<TerminalClient, Refusal> {
     let record = workspace_at::instance(at.workspace.as_deref())?;
     Ok(TerminalClient::connect(&record)?)
 }
@@ -78,14 +78,14 @@ fn list(mut client: TerminalClient, json: bool) -> Result<(), Refusal> {
 
 fn line(brief: &ProposalBrief) -> String {
     let counts = brief.counts;
-    let risks: Vec<&str> = brief.risks.iter().map(|risk| risk.word()).collect();
+    let risks: Vec<&str> = brief.risks.iter().map(|risk| risk.label()).collect();
     let risks = if risks.is_empty() { String::new() } else { format!("  [{}]", risks.join(", ")) };
     let title =
         if brief.title.is_empty() { "(a draft)".to_owned() } else { format::visible_line(&brief.title) };
     format!(
         "{:>4}  {:<6} {title}  by {}  +{} ~{} -{}{risks}",
         brief.number,
-        brief.standing(),
+        brief.state_label(),
         format::visible_line(&brief.proposer.name),
         counts.added,
         counts.changed,
@@ -93,7 +93,7 @@ fn line(brief: &ProposalBrief) -> String {
     )
 }
 
-fn opened(client: &mut TerminalClient, proposal: String) -> Result<Box<OpenedProposal>, Refusal> {
+fn opened(client: &mut TerminalClient, proposal: String) -> Result<Box<ProposalDetails>, Refusal> {
     Ok(client.review(ShowProposal(proposal))?)
 }
 
@@ -108,7 +108,7 @@ fn show(mut client: TerminalClient, proposal: String, json: bool) -> Result<(), 
 }
 
 /// Colours each line by its change. Texts of the agent are escaped first, so that none can colour itself.
-fn print_opened(opened: &OpenedProposal) {
+fn print_opened(opened: &ProposalDetails) {
     let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let paint = |colour: &str, text: &str| match coloured {
         true => format!("\x1b[{colour}m{}\x1b[0m", format::visible_line(text)),
@@ -140,12 +140,12 @@ fn print_opened(opened: &OpenedProposal) {
     for check in &opened.checks {
         let _ = writeln!(text, "{}", paint("33", &format!("? {}", check.message)));
     }
-    let places = opened.elements.iter().filter(|element| element.kind == Kind::Placed).count();
-    for element in opened.elements.iter().filter(|element| element.kind != Kind::Placed) {
+    let places = opened.elements.iter().filter(|element| element.kind == ElementChangeKind::Placed).count();
+    for element in opened.elements.iter().filter(|element| element.kind != ElementChangeKind::Placed) {
         let (sign, colour) = match element.kind {
-            Kind::Removed => ('-', "31"),
-            Kind::Added => ('+', "32"),
-            Kind::Changed | Kind::Placed => ('~', "33"),
+            ElementChangeKind::Removed => ('-', "31"),
+            ElementChangeKind::Added => ('+', "32"),
+            ElementChangeKind::Changed | ElementChangeKind::Placed => ('~', "33"),
         };
         let _ = writeln!(text, "{}", paint(colour, &format!("{sign} {}  {}", element.subject, element.text)));
         for field in element.differences.iter().filter(|field| field.field != "place") {
@@ -176,7 +176,7 @@ fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
         return vec![("33", format!("! It cannot be accepted. {obstacle}"))];
     }
     let RequestPlanState::Ready { hash, counts, changes, .. } = &plan.state else { return Vec::new() };
-    let Counts { add, change, remove } = counts;
+    let PlanCounts { add, change, remove } = counts;
     let mut lines =
         vec![("1", format!("Plan by Draftboard: {add} to add, {change} to change, {remove} to destroy"))];
     for change in changes {
@@ -194,10 +194,10 @@ fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn clash_line(clash: &Clash) -> String {
+fn clash_line(clash: &FieldClash) -> String {
     let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
     let by = clash.by.as_ref().map_or_else(String::new, |by| format!(" (by {by})"));
-    let Clash { name, field, before, now, proposed, .. } = clash;
+    let FieldClash { name, field, before, now, proposed, .. } = clash;
     format!(
         "! {field} of {name}: was {}, is now {}{by}, proposed {}",
         shown(before),
@@ -207,8 +207,8 @@ fn clash_line(clash: &Clash) -> String {
 }
 
 /// One line for a short value; a diff for a value with several lines.
-fn field_lines(field: &Difference) -> Vec<String> {
-    let Difference { field, before, after } = field;
+fn field_lines(field: &FieldChange) -> Vec<String> {
+    let FieldChange { field, before, after } = field;
     let is_short = |value: &Option<String>| value.as_ref().is_none_or(|value| !value.contains('\n'));
     if is_short(before) && is_short(after) {
         let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
@@ -225,21 +225,21 @@ fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: b
     if let Some(obstacle) = opened.plan.as_ref().and_then(|plan| plan.obstacle()) {
         let message = format!("proposal {} cannot be accepted yet: {obstacle}", opened.brief.number);
         let hint = "Have it planned again in the window, or reject it with a reason.";
-        return Err(Refusal::new(Code::Conflict, message).hint(hint));
+        return Err(Refusal::new(RefusalCode::Conflict, message).hint(hint));
     }
-    let chosen = if only.is_empty() { None } else { Some(opened.with_needs(named(&opened, only)?)) };
+    let chosen = if only.is_empty() { None } else { Some(opened.with_dependencies(named(&opened, only)?)) };
     if let Some(effect) = chosen.as_ref().and_then(|chosen| opened.effect_without_cause(chosen)) {
         let causes: Vec<String> = effect.effect_of.iter().map(ToString::to_string).collect();
         let message = format!("{} changes only because {} goes", effect.subject, causes.join(" or "));
         let hint = format!("Name {} after --only as well, or leave both out.", causes.join(" or "));
-        return Err(Refusal::new(Code::BadRequest, message).hint(hint));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).hint(hint));
     }
     if let Some(chosen) = chosen.as_ref().filter(|chosen| chosen.len() > only.len()) {
         let ids: Vec<String> = chosen.iter().map(ToString::to_string).collect();
         say(&format!("With what they need: {}", ids.join(", ")));
     }
-    let is_taken = |subject: &Subject| chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
-    let destructive: BTreeSet<Subject> = opened
+    let is_taken = |subject: &ProposalSubject| chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
+    let destructive: BTreeSet<ProposalSubject> = opened
         .elements
         .iter()
         .filter(|element| element.destructive && is_taken(&element.subject))
@@ -251,12 +251,12 @@ fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: b
 }
 
 /// Asks about every removal by itself, together with its effects.
-fn confirm_each(opened: &OpenedProposal, destructive: &BTreeSet<Subject>) -> Result<(), Refusal> {
-    let is_cause = |element: &&Element| {
+fn confirm_each(opened: &ProposalDetails, destructive: &BTreeSet<ProposalSubject>) -> Result<(), Refusal> {
+    let is_cause = |element: &&ProposedElement| {
         destructive.contains(&element.subject)
             && !element.effect_of.iter().any(|cause| destructive.contains(cause))
     };
-    let causes: Vec<&Element> = opened.elements.iter().filter(is_cause).collect();
+    let causes: Vec<&ProposedElement> = opened.elements.iter().filter(is_cause).collect();
     for (index, cause) in causes.iter().enumerate() {
         let name = format::visible_line(&cause.text);
         say(&format!("Confirm {} of {}: {} {name}", index + 1, causes.len(), cause.subject));
@@ -264,17 +264,20 @@ fn confirm_each(opened: &OpenedProposal, destructive: &BTreeSet<Subject>) -> Res
             say(&format!("  with it: {} {}", effect.subject, format::visible_line(&effect.text)));
         }
         if !matches!(ask("Type y to confirm it, anything else to stop: ")?.as_str(), "y" | "yes") {
-            return Err(Refusal::new(Code::ConfirmationRequired, "nothing was decided"));
+            return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was decided"));
         }
     }
     Ok(())
 }
 
-fn named(opened: &OpenedProposal, only: &[String]) -> Result<Vec<Subject>, Refusal> {
+fn named(opened: &ProposalDetails, only: &[String]) -> Result<Vec<ProposalSubject>, Refusal> {
     let find = |id: &String| {
         let found = opened.elements.iter().find(|element| element.subject.to_string() == *id);
         found.map(|element| element.subject.clone()).ok_or_else(|| {
-            Refusal::new(Code::NotFound, format!("{id} is not a part of proposal {}", opened.brief.number))
+            Refusal::new(
+                RefusalCode::NotFound,
+                format!("{id} is not a part of proposal {}", opened.brief.number),
+            )
         })
     };
     only.iter().map(find).collect()
@@ -287,7 +290,7 @@ fn reject(mut client: TerminalClient, proposal: String, reason: String, json: bo
 }
 
 /// Submits a decision and asks the person for the code that Draftboard shows elsewhere.
-pub(super) fn confirmed<D: TerminalDecision>(
+pub(super) fn confirmed<D: TypedDecision>(
     client: &mut TerminalClient,
     decision: D,
 ) -> Result<D::Outcome, Refusal> {
@@ -297,7 +300,7 @@ pub(super) fn confirmed<D: TerminalDecision>(
 
 fn decide(
     mut client: TerminalClient,
-    decision: impl TerminalDecision<Outcome = DecidedProposal>,
+    decision: impl TypedDecision<Outcome = DecidedProposal>,
     json: bool,
 ) -> Result<(), Refusal> {
     let DecidedProposal { proposal, applied, notice } = confirmed(&mut client, decision)?;
@@ -306,7 +309,7 @@ fn decide(
         format::print_json(&serde_json::json!({ "ok": true, "data": data }));
         return Ok(());
     }
-    let mut text = format!("Proposal {} is {}", proposal.number, proposal.standing());
+    let mut text = format!("Proposal {} is {}", proposal.number, proposal.state_label());
     if let Some(applied) = applied {
         let _ = write!(text, " (revision {}); `draftboard undo` takes it back", applied.revision);
     }
@@ -322,7 +325,7 @@ pub(super) fn person_is_here() -> Result<(), Refusal> {
     if std::io::stdin().is_terminal() {
         return Ok(());
     }
-    Err(Refusal::new(Code::ConfirmationRequired, "a decision is made by a person at a terminal")
+    Err(Refusal::new(RefusalCode::ConfirmationRequired, "a decision is made by a person at a terminal")
         .hint("Run this in a terminal, or decide in the window."))
 }
 
@@ -339,7 +342,7 @@ fn ask_within(question: &str, limit: u64) -> Result<String, Refusal> {
     say(question);
     let mut typed = String::new();
     let read = std::io::Read::take(std::io::stdin().lock(), limit).read_line(&mut typed);
-    read.map_err(|error| Refusal::new(Code::BadRequest, error.to_string()))?;
+    read.map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()))?;
     Ok(typed.trim().to_owned())
 }
 

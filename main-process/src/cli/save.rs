@@ -1,10 +1,10 @@
 //! `draftboard save`: writes the files.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use shared_protocol::requests::SaveFiles;
 use std::process::ExitCode;
 
-pub(super) fn run(at: &At) -> ExitCode {
+pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
     let saved =
         ReachedWorkspace::at(at.workspace.as_deref()).and_then(|mut reached| reached.request(SaveFiles {}));
     format::exit(saved.map(|saved| format::print_response(&saved, at.json)), at.json)

@@ -1,20 +1,20 @@
 //! `draftboard serve`: a workspace, or bundles by themselves, without a window.
 
-use super::{At, Roles, StandaloneArguments, format, serve_bundles, window, workspace_at};
+use super::{Roles, StandaloneArguments, WorkspaceArguments, format, serve_bundles, window, workspace_at};
 use crate::{
-    host::{Launch, Session},
+    agents,
     logging::start_logging,
-    mcp,
+    writer::{Launch, Session},
 };
-use shared_protocol::{Code, Refusal};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{path::Path, process::ExitCode};
 
 /// Runs without a window.
 pub(super) fn run(
     folder: Option<&Path>,
-    overrides: mcp::Overrides,
+    overrides: agents::SettingsOverrides,
     bundles: StandaloneArguments,
-    at: &At,
+    at: &WorkspaceArguments,
     roles: &Roles,
 ) -> ExitCode {
     let json = at.json;
@@ -44,6 +44,6 @@ pub(super) fn run(
     let launch = Launch { approval: bundles.standing_approval, ..Launch::of(session) };
     match window::run(launch, roles, false, overrides, ready) {
         Ok(code) => code,
-        Err(error) => format::refuse(&Refusal::new(Code::Internal, error.to_string()), json),
+        Err(error) => format::refuse(&Refusal::new(RefusalCode::Internal, error.to_string()), json),
     }
 }

@@ -2,15 +2,15 @@
 
 use super::{format, window};
 use crate::{
+    agents::DEFAULT_PORT,
     logging::start_logging,
-    mcp::USUAL_PORT,
-    standalone::{Standalone, serve_http, serve_stdio},
+    standalone::{StandaloneBundles, serve_http, serve_stdio},
 };
-use shared_protocol::{Code, Refusal};
+use shared_protocol::{Refusal, RefusalCode};
 use std::process::ExitCode;
 
 /// Over standard input and output: nothing but MCP goes to standard output.
-pub(super) fn over_stdio(what: Result<Standalone, Refusal>) -> ExitCode {
+pub(super) fn over_stdio(what: Result<StandaloneBundles, Refusal>) -> ExitCode {
     start_logging();
     match what.and_then(|what| serve_stdio(what, format::complain)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -21,14 +21,15 @@ pub(super) fn over_stdio(what: Result<Standalone, Refusal>) -> ExitCode {
     }
 }
 
-pub(super) fn over_http(what: Result<Standalone, Refusal>, port: Option<u16>, json: bool) -> ExitCode {
+pub(super) fn over_http(what: Result<StandaloneBundles, Refusal>, port: Option<u16>, json: bool) -> ExitCode {
     start_logging();
     let served = what.and_then(|what| {
-        let stops = window::stops().map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
+        let stops =
+            window::stops().map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
         let names: Vec<String> = what.sources.iter().map(|source| source.id.clone()).collect();
         serve_http(
             what,
-            port.unwrap_or(USUAL_PORT),
+            port.unwrap_or(DEFAULT_PORT),
             format::complain,
             |listening| {
                 let (url, discovery) = (&listening.url, listening.discovery.display());

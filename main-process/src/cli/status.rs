@@ -1,17 +1,17 @@
 //! `draftboard status`: the running instances, or the state of one workspace.
 
-use super::{At, format, workspace_at::ReachedWorkspace};
+use super::{WorkspaceArguments, format, workspace_at::ReachedWorkspace};
 use crate::terminal::TerminalClient;
 use processes::{DiscoveryRecord, RuntimeDirs, instance};
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     mcp::McpView,
-    messages::InstanceView,
+    messages::WorkbenchInstanceView,
     requests::{DescribeInstance, ViewAgents},
 };
 use std::{path::Path, process::ExitCode};
 
-pub(super) fn run(at: &At) -> ExitCode {
+pub(super) fn run(at: &WorkspaceArguments) -> ExitCode {
     match at.workspace.as_deref() {
         Some(root) => {
             let status = InstanceStatus::of_workspace(root);
@@ -26,7 +26,7 @@ pub(super) fn run(at: &At) -> ExitCode {
 
 /// An instance and its agents' side, which only a running one has.
 struct InstanceStatus {
-    instance: InstanceView,
+    instance: WorkbenchInstanceView,
     agents: Option<Box<McpView>>,
 }
 
@@ -62,8 +62,8 @@ fn list(json: bool) -> Result<ExitCode, Refusal> {
     for reason in dirs.unsafe_ones() {
         format::complain(&format!("a folder was skipped: {reason}"));
     }
-    let records =
-        instance::list(dirs.usable()).map_err(|error| Refusal::new(Code::StorageError, error.to_string()))?;
+    let records = instance::list(dirs.usable())
+        .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))?;
     let describe = |record: &DiscoveryRecord| {
         InstanceStatus::of_record(record).inspect_err(|refusal| format::complain(&refusal.to_string())).ok()
     };

@@ -1,12 +1,15 @@
 //! `draftboard terraform`: runs of the person at the terminal. Apply and destroy show a plan and ask for confirmation; there is
 //! no way to confirm beforehand.
 
-use super::{At, board_at::BoardAt, format};
+use super::{WorkspaceArguments, board_at::BoardAt, format};
 use serde_json::{Value, json};
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     requests::{CancelRun, GenerateHcl, ListRuns, ReadPlan, ReadRunLines, StartRun},
-    terraform::{MAX_RUN_LINES, PlanChange, PlannedAction, RunId, RunLine, RunOperation, RunState, RunView},
+    terraform::{
+        MAX_RUN_LINES, PlanChange, PlannedAction, TerraformOperation, TerraformRunId, TerraformRunLine,
+        TerraformRunState, TerraformRunView,
+    },
 };
 use std::{
     io::{BufRead as _, IsTerminal as _, Write as _},
@@ -27,7 +30,7 @@ const MAX_KEPT_LINES: usize = 20_000;
 const INTERRUPTED: i32 = 130;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(super) enum Verb {
+pub(super) enum TerraformVerb {
     /// Brings providers and modules
     Init,
     /// Checks the files
@@ -43,20 +46,20 @@ pub(super) enum Verb {
 #[derive(Debug, clap::Args)]
 pub(super) struct Terraform {
     #[arg(value_enum)]
-    verb: Verb,
+    verb: TerraformVerb,
     /// The board [default: the only infrastructure board]
     board: Option<String>,
     #[command(flatten)]
-    at: At,
+    at: WorkspaceArguments,
 }
 
 pub(super) fn run(asked: &Terraform) -> ExitCode {
-    Session::open(asked)
+    TerraformCommand::open(asked)
         .and_then(|mut session| session.run(asked.verb))
         .unwrap_or_else(|refusal| format::refuse(&refusal, asked.at.json))
 }
 
-struct Session {
+struct TerraformCommand {
     at: BoardAt,
     json: bool,
     secrets: Vec<(String, String)>,
@@ -66,11 +69,13 @@ struct Session {
     needs_init: bool,
 }
 
-impl Session {
+impl TerraformCommand {
     fn open(asked: &Terraform) -> Result<Self, Refusal> {
-        if matches!(asked.verb, Verb::Apply | Verb::Destroy) && !std::io::stdin().is_terminal() {
+        if matches!(asked.verb, TerraformVerb::Apply | TerraformVerb::Destroy)
+            && !std::io::stdin().is_terminal()
+        {
             let message = "apply and destroy change real resources, and nobody is at a terminal to agree";
-            return Err(Refusal::new(Code::ConfirmationRequired, message).hint(
+            return Err(Refusal::new(RefusalCode::ConfirmationRequired, message).hint(
                 "Run it in a terminal, or in the window. In a pipeline, write the files with `draftboard hcl --write` and run \
                  terraform there.",
             ));
@@ -101,7 +106,7 @@ impl Session {
     fn tell_interrupted(&mut self) -> Result<(), Refusal> {
         let board = self.at.board.id;
         let runs = self.at.request(ListRuns { board })?;
-        if let Some(run) = runs.first().filter(|run| run.state == RunState::Interrupted) {
+        if let Some(run) = runs.first().filter(|run| run.state == TerraformRunState::Interrupted) {
             format::complain(&format!(
                 "the last run was cut off when Draftboard ended; how far it came is in {}",
                 run.log
@@ -110,23 +115,27 @@ impl Session {
         Ok(())
     }
 
-    fn run(&mut self, verb: Verb) -> Result<ExitCode, Refusal> {
+    fn run(&mut self, verb: TerraformVerb) -> Result<ExitCode, Refusal> {
         match verb {
-            Verb::Init => self.only(RunOperation::Init),
-            Verb::Validate => self.only(RunOperation::Validate),
-            Verb::Plan => self.only(RunOperation::Plan),
-            Verb::Apply => self.planned(RunOperation::Plan, "yes", "Type yes to make it so"),
-            Verb::Destroy => {
+            TerraformVerb::Init => self.only(TerraformOperation::Init),
+            TerraformVerb::Validate => self.only(TerraformOperation::Validate),
+            TerraformVerb::Plan => self.only(TerraformOperation::Plan),
+            TerraformVerb::Apply => self.planned(TerraformOperation::Plan, "yes", "Type yes to make it so"),
+            TerraformVerb::Destroy => {
                 let name = self.at.board.name.to_string();
-                self.planned(RunOperation::PlanDestroy, &name, "Type the board's name to remove all of it")
+                self.planned(
+                    TerraformOperation::PlanDestroy,
+                    &name,
+                    "Type the board's name to remove all of it",
+                )
             }
         }
     }
 
-    fn only(&mut self, operation: RunOperation) -> Result<ExitCode, Refusal> {
+    fn only(&mut self, operation: TerraformOperation) -> Result<ExitCode, Refusal> {
         let (run, lines) = self.follow(operation)?;
         let plan = match operation {
-            RunOperation::Plan if is_success(&run) => self.plan()?,
+            TerraformOperation::Plan if is_success(&run) => self.plan()?,
             _ => Vec::new(),
         };
         Ok(self.answer(&run, &lines, &plan))
@@ -135,7 +144,7 @@ impl Session {
     /// Plans, shows, asks, and applies what was shown.
     fn planned(
         &mut self,
-        planning: RunOperation,
+        planning: TerraformOperation,
         expected: &str,
         question: &str,
     ) -> Result<ExitCode, Refusal> {
@@ -152,9 +161,9 @@ impl Session {
             eprint_visible(&format!("{} {}", word(change.action), change.address));
         }
         if !asks(&format!("{question}, anything else leaves everything as it is: "), expected) {
-            return Err(Refusal::new(Code::ConfirmationRequired, "nothing was changed"));
+            return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was changed"));
         }
-        let (run, lines) = self.follow(RunOperation::ApplyPlan)?;
+        let (run, lines) = self.follow(TerraformOperation::ApplyPlan)?;
         Ok(self.answer(&run, &lines, &plan))
     }
 
@@ -164,7 +173,10 @@ impl Session {
     }
 
     /// Starts a run and shows what it says until it has ended.
-    fn follow(&mut self, operation: RunOperation) -> Result<(RunView, Vec<RunLine>), Refusal> {
+    fn follow(
+        &mut self,
+        operation: TerraformOperation,
+    ) -> Result<(TerraformRunView, Vec<TerraformRunLine>), Refusal> {
         let (board, confirmed) = (self.at.board.id, operation.needs_confirmation());
         let secrets = self.secrets.clone();
         let run = self.at.request(StartRun { board, operation, confirmed, secrets })?;
@@ -178,20 +190,20 @@ impl Session {
             from += lines.len() as u64;
             let is_last = lines.len() < MAX_RUN_LINES && from >= view.lines;
             for line in lines {
-                self.needs_init |= operation != RunOperation::Init && asks_for_init(&line.text);
+                self.needs_init |= operation != TerraformOperation::Init && asks_for_init(&line.text);
                 if !self.json {
                     show(&line);
                 } else if kept.len() < MAX_KEPT_LINES {
                     kept.push(line);
                 }
             }
-            if is_last && !matches!(view.state, RunState::Running | RunState::Cancelling) {
+            if is_last && !matches!(view.state, TerraformRunState::Running | TerraformRunState::Cancelling) {
                 return Ok((view, kept));
             }
         }
     }
 
-    fn cancel(&mut self, run: RunId) {
+    fn cancel(&mut self, run: TerraformRunId) {
         format::complain("asked it to stop; press Ctrl+C again to let go of it");
         // The run may have ended meanwhile.
         if let Err(refusal) = self.at.request(CancelRun { run }) {
@@ -199,7 +211,7 @@ impl Session {
         }
     }
 
-    fn answer(&self, run: &RunView, lines: &[RunLine], plan: &[PlanChange]) -> ExitCode {
+    fn answer(&self, run: &TerraformRunView, lines: &[TerraformRunLine], plan: &[PlanChange]) -> ExitCode {
         let success = is_success(run);
         if self.json {
             let data: Value = json!({ "run": run, "lines": lines, "changes": plan });
@@ -214,8 +226,8 @@ impl Session {
     }
 }
 
-fn is_success(run: &RunView) -> bool {
-    matches!(run.state, RunState::Succeeded { .. })
+fn is_success(run: &TerraformRunView) -> bool {
+    matches!(run.state, TerraformRunState::Succeeded { .. })
 }
 
 /// Terraform and OpenTofu name the command in their details.
@@ -233,7 +245,7 @@ fn word(action: PlannedAction) -> &'static str {
     }
 }
 
-fn show(line: &RunLine) {
+fn show(line: &TerraformRunLine) {
     if line.error { eprint_visible(&line.text) } else { format::print_visible(&format!("{}\n", line.text)) }
 }
 

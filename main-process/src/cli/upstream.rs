@@ -6,7 +6,7 @@ mod edit;
 mod show;
 
 use super::{
-    At, call, format,
+    WorkspaceArguments, call, format,
     review::{self, person_is_here},
     workspace_at,
 };
@@ -14,16 +14,16 @@ use crate::terminal::TerminalClient;
 use clap::Subcommand;
 use serde_json::json;
 use shared_protocol::{
-    Code, Refusal,
+    Refusal, RefusalCode,
     requests::{
         AddServer, CallServerTool, DecideCall, DecideManifest, DecideServer, DisableServer, ImportServers,
         ImportedServers, ListImportSources, ListServers, PreviewServerImport, ReadServerLog, RestartServer,
-        SearchServerRegistry, ShowServer, StartServer, StopServer, TerminalDecision, TerminalRequest,
+        SearchServerRegistry, ShowServer, StartServer, StopServer, TerminalRequest, TypedDecision,
         WithdrawTool,
     },
     upstreams::{
-        ImportFrom, Policy, ServerDetails, ServerId, ToolApproval, ToolCall, ToolView, TypedSecret,
-        UpstreamDecision, UpstreamsView,
+        ServerDetails, ServerId, ServerImportInput, ToolApproval, ToolCall, ToolCallPolicy, ToolView,
+        TypedSecret, UpstreamDecision, UpstreamsView,
     },
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
@@ -38,16 +38,16 @@ pub(super) const HELP: &str = "What lets a program run or an agent call asks for
 const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Upstream {
+pub(super) enum UpstreamVerb {
     /// All servers and manifests, and how they are
     #[command(after_help = "Example: draftboard upstream list --json")]
-    List(At),
+    List(WorkspaceArguments),
     /// One server: what it runs, its variables, its tools
     #[command(after_help = "Example: draftboard upstream show files")]
     Show {
         server: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Keeps a new server, switched off
     #[command(after_help = add::HELP)]
@@ -69,7 +69,7 @@ pub(super) enum Upstream {
         #[arg(long, conflicts_with_all = ["file", "only", "dry_run"])]
         list: bool,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Finds servers in a registry's index, a file or an address
     #[command(
@@ -81,36 +81,36 @@ pub(super) enum Upstream {
         #[arg(long, value_name = "FILE or URL")]
         registry: Option<String>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Switches a server on and starts it; asks for a code
     Enable {
         server: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Switches a server off and stops it
     Disable {
         server: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Starts a server that is switched on
     Start {
         server: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Stops a server with all that it has started
     Stop {
         server: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     Restart {
         server: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// The standard error of a server, and its events
     #[command(after_help = "Example: draftboard upstream logs files --follow")]
@@ -120,14 +120,14 @@ pub(super) enum Upstream {
         #[arg(long, short)]
         follow: bool,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// The tools of a server, or of all that run
     #[command(after_help = "Example: draftboard upstream tools files")]
     Tools {
         server: Option<String>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Lets agents use tools as they are now; asks for a code
     #[command(
@@ -138,14 +138,14 @@ pub(super) enum Upstream {
         /// The server's own names [default: all that wait]
         tools: Vec<String>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Takes the approval of a tool back
     Withdraw {
         server: String,
         tool: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// The policy for calls of agents to a tool: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard upstream policy files__read_file allow")]
@@ -155,7 +155,7 @@ pub(super) enum Upstream {
         #[arg(value_enum)]
         policy: PolicyArgument,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// How long a call of one tool may take, where it is not as for its server; asks for a code
     #[command(
@@ -172,7 +172,7 @@ pub(super) enum Upstream {
         #[arg(long)]
         total_ms: Option<u64>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Changes a server's configuration; asks for a code
     #[command(after_help = edit::HELP)]
@@ -186,7 +186,7 @@ pub(super) enum Upstream {
         /// The variable, or `auth`
         part: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Calls a tool; asks for a code unless its policy is allow
     #[command(after_help = "Examples:\n  draftboard upstream call time__get_current_time timezone=UTC\n  \
@@ -201,13 +201,13 @@ pub(super) enum Upstream {
         #[arg(long, value_name = "JSON")]
         args: Option<String>,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
     /// Forgets a server with its approvals and secrets; asks for a code
     Remove {
         server: String,
         #[command(flatten)]
-        at: At,
+        at: WorkspaceArguments,
     },
 }
 
@@ -221,7 +221,7 @@ pub(super) enum PolicyArgument {
     Deny,
 }
 
-impl From<PolicyArgument> for Policy {
+impl From<PolicyArgument> for ToolCallPolicy {
     fn from(policy: PolicyArgument) -> Self {
         match policy {
             PolicyArgument::Ask => Self::Ask,
@@ -237,14 +237,14 @@ pub(super) struct UpstreamSession {
     json: bool,
 }
 
-pub(super) fn run(asked: Upstream) -> ExitCode {
+pub(super) fn run(asked: UpstreamVerb) -> ExitCode {
     let at = asked.at().clone();
     let done = UpstreamSession::at(&at).and_then(|session| session.run(asked));
     done.unwrap_or_else(|refusal| format::refuse(&refusal, at.json))
 }
 
-impl Upstream {
-    fn at(&self) -> &At {
+impl UpstreamVerb {
+    fn at(&self) -> &WorkspaceArguments {
         match self {
             Self::Add(add) => &add.at,
             Self::Edit(edit) => &edit.at,
@@ -271,67 +271,67 @@ impl Upstream {
 }
 
 impl UpstreamSession {
-    pub(super) fn at(at: &At) -> Result<Self, Refusal> {
+    pub(super) fn at(at: &WorkspaceArguments) -> Result<Self, Refusal> {
         let record = workspace_at::instance(at.workspace.as_deref())?;
         Ok(Self { client: TerminalClient::connect(&record)?, json: at.json })
     }
 
-    fn run(mut self, asked: Upstream) -> Result<ExitCode, Refusal> {
+    fn run(mut self, asked: UpstreamVerb) -> Result<ExitCode, Refusal> {
         let id = ServerId;
         match asked {
-            Upstream::List(_) => {
+            UpstreamVerb::List(_) => {
                 let view = self.view()?;
                 self.print(&view, || show::list(&view))
             }
-            Upstream::Show { server, .. } => {
+            UpstreamVerb::Show { server, .. } => {
                 let details = self.details(&server)?;
                 self.print(&details, || show::details(&details))
             }
-            Upstream::Add(add) => {
+            UpstreamVerb::Add(add) => {
                 let details = self.request(AddServer { form: Box::new(add.form()?) })?;
                 self.print_server(&details)
             }
-            Upstream::Import { list: true, .. } | Upstream::Import { file: None, .. } => {
+            UpstreamVerb::Import { list: true, .. } | UpstreamVerb::Import { file: None, .. } => {
                 let sources = self.request(ListImportSources {})?;
                 self.print(&sources, || show::sources(&sources))
             }
-            Upstream::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
-            Upstream::Search { query, registry, .. } => {
+            UpstreamVerb::Import { file: Some(file), only, dry_run, .. } => self.import(&file, only, dry_run),
+            UpstreamVerb::Search { query, registry, .. } => {
                 let registry = registry.map(|place| absolute(&place));
                 let found = self.request(SearchServerRegistry { registry, query })?;
                 let is_empty = found.is_empty();
                 self.print(&found, || show::found(&found))?;
                 Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
             }
-            Upstream::Enable { server, .. } => {
+            UpstreamVerb::Enable { server, .. } => {
                 let details = self.decide(DecideServer(UpstreamDecision::Enable { server: id(server) }))?;
                 self.print_server(&details)
             }
-            Upstream::Disable { server, .. } => {
+            UpstreamVerb::Disable { server, .. } => {
                 let details = self.request(DisableServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            Upstream::Start { server, .. } => {
+            UpstreamVerb::Start { server, .. } => {
                 let details = self.request(StartServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            Upstream::Stop { server, .. } => {
+            UpstreamVerb::Stop { server, .. } => {
                 let details = self.request(StopServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            Upstream::Restart { server, .. } => {
+            UpstreamVerb::Restart { server, .. } => {
                 let details = self.request(RestartServer { server: id(server) })?;
                 self.print_server(&details)
             }
-            Upstream::Logs { server, follow, .. } => self.logs(id(server), follow),
-            Upstream::Tools { server, .. } => self.tools(server),
-            Upstream::Approve { server, tools, .. } => self.approve(&server, &tools),
-            Upstream::Withdraw { server, tool, .. } => {
+            UpstreamVerb::Logs { server, follow, .. } => self.logs(id(server), follow),
+            UpstreamVerb::Tools { server, .. } => self.tools(server),
+            UpstreamVerb::Approve { server, tools, .. } => self.approve(&server, &tools),
+            UpstreamVerb::Withdraw { server, tool, .. } => {
                 let details = self.request(WithdrawTool { server: id(server), tool })?;
                 self.print_server(&details)
             }
-            Upstream::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
-            Upstream::Times { tool, idle_ms, total_ms, .. } => {
+            UpstreamVerb::Policy { tool, policy, .. } => self.policy(&tool, policy.into()),
+            UpstreamVerb::Times { tool, idle_ms, total_ms, .. } => {
                 person_is_here()?;
                 let (server, found) = self.tool(&tool)?;
                 let ToolView { name, enabled, policy, .. } = found;
@@ -345,7 +345,7 @@ impl UpstreamSession {
                 }))?;
                 self.print_server(&details)
             }
-            Upstream::Edit(edit) => {
+            UpstreamVerb::Edit(edit) => {
                 person_is_here()?;
                 let details = self.details(&edit.server)?;
                 let (server, mut form) = (details.brief.id, details.form);
@@ -354,7 +354,7 @@ impl UpstreamSession {
                     self.decide(DecideServer(UpstreamDecision::Update { server, form: Box::new(form) }))?;
                 self.print_server(&details)
             }
-            Upstream::Secret { server, part, .. } => {
+            UpstreamVerb::Secret { server, part, .. } => {
                 person_is_here()?;
                 let secret = TypedSecret(review::ask_secret(&format!("The secret {part} of {server}: "))?);
                 let details = self.decide(DecideServer(UpstreamDecision::SetSecret {
@@ -364,11 +364,11 @@ impl UpstreamSession {
                 }))?;
                 self.print_server(&details)
             }
-            Upstream::Call { tool, pairs, args, .. } => {
+            UpstreamVerb::Call { tool, pairs, args, .. } => {
                 let arguments = call::arguments(args.as_deref(), &pairs)?.to_string();
                 self.call(ToolCall { tool, arguments, definition: None })
             }
-            Upstream::Remove { server, .. } => {
+            UpstreamVerb::Remove { server, .. } => {
                 self.decide(DecideManifest(UpstreamDecision::Delete { server: id(server) }))?;
                 self.print(&serde_json::Value::Null, || "Forgotten".to_owned())
             }
@@ -380,7 +380,7 @@ impl UpstreamSession {
     }
 
     /// Decides with the code that Draftboard shows elsewhere.
-    pub(super) fn decide<D: TerminalDecision>(&mut self, decision: D) -> Result<D::Outcome, Refusal> {
+    pub(super) fn decide<D: TypedDecision>(&mut self, decision: D) -> Result<D::Outcome, Refusal> {
         review::confirmed(&mut self.client, decision)
     }
 
@@ -405,15 +405,15 @@ impl UpstreamSession {
     }
 
     fn import(&mut self, file: &PathBuf, only: Vec<String>, dry_run: bool) -> Result<ExitCode, Refusal> {
-        let unreadable = |error: std::io::Error| Refusal::new(Code::BadRequest, error.to_string());
+        let unreadable = |error: std::io::Error| Refusal::new(RefusalCode::BadRequest, error.to_string());
         let source = if file.as_os_str() == "-" {
             let mut text = String::new();
             std::io::stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut text).map_err(unreadable)?;
-            ImportFrom::Text(TypedSecret(text))
+            ServerImportInput::Text(TypedSecret(text))
         } else {
             // The running Draftboard may have another current folder.
             let path = std::path::absolute(file).map_err(unreadable)?;
-            ImportFrom::File(path.display().to_string())
+            ServerImportInput::File(path.display().to_string())
         };
         let mut view = self.request(PreviewServerImport { source: source.clone() })?;
         if !only.is_empty() {
@@ -480,15 +480,18 @@ impl UpstreamSession {
             }
         }
         if tools.is_empty() {
-            return Err(Refusal::new(Code::NotFound, "there is no such tool, or nothing waits for approval")
-                .hint("`draftboard upstream tools` lists them; the server must run."));
+            return Err(Refusal::new(
+                RefusalCode::NotFound,
+                "there is no such tool, or nothing waits for approval",
+            )
+            .hint("`draftboard upstream tools` lists them; the server must run."));
         }
         let details =
             self.decide(DecideServer(UpstreamDecision::Approve { server: details.brief.id.clone(), tools }))?;
         self.print_server(&details)
     }
 
-    fn policy(&mut self, tool: &str, policy: Policy) -> Result<ExitCode, Refusal> {
+    fn policy(&mut self, tool: &str, policy: ToolCallPolicy) -> Result<ExitCode, Refusal> {
         let view = self.view()?;
         if view.manifests.iter().any(|manifest| manifest.tools.iter().any(|known| known.name == tool)) {
             return self.manifest_policy(tool, policy);
@@ -506,9 +509,13 @@ impl UpstreamSession {
         self.print_server(&details)
     }
 
-    pub(super) fn manifest_policy(&mut self, tool: &str, policy: Policy) -> Result<ExitCode, Refusal> {
+    pub(super) fn manifest_policy(
+        &mut self,
+        tool: &str,
+        policy: ToolCallPolicy,
+    ) -> Result<ExitCode, Refusal> {
         self.decide(DecideManifest(UpstreamDecision::SetManifestPolicy { tool: tool.to_owned(), policy }))?;
-        self.print(&serde_json::Value::Null, || format!("{tool}: {}", policy.word()))
+        self.print(&serde_json::Value::Null, || format!("{tool}: {}", policy.as_str()))
     }
 
     /// A tool of a server that runs, by the name that agents call.
@@ -517,7 +524,7 @@ impl UpstreamSession {
         let details = self.details(slug)?;
         let found = details.tools.iter().find(|known| known.exposed == tool).ok_or_else(|| {
             let message = format!("{slug} has no tool {tool}, or does not run");
-            Refusal::new(Code::NotFound, message)
+            Refusal::new(RefusalCode::NotFound, message)
                 .suggest(details.tools.iter().map(|known| known.exposed.clone()))
         })?;
         Ok((details.brief.id.clone(), found.clone()))
@@ -525,7 +532,9 @@ impl UpstreamSession {
 
     fn call(&mut self, call: ToolCall) -> Result<ExitCode, Refusal> {
         let result = match self.request(CallServerTool { call: call.clone() }) {
-            Err(refusal) if refusal.code == Code::ConfirmationRequired => self.decide(DecideCall(call))?,
+            Err(refusal) if refusal.code == RefusalCode::ConfirmationRequired => {
+                self.decide(DecideCall(call))?
+            }
             other => other?,
         };
         let value: serde_json::Value = serde_json::from_str(&result.json).unwrap_or_default();

@@ -2,21 +2,21 @@
 
 use super::{Roles, format};
 use crate::{
-    host::{
-        InAgents, InHost, InPreviews, Launch, ProcessHandle, ProcessSignal, Services, WriterHandle,
-        WriterMsg, terraform_user,
-    },
-    mcp, preview, renderer_link,
+    agents, preview, renderer_connection,
     router::Router,
     terminal::TerminalServer,
     terraform_worker,
     upstreams::{self, ManagedServerContext, ManagedServerFolders},
+    writer::{
+        AgentsWriterLink, Launch, PreviewWriterLink, ProcessHandle, ProcessSignal, Services,
+        TerraformWriterLink, WriterHandle, WriterMsg, terraform_user,
+    },
 };
 use crash_reports::{self, CrashRole, RunningMarker};
 use crossbeam_channel::{Receiver, select};
 use processes::{
-    Backoff, ChildEvent, ChildSpec, Environment, EventKind, ExitReason, RestartPolicy, StdStream, Supervisor,
-    WardenCommand,
+    Backoff, ChildEvent, ChildEventKind, ChildSpec, Environment, ExitReason, RestartPolicy, StdStream,
+    Supervisor, WardenCommand,
 };
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
@@ -34,7 +34,7 @@ pub(super) fn run(
     mut launch: Launch,
     roles: &Roles,
     window: bool,
-    overrides: mcp::Overrides,
+    overrides: agents::SettingsOverrides,
     ready: impl FnOnce(Option<&str>),
 ) -> anyhow::Result<ExitCode> {
     let stops = stops()?;
@@ -43,10 +43,10 @@ pub(super) fn run(
         .inspect_err(|error| tracing::warn!(%error, "an unexpected end of this run will not be noticed"));
     connect::keep_mcp_json(launch.session.workspace().root());
     let (supervisor, children) = Supervisor::launch()?;
-    let (agents, agents_messages) = mcp::AgentsHandle::new();
-    let (terraform, questions) = terraform_worker::Link::new();
-    let (previews, wishes) = preview::Link::new()?;
-    let (upstreams, wanted) = upstreams::Link::new();
+    let (agents, agents_messages) = agents::AgentsHandle::new();
+    let (terraform, questions) = terraform_worker::TerraformHandle::new();
+    let (previews, wishes) = preview::PreviewsHandle::new()?;
+    let (upstreams, wanted) = upstreams::ManagedServersHandle::new();
     let services = Services {
         agents: agents.clone(),
         terraform: terraform.clone(),
@@ -57,7 +57,7 @@ pub(super) fn run(
     let terminals = TerminalServer::starter(services.clone(), process.clone());
     let (host, writer) = WriterHandle::start(launch, process.clone(), services.clone(), terminals)?;
     let router = Router { writer: host.clone(), services, process };
-    let around = Arc::new(InHost { host: host.clone(), agents: agents.clone() });
+    let around = Arc::new(TerraformWriterLink { host: host.clone(), agents: agents.clone() });
     let spawner = Arc::new(WardenCommand::new(&roles.exe));
     let worker = terraform_worker::start(
         terraform.clone(),
@@ -66,19 +66,19 @@ pub(super) fn run(
         spawner,
         terraform_user(paths::settings(), paths::plans()),
     )?;
-    let around = Arc::new(InPreviews { host: host.clone(), agents: agents.clone() });
+    let around = Arc::new(PreviewWriterLink { host: host.clone(), agents: agents.clone() });
     let launcher = preview::PreviewLauncher::of_role(roles.exe.clone());
     let previewing = preview::start(previews.clone(), wishes, around, launcher)?;
-    let deps = mcp::AgentsDeps {
-        events: Arc::new(InAgents(host.clone())),
+    let deps = agents::AgentsDeps {
+        events: Arc::new(AgentsWriterLink(host.clone())),
         terraform: terraform.clone(),
         previews: previews.clone(),
     };
-    let started = mcp::start(agents.clone(), agents_messages, deps, overrides)
+    let started = agents::start(agents.clone(), agents_messages, deps, overrides)
         .inspect_err(|error| tracing::error!(%error, "agents cannot connect"));
     if let Ok(started) = &started {
         let context = ManagedServerContext {
-            events: Arc::new(InHost { host: host.clone(), agents: agents.clone() }),
+            events: Arc::new(TerraformWriterLink { host: host.clone(), agents: agents.clone() }),
             action_runs: Arc::clone(&agents.doings),
             exe: roles.exe.clone(),
             folders: ManagedServerFolders::of_user(),
@@ -156,11 +156,11 @@ fn attend(
 
 fn child_event(router: &Router, event: ChildEvent) -> Option<ExitCode> {
     match event.kind {
-        EventKind::Started { pid, channel, .. } => {
+        ChildEventKind::Started { pid, channel, .. } => {
             tracing::info!(pid, "the window starts");
             let router = router.clone();
             let serve = move || {
-                if let Err(reason) = renderer_link::serve(channel, &router) {
+                if let Err(reason) = renderer_connection::serve(channel, &router) {
                     tracing::error!(%reason, "the window's connection was ended");
                 }
             };
@@ -169,21 +169,21 @@ fn child_event(router: &Router, event: ChildEvent) -> Option<ExitCode> {
             }
             None
         }
-        EventKind::Exited { reason: ExitReason::Clean, .. } => None,
-        EventKind::Exited { reason, uptime } => {
+        ChildEventKind::Exited { reason: ExitReason::Clean, .. } => None,
+        ChildEventKind::Exited { reason, uptime } => {
             crash_reports::record_child(CrashRole::Renderer, None, reason, Some(uptime), &[]);
             tracing::error!(%reason, ?uptime, "the window ended; nothing is lost");
             None
         }
-        EventKind::StartFailed { error } => {
+        ChildEventKind::StartFailed { error } => {
             tracing::error!(%error, "the window did not start");
             None
         }
-        EventKind::Restarting { after } => {
+        ChildEventKind::Restarting { after } => {
             tracing::warn!(?after, "the window comes back");
             None
         }
-        EventKind::GaveUp { reason } => {
+        ChildEventKind::GaveUp { reason } => {
             format::complain(&format!(
                 "the window failed {MAX_CRASHES} times in a row (last: {reason}) and is not started again.\nNothing is lost: \
                  every acknowledged change is in the journal.\nRun `draftboard doctor` to see what is missing, or `draftboard \
@@ -191,7 +191,7 @@ fn child_event(router: &Router, event: ChildEvent) -> Option<ExitCode> {
             ));
             Some(ExitCode::FAILURE)
         }
-        EventKind::Stopped => Some(ExitCode::SUCCESS),
+        ChildEventKind::Stopped => Some(ExitCode::SUCCESS),
     }
 }
 

@@ -1,26 +1,29 @@
 //! The workspace of a command: reached through a running Draftboard if there is one, else opened directly.
 
-use super::alone::StandaloneTerraform;
+use super::standalone_terraform::StandaloneTerraform;
 use crate::{
-    host::{WorkspaceRequest, WorkspaceTurn},
     local_user::user_name,
     terminal::TerminalClient,
+    writer::{WorkspaceRequest, WorkspaceTurn},
 };
 use processes::{DiscoveryRecord, LockError, RuntimeDirs, WorkspaceLock, instance};
-use shared_protocol::{Actor, ActorKind, Code, Refusal, messages::Request, requests::TerminalRequest};
+use shared_protocol::{
+    Actor, ActorKind, Refusal, RefusalCode, messages::WorkbenchRequest, requests::TerminalRequest,
+};
 use std::path::{Path, PathBuf};
 use workspace::now;
-use workspace::{OpenError, Workspace};
+use workspace::{OpenWorkspaceError, Workspace};
 
 /// The named folder, or the nearest one upwards that is a workspace.
 pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
-    let here = std::env::current_dir().map_err(|error| Refusal::new(Code::NotFound, error.to_string()))?;
+    let here =
+        std::env::current_dir().map_err(|error| Refusal::new(RefusalCode::NotFound, error.to_string()))?;
     let found = here.ancestors().find(|folder| folder.join("draftboard.toml").is_file());
     found.map(Path::to_owned).ok_or_else(|| {
-        Refusal::new(Code::NoWorkspace, "there is no workspace here")
+        Refusal::new(RefusalCode::NoWorkspace, "there is no workspace here")
             .hint("Name one with --workspace, or make one with `draftboard new FOLDER`.")
     })
 }
@@ -41,7 +44,7 @@ impl ReachedWorkspace {
 
     fn open(root: &Path) -> Result<Self, Refusal> {
         if !root.join("draftboard.toml").exists() {
-            return Err(OpenError::no_workspace(root).into());
+            return Err(OpenWorkspaceError::no_workspace(root).into());
         }
         if let Some(client) = running(root)? {
             return Ok(Self::Running(Box::new(client)));
@@ -51,9 +54,11 @@ impl ReachedWorkspace {
                 let workspace = Box::new(Workspace::open(root, now())?);
                 Ok(Self::Direct { workspace, terraform: StandaloneTerraform::default(), _lock: lock })
             }
-            Err(error @ LockError::Held { .. }) => Err(Refusal::new(Code::Conflict, error.to_string())
-                .hint("Another command may be running: try again.")),
-            Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
+            Err(error @ LockError::Held { .. }) => {
+                Err(Refusal::new(RefusalCode::Conflict, error.to_string())
+                    .hint("Another command may be running: try again."))
+            }
+            Err(error) => Err(Refusal::new(RefusalCode::StorageError, error.to_string())),
         }
     }
 
@@ -77,7 +82,7 @@ impl ReachedWorkspace {
         match self {
             Self::Running(client) => Ok(client.request(request)?),
             Self::Direct { workspace, terraform, .. } => match request.into() {
-                Request::Terraform(request) => {
+                WorkbenchRequest::Terraform(request) => {
                     let response = terraform.request(workspace, request, &terminal_actor())?;
                     serde_json::to_value(response).ok().and_then(R::read).ok_or_else(needs_running)
                 }
@@ -100,41 +105,47 @@ fn terminal_actor() -> Actor {
 }
 
 fn needs_running() -> Refusal {
-    Refusal::new(Code::BadRequest, "no Draftboard is running that could do this")
+    Refusal::new(RefusalCode::BadRequest, "no Draftboard is running that could do this")
         .hint("Start one with `draftboard WORKSPACE`, or without a window with `draftboard serve WORKSPACE`.")
 }
 
 /// The running Draftboard of the named workspace, of the one around the current folder, or the only one.
 pub(super) fn instance(named: Option<&Path>) -> Result<DiscoveryRecord, Refusal> {
-    let unavailable = |error: String| Refusal::new(Code::StorageError, error);
+    let unavailable = |error: String| Refusal::new(RefusalCode::StorageError, error);
     let dirs = RuntimeDirs::of_user();
     if let Ok(root) = find(named) {
         let record = instance::find(dirs.usable(), &root).map_err(|error| unavailable(error.to_string()))?;
         return record.ok_or_else(|| {
             let root = root.display();
-            Refusal::new(Code::NotFound, format!("no Draftboard has {root} open: {dirs}")).hint(format!(
-                "Open it with `draftboard {root}`, or without a window with `draftboard serve {root}`."
-            ))
+            Refusal::new(RefusalCode::NotFound, format!("no Draftboard has {root} open: {dirs}")).hint(
+                format!(
+                    "Open it with `draftboard {root}`, or without a window with `draftboard serve {root}`."
+                ),
+            )
         });
     }
     let mut records = instance::list(dirs.usable()).map_err(|error| unavailable(error.to_string()))?;
     match (records.len(), records.pop()) {
         (1, Some(only)) => Ok(only),
-        (0, _) | (_, None) => Err(Refusal::new(Code::NotFound, format!("no Draftboard is running: {dirs}")).hint(
+        (0, _) | (_, None) => Err(Refusal::new(
+            RefusalCode::NotFound,
+            format!("no Draftboard is running: {dirs}"),
+        )
+        .hint(
             "Start it with `draftboard WORKSPACE`, or without a window with `draftboard serve WORKSPACE`.",
         )),
         (count, Some(last)) => {
             let others = records.iter().map(|record| record.workspace.display().to_string());
             let all: Vec<String> = others.chain([last.workspace.display().to_string()]).collect();
             let message = format!("{count} Draftboards are running: {}", all.join(", "));
-            Err(Refusal::new(Code::BadRequest, message).hint("Name one with `--workspace PATH`."))
+            Err(Refusal::new(RefusalCode::BadRequest, message).hint("Name one with `--workspace PATH`."))
         }
     }
 }
 
 /// A client of the Draftboard that has this workspace open, if there is one.
 pub(super) fn running(root: &Path) -> Result<Option<TerminalClient>, Refusal> {
-    let unavailable = |error: String| Refusal::new(Code::StorageError, error);
+    let unavailable = |error: String| Refusal::new(RefusalCode::StorageError, error);
     let dirs = RuntimeDirs::of_user();
     let record = instance::find(dirs.usable(), root).map_err(|error| unavailable(error.to_string()))?;
     record.map(|record| TerminalClient::connect(&record)).transpose().map_err(Refusal::from)

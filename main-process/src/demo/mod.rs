@@ -11,7 +11,7 @@ use client::Client;
 use processes::{
     Environment, GuardedProgram, ProgramLaunch, StdStream, WardenCommand, WorkspaceLock, spawn_guarded,
 };
-use shared_protocol::{BoardId, Code, Refusal};
+use shared_protocol::{BoardId, Refusal, RefusalCode};
 use std::{
     ffi::OsString,
     io,
@@ -20,23 +20,24 @@ use std::{
 };
 use user_folders as paths;
 use workspace::now;
-use workspace::{Template, create};
+use workspace::{WorkspaceTemplate, create};
 
 /// Replaces the demo's workspace by a fresh copy of the example, with the rehearsal board as if it had been applied.
 pub(crate) fn prepare() -> Result<PathBuf, Refusal> {
     let root = paths::demo();
     let storage = |error: String| {
-        Refusal::new(Code::StorageError, format!("the demo was not set up: {error}"))
+        Refusal::new(RefusalCode::StorageError, format!("the demo was not set up: {error}"))
             .hint("Free some space, or check that you may write to your folder ~/.local/share.")
     };
     if root.exists() {
         // Another window may show it.
         drop(WorkspaceLock::acquire(&root).map_err(|error| {
-            Refusal::new(Code::Conflict, error.to_string()).hint("Close the other demo, then start it again.")
+            Refusal::new(RefusalCode::Conflict, error.to_string())
+                .hint("Close the other demo, then start it again.")
         })?);
         remove(&root).map_err(|error| storage(error.to_string()))?;
     }
-    create(&root, Template::Example, BoardId::from_bits(now().seed))
+    create(&root, WorkspaceTemplate::Example, BoardId::from_bits(now().seed))
         .map_err(|error| storage(error.to_string()))?;
     state::write(&root).map_err(storage)?;
     Ok(root)
@@ -54,7 +55,7 @@ fn remove(root: &Path) -> io::Result<()> {
 /// Starts the agent as a process that ends with this one.
 pub(crate) fn start_agent(root: &Path) -> Result<GuardedProgram, Refusal> {
     let not_started = |error: String| {
-        Refusal::new(Code::Internal, format!("the demo's agent was not started: {error}"))
+        Refusal::new(RefusalCode::Internal, format!("the demo's agent was not started: {error}"))
             .hint("The copy of the example is open all the same.")
     };
     let exe = std::env::current_exe().map_err(|error| not_started(error.to_string()))?;

@@ -4,7 +4,7 @@
 use super::script::BOARD;
 use journal::{WorkspaceFiles, WorkspacePath, read_board};
 use serde_json::{Map, Value, json};
-use shared_protocol::{BoardName, Document, Node, NodeId};
+use shared_protocol::{BoardName, GraphDocument, Node, NodeId};
 use std::path::Path;
 use terraform::write::folder_of;
 
@@ -25,7 +25,7 @@ pub(super) fn write(root: &Path) -> Result<(), String> {
     files.write_atomic(&path, state.as_bytes()).map_err(|error| error.to_string())
 }
 
-fn state_of(document: &Document) -> Value {
+fn state_of(document: &GraphDocument) -> Value {
     let resources: Vec<Value> = document
         .nodes
         .iter()
@@ -38,7 +38,7 @@ fn state_of(document: &Document) -> Value {
     })
 }
 
-fn resource(document: &Document, node: &Node) -> Value {
+fn resource(document: &GraphDocument, node: &Node) -> Value {
     let input = node.props.iter().find(|(key, _)| key.as_str() == "input");
     let input = dynamic(input.and_then(|(_, value)| serde_json::to_value(value).ok()).unwrap_or_default());
     // The needs of a node are its triggers: it is replaced when one of them is.

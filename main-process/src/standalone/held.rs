@@ -1,20 +1,23 @@
 //! The bundles that are served: one copy that follows the disk and is written to, and a view of it for everybody who reads.
 
-use crate::mcp::specs::{Changes, Shown, not_allowed};
+use crate::agents::specs::{BundleChanges, PublishedBundles, not_allowed};
 use arc_swap::ArcSwap;
 use authority::{
     Snapshot,
-    proposals::{AgentAsk, Client},
+    proposals::{AgentClient, AgentRequest},
 };
-use bundles::{Answer, Bundles, Plan, Refusal, commit};
-use mcp_server::{AskReply, Call, Doings, Hcl, Picture, View, Workbench, WorkspaceView};
+use bundles::{BundleChangePlan, BundleRefusal, BundleToolResponse, Bundles, commit};
+use mcp_server::{
+    ActionRuns, AgentCall, AgentReplyFn, AgentView, AgentWorkbench, AgentWorkspaceView, BoardHcl,
+    BoardImageRequest,
+};
 use serde_json::{Map, Value};
 use shared_protocol::{
-    BoardId, Code, Revision,
+    BoardId, RefusalCode, Revision,
     mcp::McpMode,
     messages::Patch,
-    proposal::{Act, Risk},
-    review::{Area, Scope},
+    proposal::{ProposedAction, Risk},
+    review::{ApprovalArea, ApprovalScope},
     terraform::CostView,
 };
 use std::{
@@ -25,23 +28,23 @@ use std::{
 use tokio::sync::watch;
 use workspace::now;
 
-pub(super) struct Held {
+pub(super) struct LoadedBundles {
     /// Held while files are written or read again; readers have the view.
     bundles: Mutex<Bundles>,
-    view: ArcSwap<View>,
+    view: ArcSwap<AgentView>,
     changed: watch::Sender<u64>,
-    doings: Doings,
+    doings: ActionRuns,
     mode: McpMode,
-    approval: Option<Scope>,
+    approval: Option<ApprovalScope>,
 }
 
-impl Held {
-    pub(super) fn new(bundles: Bundles, mode: McpMode, approval: Option<Scope>) -> Self {
+impl LoadedBundles {
+    pub(super) fn new(bundles: Bundles, mode: McpMode, approval: Option<ApprovalScope>) -> Self {
         let held = Self {
             bundles: Mutex::new(bundles),
             view: ArcSwap::default(),
             changed: watch::Sender::new(0),
-            doings: Doings::default(),
+            doings: ActionRuns::default(),
             mode,
             approval,
         };
@@ -56,8 +59,8 @@ impl Held {
     /// Shows the bundles as they are now. A clone shares what did not change.
     fn show(&self, bundles: &Bundles) {
         let generation = self.view.load().generation + 1;
-        let specs = Arc::new(Shown(Arc::new(bundles.clone()), Arc::default()));
-        self.view.store(Arc::new(View { generation, specs: Some(specs), ..View::default() }));
+        let specs = Arc::new(PublishedBundles(Arc::new(bundles.clone()), Arc::default()));
+        self.view.store(Arc::new(AgentView { generation, specs: Some(specs), ..AgentView::default() }));
         self.changed.send_modify(|count| *count += 1);
     }
 
@@ -89,11 +92,12 @@ impl Held {
     }
 }
 
-impl Changes for Held {
-    fn apply(&self, _: &Call, plan: &Plan) -> Result<Answer, Refusal> {
+impl BundleChanges for LoadedBundles {
+    fn apply(&self, _: &AgentCall, plan: &BundleChangePlan) -> Result<BundleToolResponse, BundleRefusal> {
         let approved = self.approval.as_ref().filter(|_| self.mode == McpMode::Guarded);
         let is_covered = |risks: &[Risk]| {
-            approved.is_some_and(|scope| scope.covers(Area::Bundles, &risks.iter().copied().collect()))
+            approved
+                .is_some_and(|scope| scope.covers(ApprovalArea::Bundles, &risks.iter().copied().collect()))
         };
         if !is_covered(&[]) {
             return Err(not_allowed(
@@ -106,14 +110,14 @@ impl Changes for Held {
             ));
         }
         let mut bundles = self.lock();
-        let committed = commit(&mut bundles, plan).map_err(|error| error.refusal());
+        let committed = commit(&mut bundles, plan).map_err(|error| error.to_refusal());
         self.show(&bundles);
         committed.and_then(|()| plan.answer())
     }
 }
 
-impl Workbench for Held {
-    fn view(&self) -> Arc<View> {
+impl AgentWorkbench for LoadedBundles {
+    fn view(&self) -> Arc<AgentView> {
         self.view.load_full()
     }
 
@@ -125,27 +129,27 @@ impl Workbench for Held {
         Ok(None)
     }
 
-    fn ask(&self, _: Client, _: AgentAsk, reply: AskReply) {
+    fn ask(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
         reply(Err(no_boards()));
     }
 
-    fn doings(&self) -> &Doings {
+    fn doings(&self) -> &ActionRuns {
         &self.doings
     }
 
-    fn configured(&self, _: &Map<String, Value>) -> Result<Act, shared_protocol::Refusal> {
+    fn configured(&self, _: &Map<String, Value>) -> Result<ProposedAction, shared_protocol::Refusal> {
         Err(no_boards())
     }
 
-    fn hcl(&self, _: &WorkspaceView, _: BoardId) -> Result<Hcl, shared_protocol::Refusal> {
+    fn hcl(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<BoardHcl, shared_protocol::Refusal> {
         Err(no_boards())
     }
 
-    fn cost(&self, _: &WorkspaceView, _: BoardId) -> Result<CostView, shared_protocol::Refusal> {
+    fn cost(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<CostView, shared_protocol::Refusal> {
         Err(no_boards())
     }
 
-    fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, shared_protocol::Refusal> {
+    fn picture(&self, _: &Snapshot, _: &BoardImageRequest) -> Result<Vec<u8>, shared_protocol::Refusal> {
         Err(no_boards())
     }
 
@@ -155,6 +159,6 @@ impl Workbench for Held {
 }
 
 fn no_boards() -> shared_protocol::Refusal {
-    shared_protocol::Refusal::new(Code::NoWorkspace, "there are no boards here")
+    shared_protocol::Refusal::new(RefusalCode::NoWorkspace, "there are no boards here")
         .hint("These are spec bundles by themselves; `draftboard serve WORKSPACE` has boards.")
 }

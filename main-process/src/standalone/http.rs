@@ -1,10 +1,10 @@
 //! Agents over HTTP, on this machine. Where it listens and with which token is in a file that only its user can read.
 
-use super::{Standalone, runtime};
-use crate::mcp::listen;
-use mcp_server::http::{Admits, Edge, Limits};
-use processes::{RuntimeDir, instance::Token};
-use shared_protocol::{Code, Refusal};
+use super::{StandaloneBundles, runtime};
+use crate::agents::listen;
+use mcp_server::http::{HttpEdge, HttpLimits, TokenCheck};
+use processes::{RuntimeDir, instance::InstanceToken};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     fs::{self, OpenOptions},
     io::Write as _,
@@ -26,21 +26,21 @@ pub(crate) struct Listening {
 
 /// Serves until `stopped` returns.
 pub(crate) fn serve_http(
-    what: Standalone,
+    what: StandaloneBundles,
     port: u16,
     tell: impl Fn(&str),
     ready: impl FnOnce(&Listening),
     stopped: impl FnOnce(),
 ) -> Result<(), Refusal> {
-    let internal = |message: String| Refusal::new(Code::Internal, message);
+    let internal = |message: String| Refusal::new(RefusalCode::Internal, message);
     let running = runtime::start(what, tell)?;
-    let token = Token::generate().map_err(|error| internal(error.to_string()))?;
+    let token = InstanceToken::generate().map_err(|error| internal(error.to_string()))?;
     let admitted = token.clone();
-    let admits: Admits = Arc::new(move |presented| admitted.matches(presented));
+    let admits: TokenCheck = Arc::new(move |presented| admitted.matches(presented));
     let listener = listen::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), port).map_err(internal)?;
     let edge = {
         let _entered = running.runtime.enter();
-        Edge::start(&running.service, running.service.agent(), listener, admits, Limits::default())
+        HttpEdge::start(&running.service, running.service.agent(), listener, admits, HttpLimits::default())
             .map_err(|error| internal(format!("the server did not start: {error}")))?
     };
     let url = format!("http://{}/mcp", edge.address());
@@ -54,9 +54,12 @@ pub(crate) fn serve_http(
     Ok(())
 }
 
-fn announce(url: &str, token: &Token) -> Result<PathBuf, Refusal> {
+fn announce(url: &str, token: &InstanceToken) -> Result<PathBuf, Refusal> {
     let unwritten = |error: String| {
-        Refusal::new(Code::StorageError, format!("address and token could not be written down: {error}"))
+        Refusal::new(
+            RefusalCode::StorageError,
+            format!("address and token could not be written down: {error}"),
+        )
     };
     let runtime = RuntimeDir::of_user().map_err(|error| unwritten(error.to_string()))?;
     let pid = std::process::id();

@@ -12,24 +12,24 @@ mod watch;
 pub(crate) use http::serve_http;
 pub(crate) use stdio::serve_stdio;
 
-use bundles::{BundleSource, Bundles, ConfigError};
-use shared_protocol::{Code, Refusal, mcp::McpMode, review::Scope};
+use bundles::{BundleConfigError, BundleSource, Bundles};
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode, review::ApprovalScope};
 use std::path::PathBuf;
 
 /// Which bundles, and what may be done to them.
 #[derive(Debug, Clone)]
-pub(crate) struct Standalone {
+pub(crate) struct StandaloneBundles {
     pub(crate) sources: Vec<BundleSource>,
     pub(crate) mode: McpMode,
-    pub(crate) approval: Option<Scope>,
+    pub(crate) approval: Option<ApprovalScope>,
 }
 
 /// The bundles that the command line names: folders, or what a `bundles.yaml` lists.
 pub(crate) fn sources(folders: &[PathBuf], config: Option<&PathBuf>) -> Result<Vec<BundleSource>, Refusal> {
     let listed = config.map(|config| BundleSource::of_config(config)).transpose();
-    let listed = listed.map_err(|error: ConfigError| {
+    let listed = listed.map_err(|error: BundleConfigError| {
         let hint = "Expected `bundles:` with a list of entries that have `id` and `path`.";
-        Refusal::new(Code::BadRequest, error.to_string()).field("--config").hint(hint)
+        Refusal::new(RefusalCode::BadRequest, error.to_string()).field("--config").hint(hint)
     })?;
     Ok(listed.unwrap_or_else(|| BundleSource::of_folders(folders)))
 }
@@ -41,7 +41,7 @@ pub(crate) fn load(sources: &[BundleSource], tell: impl Fn(&str)) -> Result<Bund
         tell(&format!("the bundle {} is left out: {error}", source.id));
     }
     if bundles.iter().len() == 0 {
-        return Err(Refusal::new(Code::NotFound, "no bundle could be loaded").hint(
+        return Err(Refusal::new(RefusalCode::NotFound, "no bundle could be loaded").hint(
             "Name a folder that holds an sdd-bundle.yaml with --bundle, or a bundles.yaml with --config.",
         ));
     }

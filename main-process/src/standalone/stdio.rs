@@ -1,7 +1,7 @@
 //! One agent on standard input and output. Nothing but MCP goes to standard output.
 
-use super::{Standalone, runtime};
-use shared_protocol::{Code, Refusal};
+use super::{StandaloneBundles, runtime};
+use shared_protocol::{Refusal, RefusalCode};
 use std::{
     io::{self, Read, Write},
     net::Shutdown,
@@ -12,10 +12,10 @@ use std::{
 const STOP_LIMIT: Duration = Duration::from_secs(1);
 
 /// Serves until the client closes its side and has its answers.
-pub(crate) fn serve_stdio(what: Standalone, tell: impl Fn(&str)) -> Result<(), Refusal> {
+pub(crate) fn serve_stdio(what: StandaloneBundles, tell: impl Fn(&str)) -> Result<(), Refusal> {
     let running = runtime::start(what, tell)?;
     let failed =
-        |error: io::Error| Refusal::new(Code::Internal, format!("the server did not start: {error}"));
+        |error: io::Error| Refusal::new(RefusalCode::Internal, format!("the server did not start: {error}"));
     let (ours, theirs) = UnixStream::pair().map_err(failed)?;
     let incoming = ours.try_clone().map_err(failed)?;
     // Blocking reads of standard input cannot be ended; a thread of its own ends with the process.

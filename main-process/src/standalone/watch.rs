@@ -1,8 +1,8 @@
 //! Following the disk: what another program does to the bundles' files is read again, file by file.
 
-use super::held::Held;
+use super::held::LoadedBundles;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
-use journal::{FolderNews, FolderWatch};
+use journal::{FolderChange, FolderWatcher};
 use std::{
     collections::BTreeSet,
     path::PathBuf,
@@ -18,10 +18,10 @@ const QUIET: Duration = Duration::from_millis(60);
 const LONGEST: Duration = Duration::from_millis(500);
 
 /// Follows until the process ends. Without it, edits are seen by `validate_bundle` alone.
-pub(super) fn follow(held: &Arc<Held>) {
+pub(super) fn follow(held: &Arc<LoadedBundles>) {
     let (sender, news) = bounded(MAX_WAITING_CHANGES);
     let held = Arc::clone(held);
-    let watch = match FolderWatch::start(sender) {
+    let watch = match FolderWatcher::start(sender) {
         Ok(watch) => watch,
         Err(error) => return tracing::error!(%error, "edits by other programs are not noticed"),
     };
@@ -32,9 +32,9 @@ pub(super) fn follow(held: &Arc<Held>) {
 }
 
 struct Follower {
-    held: Arc<Held>,
-    watch: FolderWatch,
-    news: Receiver<FolderNews>,
+    held: Arc<LoadedBundles>,
+    watch: FolderWatcher,
+    news: Receiver<FolderChange>,
 }
 
 impl Follower {
@@ -56,9 +56,9 @@ impl Follower {
     fn wait(&self) -> Option<Option<BTreeSet<PathBuf>>> {
         let mut paths = BTreeSet::new();
         let mut everything = false;
-        let mut take = |news: FolderNews| match news {
-            FolderNews::Path(path) => drop(paths.insert(path)),
-            FolderNews::Everything => everything = true,
+        let mut take = |news: FolderChange| match news {
+            FolderChange::Path(path) => drop(paths.insert(path)),
+            FolderChange::Everything => everything = true,
         };
         take(self.news.recv().ok()?);
         let latest = Instant::now() + LONGEST;

@@ -2,11 +2,11 @@
 
 use processes::DiscoveryRecord;
 use shared_protocol::{
-    Code, Refusal,
-    frame::{FrameError, FrameReader, MAX_TERMINAL, decode_json, encode_json},
+    Refusal, RefusalCode,
+    framing::{FrameDecoder, FramingError, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json},
     messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
-    requests::{CodePlace, TerminalDecision, TerminalRequest, TerminalReviewRequest},
-    review::TerminalReview,
+    requests::{CodePlace, TerminalRequest, TypedDecision, TypedReviewRequest},
+    review::TerminalReviewRequest,
 };
 use std::{
     io::{self, Read, Write},
@@ -23,7 +23,7 @@ pub(crate) enum TerminalClientError {
     #[error("the running Draftboard (pid {pid}) cannot be reached: {source}; stop it and start again")]
     Unreachable { pid: u32, source: io::Error },
     #[error("the running Draftboard sent a malformed message: {0}")]
-    Garbled(#[from] FrameError),
+    Garbled(#[from] FramingError),
     #[error(
         "the running Draftboard sent the response to another request; use the same version on both sides"
     )]
@@ -38,14 +38,14 @@ impl From<TerminalClientError> for Refusal {
     fn from(error: TerminalClientError) -> Self {
         match error {
             TerminalClientError::Refused(refusal) => refusal,
-            other => Self::new(Code::Timeout, other.to_string()),
+            other => Self::new(RefusalCode::Timeout, other.to_string()),
         }
     }
 }
 
 pub(crate) struct TerminalClient {
     stream: UnixStream,
-    reader: FrameReader,
+    reader: FrameDecoder,
     pid: u32,
 }
 
@@ -56,7 +56,7 @@ impl TerminalClient {
         let stream = record.connect().map_err(unreachable)?;
         stream.set_read_timeout(Some(HELLO_LIMIT)).map_err(unreachable)?;
         stream.set_write_timeout(Some(RESPONSE_LIMIT)).map_err(unreachable)?;
-        let mut client = Self { stream, reader: FrameReader::new(MAX_TERMINAL), pid };
+        let mut client = Self { stream, reader: FrameDecoder::new(MAX_TERMINAL_FRAME_BYTES), pid };
         let hello =
             FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: record.token.reveal().to_owned() };
         match client.exchange(&hello)? {
@@ -78,7 +78,7 @@ impl TerminalClient {
     }
 
     /// Reads the review queue.
-    pub(crate) fn review<R: TerminalReviewRequest>(
+    pub(crate) fn review<R: TypedReviewRequest>(
         &mut self,
         request: R,
     ) -> Result<R::Response, TerminalClientError> {
@@ -87,16 +87,16 @@ impl TerminalClient {
     }
 
     /// Submits a decision, has the person type the code that Draftboard shows elsewhere, and confirms it.
-    pub(crate) fn decide<D: TerminalDecision>(
+    pub(crate) fn decide<D: TypedDecision>(
         &mut self,
         decision: D,
         type_code: impl FnOnce(&str) -> Result<String, Refusal>,
     ) -> Result<D::Outcome, TerminalClientError> {
-        let shown = self.respond(&FromTerminal::Review(TerminalReview::Ask(decision.into())))?;
+        let shown = self.respond(&FromTerminal::Review(TerminalReviewRequest::Ask(decision.into())))?;
         let CodePlace { place } =
             serde_json::from_value(shown).map_err(|_| TerminalClientError::Unexpected)?;
         let code = type_code(&place).map_err(TerminalClientError::Refused)?;
-        let outcome = self.respond(&FromTerminal::Review(TerminalReview::Confirm { code }))?;
+        let outcome = self.respond(&FromTerminal::Review(TerminalReviewRequest::Confirm { code }))?;
         D::read(outcome).ok_or(TerminalClientError::Unexpected)
     }
 
@@ -116,7 +116,7 @@ impl TerminalClient {
     fn exchange(&mut self, message: &FromTerminal) -> Result<ToTerminal, TerminalClientError> {
         let pid = self.pid;
         let unreachable = |source| TerminalClientError::Unreachable { pid, source };
-        self.stream.write_all(&encode_json(message, MAX_TERMINAL)?).map_err(unreachable)?;
+        self.stream.write_all(&encode_json(message, MAX_TERMINAL_FRAME_BYTES)?).map_err(unreachable)?;
         let mut bytes = vec![0; 64 * 1024];
         loop {
             if let Some(frame) = self.reader.next_frame()? {

@@ -1,19 +1,19 @@
 //! Serves terminals: one thread per connection, up to a limit.
 
 use crate::{
-    host::{ProcessHandle, ServeTerminals, Services},
     local_user::user_name,
     responses::{JsonResponder, wait_for},
     router::Router,
+    writer::{ProcessHandle, ServeTerminals, Services},
 };
 use processes::{
     Instance,
-    instance::{Token, check_peer},
+    instance::{InstanceToken, check_peer},
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use shared_protocol::{
-    Actor, ActorKind, Code, Refusal,
-    frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json},
+    Actor, ActorKind, Refusal, RefusalCode,
+    framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json},
     messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, refuse_hello},
 };
 use std::{
@@ -51,7 +51,7 @@ impl Drop for TerminalServer {
 /// Shared by all connections.
 #[derive(Clone)]
 struct TerminalContext {
-    token: Token,
+    token: InstanceToken,
     router: Router,
     /// The workspace was closed.
     over: Arc<AtomicBool>,
@@ -127,7 +127,7 @@ fn converse(mut stream: UnixStream, context: &TerminalContext, limit: Duration) 
     check_peer(&stream).map_err(|error| error.to_string())?;
     stream.set_nonblocking(false).map_err(|error| error.to_string())?;
     stream.set_write_timeout(Some(limit)).map_err(|error| error.to_string())?;
-    let mut reader = FrameReader::new(MAX_TERMINAL);
+    let mut reader = FrameDecoder::new(MAX_TERMINAL_FRAME_BYTES);
     let connection = NEXT_CONNECTION.fetch_add(1, Ordering::Relaxed);
     let mut greeted = false;
     while let Some(frame) = next_frame(&mut stream, &mut reader, limit)? {
@@ -155,7 +155,7 @@ fn converse(mut stream: UnixStream, context: &TerminalContext, limit: Duration) 
             FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp
                 if over.load(Ordering::SeqCst) =>
             {
-                let refusal = Refusal::new(Code::NoWorkspace, "the workspace was closed")
+                let refusal = Refusal::new(RefusalCode::NoWorkspace, "the workspace was closed")
                     .hint("Connect again to reach the workspace that is open now.");
                 send(&mut stream, &ToTerminal::Refused(refusal))?;
                 return Err("the workspace was closed".to_owned());
@@ -193,7 +193,7 @@ fn converse(mut stream: UnixStream, context: &TerminalContext, limit: Duration) 
 /// The limit is for the whole frame: a byte now and then does not keep a connection open.
 fn next_frame(
     stream: &mut UnixStream,
-    reader: &mut FrameReader,
+    reader: &mut FrameDecoder,
     limit: Duration,
 ) -> Result<Option<Vec<u8>>, String> {
     let mut bytes = [0; 16 * 1024];
@@ -217,9 +217,9 @@ fn next_frame(
 }
 
 fn send(stream: &mut UnixStream, message: &ToTerminal) -> Result<(), String> {
-    let framed = encode_json(message, MAX_TERMINAL).or_else(|error| {
-        let refusal = Refusal::new(Code::LimitExceeded, format!("the response is too large: {error}"));
-        encode_json(&ToTerminal::Refused(refusal), MAX_TERMINAL)
+    let framed = encode_json(message, MAX_TERMINAL_FRAME_BYTES).or_else(|error| {
+        let refusal = Refusal::new(RefusalCode::LimitExceeded, format!("the response is too large: {error}"));
+        encode_json(&ToTerminal::Refused(refusal), MAX_TERMINAL_FRAME_BYTES)
     });
     stream.write_all(&framed.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }

@@ -1,21 +1,21 @@
 //! Generated files of boards, generated again only as far as something changed. Any thread may request them; two threads that
 //! request the same board wait for each other, so that the work is done once.
 
-use super::ground::WorkspaceGround;
+use super::workspace_ground::WorkspaceGround;
 use shared_protocol::{Board, BoardId, Refusal};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
 };
-use terraform::{Generated, Generator, Input, Settings};
+use terraform::{GenerateInput, GeneratedHcl, HclGenerator, InfrastructureSettings};
 
 /// A board as generated files, for one state.
 pub(super) struct BoardDraft {
     pub(super) ground: WorkspaceGround,
     pub(super) board: Board,
     /// The settings of the board.
-    pub(super) settings: Settings,
-    pub(super) generated: Generated,
+    pub(super) settings: InfrastructureSettings,
+    pub(super) generated: GeneratedHcl,
 }
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct BoardDrafts {
 
 #[derive(Default)]
 struct DraftCache {
-    generator: Generator,
+    generator: HclGenerator,
     last: Option<Arc<BoardDraft>>,
 }
 
@@ -47,7 +47,7 @@ impl BoardDrafts {
         {
             return Ok(Arc::clone(last));
         }
-        let input = Input { snapshot: &ground.snapshot, board: id, settings: &settings };
+        let input = GenerateInput { snapshot: &ground.snapshot, board: id, settings: &settings };
         let generated = kept.generator.generate(&input);
         let draft = Arc::new(BoardDraft { ground: ground.clone(), board, settings, generated });
         kept.last = Some(Arc::clone(&draft));

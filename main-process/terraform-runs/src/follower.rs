@@ -1,34 +1,36 @@
 //! The follower of one run, and the outcome of a run.
 
-use shared_protocol::terraform::{Counts, RunId, RunLine, RunOperation, RunState};
+use shared_protocol::terraform::{
+    PlanCounts, TerraformOperation, TerraformRunId, TerraformRunLine, TerraformRunState,
+};
 use std::collections::BTreeMap;
-use terraform::run::{Action, Event};
+use terraform::run::{ResourceAction, RunEvent};
 
 /// The number of resources and of diagnostics in the outcome of a run.
 const MAX_OUTCOME_ENTRIES: usize = 1_000;
 
 /// Receives the events of one run. Called on the run's thread, in order; may wait a moment.
-pub trait Follower: Send + Sync {
+pub trait RunFollower: Send + Sync {
     /// Called before the first line.
-    fn started(&self, run: RunId);
+    fn started(&self, run: TerraformRunId);
 
-    fn said(&self, lines: &[RunLine]);
+    fn said(&self, lines: &[TerraformRunLine]);
 
-    fn ended(&self, outcome: Outcome);
+    fn ended(&self, outcome: RunOutcome);
 }
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    pub operation: RunOperation,
-    pub state: RunState,
-    pub summary: Option<Counts>,
-    pub complaints: Vec<Complaint>,
+pub struct RunOutcome {
+    pub operation: TerraformOperation,
+    pub state: TerraformRunState,
+    pub summary: Option<PlanCounts>,
+    pub complaints: Vec<RunDiagnostic>,
     pub changes: Vec<ResourceChange>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
+pub struct RunDiagnostic {
     pub is_error: bool,
     pub summary: String,
     pub detail: String,
@@ -46,56 +48,56 @@ pub struct ResourceChange {
 /// Gathers the outcome of a run from its events.
 #[derive(Default)]
 pub(super) struct RunReport {
-    complaints: Vec<(Option<String>, Complaint)>,
+    complaints: Vec<(Option<String>, RunDiagnostic)>,
     /// The action on each address, and whether it succeeded.
-    changes: BTreeMap<String, (Action, bool)>,
+    changes: BTreeMap<String, (ResourceAction, bool)>,
 }
 
 impl RunReport {
-    pub(super) fn take(&mut self, events: &[Event]) {
+    pub(super) fn take(&mut self, events: &[RunEvent]) {
         for event in events {
             match event {
-                Event::Diagnostic(said) if self.complaints.len() < MAX_OUTCOME_ENTRIES => {
+                RunEvent::Diagnostic(said) if self.complaints.len() < MAX_OUTCOME_ENTRIES => {
                     let (summary, detail) = (said.summary.clone(), said.detail.clone());
-                    let complaint = Complaint { is_error: said.is_error, summary, detail };
+                    let complaint = RunDiagnostic { is_error: said.is_error, summary, detail };
                     self.complaints.push((said.address.clone(), complaint));
                 }
-                Event::Planned { address, action } => self.change(address, *action, true),
+                RunEvent::Planned { address, action } => self.change(address, *action, true),
                 // A change that starts and never finishes has failed.
-                Event::Started { address, action } | Event::Failed { address, action } => {
+                RunEvent::Started { address, action } | RunEvent::Failed { address, action } => {
                     self.change(address, *action, false);
                 }
-                Event::Finished { address, action } => self.change(address, *action, true),
+                RunEvent::Finished { address, action } => self.change(address, *action, true),
                 _ => {}
             }
         }
     }
 
-    fn change(&mut self, address: &str, action: Action, success: bool) {
+    fn change(&mut self, address: &str, action: ResourceAction, success: bool) {
         let has_room = self.changes.len() < MAX_OUTCOME_ENTRIES || self.changes.contains_key(address);
-        if action != Action::Nothing && has_room {
+        if action != ResourceAction::Nothing && has_room {
             self.changes.insert(address.to_owned(), (action, success));
         }
     }
 
     pub(super) fn outcome(
         &self,
-        operation: RunOperation,
-        state: RunState,
-        summary: Option<Counts>,
-    ) -> Outcome {
+        operation: TerraformOperation,
+        state: TerraformRunState,
+        summary: Option<PlanCounts>,
+    ) -> RunOutcome {
         let error_of = |address: &str| {
             let about = |at: &Option<String>| at.as_deref() == Some(address);
             let mut errors = self.complaints.iter().filter(|(at, said)| said.is_error && about(at));
             errors.next().map(|(_, said)| said.summary.clone())
         };
-        let change = |(address, (action, success)): (&String, &(Action, bool))| ResourceChange {
+        let change = |(address, (action, success)): (&String, &(ResourceAction, bool))| ResourceChange {
             address: address.clone(),
-            action: action.word(),
+            action: action.as_str(),
             success: *success,
             error: if *success { None } else { error_of(address) },
         };
-        Outcome {
+        RunOutcome {
             operation,
             state,
             summary,

@@ -3,17 +3,17 @@
 use safe_fs::SafeFolder;
 use shared_protocol::{
     Board,
-    terraform::{RunState, RunView},
+    terraform::{TerraformRunState, TerraformRunView},
 };
 use std::path::{Path, PathBuf};
-use terraform::run::Runs;
+use terraform::run::TerraformRunner;
 
 const MAX_RECORD_BYTES: u64 = 64 * 1024;
 
 /// Records the progress of a run. A failure costs a line of the history and nothing else.
-pub(super) fn keep(log: &Path, run: &RunView) {
+pub(super) fn keep(log: &Path, run: &TerraformRunView) {
     let written = serde_json::to_vec(run).map_err(std::io::Error::other).and_then(|text| {
-        let (folder, name) = SafeFolder::of_file(&log.with_extension("json"))?;
+        let (folder, name) = SafeFolder::parent_of(&log.with_extension("json"))?;
         Ok(folder.write_atomic(name, &text)?)
     });
     if let Err(error) = written {
@@ -22,15 +22,15 @@ pub(super) fn keep(log: &Path, run: &RunView) {
 }
 
 /// The runs of a board, oldest first, each with its log. A run that was going on when its process ended is interrupted.
-pub(super) fn load(runs: &Runs, board: &Board) -> Vec<(PathBuf, RunView)> {
+pub(super) fn load(runs: &TerraformRunner, board: &Board) -> Vec<(PathBuf, TerraformRunView)> {
     let logs = runs.logs(board.name.as_str());
     logs.into_iter()
         .filter_map(|log| {
-            let (folder, name) = SafeFolder::of_file(&log).ok()?;
+            let (folder, name) = SafeFolder::parent_of(&log).ok()?;
             let mut run = read(&folder, &name)?;
             run.board = board.id;
-            if matches!(run.state, RunState::Running | RunState::Cancelling) {
-                run.state = RunState::Interrupted;
+            if matches!(run.state, TerraformRunState::Running | TerraformRunState::Cancelling) {
+                run.state = TerraformRunState::Interrupted;
                 keep(&log, &run);
             }
             Some((log, run))
@@ -52,7 +52,7 @@ pub(super) fn other_names(state_folder: &Path, board: &Board) -> Vec<String> {
         .collect()
 }
 
-fn read(folder: &SafeFolder, log: &str) -> Option<RunView> {
+fn read(folder: &SafeFolder, log: &str) -> Option<TerraformRunView> {
     let bytes = folder.read(Path::new(log).with_extension("json"), MAX_RECORD_BYTES).ok()?;
     serde_json::from_slice(&bytes).ok()
 }

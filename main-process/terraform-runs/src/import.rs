@@ -1,22 +1,22 @@
 //! Imports a folder of Terraform files or a TerraStudio project as a board: one operation, and the settings of that board at
 //! the end of `draftboard.toml`.
 
-use super::ground::storage;
+use super::workspace_ground::storage;
 use authority::Snapshot;
 use journal::{WorkspaceFiles, WorkspacePath, read_config};
 use rustix::fs::FileType;
 use safe_fs::{PathProblem, SafeFolder};
 use shared_protocol::{
-    BoardId, BoardName, Change, Code, Refusal,
-    messages::{Applied, Severity},
-    terraform::{Finding, TerraformAnswer},
+    BoardId, BoardName, Change, Refusal, RefusalCode,
+    messages::{AppliedCommand, ProblemSeverity},
+    terraform::{TerraformFindingView, TerraformResponse},
 };
 use std::path::Path;
 use terraform::{
-    Generator, Input, Settings,
-    import::{ImportError, Imported, read_terraform, read_terrastudio},
+    GenerateInput, HclGenerator, InfrastructureSettings,
+    import::{ImportError, ImportedBoard, read_terraform, read_terrastudio},
 };
-use workspace::{Moment, Mutation};
+use workspace::{Mutation, TimeAndSeed};
 
 const MAX_FILES: usize = 2_000;
 const MAX_BYTES: u64 = 32 << 20;
@@ -33,9 +33,9 @@ pub fn import(
     snapshot: &Snapshot,
     folder: &Path,
     name: Option<&str>,
-    moment: Moment,
-    apply: impl FnOnce(Mutation) -> Result<Applied, Refusal>,
-) -> Result<TerraformAnswer, Refusal> {
+    moment: TimeAndSeed,
+    apply: impl FnOnce(Mutation) -> Result<AppliedCommand, Refusal>,
+) -> Result<TerraformResponse, Refusal> {
     let title = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = board_name(snapshot, name, &title)?;
     let imported = match read(folder)? {
@@ -44,12 +44,12 @@ pub fn import(
         }
         ImportFolder::Terraform(texts) => read_terraform(snapshot, &texts, name.clone(), &title, moment.seed),
     };
-    let Imported { changes, mut settings, notes } = imported.map_err(|error| refusal(&error))?;
+    let ImportedBoard { changes, mut settings, notes } = imported.map_err(|error| refusal(&error))?;
     let board = board_of(&changes)?;
     let secrets = drop_secrets(snapshot, &changes, board, &mut settings);
     let summary = format!("Import {name} from {title}");
     let applied = apply(Mutation::Import { summary, changes })?;
-    let mut findings: Vec<Finding> =
+    let mut findings: Vec<TerraformFindingView> =
         notes.into_iter().take(MAX_NOTES).map(|note| finding(note.node, note.message)).collect();
     findings.extend(secrets.into_iter().map(|name| {
         finding(
@@ -57,20 +57,26 @@ pub fn import(
             format!("The value of {name} is a secret and was not imported. Enter it when you run Terraform."),
         )
     }));
-    if settings != Settings::default() {
+    if settings != InfrastructureSettings::default() {
         findings.push(finding(None, keep_settings(files, &name, &title, settings)));
     }
-    Ok(TerraformAnswer::Imported { board, revision: applied.revision, notes: findings })
+    Ok(TerraformResponse::Imported { board, revision: applied.revision, notes: findings })
 }
 
-fn finding(node: Option<shared_protocol::NodeId>, message: String) -> Finding {
-    Finding { severity: Severity::Warning, node, prop: None, message, detail: String::new() }
+fn finding(node: Option<shared_protocol::NodeId>, message: String) -> TerraformFindingView {
+    TerraformFindingView {
+        severity: ProblemSeverity::Warning,
+        node,
+        prop: None,
+        message,
+        detail: String::new(),
+    }
 }
 
 fn refusal(error: &ImportError) -> Refusal {
     let code = match error {
-        ImportError::Malformed { .. } | ImportError::Drawing(_) => Code::ValidationError,
-        ImportError::TooMuch { .. } => Code::LimitExceeded,
+        ImportError::Malformed { .. } | ImportError::Drawing(_) => RefusalCode::ValidationError,
+        ImportError::TooMuch { .. } => RefusalCode::LimitExceeded,
     };
     Refusal::new(code, error.to_string()).field("path")
 }
@@ -79,10 +85,10 @@ fn refusal(error: &ImportError) -> Refusal {
 fn board_name(snapshot: &Snapshot, asked: Option<&str>, title: &str) -> Result<BoardName, Refusal> {
     if let Some(asked) = asked {
         let name = BoardName::parse(asked)
-            .map_err(|error| Refusal::new(Code::BadRequest, error.to_string()).field("name"))?;
+            .map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()).field("name"))?;
         return match snapshot.board_named(&name) {
             None => Ok(name),
-            Some(_) => Err(Refusal::new(Code::Conflict, format!("There is a board {name} already."))
+            Some(_) => Err(Refusal::new(RefusalCode::Conflict, format!("There is a board {name} already."))
                 .field("name")
                 .hint("Choose another name; an import creates a new board.")),
         };
@@ -92,7 +98,9 @@ fn board_name(snapshot: &Snapshot, asked: Option<&str>, title: &str) -> Result<B
     let numbered = (2..).map(|number| base.numbered(number));
     let free =
         std::iter::once(base.clone()).chain(numbered).find(|name| snapshot.board_named(name).is_none());
-    free.ok_or_else(|| Refusal::new(Code::Conflict, "There is no free name for the board.").field("name"))
+    free.ok_or_else(|| {
+        Refusal::new(RefusalCode::Conflict, "There is no free name for the board.").field("name")
+    })
 }
 
 fn board_of(changes: &[Change]) -> Result<BoardId, Refusal> {
@@ -100,7 +108,7 @@ fn board_of(changes: &[Change]) -> Result<BoardId, Refusal> {
         Change::Board { id, after: Some(_), .. } => Some(*id),
         _ => None,
     });
-    board.ok_or_else(|| Refusal::new(Code::Internal, "The import created no board."))
+    board.ok_or_else(|| Refusal::new(RefusalCode::Internal, "The import created no board."))
 }
 
 /// Removes values of sensitive variables, which are in no file of ours. Returns their names.
@@ -108,13 +116,13 @@ fn drop_secrets(
     snapshot: &Snapshot,
     changes: &[Change],
     board: BoardId,
-    settings: &mut Settings,
+    settings: &mut InfrastructureSettings,
 ) -> Vec<String> {
     let mut after = snapshot.clone();
     if settings.values.is_empty() || after.apply(after.revision().next(), changes).is_err() {
         return Vec::new();
     }
-    let generated = Generator::new().generate(&Input { snapshot: &after, board, settings });
+    let generated = HclGenerator::new().generate(&GenerateInput { snapshot: &after, board, settings });
     let sensitive = generated.variables.into_iter().filter(|variable| variable.sensitive);
     sensitive.map(|variable| variable.name).filter(|name| settings.values.remove(name).is_some()).collect()
 }
@@ -124,7 +132,7 @@ fn drop_secrets(
 fn read(folder: &Path) -> Result<ImportFolder, Refusal> {
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         let message = format!("{} could not be read: {error}", path.display());
-        Refusal::new(Code::NotFound, message)
+        Refusal::new(RefusalCode::NotFound, message)
             .field("path")
             .hint("Choose a folder with a TerraStudio project or with .tf files.")
     };
@@ -144,7 +152,7 @@ fn read(folder: &Path) -> Result<ImportFolder, Refusal> {
         let path = folder.join(name);
         let too_much = || {
             let message = format!("{} holds more than {MAX_BYTES} bytes", folder.display());
-            Refusal::new(Code::LimitExceeded, message).hint("Import a part of it.")
+            Refusal::new(RefusalCode::LimitExceeded, message).hint("Import a part of it.")
         };
         let bytes = root.read(name, left).map_err(|error| match error.problem {
             PathProblem::TooLarge { .. } => too_much(),
@@ -162,11 +170,11 @@ fn read(folder: &Path) -> Result<ImportFolder, Refusal> {
     let sources: Vec<&str> = names.into_iter().filter(|name| ends(name, "tf")).collect();
     if sources.is_empty() {
         let message = format!("{} holds neither .tf files nor a TerraStudio project", folder.display());
-        return Err(Refusal::new(Code::NotFound, message).field("path"));
+        return Err(Refusal::new(RefusalCode::NotFound, message).field("path"));
     }
     if sources.len() > MAX_FILES {
         let message = format!("{} holds more than {MAX_FILES} files", folder.display());
-        return Err(Refusal::new(Code::LimitExceeded, message).hint("Import a part of it."));
+        return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Import a part of it."));
     }
     let named = |name: &str| Ok((name.to_owned(), text(name)?));
     sources.into_iter().map(named).collect::<Result<_, Refusal>>().map(ImportFolder::Terraform)
@@ -176,7 +184,12 @@ fn read(folder: &Path) -> Result<ImportFolder, Refusal> {
 
 /// Appends the settings of the new board to `draftboard.toml`, where they disturb nothing that a person wrote. Returns a note
 /// about what was done, or about what is left to do.
-fn keep_settings(files: &WorkspaceFiles, board: &BoardName, title: &str, settings: Settings) -> String {
+fn keep_settings(
+    files: &WorkspaceFiles,
+    board: &BoardName,
+    title: &str,
+    settings: InfrastructureSettings,
+) -> String {
     let text = match settings.to_toml(board.as_str()) {
         Ok(text) => text,
         Err(error) => return format!("The settings could not be written: {error}."),
@@ -196,6 +209,7 @@ fn append(files: &WorkspaceFiles, title: &str, addition: &str) -> Result<(), Ref
     let text = format!("{}\n\n# Imported from {title}\n{addition}", text.trim_end());
     // A file that would be invalid, because it has the table already for example, stays as it is.
     read_config(&text).map_err(|error| storage(&error))?;
-    Settings::read(&text).map_err(|error| Refusal::new(Code::Conflict, error.to_string()))?;
+    InfrastructureSettings::read(&text)
+        .map_err(|error| Refusal::new(RefusalCode::Conflict, error.to_string()))?;
     files.write_atomic(&path, text.as_bytes()).map_err(|error| storage(&error))
 }

@@ -1,16 +1,18 @@
 //! Unattended runs: under a standing approval, or main's own plan of an agent's request. Such a run may execute, send and read
 //! only what can be judged beforehand. Everything else waits until a person starts it.
 
-use super::{drafts::BoardDraft, ground::storage, request_plan::configuration, user::UserFolders};
+use super::{
+    drafts::BoardDraft, request_plan::configuration, user::TerraformUserSettings, workspace_ground::storage,
+};
 use journal::{Digest, WorkspacePath};
-use shared_protocol::{Refusal, terraform::RunOperation};
+use shared_protocol::{Refusal, terraform::TerraformOperation};
 use std::{
     fs::{self, DirBuilder, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
-use terraform::{reach::Configuration, run::fingerprint};
+use terraform::{reach::ConfigurationGraph, run::fingerprint};
 
 pub(super) const NOT_HERE: &str =
     "This board's folder was not initialised here. Press Plan to run it yourself.";
@@ -18,13 +20,13 @@ pub(super) const NOT_HERE: &str =
 const PLUGINS: &str = "terraform.d";
 
 /// The record of what our `init` left in a folder. It is outside the workspace, so that no clone brings it along.
-fn record(user: &UserFolders, folder: &Path) -> PathBuf {
+fn record(user: &TerraformUserSettings, folder: &Path) -> PathBuf {
     let name = Digest::of(folder.as_os_str().as_encoded_bytes()).to_string();
     user.plans.with_file_name("initialised").join(name)
 }
 
 /// Whether `.terraform` is empty, or as an `init` that ran here left it.
-pub(super) fn is_ours(user: Option<&UserFolders>, folder: &Path) -> bool {
+pub(super) fn is_ours(user: Option<&TerraformUserSettings>, folder: &Path) -> bool {
     match fingerprint(folder) {
         Ok(None) => true,
         Ok(Some(now)) => {
@@ -39,7 +41,7 @@ pub(super) fn is_ours(user: Option<&UserFolders>, folder: &Path) -> bool {
 }
 
 /// Records what an `init` that ran here has left.
-pub(super) fn remember(user: &UserFolders, folder: &Path) -> io::Result<()> {
+pub(super) fn remember(user: &TerraformUserSettings, folder: &Path) -> io::Result<()> {
     let path = record(user, folder);
     if let Some(parent) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
@@ -60,11 +62,11 @@ pub(super) fn remember(user: &UserFolders, folder: &Path) -> io::Result<()> {
 /// The reason why a run needs a person; `None` when it may start unattended.
 pub(super) fn needs_person(
     draft: &BoardDraft,
-    user: Option<&UserFolders>,
-    operation: RunOperation,
+    user: Option<&TerraformUserSettings>,
+    operation: TerraformOperation,
 ) -> Result<Option<String>, Refusal> {
     let configuration = configuration(draft)?;
-    if let Some(sink) = configuration.sink() {
+    if let Some(sink) = configuration.first_sink() {
         return Ok(Some(format!("This board's plan runs {sink}. Press Plan to run it yourself.")));
     }
     let folder = draft.ground.folder(&draft.board);
@@ -76,10 +78,10 @@ pub(super) fn needs_person(
     if !is_ours(user, &folder) {
         return Ok(Some(NOT_HERE.to_owned()));
     }
-    if operation != RunOperation::Init {
+    if operation != TerraformOperation::Init {
         return Ok(None);
     }
-    let fetched = match configuration.fetched() {
+    let fetched = match configuration.first_fetched() {
         None => test_file(draft)?,
         some => some,
     };
@@ -108,7 +110,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// A state names providers, which `init` fetches too. Only Terraform can read them, so any state counts.
-fn state(draft: &BoardDraft, configuration: &Configuration) -> Option<String> {
+fn state(draft: &BoardDraft, configuration: &ConfigurationGraph) -> Option<String> {
     let state = draft.ground.folder(&draft.board).join("terraform.tfstate");
     (configuration.has_backend() || state.symlink_metadata().is_ok())
         .then(|| "the providers of the state".to_owned())
@@ -122,7 +124,7 @@ mod tests {
     fn a_folder_is_ours_as_long_as_it_stays_as_our_init_left_it() {
         let root = tempfile::tempdir().unwrap();
         let board = root.path().join("board");
-        let user = UserFolders {
+        let user = TerraformUserSettings {
             settings: root.path().join("settings.toml"),
             plans: root.path().join("state/plans"),
             read_program: |_| Ok(None),

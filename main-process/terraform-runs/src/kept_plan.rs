@@ -5,11 +5,11 @@ use super::{drafts::BoardDraft, views};
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
-    Code, NodeId, Refusal,
-    terraform::{Counts, PlanView, PlannedAction},
+    NodeId, Refusal, RefusalCode,
+    terraform::{PlanCounts, PlanView, PlannedAction},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
-use terraform::run::Plan;
+use terraform::run::TerraformPlan;
 
 /// The name that the crate `terraform` gives it.
 const PLAN_FILE: &str = "draftboard.tfplan";
@@ -23,7 +23,7 @@ pub(super) struct KeptPlan {
 }
 
 impl KeptPlan {
-    pub(super) fn new(plan: &Plan, counts: Counts, draft: &BoardDraft) -> std::io::Result<Self> {
+    pub(super) fn new(plan: &TerraformPlan, counts: PlanCounts, draft: &BoardDraft) -> std::io::Result<Self> {
         let content = read(&draft.ground.folder(&draft.board))?;
         Ok(Self {
             files: draft.generated.files.clone(),
@@ -39,7 +39,8 @@ impl KeptPlan {
 
     /// Checks that the plan in the folder is the reviewed one, and that the board is unchanged.
     pub(super) fn check(&self, draft: &BoardDraft) -> Result<(), Refusal> {
-        let again = |message: &str| Err(Refusal::new(Code::Stale, message).hint("Plan again, then apply."));
+        let again =
+            |message: &str| Err(Refusal::new(RefusalCode::Stale, message).hint("Plan again, then apply."));
         if !self.fits(draft) {
             return again("The board has changed since it was planned.");
         }

@@ -10,10 +10,9 @@
 //!                                     └─ one thread per run ── lines, views ──▶ Around
 //! ```
 
-mod around;
 mod drafts;
+mod events;
 mod follower;
-mod ground;
 mod history;
 mod import;
 mod initialised;
@@ -28,27 +27,31 @@ mod trial;
 mod user;
 mod views;
 mod worker;
+mod workspace_ground;
 
-pub use around::{Around, Told};
-pub use follower::{Follower, Outcome};
+pub use events::{TerraformEvent, TerraformEvents};
+pub use follower::{RunFollower, RunOutcome};
 pub use import::import;
-pub use request_plan::{PlanKey, SavedPlan};
-pub use trial::{About, TrialAsked};
-pub use user::UserFolders;
+pub use request_plan::{RequestPlanKey, SavedPlan};
+pub use trial::{PlanProposalRequest, PlannedProposal};
+pub use user::TerraformUserSettings;
 
 use arc_swap::ArcSwapOption;
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use drafts::BoardDrafts;
-use ground::WorkspaceGround;
 use processes::ProgramSpawner;
 use request_plan::RequestPlans;
 use shared_protocol::{
-    Actor, BoardId, BoardKind, Change, Code, NodeId, ProposalId, ProposalState, Refusal, Subject,
+    Actor, BoardId, BoardKind, Change, NodeId, ProposalId, ProposalState, ProposalSubject, Refusal,
+    RefusalCode,
     proposal::ContentHash,
     request::Responder,
-    review::ReviewAnswer,
-    terraform::{CostView, Finding, RequestPlanView, RunOperation, TerraformAnswer, TerraformRequest},
+    review::ReviewResponse,
+    terraform::{
+        CostView, RequestPlanView, TerraformFindingView, TerraformOperation, TerraformRequest,
+        TerraformResponse,
+    },
 };
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -56,9 +59,10 @@ use std::{
     sync::Arc,
     thread::JoinHandle,
 };
-use terraform::cost::{self, Estimates};
+use terraform::cost::{self, BoardCostEstimate};
 use terraform::price_files::Prices;
-use workspace::{Pricing, Workspace};
+use workspace::{ProposalJudge, Workspace};
+use workspace_ground::WorkspaceGround;
 
 /// Texts by their path within a board's folder.
 type TextsByPath = BTreeMap<String, Arc<str>>;
@@ -66,28 +70,28 @@ type TextsByPath = BTreeMap<String, Arc<str>>;
 /// The capacity of the queue of requests.
 const MAX_ORDERS: usize = 256;
 
-pub enum Order {
+pub enum TerraformOrder {
     Request {
         request: TerraformRequest,
         actor: Actor,
-        responder: Responder<TerraformAnswer>,
+        responder: Responder<TerraformResponse>,
         /// Receives the events of the run that this starts.
-        follower: Option<Arc<dyn Follower>>,
+        follower: Option<Arc<dyn RunFollower>>,
     },
     /// A plan of a proposal.
     Trial {
-        asked: Box<TrialAsked>,
-        responder: Responder<ReviewAnswer>,
+        asked: Box<PlanProposalRequest>,
+        responder: Responder<ReviewResponse>,
     },
     /// The saved plan of an agent's request to apply or destroy.
     PlanRequest {
-        asked: Box<RequestAsked>,
-        responder: Option<Responder<ReviewAnswer>>,
+        asked: Box<PlanRequest>,
+        responder: Option<Responder<ReviewResponse>>,
     },
     /// A saved plan that a person accepted.
     ApplyRequest {
-        apply: Box<ApplyRequest>,
-        responder: Responder<TerraformAnswer>,
+        apply: Box<ApplyPlanRequest>,
+        responder: Responder<TerraformResponse>,
     },
     /// The state or the view may have changed.
     Refresh,
@@ -95,10 +99,10 @@ pub enum Order {
 }
 
 /// An agent's request to apply or destroy that needs a plan.
-pub struct RequestAsked {
-    pub key: PlanKey,
+pub struct PlanRequest {
+    pub key: RequestPlanKey,
     /// [`RunOperation::Apply`] or [`RunOperation::Destroy`].
-    pub operation: RunOperation,
+    pub operation: TerraformOperation,
     /// The client's name for itself, which is not verified.
     pub requested_by: String,
     pub actor: Actor,
@@ -108,19 +112,19 @@ pub struct RequestAsked {
 }
 
 /// A saved plan that a person accepted.
-pub struct ApplyRequest {
-    pub key: PlanKey,
+pub struct ApplyPlanRequest {
+    pub key: RequestPlanKey,
     pub saved: Arc<SavedPlan>,
     pub requested_by: String,
     /// The person who accepted it.
     pub actor: Actor,
-    pub follower: Arc<dyn Follower>,
+    pub follower: Arc<dyn RunFollower>,
 }
 
 /// Sends requests to the Terraform worker. Cheap to clone.
 #[derive(Clone)]
-pub struct Link {
-    orders: Sender<Order>,
+pub struct TerraformHandle {
+    orders: Sender<TerraformOrder>,
     shown: Arc<SharedTerraform>,
 }
 
@@ -136,16 +140,16 @@ struct SharedTerraform {
 }
 
 impl SharedTerraform {
-    fn estimates(&self, ground: &WorkspaceGround, board: BoardId) -> Result<Estimates, Refusal> {
+    fn estimates(&self, ground: &WorkspaceGround, board: BoardId) -> Result<BoardCostEstimate, Refusal> {
         let settings = ground.settings(ground.board(board)?)?;
         let book = self.prices.of(&ground.files)?;
         Ok(cost::estimate(&ground.snapshot, board, &settings, &book))
     }
 }
 
-impl Link {
+impl TerraformHandle {
     /// Requests wait in the queue until [`start`].
-    pub fn new() -> (Self, Receiver<Order>) {
+    pub fn new() -> (Self, Receiver<TerraformOrder>) {
         let (orders, waiting) = bounded(MAX_ORDERS);
         (Self { orders, shown: Arc::default() }, waiting)
     }
@@ -168,8 +172,8 @@ impl Link {
     }
 
     /// Sends a request. The response comes from another thread.
-    pub fn request(&self, request: TerraformRequest, actor: Actor, responder: Responder<TerraformAnswer>) {
-        self.send(Order::Request { request, actor, responder, follower: None });
+    pub fn request(&self, request: TerraformRequest, actor: Actor, responder: Responder<TerraformResponse>) {
+        self.send(TerraformOrder::Request { request, actor, responder, follower: None });
     }
 
     /// As [`Self::request`]; the follower receives the events of the run.
@@ -177,25 +181,25 @@ impl Link {
         &self,
         request: TerraformRequest,
         actor: Actor,
-        responder: Responder<TerraformAnswer>,
-        follower: Arc<dyn Follower>,
+        responder: Responder<TerraformResponse>,
+        follower: Arc<dyn RunFollower>,
     ) {
-        self.send(Order::Request { request, actor, responder, follower: Some(follower) });
+        self.send(TerraformOrder::Request { request, actor, responder, follower: Some(follower) });
     }
 
     /// Plans a proposal, beside the board's own folder. Responds when the run has started.
-    pub fn trial(&self, asked: TrialAsked, responder: Responder<ReviewAnswer>) {
-        self.send(Order::Trial { asked: Box::new(asked), responder });
+    pub fn trial(&self, asked: PlanProposalRequest, responder: Responder<ReviewResponse>) {
+        self.send(TerraformOrder::Trial { asked: Box::new(asked), responder });
     }
 
     /// Plans an agent's request and saves the plan. Responds when the run has started.
-    pub fn plan_request(&self, asked: RequestAsked, responder: Option<Responder<ReviewAnswer>>) {
+    pub fn plan_request(&self, asked: PlanRequest, responder: Option<Responder<ReviewResponse>>) {
         if self.shown.requests.begin(asked.key) {
-            return self.send(Order::PlanRequest { asked: Box::new(asked), responder });
+            return self.send(TerraformOrder::PlanRequest { asked: Box::new(asked), responder });
         }
         if let Some(responder) = responder {
             let message = "The request is being planned already.";
-            responder.send(Err(Refusal::new(Code::Conflict, message).hint("Wait for the plan.")));
+            responder.send(Err(Refusal::new(RefusalCode::Conflict, message).hint("Wait for the plan.")));
         }
     }
 
@@ -214,7 +218,7 @@ impl Link {
         let saved = self.shown.requests.named(proposal, hash)?;
         let ground = self.shown.ground.load_full();
         let (Some(ground), Some(site)) = (ground, self.shown.site.load_full()) else {
-            return Err(Refusal::new(Code::NoWorkspace, "No workspace is open."));
+            return Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."));
         };
         site.refuse_busy(board)?;
         let draft = self.shown.drafts.of(&ground, board)?;
@@ -232,39 +236,46 @@ impl Link {
     }
 
     /// Applies exactly the accepted plan, or nothing.
-    pub fn apply_request(&self, apply: ApplyRequest, responder: Responder<TerraformAnswer>) {
-        self.send(Order::ApplyRequest { apply: Box::new(apply), responder });
+    pub fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformResponse>) {
+        self.send(TerraformOrder::ApplyRequest { apply: Box::new(apply), responder });
     }
 
-    fn send(&self, order: Order) {
+    fn send(&self, order: TerraformOrder) {
         let refused = match self.orders.try_send(order) {
             Ok(()) => return,
             Err(TrySendError::Full(order)) => (
                 order,
-                Refusal::new(Code::Timeout, "Too many requests are waiting for Terraform.")
+                Refusal::new(RefusalCode::Timeout, "Too many requests are waiting for Terraform.")
                     .hint("Try again in a moment."),
             ),
             Err(TrySendError::Disconnected(order)) => {
-                (order, Refusal::new(Code::NoWorkspace, "Draftboard is closing."))
+                (order, Refusal::new(RefusalCode::NoWorkspace, "Draftboard is closing."))
             }
         };
         match refused {
-            (Order::Request { responder, .. } | Order::ApplyRequest { responder, .. }, refusal) => {
+            (
+                TerraformOrder::Request { responder, .. } | TerraformOrder::ApplyRequest { responder, .. },
+                refusal,
+            ) => {
                 responder.send(Err(refusal));
             }
-            (Order::Trial { responder, .. }, refusal) => responder.send(Err(refusal)),
-            (Order::PlanRequest { asked, responder }, refusal) => {
+            (TerraformOrder::Trial { responder, .. }, refusal) => responder.send(Err(refusal)),
+            (TerraformOrder::PlanRequest { asked, responder }, refusal) => {
                 self.shown.requests.fail(asked.key, refusal.message.clone());
                 if let Some(responder) = responder {
                     responder.send(Err(refusal));
                 }
             }
-            (Order::Refresh | Order::Stop, _) => {}
+            (TerraformOrder::Refresh | TerraformOrder::Stop, _) => {}
         }
     }
 
     /// The generated files of a board and their findings, for a reader with a state of its own.
-    pub fn files(&self, snapshot: &Snapshot, board: BoardId) -> Result<(TextsByPath, Vec<Finding>), Refusal> {
+    pub fn files(
+        &self,
+        snapshot: &Snapshot,
+        board: BoardId,
+    ) -> Result<(TextsByPath, Vec<TerraformFindingView>), Refusal> {
         let draft = self.shown.drafts.of(&self.ground_of(snapshot)?, board)?;
         Ok((draft.generated.files.clone(), views::findings(&draft)))
     }
@@ -284,11 +295,11 @@ impl Link {
     ) -> Result<f64, Refusal> {
         let ground = self.ground_of(before)?;
         let book = self.shown.prices.of(&ground.files)?;
-        let mut settings: BTreeMap<BoardId, terraform::Settings> = BTreeMap::new();
+        let mut settings: BTreeMap<BoardId, terraform::InfrastructureSettings> = BTreeMap::new();
         let nodes: BTreeSet<NodeId> = changes
             .iter()
-            .filter_map(|change| match Subject::of(change) {
-                Subject::Node(id) if !change.is_layout() => Some(id),
+            .filter_map(|change| match ProposalSubject::of(change) {
+                ProposalSubject::Node(id) if !change.is_layout() => Some(id),
                 _ => None,
             })
             .collect();
@@ -313,27 +324,27 @@ impl Link {
 
     fn ground_of(&self, snapshot: &Snapshot) -> Result<WorkspaceGround, Refusal> {
         let ground = self.shown.ground.load_full();
-        let ground = ground.ok_or_else(|| Refusal::new(Code::NoWorkspace, "No workspace is open."))?;
+        let ground = ground.ok_or_else(|| Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."))?;
         Ok(WorkspaceGround { files: Arc::clone(&ground.files), snapshot: snapshot.clone() })
     }
 
     fn refresh(&self) {
         // Full: the worker refreshes with the next order anyway.
-        let _ = self.orders.try_send(Order::Refresh);
+        let _ = self.orders.try_send(TerraformOrder::Refresh);
     }
 
     /// Stops the worker. Runs are cancelled and have a moment to end.
     pub fn stop(&self) {
         // Closed: the worker has ended already.
-        let _ = self.orders.send(Order::Stop);
+        let _ = self.orders.send(TerraformOrder::Stop);
     }
 }
 
 /// Smaller rises per month are noise of prices.
 const MIN_RISE: f64 = 0.005;
 
-impl Pricing for Link {
-    fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> Option<String> {
+impl ProposalJudge for TerraformHandle {
+    fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: TerraformOperation) -> Option<String> {
         let site = self.shown.site.load_full();
         let user = site.as_ref().map(|site| &*site.user);
         let judged = self
@@ -356,11 +367,11 @@ impl Pricing for Link {
 
 /// Starts the worker thread.
 pub fn start(
-    link: Link,
-    orders: Receiver<Order>,
-    around: Arc<dyn Around>,
+    link: TerraformHandle,
+    orders: Receiver<TerraformOrder>,
+    around: Arc<dyn TerraformEvents>,
     spawner: Arc<dyn ProgramSpawner>,
-    user: UserFolders,
+    user: TerraformUserSettings,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new()
         .name("terraform".to_owned())

@@ -3,7 +3,7 @@
 use safe_fs::SafeFolder;
 use shared_protocol::{
     request::Responder,
-    terraform::{MAX_RUN_LINES, RunLine, TerraformAnswer},
+    terraform::{MAX_RUN_LINES, TerraformResponse, TerraformRunLine},
 };
 use std::{
     collections::VecDeque,
@@ -22,7 +22,7 @@ const MAX_LINE_BYTES: usize = 64 << 10;
 
 #[derive(Default)]
 pub(super) struct RunOutput {
-    kept: VecDeque<RunLine>,
+    kept: VecDeque<TerraformRunLine>,
     count: u64,
     waiting: Vec<LineRequest>,
 }
@@ -31,7 +31,7 @@ pub(super) struct RunOutput {
 pub(super) struct LineRequest {
     pub(super) from: u64,
     pub(super) until: Instant,
-    pub(super) responder: Responder<TerraformAnswer>,
+    pub(super) responder: Responder<TerraformResponse>,
 }
 
 impl RunOutput {
@@ -44,7 +44,7 @@ impl RunOutput {
         self.count
     }
 
-    pub(super) fn push(&mut self, line: RunLine) {
+    pub(super) fn push(&mut self, line: TerraformRunLine) {
         self.kept.push_back(line);
         self.count += 1;
         if self.kept.len() > MAX_KEPT_LINES {
@@ -53,7 +53,7 @@ impl RunOutput {
     }
 
     /// The lines from a number on, if they are still in memory.
-    pub(super) fn from(&self, from: u64) -> Option<Vec<RunLine>> {
+    pub(super) fn from(&self, from: u64) -> Option<Vec<TerraformRunLine>> {
         let first = self.count - self.kept.len() as u64;
         let skip = usize::try_from(from.checked_sub(first)?).unwrap_or(usize::MAX);
         Some(self.kept.iter().skip(skip).take(MAX_RUN_LINES).cloned().collect())
@@ -85,14 +85,14 @@ impl RunOutput {
 }
 
 /// The lines of a log from a number on. The log does not say which of them were errors.
-pub(super) fn read_log(path: &Path, from: u64) -> Vec<RunLine> {
-    let opened = SafeFolder::of_file(path).and_then(|(folder, name)| folder.open_file(name));
+pub(super) fn read_log(path: &Path, from: u64) -> Vec<TerraformRunLine> {
+    let opened = SafeFolder::parent_of(path).and_then(|(folder, name)| folder.open_file(name));
     let Ok(file) = opened else { return Vec::new() };
     let skip = usize::try_from(from).unwrap_or(usize::MAX);
     let lines = BufReader::new(file.take(MAX_LOG_BYTES)).split(b'\n').map_while(Result::ok);
     let line = |bytes: Vec<u8>| {
         let bytes = bytes.get(..MAX_LINE_BYTES).unwrap_or(&bytes);
-        RunLine { error: false, text: String::from_utf8_lossy(bytes).into_owned() }
+        TerraformRunLine { error: false, text: String::from_utf8_lossy(bytes).into_owned() }
     };
     lines.skip(skip).take(MAX_RUN_LINES).map(line).collect()
 }
@@ -105,7 +105,7 @@ mod tests {
     fn old_lines_are_left_to_the_log() {
         let mut lines = RunOutput::default();
         for number in 0..MAX_KEPT_LINES + 10 {
-            lines.push(RunLine { error: false, text: number.to_string() });
+            lines.push(TerraformRunLine { error: false, text: number.to_string() });
         }
         assert!(lines.from(9).is_none());
         assert_eq!(lines.from(10).unwrap()[0].text, "10");

@@ -8,15 +8,15 @@
 //!     └── the board's plan executes something, or a value is missing ──▶ Needed ──a person's press──▶ Planning
 //! ```
 
-use super::{drafts::BoardDraft, ground::storage, site::TerraformSite, views};
+use super::{drafts::BoardDraft, site::TerraformSite, views, workspace_ground::storage};
 use journal::Digest;
 use safe_fs::SafeFolder;
 use shared_protocol::{
-    BoardId, Code, ProposalId, Refusal,
+    BoardId, ProposalId, Refusal, RefusalCode,
     proposal::ContentHash,
     terraform::{
-        Counts, MAX_REQUEST_CHANGES, MAX_TRIAL_ATTRIBUTES, PlanChange, RequestPlanState, RequestPlanView,
-        RunId,
+        MAX_REQUEST_PLAN_CHANGES, MAX_TRIAL_ATTRIBUTES, PlanChange, PlanCounts, RequestPlanState,
+        RequestPlanView, TerraformRunId,
     },
 };
 use std::{
@@ -28,8 +28,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use terraform::{
-    reach::Configuration,
-    run::{Plan, fingerprint},
+    reach::ConfigurationGraph,
+    run::{TerraformPlan, fingerprint},
     write,
 };
 use workspace::now;
@@ -114,12 +114,12 @@ impl PlanInputs {
     pub(super) fn of(draft: &BoardDraft, secrets: BTreeMap<String, String>) -> Result<Self, Refusal> {
         let folder = draft.ground.folder(&draft.board);
         let digest = |path: &str| {
-            let bytes = SafeFolder::of_file(&folder.join(path))
+            let bytes = SafeFolder::parent_of(&folder.join(path))
                 .and_then(|(folder, name)| folder.read(name, MAX_BOUND_BYTES));
             match bytes {
                 Ok(bytes) => Ok(Some(Digest::of(&bytes))),
                 Err(error) if error.problem.is_missing() => Ok(None),
-                Err(error) => Err(Refusal::new(Code::StorageError, error.to_string())),
+                Err(error) => Err(Refusal::new(RefusalCode::StorageError, error.to_string())),
             }
         };
         let local = draft.settings.backend.as_ref().filter(|backend| backend.kind == "local");
@@ -130,12 +130,15 @@ impl PlanInputs {
             files: BOUND_FILES.into_iter().map(digest).collect::<Result<_, _>>()?,
             state: state.as_deref().map(digest).transpose()?.flatten(),
             read: configuration(draft)?
-                .files()
+                .constant_files()
                 .map(|path| Ok((path.to_owned(), digest(path)?)))
                 .collect::<Result<_, Refusal>>()?,
             initialised: fingerprint(&folder).map_err(|error| {
-                Refusal::new(Code::StorageError, format!("The folder .terraform cannot be judged: {error}."))
-                    .hint("Remove it, run Init, then plan again.")
+                Refusal::new(
+                    RefusalCode::StorageError,
+                    format!("The folder .terraform cannot be judged: {error}."),
+                )
+                .hint("Remove it, run Init, then plan again.")
             })?,
             secrets,
         })
@@ -174,11 +177,11 @@ fn foreign_files(draft: &BoardDraft) -> Result<Vec<(String, Vec<u8>)>, Refusal> 
 }
 
 /// The configuration that Terraform reads: generated files and foreign ones beside them.
-pub(super) fn configuration(draft: &BoardDraft) -> Result<Configuration, Refusal> {
+pub(super) fn configuration(draft: &BoardDraft) -> Result<ConfigurationGraph, Refusal> {
     let foreign = foreign_files(draft)?;
     let generated = draft.generated.files.iter().map(|(path, text)| (path.as_str(), text.as_bytes()));
     let foreign = foreign.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
-    Ok(Configuration::read(generated.chain(foreign)))
+    Ok(ConfigurationGraph::read(generated.chain(foreign)))
 }
 
 /// A saved plan that a person can accept.
@@ -186,7 +189,7 @@ pub struct SavedPlan {
     file: Arc<PlanFile>,
     digest: Digest,
     binding: PlanInputs,
-    counts: Counts,
+    counts: PlanCounts,
     changes: Vec<PlanChange>,
     expires: u64,
 }
@@ -195,16 +198,16 @@ impl SavedPlan {
     /// Takes the file that a run has written.
     pub(super) fn new(
         file: Arc<PlanFile>,
-        plan: &Plan,
-        counts: Counts,
+        plan: &TerraformPlan,
+        counts: PlanCounts,
         binding: PlanInputs,
     ) -> Result<Self, String> {
         fs::set_permissions(&file.0, Permissions::from_mode(0o600)).map_err(|error| error.to_string())?;
         let digest = file.digest().ok_or("the plan file cannot be read")?;
         let mut changes = views::changes(plan);
-        if changes.len() > MAX_REQUEST_CHANGES {
+        if changes.len() > MAX_REQUEST_PLAN_CHANGES {
             return Err(format!(
-                "It changes {} resources, and at most {MAX_REQUEST_CHANGES} can be reviewed here. Plan and apply \
+                "It changes {} resources, and at most {MAX_REQUEST_PLAN_CHANGES} can be reviewed here. Plan and apply \
                  the board yourself",
                 changes.len()
             ));
@@ -245,7 +248,7 @@ impl SavedPlan {
         match self.outdated(&binding) {
             None => Ok(()),
             Some(why) => {
-                Err(Refusal::new(Code::Stale, why).hint("Press Plan, read the new plan, then decide."))
+                Err(Refusal::new(RefusalCode::Stale, why).hint("Press Plan, read the new plan, then decide."))
             }
         }
     }
@@ -253,7 +256,7 @@ impl SavedPlan {
 
 enum RequestPlanPhase {
     Needed(String),
-    Planning(Option<RunId>),
+    Planning(Option<TerraformRunId>),
     Ready(Arc<SavedPlan>),
     Failed(String),
 }
@@ -266,7 +269,7 @@ struct RequestPlan {
 
 /// Identifies a version of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlanKey {
+pub struct RequestPlanKey {
     pub proposal: ProposalId,
     pub version: u32,
     pub board: BoardId,
@@ -282,15 +285,15 @@ impl RequestPlans {
     }
 
     /// Ignored when the request is closed or was revised meanwhile.
-    fn update(&self, key: PlanKey, state: RequestPlanPhase) {
+    fn update(&self, key: RequestPlanKey, state: RequestPlanPhase) {
         if let Some(known) = self.lock().get_mut(&key.proposal).filter(|known| known.version == key.version) {
             known.state = state;
         }
     }
 
     /// Returns false when the request is being planned already.
-    pub(super) fn begin(&self, key: PlanKey) -> bool {
-        let PlanKey { proposal, version, board } = key;
+    pub(super) fn begin(&self, key: RequestPlanKey) -> bool {
+        let RequestPlanKey { proposal, version, board } = key;
         let mut plans = self.lock();
         let known = plans.get(&proposal).filter(|known| known.version == version);
         if known.is_some_and(|known| matches!(known.state, RequestPlanPhase::Planning(_))) {
@@ -300,19 +303,19 @@ impl RequestPlans {
         true
     }
 
-    pub(super) fn began(&self, key: PlanKey, run: RunId) {
+    pub(super) fn began(&self, key: RequestPlanKey, run: TerraformRunId) {
         self.update(key, RequestPlanPhase::Planning(Some(run)));
     }
 
-    pub(super) fn need(&self, key: PlanKey, reason: String) {
+    pub(super) fn need(&self, key: RequestPlanKey, reason: String) {
         self.update(key, RequestPlanPhase::Needed(reason));
     }
 
-    pub(super) fn fail(&self, key: PlanKey, reason: String) {
+    pub(super) fn fail(&self, key: RequestPlanKey, reason: String) {
         self.update(key, RequestPlanPhase::Failed(reason));
     }
 
-    pub(super) fn ready(&self, key: PlanKey, plan: SavedPlan) {
+    pub(super) fn ready(&self, key: RequestPlanKey, plan: SavedPlan) {
         self.update(key, RequestPlanPhase::Ready(Arc::new(plan)));
     }
 
@@ -321,11 +324,11 @@ impl RequestPlans {
         self.lock().retain(|id, plan| waits(*id, plan.version));
     }
 
-    pub(super) fn saved(&self) -> Vec<(PlanKey, Arc<SavedPlan>)> {
+    pub(super) fn saved(&self) -> Vec<(RequestPlanKey, Arc<SavedPlan>)> {
         let plans = self.lock();
         let saved = plans.iter().filter_map(|(proposal, plan)| match &plan.state {
             RequestPlanPhase::Ready(saved) => {
-                let key = PlanKey { proposal: *proposal, version: plan.version, board: plan.board };
+                let key = RequestPlanKey { proposal: *proposal, version: plan.version, board: plan.board };
                 Some((key, Arc::clone(saved)))
             }
             _ => None,
@@ -344,7 +347,7 @@ impl RequestPlans {
         hash: Option<ContentHash>,
     ) -> Result<Arc<SavedPlan>, Refusal> {
         let refuse = |why: &str| {
-            Err(Refusal::new(Code::Stale, why).hint("Read the plan that is shown now, then decide."))
+            Err(Refusal::new(RefusalCode::Stale, why).hint("Read the plan that is shown now, then decide."))
         };
         match (self.lock().get(&proposal).map(|plan| &plan.state), hash) {
             (Some(RequestPlanPhase::Ready(saved)), Some(hash)) if saved.hash() == hash => {
@@ -412,7 +415,7 @@ mod tests {
         let file = PlanFile::make(folder, Path::new("/w"), ProposalId::from_bits(1)).unwrap();
         fs::write(file.path(), "plan").unwrap();
         let digest = file.digest().unwrap();
-        let (counts, changes) = (Counts::default(), Vec::new());
+        let (counts, changes) = (PlanCounts::default(), Vec::new());
         SavedPlan { file: Arc::new(file), digest, binding: binding(), counts, changes, expires }
     }
 
@@ -456,10 +459,11 @@ mod tests {
         let path = plan.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let plans = RequestPlans::default();
-        let key = PlanKey { proposal: ProposalId::from_bits(1), version: 1, board: BoardId::from_bits(1) };
+        let key =
+            RequestPlanKey { proposal: ProposalId::from_bits(1), version: 1, board: BoardId::from_bits(1) };
         assert!(plans.begin(key) && !plans.begin(key), "one at a time");
         let hash = plan.hash();
-        plans.ready(PlanKey { version: 2, ..key }, saved(&folder.path().join("other"), u64::MAX));
+        plans.ready(RequestPlanKey { version: 2, ..key }, saved(&folder.path().join("other"), u64::MAX));
         assert!(plans.named(key.proposal, Some(hash)).is_err(), "it was made for another version");
         plans.ready(key, plan);
         assert!(plans.named(key.proposal, Some(hash)).is_ok());

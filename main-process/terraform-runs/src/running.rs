@@ -2,20 +2,20 @@
 //! plan and the state that the run left.
 
 use super::{
-    Around, Follower, Link, Told,
+    RunFollower, TerraformEvent, TerraformEvents, TerraformHandle,
     drafts::BoardDraft,
     follower::RunReport,
-    ground::storage,
     history, initialised,
     kept_plan::KeptPlan,
-    request_plan::{PlanFile, PlanInputs, PlanKey, SavedPlan, configuration},
+    request_plan::{PlanFile, PlanInputs, RequestPlanKey, SavedPlan, configuration},
     site::{BoardReservation, TerraformSite, refusal},
+    workspace_ground::storage,
 };
 use processes::ProgramSpawner;
 use shared_protocol::{
-    Actor, Board, Code, Refusal,
+    Actor, Board, Refusal, RefusalCode,
     request::Responder,
-    terraform::{Counts, RunId, RunOperation, RunState, RunView},
+    terraform::{PlanCounts, TerraformOperation, TerraformRunId, TerraformRunState, TerraformRunView},
 };
 use std::{
     collections::BTreeMap,
@@ -28,8 +28,8 @@ use std::{
     time::{Duration, Instant},
 };
 use terraform::{
-    run::{Event, Program, Request, Run, refuse_links},
-    settings::IGNORED_PROGRAM,
+    run::{RunEvent, RunRequest, TerraformProgram, TerraformRun, refuse_links},
+    settings::IGNORED_PROGRAM_NOTICE,
 };
 use workspace::now;
 
@@ -43,13 +43,13 @@ const MAX_GATHERED_EVENTS: usize = 500;
 pub(super) struct RunStart {
     pub(super) site: Arc<TerraformSite>,
     pub(super) draft: Arc<BoardDraft>,
-    pub(super) operation: RunOperation,
+    pub(super) operation: TerraformOperation,
     pub(super) secrets: BTreeMap<String, String>,
     pub(super) actor: Actor,
-    pub(super) link: Link,
-    pub(super) around: Arc<dyn Around>,
+    pub(super) link: TerraformHandle,
+    pub(super) around: Arc<dyn TerraformEvents>,
     pub(super) spawner: Arc<dyn ProgramSpawner>,
-    pub(super) follower: Option<Arc<dyn Follower>>,
+    pub(super) follower: Option<Arc<dyn RunFollower>>,
     /// The time at which the run is cancelled.
     pub(super) until: Option<Instant>,
     pub(super) request: Option<RequestRun>,
@@ -57,7 +57,7 @@ pub(super) struct RunStart {
 
 /// A run for an agent's request to apply or destroy.
 pub(super) struct RequestRun {
-    pub(super) key: PlanKey,
+    pub(super) key: RequestPlanKey,
     /// The client's name for itself, which is not verified.
     pub(super) requested_by: String,
     pub(super) step: RequestStep,
@@ -69,7 +69,7 @@ pub(super) enum RequestStep {
     Apply(Arc<SavedPlan>),
 }
 
-pub(super) fn start(starting: RunStart, reserved: BoardReservation, responder: Responder<RunId>) {
+pub(super) fn start(starting: RunStart, reserved: BoardReservation, responder: Responder<TerraformRunId>) {
     let work = move || {
         let alive = starting.site.alive();
         match starting.prepare() {
@@ -90,8 +90,8 @@ pub(super) fn start(starting: RunStart, reserved: BoardReservation, responder: R
 
 /// A run that has been started.
 struct StartedRun {
-    program: Program,
-    run: Run,
+    program: TerraformProgram,
+    run: TerraformRun,
     /// The inputs of a request's plan.
     binding: Option<PlanInputs>,
     /// The result of this `init` is recorded as made here.
@@ -104,14 +104,14 @@ impl RunStart {
         let step = self.request.as_ref().map(|request| &request.step);
         match step {
             Some(RequestStep::Apply(saved)) => saved.check(draft, &self.site)?,
-            _ if self.operation == RunOperation::ApplyPlan => self.site.check_plan(draft)?,
+            _ if self.operation == TerraformOperation::ApplyPlan => self.site.check_plan(draft)?,
             _ => self.write()?,
         }
         let folder = draft.ground.folder(&draft.board);
         let read = configuration(draft)?;
-        refuse_links(&folder, read.files()).map_err(|error| refusal(&error.into()))?;
+        refuse_links(&folder, read.constant_files()).map_err(|error| refusal(&error.into()))?;
         // A `.terraform` that came with a clone does not become ours by a run that no person started.
-        let is_known = self.operation == RunOperation::Init
+        let is_known = self.operation == TerraformOperation::Init
             && (self.follower.is_none() || initialised::is_ours(Some(&self.site.user), &folder));
         let program = self.site.program(&*self.spawner)?;
         let binding = match step {
@@ -119,7 +119,7 @@ impl RunStart {
             _ => None,
         };
         let operation = self.operation;
-        let mut request = Request::new(operation, draft.board.name.as_str(), folder);
+        let mut request = RunRequest::new(operation, draft.board.name.as_str(), folder);
         request.secrets = self.secrets.clone();
         request.plan = step.map(|step| match step {
             RequestStep::Plan(file) => file.path().to_owned(),
@@ -135,7 +135,7 @@ impl RunStart {
 
     fn write(&self) -> Result<(), Refusal> {
         let draft = &self.draft;
-        if matches!(self.operation, RunOperation::Plan | RunOperation::Apply) {
+        if matches!(self.operation, TerraformOperation::Plan | TerraformOperation::Apply) {
             refuse_errors(draft)?;
             refuse_left_behind(&self.site, &draft.board)?;
         }
@@ -145,17 +145,17 @@ impl RunStart {
         refuse_in_the_way(&written.in_the_way)
     }
 
-    fn follow(&self, reserved: BoardReservation, prepared: StartedRun, responder: Responder<RunId>) {
+    fn follow(&self, reserved: BoardReservation, prepared: StartedRun, responder: Responder<TerraformRunId>) {
         let StartedRun { program, run, binding, is_known } = prepared;
         let (site, draft) = (&self.site, &self.draft);
-        let view = RunView {
+        let view = TerraformRunView {
             id: 0,
             board: draft.board.id,
             operation: self.operation,
             by: self.actor.clone(),
             requested_by: self.request.as_ref().map(|request| request.requested_by.clone()),
             started: now().time,
-            state: RunState::Running,
+            state: TerraformRunState::Running,
             summary: None,
             progress: None,
             lines: 0,
@@ -173,12 +173,12 @@ impl RunStart {
         responder.send(Ok(id));
         self.link.refresh();
         if draft.settings.names_program() {
-            self.report_error(id, IGNORED_PROGRAM);
+            self.report_error(id, IGNORED_PROGRAM_NOTICE);
         }
         let mut gathered = RunReport::default();
         let ended = self.pass_events(id, &run, &cancel, &mut gathered);
         let mut saved = None;
-        if matches!(ended, RunState::Succeeded { .. }) {
+        if matches!(ended, TerraformRunState::Succeeded { .. }) {
             if is_known {
                 self.remember_init(id);
             }
@@ -207,11 +207,11 @@ impl RunStart {
     /// Passes events on until the run has ended.
     pub(super) fn pass_events(
         &self,
-        id: RunId,
-        run: &Run,
+        id: TerraformRunId,
+        run: &TerraformRun,
         cancel: &AtomicBool,
         gathered: &mut RunReport,
-    ) -> RunState {
+    ) -> TerraformRunState {
         loop {
             let is_late = self.until.is_some_and(|until| Instant::now() > until);
             if is_late || cancel.load(Ordering::Acquire) {
@@ -225,24 +225,24 @@ impl RunStart {
                 }
                 // A run always reports its end, unless its thread panicked.
                 Err(RecvTimeoutError::Disconnected) => {
-                    return RunState::Failed { ended: now().time, code: None };
+                    return TerraformRunState::Failed { ended: now().time, code: None };
                 }
             };
             let events = gather(first, run);
             gathered.take(&events);
             self.publish_events(id, &events);
-            if let Some(Event::Ended { code, success, cancelled }) = events.last() {
+            if let Some(RunEvent::Ended { code, success, cancelled }) = events.last() {
                 let ended = now().time;
                 return match (success, cancelled) {
-                    (true, _) => RunState::Succeeded { ended },
-                    (false, true) => RunState::Cancelled { ended },
-                    (false, false) => RunState::Failed { ended, code: *code },
+                    (true, _) => TerraformRunState::Succeeded { ended },
+                    (false, true) => TerraformRunState::Cancelled { ended },
+                    (false, false) => TerraformRunState::Failed { ended, code: *code },
                 };
             }
         }
     }
 
-    fn publish_events(&self, id: RunId, events: &[Event]) {
+    fn publish_events(&self, id: TerraformRunId, events: &[RunEvent]) {
         let (first, lines) = self.site.record_events(id, events, &self.draft);
         if let Some(follower) = self.follower.as_ref().filter(|_| !lines.is_empty()) {
             follower.said(&lines);
@@ -252,12 +252,12 @@ impl RunStart {
         }
         if !lines.is_empty() {
             self.site.answer_waiting(id);
-            self.around.tell(Told::Lines { run: id, first, lines });
+            self.around.tell(TerraformEvent::Lines { run: id, first, lines });
         }
         self.link.refresh();
     }
 
-    fn remember_init(&self, id: RunId) {
+    fn remember_init(&self, id: TerraformRunId) {
         let folder = self.draft.ground.folder(&self.draft.board);
         if let Err(error) = initialised::remember(&self.site.user, &folder) {
             let what = "The initialisation of this folder could not be recorded, so its plans need a person";
@@ -266,10 +266,15 @@ impl RunStart {
     }
 
     /// Reads the plan, and a state that is kept elsewhere. Returns the saved plan of a request.
-    fn read_results(&self, id: RunId, program: &Program, binding: Option<PlanInputs>) -> Option<SavedPlan> {
+    fn read_results(
+        &self,
+        id: TerraformRunId,
+        program: &TerraformProgram,
+        binding: Option<PlanInputs>,
+    ) -> Option<SavedPlan> {
         let (site, draft) = (&self.site, &self.draft);
         let folder = draft.ground.folder(&draft.board);
-        let plans = matches!(self.operation, RunOperation::Plan | RunOperation::PlanDestroy);
+        let plans = matches!(self.operation, TerraformOperation::Plan | TerraformOperation::PlanDestroy);
         let mut saved = None;
         if let (Some(RequestRun { step: RequestStep::Plan(file), .. }), Some(binding)) =
             (&self.request, binding)
@@ -282,7 +287,7 @@ impl RunStart {
                 }
             }
         } else if plans {
-            let kept = site.runs.review(program, &folder, &draft.generated).and_then(|plan| {
+            let kept = site.runs.read_plan(program, &folder, &draft.generated).and_then(|plan| {
                 let counts = counts(&plan);
                 let failed = |source| terraform::run::RunError::Files { path: folder.clone(), source };
                 KeptPlan::new(&plan, counts, draft).map_err(failed)
@@ -293,10 +298,10 @@ impl RunStart {
             }
         }
         let is_elsewhere = folder.join(".terraform/terraform.tfstate").is_file();
-        let asks = !matches!(self.operation, RunOperation::Init | RunOperation::Validate);
+        let asks = !matches!(self.operation, TerraformOperation::Init | TerraformOperation::Validate);
         // The tracker followed an apply or a destroy, and read a state in the folder.
         if asks && is_elsewhere && !self.operation.needs_confirmation() {
-            match site.runs.state(program, &folder) {
+            match site.runs.read_state(program, &folder) {
                 Ok(state) => site.take_state(&state, draft),
                 Err(error) => self.report_error(id, &error.to_string()),
             }
@@ -306,13 +311,13 @@ impl RunStart {
 
     fn saved_plan(
         &self,
-        program: &Program,
+        program: &TerraformProgram,
         file: &Arc<PlanFile>,
         binding: PlanInputs,
     ) -> Result<SavedPlan, String> {
         let (site, draft) = (&self.site, &self.draft);
         let folder = draft.ground.folder(&draft.board);
-        let plan = site.runs.review_file(program, (&folder, file.path()), &draft.generated);
+        let plan = site.runs.read_plan_file(program, (&folder, file.path()), &draft.generated);
         let plan = plan.map_err(|error| error.to_string())?;
         SavedPlan::new(Arc::clone(file), &plan, counts(&plan), binding)
     }
@@ -324,9 +329,9 @@ impl RunStart {
         }
     }
 
-    pub(super) fn report_error(&self, id: RunId, text: &str) {
-        let stream = terraform::run::Stream::Err;
-        self.publish_events(id, &[Event::Line { stream, text: text.to_owned() }]);
+    pub(super) fn report_error(&self, id: TerraformRunId, text: &str) {
+        let stream = terraform::run::OutputStream::Err;
+        self.publish_events(id, &[RunEvent::Line { stream, text: text.to_owned() }]);
     }
 }
 
@@ -336,7 +341,7 @@ pub(super) fn refuse_errors(draft: &BoardDraft) -> Result<(), Refusal> {
         None => Ok(()),
         Some(error) => {
             let message = format!("{} has an error: {}", draft.board.name, error.message);
-            Err(Refusal::new(Code::ValidationError, message)
+            Err(Refusal::new(RefusalCode::ValidationError, message)
                 .hint("`draftboard hcl` and the Terraform panel list all errors."))
         }
     }
@@ -355,7 +360,7 @@ pub(super) fn refuse_left_behind(site: &TerraformSite, board: &Board) -> Result<
             let message =
                 format!("{} was run under the name {name}, and its state is in that folder", board.name);
             let hint = format!("Move terraform/{name} to terraform/{}, then try again.", board.name);
-            Err(Refusal::new(Code::Conflict, message).hint(hint))
+            Err(Refusal::new(RefusalCode::Conflict, message).hint(hint))
         }
     }
 }
@@ -365,14 +370,15 @@ pub(super) fn refuse_in_the_way(others: &[String]) -> Result<(), Refusal> {
         return Ok(());
     }
     let message = format!("{} was not generated by Draftboard and is not overwritten", others.join(", "));
-    Err(Refusal::new(Code::Conflict, message).hint("Move the file away, or import its folder as a board."))
+    Err(Refusal::new(RefusalCode::Conflict, message)
+        .hint("Move the file away, or import its folder as a board."))
 }
 
 /// Gathers events that come within [`GATHER`].
-fn gather(first: Event, run: &Run) -> Vec<Event> {
+fn gather(first: RunEvent, run: &TerraformRun) -> Vec<RunEvent> {
     let until = Instant::now() + GATHER;
     let mut events = vec![first];
-    while events.len() < MAX_GATHERED_EVENTS && !matches!(events.last(), Some(Event::Ended { .. })) {
+    while events.len() < MAX_GATHERED_EVENTS && !matches!(events.last(), Some(RunEvent::Ended { .. })) {
         match run.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(event) => events.push(event),
             Err(_) => break,
@@ -382,26 +388,26 @@ fn gather(first: Event, run: &Run) -> Vec<Event> {
 }
 
 /// Counts as Terraform does: a replacement is one addition and one removal.
-fn counts(plan: &terraform::run::Plan) -> Counts {
-    use terraform::run::Action;
-    let mut counts = Counts::default();
+fn counts(plan: &terraform::run::TerraformPlan) -> PlanCounts {
+    use terraform::run::ResourceAction;
+    let mut counts = PlanCounts::default();
     for change in &plan.changes {
         match change.action {
-            Action::Create => counts.add += 1,
-            Action::Update => counts.change += 1,
-            Action::Delete => counts.remove += 1,
-            Action::Replace => {
+            ResourceAction::Create => counts.add += 1,
+            ResourceAction::Update => counts.change += 1,
+            ResourceAction::Delete => counts.remove += 1,
+            ResourceAction::Replace => {
                 counts.add += 1;
                 counts.remove += 1;
             }
-            Action::Read | Action::Nothing => {}
+            ResourceAction::Read | ResourceAction::Nothing => {}
         }
     }
     counts
 }
 
-fn is_error(finding: &terraform::Finding) -> bool {
-    finding.severity == terraform::generate::Severity::Error
+fn is_error(finding: &terraform::TerraformFinding) -> bool {
+    finding.severity == terraform::generate::TerraformFindingSeverity::Error
 }
 
 /// The path of the log, relative to the workspace.

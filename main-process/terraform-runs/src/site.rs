@@ -3,24 +3,25 @@
 
 use super::{
     drafts::BoardDraft,
-    ground::WorkspaceGround,
     history,
     kept_plan::KeptPlan,
     lines::{LineRequest, RunOutput, read_log},
     request_plan,
-    trial::{self, About, TrialReservation},
-    user::UserFolders,
+    trial::{self, PlannedProposal, TrialReservation},
+    user::TerraformUserSettings,
     views,
+    workspace_ground::WorkspaceGround,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
 use processes::ProgramSpawner;
 use shared_protocol::{
-    Board, BoardId, Code, Refusal,
+    Board, BoardId, Refusal, RefusalCode,
     request::Responder,
     terraform::{
-        BoardTerraform, Finding, PlanChange, PlanState, PlanView, RunId, RunLine, RunOperation, RunState,
-        RunView, TerraformAnswer, TerraformView, TrialView,
+        BoardTerraformView, PlanChange, PlanState, PlanView, TerraformFindingView, TerraformOperation,
+        TerraformResponse, TerraformRunId, TerraformRunLine, TerraformRunState, TerraformRunView,
+        TerraformView, TrialPlanView,
     },
 };
 use std::{
@@ -32,7 +33,9 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use terraform::run::{Event, Program, RunError, Runs, Scratch, Stream, Tracker};
+use terraform::run::{
+    OutputStream, RunError, RunEvent, RunTracker, TerraformProgram, TerraformRunner, TrialFolder,
+};
 
 /// The number of runs of a board in the history; as many logs are kept.
 const MAX_RUNS_PER_BOARD: usize = 20;
@@ -44,8 +47,8 @@ const LINE_WAIT: Duration = Duration::from_secs(1);
 
 pub(super) struct TerraformSite {
     pub(super) files: Arc<WorkspaceFiles>,
-    pub(super) runs: Runs,
-    pub(super) user: Arc<UserFolders>,
+    pub(super) runs: TerraformRunner,
+    pub(super) user: Arc<TerraformUserSettings>,
     state: Mutex<SiteState>,
     closed: AtomicBool,
     /// Each run holds a clone; `all_ended` disconnects with the last one.
@@ -57,17 +60,17 @@ pub(super) struct TerraformSite {
 struct SiteState {
     program: Option<Result<String, String>>,
     is_searched: bool,
-    programs: BTreeMap<Option<String>, Program>,
+    programs: BTreeMap<Option<String>, TerraformProgram>,
     boards: BTreeMap<BoardId, BoardRuns>,
-    runs: BTreeMap<RunId, RunRecord>,
+    runs: BTreeMap<TerraformRunId, RunRecord>,
     /// The runs that plan proposals.
-    trials: BTreeMap<RunId, TrialRun>,
+    trials: BTreeMap<TerraformRunId, TrialRun>,
     is_trying: bool,
 }
 
 struct TrialRun {
-    about: About,
-    tracker: Tracker,
+    about: PlannedProposal,
+    tracker: RunTracker,
     changes: Option<Vec<PlanChange>>,
     more_changes: u64,
 }
@@ -75,9 +78,9 @@ struct TrialRun {
 #[derive(Default)]
 struct BoardRuns {
     /// The last run, which may be going on.
-    run: Option<RunId>,
+    run: Option<TerraformRunId>,
     is_starting: bool,
-    tracker: Tracker,
+    tracker: RunTracker,
     /// The state file that the tracker started from.
     state_file: Option<String>,
     plan: Option<Arc<KeptPlan>>,
@@ -88,7 +91,7 @@ struct BoardRuns {
 }
 
 struct RunRecord {
-    view: RunView,
+    view: TerraformRunView,
     log: PathBuf,
     lines: RunOutput,
     cancel: Arc<AtomicBool>,
@@ -98,7 +101,7 @@ struct RunRecord {
 
 impl RunRecord {
     fn is_going_on(&self) -> bool {
-        matches!(self.view.state, RunState::Running | RunState::Cancelling)
+        matches!(self.view.state, TerraformRunState::Running | TerraformRunState::Cancelling)
     }
 }
 
@@ -123,11 +126,11 @@ impl TerraformSite {
     pub(super) fn open(
         ground: &WorkspaceGround,
         spawner: Arc<dyn ProgramSpawner>,
-        user: Arc<UserFolders>,
+        user: Arc<TerraformUserSettings>,
     ) -> Self {
-        let runs = Runs::new(spawner, &ground.files.state_folder());
+        let runs = TerraformRunner::new(spawner, &ground.files.state_folder());
         let mut state = SiteState::default();
-        let mut found: Vec<(PathBuf, RunView)> =
+        let mut found: Vec<(PathBuf, TerraformRunView)> =
             ground.boards().flat_map(|board| history::load(&runs, board)).collect();
         found.sort_by_key(|(_, run)| run.started);
         for (id, (log, mut view)) in (1..).zip(found) {
@@ -140,22 +143,22 @@ impl TerraformSite {
         // Shown until the next run of the board.
         for board in state.boards.values_mut() {
             let last = board.run.and_then(|run| state.runs.get(&run)).map(|record| &record.view);
-            board.interrupted = last.filter(|run| run.state == RunState::Interrupted).map(|run| {
+            board.interrupted = last.filter(|run| run.state == TerraformRunState::Interrupted).map(|run| {
                 format!(
                     "The last run ({}) was interrupted when Draftboard ended. Its log is {}; plan to see what exists \
                      now.",
-                    run.operation.word(),
+                    run.operation.as_str(),
                     run.log
                 )
             });
         }
-        if let Err(error) = Scratch::clear(&ground.files.state_folder()) {
+        if let Err(error) = TrialFolder::remove_leftovers(&ground.files.state_folder()) {
             tracing::warn!(%error, "files of a plan of a proposal could not be removed");
         }
         if let Err(error) = request_plan::clear(&user.plans, ground.files.root()) {
             tracing::warn!(%error, "plans of earlier requests could not be removed");
         }
-        for cut in runs.interrupted() {
+        for cut in runs.take_interrupted() {
             tracing::warn!(board = cut.board, operation = cut.operation, log = %cut.log.display(), "a run was interrupted");
         }
         let (alive, all_ended) = bounded(0);
@@ -196,12 +199,12 @@ impl TerraformSite {
     // ---- the program ------------------------------------------------------------------------------------------------
 
     /// The program to run and its version. The user's settings choose it, never the workspace.
-    pub(super) fn program(&self, spawner: &dyn ProgramSpawner) -> Result<Program, Refusal> {
+    pub(super) fn program(&self, spawner: &dyn ProgramSpawner) -> Result<TerraformProgram, Refusal> {
         let key = self.user.program()?;
         if let Some(known) = self.lock().programs.get(&key) {
             return Ok(known.clone());
         }
-        let found = Program::find(spawner, key.as_deref(), std::env::var_os("PATH").as_deref());
+        let found = TerraformProgram::find(spawner, key.as_deref(), std::env::var_os("PATH").as_deref());
         let mut state = self.lock();
         state.program =
             Some(found.as_ref().map(|program| program.version.clone()).map_err(ToString::to_string));
@@ -228,7 +231,7 @@ impl TerraformSite {
         if is_busy || board.state_file.as_ref() == Some(&text) {
             return false;
         }
-        let is_read = board.tracker.take_state_file(&text, &draft.generated);
+        let is_read = board.tracker.load_state_file(&text, &draft.generated);
         board.state_file = Some(text);
         is_read
     }
@@ -252,7 +255,7 @@ impl TerraformSite {
         let mut state = self.lock();
         if state.is_busy(board.id) {
             let message = format!("A run is going on for {}.", board.name);
-            return Err(Refusal::new(Code::Conflict, message).hint("Wait for it, or cancel it."));
+            return Err(Refusal::new(RefusalCode::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.boards.entry(board.id).or_default().is_starting = true;
         Ok(BoardReservation { site: Some(Arc::clone(self)), board: board.id })
@@ -262,7 +265,7 @@ impl TerraformSite {
     pub(super) fn refuse_busy(&self, board: BoardId) -> Result<(), Refusal> {
         match self.lock().is_busy(board) {
             false => Ok(()),
-            true => Err(Refusal::new(Code::Conflict, "A run is going on for this board.")
+            true => Err(Refusal::new(RefusalCode::Conflict, "A run is going on for this board.")
                 .hint("Wait for it or cancel it, then decide.")),
         }
     }
@@ -288,7 +291,9 @@ impl TerraformSite {
         let plan = self.lock().boards.get(&draft.board.id).and_then(|board| board.plan.clone());
         match plan {
             Some(plan) => plan.check(draft),
-            None => Err(Refusal::new(Code::NotFound, "There is no plan to apply.").hint("Plan first.")),
+            None => {
+                Err(Refusal::new(RefusalCode::NotFound, "There is no plan to apply.").hint("Plan first."))
+            }
         }
     }
 
@@ -299,13 +304,13 @@ impl TerraformSite {
         draft: &BoardDraft,
         log: PathBuf,
         state_file: Option<String>,
-        view: RunView,
-    ) -> (RunId, Arc<AtomicBool>) {
+        view: TerraformRunView,
+    ) -> (TerraformRunId, Arc<AtomicBool>) {
         reserved.site = None;
         let mut state = self.lock();
         let state = &mut *state;
         let id = state.runs.last_key_value().map_or(1, |(last, _)| last + 1);
-        let view = RunView { id, ..view };
+        let view = TerraformRunView { id, ..view };
         let board = state.boards.entry(view.board).or_default();
         if let Some(before) = board.run.replace(id).and_then(|before| state.runs.get_mut(&before)) {
             before.lines.drop_kept();
@@ -315,19 +320,21 @@ impl TerraformSite {
         // A plan is applied once, and the next plan overwrites it.
         let total =
             board.plan.as_ref().map(|plan| plan.view.counts).map(|all| all.add + all.change + all.remove);
-        let applies_own = view.operation == RunOperation::ApplyPlan && view.requested_by.is_none();
+        let applies_own = view.operation == TerraformOperation::ApplyPlan && view.requested_by.is_none();
         let total = total.filter(|_| applies_own);
         // A plan of a request has a file of its own.
         let is_request = view.requested_by.is_some()
-            && matches!(view.operation, RunOperation::Plan | RunOperation::PlanDestroy);
-        let leaves_plan =
-            matches!(view.operation, RunOperation::Init | RunOperation::Validate | RunOperation::Drift);
+            && matches!(view.operation, TerraformOperation::Plan | TerraformOperation::PlanDestroy);
+        let leaves_plan = matches!(
+            view.operation,
+            TerraformOperation::Init | TerraformOperation::Validate | TerraformOperation::Drift
+        );
         if !is_request && !leaves_plan {
             board.plan = None;
         }
         board.tracker.begin_run();
         if let Some(text) = state_file {
-            board.tracker.take_state_file(&text, &draft.generated);
+            board.tracker.load_state_file(&text, &draft.generated);
             board.state_file = Some(text);
         }
         let cancel = Arc::new(AtomicBool::new(self.is_closed()));
@@ -338,7 +345,8 @@ impl TerraformSite {
         let is_old = |record: &&RunRecord| {
             record.view.board == of_board && !state.trials.contains_key(&record.view.id)
         };
-        let old: Vec<RunId> = state.runs.values().filter(is_old).map(|record| record.view.id).collect();
+        let old: Vec<TerraformRunId> =
+            state.runs.values().filter(is_old).map(|record| record.view.id).collect();
         for id in old.iter().rev().skip(MAX_RUNS_PER_BOARD) {
             state.runs.remove(id);
         }
@@ -348,10 +356,10 @@ impl TerraformSite {
     /// Records events of a run. Returns the number of the first new line, and the new lines.
     pub(super) fn record_events(
         &self,
-        run: RunId,
-        events: &[Event],
+        run: TerraformRunId,
+        events: &[RunEvent],
         draft: &BoardDraft,
-    ) -> (u64, Vec<RunLine>) {
+    ) -> (u64, Vec<TerraformRunLine>) {
         let mut state = self.lock();
         let SiteState { runs, boards, trials, .. } = &mut *state;
         let Some(record) = runs.get_mut(&run) else { return (0, Vec::new()) };
@@ -364,18 +372,18 @@ impl TerraformSite {
         let mut lines = Vec::new();
         for event in events {
             match event {
-                Event::Line { stream, text } => {
-                    let line = RunLine { error: *stream == Stream::Err, text: text.clone() };
+                RunEvent::Line { stream, text } => {
+                    let line = TerraformRunLine { error: *stream == OutputStream::Err, text: text.clone() };
                     record.lines.push(line.clone());
                     lines.push(line);
                 }
-                Event::Finished { .. } => record.done += 1,
-                Event::Summary { summary, .. } if record.total.is_none() => {
+                RunEvent::Finished { .. } => record.done += 1,
+                RunEvent::Summary { summary, .. } if record.total.is_none() => {
                     record.total = Some(summary.add + summary.change + summary.remove);
                 }
                 _ => {}
             }
-            tracker.take(event, &draft.generated, &draft.ground.snapshot);
+            tracker.apply_event(event, &draft.generated, &draft.ground.snapshot);
         }
         let view = &mut record.view;
         view.lines = record.lines.count();
@@ -388,7 +396,7 @@ impl TerraformSite {
     }
 
     /// Answers requests that wait for lines of this run.
-    pub(super) fn answer_waiting(&self, run: RunId) {
+    pub(super) fn answer_waiting(&self, run: TerraformRunId) {
         let (served, record) = {
             let mut state = self.lock();
             let Some(record) = state.runs.get_mut(&run) else { return };
@@ -408,28 +416,32 @@ impl TerraformSite {
     }
 
     pub(super) fn take_state(&self, state: &serde_json::Value, draft: &BoardDraft) {
-        self.lock().boards.entry(draft.board.id).or_default().tracker.take_state(state, &draft.generated);
+        self.lock().boards.entry(draft.board.id).or_default().tracker.load_state(state, &draft.generated);
     }
 
-    pub(super) fn ended(&self, run: RunId, ended: RunState) -> Option<(PathBuf, RunView)> {
+    pub(super) fn ended(
+        &self,
+        run: TerraformRunId,
+        ended: TerraformRunState,
+    ) -> Option<(PathBuf, TerraformRunView)> {
         let mut state = self.lock();
         let record = state.runs.get_mut(&run)?;
         record.view.state = ended;
         Some((record.log.clone(), record.view.clone()))
     }
 
-    pub(super) fn cancel(&self, run: RunId) -> Result<TerraformAnswer, Refusal> {
+    pub(super) fn cancel(&self, run: TerraformRunId) -> Result<TerraformResponse, Refusal> {
         let mut state = self.lock();
         let record = state.runs.get_mut(&run).ok_or_else(|| unknown(run))?;
         if !record.is_going_on() {
-            return Err(Refusal::new(Code::Conflict, "This run has ended already."));
+            return Err(Refusal::new(RefusalCode::Conflict, "This run has ended already."));
         }
-        record.view.state = RunState::Cancelling;
+        record.view.state = TerraformRunState::Cancelling;
         record.cancel.store(true, Ordering::Release);
-        Ok(TerraformAnswer::Cancelling)
+        Ok(TerraformResponse::Cancelling)
     }
 
-    pub(super) fn history(&self, board: BoardId) -> Vec<RunView> {
+    pub(super) fn history(&self, board: BoardId) -> Vec<TerraformRunView> {
         let state = self.lock();
         let is_own =
             |record: &&RunRecord| record.view.board == board && !state.trials.contains_key(&record.view.id);
@@ -447,7 +459,7 @@ impl TerraformSite {
         }
         if state.is_busy(board) {
             let message = "A run is going on for this board, and its state may be changing.";
-            return Err(Refusal::new(Code::Conflict, message).hint("Wait for it, or cancel it."));
+            return Err(Refusal::new(RefusalCode::Conflict, message).hint("Wait for it, or cancel it."));
         }
         state.is_trying = true;
         Ok(TrialReservation(Arc::clone(self)))
@@ -458,12 +470,16 @@ impl TerraformSite {
     }
 
     /// Records a started plan of a proposal. Returns its number and its cancel flag.
-    pub(super) fn trial_started(&self, about: About, view: RunView) -> (RunId, Arc<AtomicBool>) {
+    pub(super) fn trial_started(
+        &self,
+        about: PlannedProposal,
+        view: TerraformRunView,
+    ) -> (TerraformRunId, Arc<AtomicBool>) {
         let mut state = self.lock();
         let id = state.runs.last_key_value().map_or(1, |(last, _)| last + 1);
         let cancel = Arc::new(AtomicBool::new(self.is_closed()));
         let record = RunRecord {
-            view: RunView { id, ..view },
+            view: TerraformRunView { id, ..view },
             log: PathBuf::new(),
             lines: RunOutput::default(),
             cancel: Arc::clone(&cancel),
@@ -471,7 +487,7 @@ impl TerraformSite {
             done: 0,
         };
         state.runs.insert(id, record);
-        let trial = TrialRun { about, tracker: Tracker::default(), changes: None, more_changes: 0 };
+        let trial = TrialRun { about, tracker: RunTracker::default(), changes: None, more_changes: 0 };
         state.trials.insert(id, trial);
         while state.trials.len() > MAX_TRIALS
             && let Some((old, _)) = state.trials.pop_first()
@@ -482,13 +498,18 @@ impl TerraformSite {
     }
 
     /// Records the step of a plan of a proposal.
-    pub(super) fn trial_step(&self, run: RunId, operation: RunOperation) {
+    pub(super) fn trial_step(&self, run: TerraformRunId, operation: TerraformOperation) {
         if let Some(record) = self.lock().runs.get_mut(&run) {
             record.view.operation = operation;
         }
     }
 
-    pub(super) fn trial_ended(&self, run: RunId, ended: RunState, changes: Option<(Vec<PlanChange>, u64)>) {
+    pub(super) fn trial_ended(
+        &self,
+        run: TerraformRunId,
+        ended: TerraformRunState,
+        changes: Option<(Vec<PlanChange>, u64)>,
+    ) {
         let mut state = self.lock();
         let SiteState { runs, trials, .. } = &mut *state;
         if let (Some(record), Some(trial)) = (runs.get_mut(&run), trials.get_mut(&run)) {
@@ -502,7 +523,7 @@ impl TerraformSite {
     // ---- lines ------------------------------------------------------------------------------------------------------
 
     /// Responds with the lines from a number on. A request for lines to come waits a moment while the run goes on.
-    pub(super) fn lines(&self, run: RunId, from: u64, responder: Responder<TerraformAnswer>) {
+    pub(super) fn lines(&self, run: TerraformRunId, from: u64, responder: Responder<TerraformResponse>) {
         let too_many = {
             let mut state = self.lock();
             match state.runs.get_mut(&run) {
@@ -517,26 +538,26 @@ impl TerraformSite {
         }
     }
 
-    fn lines_now(&self, run: RunId, from: u64) -> Result<TerraformAnswer, Refusal> {
+    fn lines_now(&self, run: TerraformRunId, from: u64) -> Result<TerraformResponse, Refusal> {
         let (view, log, lines) = {
             let state = self.lock();
             let record = state.runs.get(&run).ok_or_else(|| unknown(run))?;
             (record.view.clone(), record.log.clone(), record.lines.from(from))
         };
         let lines = lines.unwrap_or_else(|| read_log(&log, from));
-        Ok(TerraformAnswer::Lines { run: view, lines })
+        Ok(TerraformResponse::Lines { run: view, lines })
     }
 
     // ---- views ------------------------------------------------------------------------------------------------------
 
-    pub(super) fn plan(&self, board: BoardId) -> TerraformAnswer {
+    pub(super) fn plan(&self, board: BoardId) -> TerraformResponse {
         let state = self.lock();
         let board = state.boards.get(&board);
         let view = board.and_then(|board| {
             let plan = board.plan.as_ref()?;
             Some(Box::new(PlanView { outdated: board.is_plan_outdated, ..plan.view.clone() }))
         });
-        TerraformAnswer::Plan(view)
+        TerraformResponse::Plan(view)
     }
 
     /// The kept plans, to compare with the boards.
@@ -559,7 +580,7 @@ impl TerraformSite {
             ground.snapshot.board(*id)?;
             Some(board.view(*id, &state.runs, ground))
         };
-        let trial = |(id, trial): (&RunId, &TrialRun)| Some(trial.view(&state.runs.get(id)?.view));
+        let trial = |(id, trial): (&TerraformRunId, &TrialRun)| Some(trial.view(&state.runs.get(id)?.view));
         TerraformView {
             program: state.program.clone(),
             boards: state.boards.iter().filter_map(known).collect(),
@@ -579,10 +600,10 @@ impl SiteState {
 }
 
 impl TrialRun {
-    fn view(&self, run: &RunView) -> TrialView {
-        let About { proposal, version, hash, over } = self.about;
+    fn view(&self, run: &TerraformRunView) -> TrialPlanView {
+        let PlannedProposal { proposal, version, hash, over } = self.about;
         let complaints = self.tracker.diagnostics.iter().take(MAX_FINDINGS).map(views::diagnostic_finding);
-        TrialView {
+        TrialPlanView {
             run: run.clone(),
             proposal,
             version,
@@ -599,16 +620,16 @@ impl BoardRuns {
     fn view(
         &self,
         id: BoardId,
-        runs: &BTreeMap<RunId, RunRecord>,
+        runs: &BTreeMap<TerraformRunId, RunRecord>,
         ground: &WorkspaceGround,
-    ) -> BoardTerraform {
+    ) -> BoardTerraformView {
         let is_there = |node: &shared_protocol::NodeId| ground.snapshot.node(*node).is_some();
         let statuses = self.tracker.statuses().filter(|(node, _)| is_there(node));
         let drifted = self.tracker.drifted.iter().filter(|(node, _)| is_there(node));
         let planned = self.plan.as_ref().filter(|_| !self.is_plan_outdated).map(|plan| plan.nodes.clone());
-        let findings: Vec<Finding> =
+        let findings: Vec<TerraformFindingView> =
             self.tracker.diagnostics.iter().take(MAX_FINDINGS).map(views::diagnostic_finding).collect();
-        BoardTerraform {
+        BoardTerraformView {
             board: id,
             run: self.run.and_then(|run| runs.get(&run)).map(|record| record.view.clone()),
             statuses: statuses.collect(),
@@ -624,23 +645,23 @@ impl BoardRuns {
     }
 }
 
-fn unknown(run: RunId) -> Refusal {
-    Refusal::new(Code::NotFound, format!("There is no run {run}."))
+fn unknown(run: TerraformRunId) -> Refusal {
+    Refusal::new(RefusalCode::NotFound, format!("There is no run {run}."))
         .hint("The history lists the runs that are kept.")
 }
 
 /// The refusal of a run that did not start.
 pub(super) fn refusal(error: &RunError) -> Refusal {
     let code = match error {
-        RunError::NotFound { .. } | RunError::NotAProgram { .. } | RunError::NoPlan => Code::NotFound,
-        RunError::Busy { .. } => Code::Conflict,
-        RunError::ConfirmationRequired { .. } => Code::ConfirmationRequired,
-        RunError::TooSlow { .. } => Code::Timeout,
-        RunError::TooMuch { .. } => Code::LimitExceeded,
+        RunError::NotFound { .. } | RunError::NotAProgram { .. } | RunError::NoPlan => RefusalCode::NotFound,
+        RunError::Busy { .. } => RefusalCode::Conflict,
+        RunError::ConfirmationRequired { .. } => RefusalCode::ConfirmationRequired,
+        RunError::TooSlow { .. } => RefusalCode::Timeout,
+        RunError::TooMuch { .. } => RefusalCode::LimitExceeded,
         RunError::Start { .. } | RunError::Files { .. } | RunError::Path(_) | RunError::Plan(_) => {
-            Code::StorageError
+            RefusalCode::StorageError
         }
-        RunError::NoTrial(_) => Code::BadRequest,
+        RunError::NoTrial(_) => RefusalCode::BadRequest,
     };
     Refusal::new(code, error.to_string())
 }

@@ -1,19 +1,20 @@
 //! Real runs, as window and terminals request them. Terraform's own `terraform_data` needs no cloud.
 
 use super::{
-    Around, Link, Told, UserFolders, ground::WorkspaceGround, request_plan::PlanFile, site::TerraformSite,
-    start,
+    TerraformEvent, TerraformEvents, TerraformHandle, TerraformUserSettings, request_plan::PlanFile,
+    site::TerraformSite, start, workspace_ground::WorkspaceGround,
 };
 use authority::Snapshot;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use journal::Journal;
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Code, Command, Document, ElementId, NodeId, ProposalId, Refusal,
-    messages::Applied,
+    Actor, ActorKind, BoardId, Command, ElementId, GraphDocument, NodeId, ProposalId, Refusal, RefusalCode,
+    messages::AppliedCommand,
     request::Responder,
     terraform::{
-        BoardTerraform, CostView, Counts, Deployment, HclView, PlanState, PlanView, PlannedAction, RunId,
-        RunLine, RunOperation, RunState, RunView, TerraformAnswer, TerraformRequest, TerraformView,
+        BoardTerraformView, CostView, DeploymentState, HclView, PlanCounts, PlanState, PlanView,
+        PlannedAction, TerraformOperation, TerraformRequest, TerraformResponse, TerraformRunId,
+        TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
     },
 };
 use std::{
@@ -22,7 +23,7 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use workspace::{Mutation, Template, Workspace, create, now};
+use workspace::{Mutation, Workspace, WorkspaceTemplate, create, now};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -42,17 +43,17 @@ fn has_program() -> bool {
 struct WriterFixture {
     /// Taken when the test closes the workspace.
     workspace: Mutex<Option<Workspace>>,
-    handle: Link,
-    published: Sender<Told>,
+    handle: TerraformHandle,
+    published: Sender<TerraformEvent>,
 }
 
-impl Around for WriterFixture {
-    fn tell(&self, told: Told) {
+impl TerraformEvents for WriterFixture {
+    fn tell(&self, told: TerraformEvent) {
         // A test that has ended takes nothing any more.
         let _ = self.published.send(told);
     }
 
-    fn apply(&self, mutation: Mutation, actor: Actor) -> Result<Applied, Refusal> {
+    fn apply(&self, mutation: Mutation, actor: Actor) -> Result<AppliedCommand, Refusal> {
         let mut workspace = self.workspace.lock().unwrap();
         let workspace = workspace.as_mut().unwrap();
         let (applied, _) = workspace.execute(&mutation, &actor, now())?;
@@ -67,10 +68,10 @@ struct Bench {
     worker: Option<JoinHandle<()>>,
     root: PathBuf,
     _folder: tempfile::TempDir,
-    published: Receiver<Told>,
+    published: Receiver<TerraformEvent>,
     board: BoardId,
     view: TerraformView,
-    lines: Vec<(RunId, u64, RunLine, Instant)>,
+    lines: Vec<(TerraformRunId, u64, TerraformRunLine, Instant)>,
 }
 
 impl Drop for Bench {
@@ -85,14 +86,14 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
         let board = BoardId::from_bits(7);
-        create(&root, Template::Blank, board).unwrap();
+        create(&root, WorkspaceTemplate::Blank, board).unwrap();
         let workspace = Workspace::open(&root, now()).unwrap();
-        let (handle, orders) = Link::new();
+        let (handle, orders) = TerraformHandle::new();
         handle.show(&workspace);
         let (publish, published) = bounded(10_000);
         let workspace = Mutex::new(Some(workspace));
         let writer = Arc::new(WriterFixture { workspace, handle: handle.clone(), published: publish });
-        let events: Arc<dyn Around> = Arc::<WriterFixture>::clone(&writer);
+        let events: Arc<dyn TerraformEvents> = Arc::<WriterFixture>::clone(&writer);
         let worker =
             start(handle, orders, events, Arc::new(processes::ProcessGroupSpawner), user(folder.path()))
                 .unwrap();
@@ -110,7 +111,7 @@ impl Bench {
         Journal::open(&self.root.join(".draftboard")).unwrap().verify().expect("the chain holds");
     }
 
-    fn mutate(&self, mutation: Mutation) -> Applied {
+    fn mutate(&self, mutation: Mutation) -> AppliedCommand {
         self.writer.apply(mutation, actor()).unwrap()
     }
 
@@ -119,11 +120,11 @@ impl Bench {
         self.mutate(Mutation::Run(Box::new(command))).created
     }
 
-    fn document(&self) -> Document {
+    fn document(&self) -> GraphDocument {
         self.writer.workspace.lock().unwrap().as_ref().unwrap().snapshot().to_document()
     }
 
-    fn send(&self, request: TerraformRequest) -> Receiver<Result<TerraformAnswer, Refusal>> {
+    fn send(&self, request: TerraformRequest) -> Receiver<Result<TerraformResponse, Refusal>> {
         let (done, answered) = bounded(1);
         let responder = Responder::new(move |result| drop(done.send(result)));
         self.writer.handle.request(request, actor(), responder);
@@ -144,14 +145,14 @@ impl Bench {
         self.edit(&format!(r#"{{"updateNode":{{"node":"{node}","set":{{"{key}":{value}}}}}}}"#));
     }
 
-    fn ask(&self, request: TerraformRequest) -> Result<TerraformAnswer, Refusal> {
+    fn ask(&self, request: TerraformRequest) -> Result<TerraformResponse, Refusal> {
         self.send(request).recv_timeout(PATIENCE).unwrap()
     }
 
-    fn start(&self, operation: RunOperation) -> Result<RunId, Refusal> {
+    fn start(&self, operation: TerraformOperation) -> Result<TerraformRunId, Refusal> {
         let (board, confirmed) = (self.board, operation.needs_confirmation());
         match self.ask(TerraformRequest::Run { board, operation, confirmed, secrets: Vec::new() })? {
-            TerraformAnswer::Started { run } => Ok(run),
+            TerraformResponse::Started { run } => Ok(run),
             other => panic!("{other:?}"),
         }
     }
@@ -162,8 +163,8 @@ impl Bench {
         while !is_so(self) {
             let left = PATIENCE.saturating_sub(start.elapsed());
             match self.published.recv_timeout(left) {
-                Ok(Told::View(view)) => self.view = *view,
-                Ok(Told::Lines { run, first, lines }) => {
+                Ok(TerraformEvent::View(view)) => self.view = *view,
+                Ok(TerraformEvent::Lines { run, first, lines }) => {
                     let now = Instant::now();
                     self.lines.extend((first..).zip(lines).map(|(number, line)| (run, number, line, now)));
                 }
@@ -172,44 +173,45 @@ impl Bench {
         }
     }
 
-    fn seen(&self) -> Option<&BoardTerraform> {
+    fn seen(&self) -> Option<&BoardTerraformView> {
         self.view.boards.iter().find(|board| board.board == self.board)
     }
 
-    fn last_run(&self) -> Option<&RunView> {
+    fn last_run(&self) -> Option<&TerraformRunView> {
         self.seen()?.run.as_ref()
     }
 
-    fn status(&self, node: NodeId) -> Option<Deployment> {
+    fn status(&self, node: NodeId) -> Option<DeploymentState> {
         self.seen()?.statuses.iter().find(|(id, _)| *id == node).map(|(_, status)| *status)
     }
 
-    fn run_to_end(&mut self, operation: RunOperation) -> RunView {
+    fn run_to_end(&mut self, operation: TerraformOperation) -> TerraformRunView {
         let run = self.start(operation).unwrap();
         self.until("the end of a run", |bench| {
             bench.last_run().is_some_and(|last| {
-                last.id == run && !matches!(last.state, RunState::Running | RunState::Cancelling)
+                last.id == run
+                    && !matches!(last.state, TerraformRunState::Running | TerraformRunState::Cancelling)
             })
         });
         self.last_run().unwrap().clone()
     }
 
-    fn succeed(&mut self, operation: RunOperation) -> RunView {
+    fn succeed(&mut self, operation: TerraformOperation) -> TerraformRunView {
         let run = self.run_to_end(operation);
-        assert!(matches!(run.state, RunState::Succeeded { .. }), "{run:?} {:#?}", self.lines);
+        assert!(matches!(run.state, TerraformRunState::Succeeded { .. }), "{run:?} {:#?}", self.lines);
         run
     }
 
     fn hcl(&self) -> HclView {
         match self.ask(TerraformRequest::Hcl { board: self.board }).unwrap() {
-            TerraformAnswer::Hcl(view) => *view,
+            TerraformResponse::Hcl(view) => *view,
             other => panic!("{other:?}"),
         }
     }
 
     fn plan(&self) -> Option<PlanView> {
         match self.ask(TerraformRequest::Plan { board: self.board }).unwrap() {
-            TerraformAnswer::Plan(plan) => plan.map(|plan| *plan),
+            TerraformResponse::Plan(plan) => plan.map(|plan| *plan),
             other => panic!("{other:?}"),
         }
     }
@@ -223,66 +225,66 @@ fn a_whole_life_as_the_window_sees_it() {
     let mut bench = Bench::new();
     let first = bench.add("first", r#"{"input":"one"}"#);
     let second = bench.add("second", r#"{"triggers_replace":["a"]}"#);
-    bench.succeed(RunOperation::Init);
-    bench.succeed(RunOperation::Validate);
+    bench.succeed(TerraformOperation::Init);
+    bench.succeed(TerraformOperation::Validate);
     assert!(bench.view.program.as_ref().unwrap().is_ok());
 
-    let planned = bench.succeed(RunOperation::Plan);
-    assert_eq!(planned.summary, Some(Counts { add: 2, change: 0, remove: 0 }));
+    let planned = bench.succeed(TerraformOperation::Plan);
+    assert_eq!(planned.summary, Some(PlanCounts { add: 2, change: 0, remove: 0 }));
     let seen = bench.seen().unwrap();
     assert_eq!(seen.planned, sorted([(first, PlannedAction::Create), (second, PlannedAction::Create)]));
-    assert_eq!(seen.plan, PlanState::Ready(Counts { add: 2, change: 0, remove: 0 }));
-    assert_eq!(bench.status(first), Some(Deployment::Pending));
+    assert_eq!(seen.plan, PlanState::Ready(PlanCounts { add: 2, change: 0, remove: 0 }));
+    assert_eq!(bench.status(first), Some(DeploymentState::Pending));
 
     // A plan is for the board it was made of, also when that comes back.
     bench.set(first, "input", r#""two""#);
     bench.until("outdated", |bench| matches!(bench.seen().unwrap().plan, PlanState::Outdated(_)));
     assert!(bench.plan().unwrap().outdated);
-    assert_eq!(bench.start(RunOperation::ApplyPlan).unwrap_err().code, Code::Stale);
+    assert_eq!(bench.start(TerraformOperation::ApplyPlan).unwrap_err().code, RefusalCode::Stale);
     bench.mutate(Mutation::Undo);
     bench.until("fits again", |bench| matches!(bench.seen().unwrap().plan, PlanState::Ready(_)));
 
-    let applied = bench.succeed(RunOperation::ApplyPlan);
+    let applied = bench.succeed(TerraformOperation::ApplyPlan);
     assert_eq!(applied.progress, Some((2, 2)));
     assert_eq!(
         (bench.status(first), bench.status(second)),
-        (Some(Deployment::Created), Some(Deployment::Created))
+        (Some(DeploymentState::Created), Some(DeploymentState::Created))
     );
     assert_eq!(bench.seen().unwrap().plan, PlanState::None);
-    assert_eq!(bench.start(RunOperation::ApplyPlan).unwrap_err().code, Code::NotFound);
+    assert_eq!(bench.start(TerraformOperation::ApplyPlan).unwrap_err().code, RefusalCode::NotFound);
 
     bench.set(first, "input", r#""two""#);
     bench.set(second, "triggers_replace", r#"["b"]"#);
-    bench.succeed(RunOperation::Plan);
+    bench.succeed(TerraformOperation::Plan);
     let plan = bench.plan().unwrap();
-    assert_eq!(plan.counts, Counts { add: 1, change: 1, remove: 1 });
+    assert_eq!(plan.counts, PlanCounts { add: 1, change: 1, remove: 1 });
     let change = plan.changes.iter().find(|change| change.node == Some(first)).unwrap();
     let input = change.attributes.iter().find(|attribute| attribute.path == "input").unwrap();
     assert_eq!((input.before.as_deref(), input.after.as_deref()), (Some("one"), Some("two")));
     let change = plan.changes.iter().find(|change| change.node == Some(second)).unwrap();
     assert_eq!(change.action, PlannedAction::Replace);
     assert_eq!(change.reason.as_deref(), Some("it cannot be changed in place"));
-    bench.succeed(RunOperation::Apply);
+    bench.succeed(TerraformOperation::Apply);
 
-    bench.succeed(RunOperation::Destroy);
+    bench.succeed(TerraformOperation::Destroy);
     assert_eq!(
         (bench.status(first), bench.status(second)),
-        (Some(Deployment::Destroyed), Some(Deployment::Destroyed))
+        (Some(DeploymentState::Destroyed), Some(DeploymentState::Destroyed))
     );
-    let TerraformAnswer::History(history) =
+    let TerraformResponse::History(history) =
         bench.ask(TerraformRequest::History { board: bench.board }).unwrap()
     else {
         panic!()
     };
-    let operations: Vec<RunOperation> = history.iter().rev().map(|run| run.operation).collect();
+    let operations: Vec<TerraformOperation> = history.iter().rev().map(|run| run.operation).collect();
     let expected = [
-        RunOperation::Init,
-        RunOperation::Validate,
-        RunOperation::Plan,
-        RunOperation::ApplyPlan,
-        RunOperation::Plan,
-        RunOperation::Apply,
-        RunOperation::Destroy,
+        TerraformOperation::Init,
+        TerraformOperation::Validate,
+        TerraformOperation::Plan,
+        TerraformOperation::ApplyPlan,
+        TerraformOperation::Plan,
+        TerraformOperation::Apply,
+        TerraformOperation::Destroy,
     ];
     assert_eq!(operations, expected);
     // The pushed lines are those that can be requested; of an older run too, from its log.
@@ -293,7 +295,7 @@ fn a_whole_life_as_the_window_sees_it() {
             .filter(|(id, ..)| *id == run.id)
             .map(|(_, _, line, _)| line.text.as_str())
             .collect();
-        let TerraformAnswer::Lines { lines, .. } =
+        let TerraformResponse::Lines { lines, .. } =
             bench.ask(TerraformRequest::Lines { run: run.id, from: 0 }).unwrap()
         else {
             panic!()
@@ -309,9 +311,9 @@ fn actor() -> Actor {
     Actor::new(ActorKind::Terminal, "test")
 }
 
-fn user(folder: &Path) -> UserFolders {
+fn user(folder: &Path) -> TerraformUserSettings {
     let (settings, plans) = (folder.join("settings.toml"), folder.join("plans"));
-    UserFolders { settings, plans, read_program: |_| Ok(None) }
+    TerraformUserSettings { settings, plans, read_program: |_| Ok(None) }
 }
 
 fn sorted<const N: usize>(mut all: [(NodeId, PlannedAction); N]) -> Vec<(NodeId, PlannedAction)> {
@@ -328,14 +330,14 @@ fn each_line_reaches_the_window_soon_after_it_was_printed() {
     let command = "for n in 1 2 3 4 5 6 7 8; do date +printed-%s%N; sleep 0.15; done";
     let extra = format!("provisioner \"local-exec\" {{\n  command = \"{command}\"\n}}\n");
     bench.add("slow", &serde_json::json!({ "extra": extra }).to_string());
-    bench.succeed(RunOperation::Init);
-    let run = bench.start(RunOperation::Apply).unwrap();
+    bench.succeed(TerraformOperation::Init);
+    let run = bench.start(TerraformOperation::Apply).unwrap();
     // The clocks of both sides, tied to one another.
     let (at, clock) = (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap());
     bench.until("the end", |bench| {
         bench
             .last_run()
-            .is_some_and(|last| last.id == run && matches!(last.state, RunState::Succeeded { .. }))
+            .is_some_and(|last| last.id == run && matches!(last.state, TerraformRunState::Succeeded { .. }))
     });
     let mut delays = Vec::new();
     for (_, _, line, heard) in &bench.lines {
@@ -366,21 +368,21 @@ fn a_run_is_alone_on_its_board_and_can_be_cancelled() {
     let extra =
         format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
     let node = bench.add("slow", &serde_json::json!({ "extra": extra }).to_string());
-    bench.succeed(RunOperation::Init);
-    let run = bench.start(RunOperation::Apply).unwrap();
-    assert_eq!(bench.start(RunOperation::Plan).unwrap_err().code, Code::Conflict);
+    bench.succeed(TerraformOperation::Init);
+    let run = bench.start(TerraformOperation::Apply).unwrap();
+    assert_eq!(bench.start(TerraformOperation::Plan).unwrap_err().code, RefusalCode::Conflict);
     bench.until("the program's own child", |bench| {
         bench.lines.iter().any(|(.., line, _)| line.text.contains("started") && !line.text.contains("sleep"))
     });
-    bench.until("creating", |bench| bench.status(node) == Some(Deployment::Creating));
-    assert!(matches!(bench.ask(TerraformRequest::Cancel { run }), Ok(TerraformAnswer::Cancelling)));
+    bench.until("creating", |bench| bench.status(node) == Some(DeploymentState::Creating));
+    assert!(matches!(bench.ask(TerraformRequest::Cancel { run }), Ok(TerraformResponse::Cancelling)));
     bench.until("cancelled", |bench| {
-        bench.last_run().is_some_and(|last| matches!(last.state, RunState::Cancelled { .. }))
+        bench.last_run().is_some_and(|last| matches!(last.state, TerraformRunState::Cancelled { .. }))
     });
     assert!(!is_running(&marker.to_string()), "the program's own child is still there");
-    assert_eq!(bench.status(node), Some(Deployment::Failed));
+    assert_eq!(bench.status(node), Some(DeploymentState::Failed));
     let refused = bench.ask(TerraformRequest::Cancel { run });
-    assert_eq!(refused.unwrap_err().code, Code::Conflict);
+    assert_eq!(refused.unwrap_err().code, RefusalCode::Conflict);
 }
 
 fn is_running(word: &str) -> bool {
@@ -398,16 +400,16 @@ fn a_renamed_board_does_not_lose_its_state() {
     }
     let mut bench = Bench::new();
     let node = bench.add("first", "{}");
-    bench.succeed(RunOperation::Init);
-    bench.succeed(RunOperation::Apply);
+    bench.succeed(TerraformOperation::Init);
+    bench.succeed(TerraformOperation::Apply);
     bench.edit(r#"{"updateBoard":{"board":"infrastructure","name":"live"}}"#);
-    let refused = bench.start(RunOperation::Plan).unwrap_err();
+    let refused = bench.start(TerraformOperation::Plan).unwrap_err();
     assert!(refused.to_string().contains("terraform/infrastructure"), "{refused}");
     let folder = bench.root.join("terraform");
     std::fs::rename(folder.join("infrastructure"), folder.join("live")).unwrap();
-    let plan = bench.succeed(RunOperation::Plan);
-    assert_eq!(plan.summary, Some(Counts::default()));
-    assert_eq!(bench.status(node), Some(Deployment::Created));
+    let plan = bench.succeed(TerraformOperation::Plan);
+    assert_eq!(plan.summary, Some(PlanCounts::default()));
+    assert_eq!(bench.status(node), Some(DeploymentState::Created));
 }
 
 #[test]
@@ -419,7 +421,7 @@ fn files_are_shown_with_their_differences_and_written() {
     assert!(main.text.contains("\"first\"") && main.on_disk.as_deref() == Some(""));
     let span = view.spans.iter().find(|span| span.node == node).unwrap();
     assert!(main.text.lines().nth(span.first as usize - 1).unwrap().contains("first"));
-    let TerraformAnswer::Written { written, .. } =
+    let TerraformResponse::Written { written, .. } =
         bench.ask(TerraformRequest::Write { board: bench.board }).unwrap()
     else {
         panic!()
@@ -436,19 +438,19 @@ fn files_are_shown_with_their_differences_and_written() {
 fn what_needs_a_word_is_not_done_without_one() {
     let bench = Bench::new();
     bench.add("first", "{}");
-    for operation in RunOperation::ALL.into_iter().filter(|operation| operation.needs_confirmation()) {
+    for operation in TerraformOperation::ALL.into_iter().filter(|operation| operation.needs_confirmation()) {
         let request =
             TerraformRequest::Run { board: bench.board, operation, confirmed: false, secrets: Vec::new() };
-        assert_eq!(bench.ask(request).unwrap_err().code, Code::ConfirmationRequired);
+        assert_eq!(bench.ask(request).unwrap_err().code, RefusalCode::ConfirmationRequired);
     }
     let secrets = vec![("a b".to_owned(), "x".to_owned())];
     let request = TerraformRequest::Run {
         board: bench.board,
-        operation: RunOperation::Plan,
+        operation: TerraformOperation::Plan,
         confirmed: false,
         secrets,
     };
-    assert_eq!(bench.ask(request).unwrap_err().code, Code::BadRequest);
+    assert_eq!(bench.ask(request).unwrap_err().code, RefusalCode::BadRequest);
 }
 
 #[test]
@@ -457,7 +459,7 @@ fn prices_come_from_the_workspace_and_what_is_wrong_is_named() {
     bench.add("first", "{}");
     let cost = |bench: &Bench| -> Result<CostView, Refusal> {
         match bench.ask(TerraformRequest::Cost { board: bench.board })? {
-            TerraformAnswer::Cost(view) => Ok(*view),
+            TerraformResponse::Cost(view) => Ok(*view),
             other => panic!("{other:?}"),
         }
     };
@@ -484,19 +486,19 @@ fn a_folder_becomes_a_board_in_one_operation() {
     let import = |name: Option<&str>| {
         bench.ask(TerraformRequest::Import { path: path.clone(), name: name.map(str::to_owned) })
     };
-    let TerraformAnswer::Imported { board, .. } = import(None).unwrap() else { panic!() };
+    let TerraformResponse::Imported { board, .. } = import(None).unwrap() else { panic!() };
     let document = bench.document();
     assert_eq!(document.boards.iter().find(|known| known.id == board).unwrap().name.as_str(), "web-shop");
     assert_eq!(document.nodes.iter().filter(|node| node.board == board).count(), 1);
-    assert_eq!(import(Some("web-shop")).unwrap_err().code, Code::Conflict);
-    let TerraformAnswer::Imported { board: second, .. } = import(None).unwrap() else { panic!() };
+    assert_eq!(import(Some("web-shop")).unwrap_err().code, RefusalCode::Conflict);
+    let TerraformResponse::Imported { board: second, .. } = import(None).unwrap() else { panic!() };
     let document = bench.document();
     assert_eq!(document.boards.iter().find(|known| known.id == second).unwrap().name.as_str(), "web-shop-2");
     bench.mutate(Mutation::Undo);
     bench.mutate(Mutation::Undo);
     assert_eq!(bench.document().boards.len(), 1);
     let missing = TerraformRequest::Import { path: "/nowhere".to_owned(), name: None };
-    assert_eq!(bench.ask(missing).unwrap_err().code, Code::NotFound);
+    assert_eq!(bench.ask(missing).unwrap_err().code, RefusalCode::NotFound);
     bench.finish();
 }
 
@@ -512,7 +514,7 @@ fn settings_of_an_import_join_the_projects_own() {
     std::fs::write(&config, &before).unwrap();
     let request =
         TerraformRequest::Import { path: folder.path().display().to_string(), name: Some("shop".to_owned()) };
-    let TerraformAnswer::Imported { notes, .. } = bench.ask(request).unwrap() else { panic!() };
+    let TerraformResponse::Imported { notes, .. } = bench.ask(request).unwrap() else { panic!() };
     let after = std::fs::read_to_string(&config).unwrap();
     assert!(after.starts_with(before.trim_end()), "{after}");
     assert!(after.contains("[infrastructure.boards.shop]"), "{after} {notes:#?}");
@@ -532,12 +534,12 @@ fn projects_bring_their_settings_each_for_its_own_board() {
         std::fs::copy(entry.path().join("project.tstudio"), project.join("project.tstudio")).unwrap();
         std::fs::copy(entry.path().join("main.json"), project.join("diagrams/main.json")).unwrap();
         let request = TerraformRequest::Import { path: project.display().to_string(), name: None };
-        let TerraformAnswer::Imported { board, notes, .. } = bench.ask(request).unwrap() else { panic!() };
+        let TerraformResponse::Imported { board, notes, .. } = bench.ask(request).unwrap() else { panic!() };
         let told = |words: &str| notes.iter().any(|note| note.message.contains(words));
         assert!(!told("were not added"), "{notes:#?}");
         with_settings += usize::from(told("are in draftboard.toml"));
         let hcl = bench.ask(TerraformRequest::Hcl { board }).unwrap();
-        assert!(matches!(hcl, TerraformAnswer::Hcl(view) if view.files.len() > 2));
+        assert!(matches!(hcl, TerraformResponse::Hcl(view) if view.files.len() > 2));
     }
     assert!(with_settings > 3, "{with_settings}");
     bench.finish();
@@ -565,7 +567,7 @@ fn drawing_goes_on_while_a_large_board_becomes_files() {
 fn what_a_plan_of_a_proposal_left_is_removed_when_the_workspace_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("workspace");
-    create(&root, Template::Blank, BoardId::from_bits(7)).unwrap();
+    create(&root, WorkspaceTemplate::Blank, BoardId::from_bits(7)).unwrap();
     let left = root.join(".draftboard/trials/3/board");
     std::fs::create_dir_all(&left).unwrap();
     std::fs::write(left.join("terraform.tfstate"), "secret").unwrap();

@@ -11,11 +11,12 @@ use super::{
 };
 use authority::Snapshot;
 use shared_protocol::{
-    Actor, BoardId, Code, ProposalId, Refusal, Revision,
+    Actor, BoardId, ProposalId, Refusal, RefusalCode, Revision,
     proposal::ContentHash,
     request::Responder,
     terraform::{
-        MAX_TRIAL_ATTRIBUTES, MAX_TRIAL_CHANGES, PlanChange, RunId, RunOperation, RunState, RunView,
+        MAX_TRIAL_ATTRIBUTES, MAX_TRIAL_CHANGES, PlanChange, TerraformOperation, TerraformRunId,
+        TerraformRunState, TerraformRunView,
     },
 };
 use std::{
@@ -26,7 +27,7 @@ use std::{
     time::Duration,
 };
 use terraform::{
-    run::{Planned, Program, Request, Run, RunError, Runs, Scratch},
+    run::{RunError, RunRequest, TerraformProgram, TerraformRun, TerraformRunner, TrialFolder, TrialInput},
     write,
 };
 use workspace::now;
@@ -35,8 +36,8 @@ use workspace::now;
 pub(super) const TRIAL_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// A request to plan a proposal.
-pub struct TrialAsked {
-    pub about: About,
+pub struct PlanProposalRequest {
+    pub about: PlannedProposal,
     pub board: BoardId,
     /// The workspace with the proposal in it.
     pub state: Snapshot,
@@ -46,7 +47,7 @@ pub struct TrialAsked {
 
 /// The version of the proposal that is planned.
 #[derive(Debug, Clone, Copy)]
-pub struct About {
+pub struct PlannedProposal {
     pub proposal: ProposalId,
     pub version: u32,
     pub hash: ContentHash,
@@ -63,11 +64,11 @@ impl Drop for TrialReservation {
 }
 
 pub(super) fn start(
-    about: About,
+    about: PlannedProposal,
     starting: RunStart,
     now: Option<Arc<BoardDraft>>,
     place: TrialReservation,
-    responder: Responder<RunId>,
+    responder: Responder<TerraformRunId>,
 ) {
     let work = move || {
         let alive = starting.site.alive();
@@ -89,62 +90,66 @@ pub(super) fn start(
 }
 
 struct ProposalTrial {
-    about: About,
+    about: PlannedProposal,
     starting: RunStart,
     /// The present board.
     now: Option<Arc<BoardDraft>>,
 }
 
 impl ProposalTrial {
-    fn prepare(&self) -> Result<(Program, Scratch), Refusal> {
+    fn prepare(&self) -> Result<(TerraformProgram, TrialFolder), Refusal> {
         let RunStart { site, draft, spawner, .. } = &self.starting;
         running::refuse_errors(draft)?;
         let before = self.now.as_deref().map(configuration).transpose()?;
-        if let Some(reached) = configuration(draft)?.reached(before.as_ref()) {
+        if let Some(reached) = configuration(draft)?.first_reached_sink(before.as_ref()) {
             let message = format!(
                 "Planning this proposal would execute or send something nobody has accepted yet: {reached}."
             );
-            return Err(Refusal::new(Code::BadRequest, message)
+            return Err(Refusal::new(RefusalCode::BadRequest, message)
                 .hint("Review the change, accept it, and plan the board yourself."));
         }
         // The providers of that folder are linked and executed.
         if !initialised::is_ours(Some(&site.user), &draft.ground.folder(&draft.board)) {
-            return Err(Refusal::new(Code::BadRequest, "This board's folder was not initialised here.")
-                .hint("Run Init for the board, then plan the proposal again."));
+            return Err(Refusal::new(
+                RefusalCode::BadRequest,
+                "This board's folder was not initialised here.",
+            )
+            .hint("Run Init for the board, then plan the proposal again."));
         }
         running::refuse_left_behind(site, &draft.board)?;
         let files = &draft.ground.files;
-        let storage = |error| super::ground::storage(&error);
+        let storage = |error| super::workspace_ground::storage(&error);
         let difference = write::difference(files, &draft.board.name, &draft.generated).map_err(storage)?;
         running::refuse_in_the_way(&difference.in_the_way)?;
         let others = write::others(files, &draft.board.name).map_err(storage)?;
         let program = site.program(&**spawner)?;
-        let planned = Planned {
+        let planned = TrialInput {
             generated: &draft.generated,
             others: &others,
             backend: draft.settings.backend.as_ref(),
             folder: &draft.ground.folder(&draft.board),
         };
-        let scratch = Scratch::make(&files.state_folder(), &planned).map_err(|error| refusal(&error))?;
+        let scratch =
+            TrialFolder::create(&files.state_folder(), &planned).map_err(|error| refusal(&error))?;
         Ok((program, scratch))
     }
 
     fn follow(
         &self,
-        program: &Program,
-        scratch: Scratch,
+        program: &TerraformProgram,
+        scratch: TrialFolder,
         place: TrialReservation,
-        responder: Responder<RunId>,
+        responder: Responder<TerraformRunId>,
     ) {
         let RunStart { site, draft, actor, link, .. } = &self.starting;
-        let view = RunView {
+        let view = TerraformRunView {
             id: 0,
             board: draft.board.id,
-            operation: RunOperation::Init,
+            operation: TerraformOperation::Init,
             by: actor.clone(),
             requested_by: None,
             started: now().time,
-            state: RunState::Running,
+            state: TerraformRunState::Running,
             summary: None,
             progress: None,
             lines: 0,
@@ -154,10 +159,10 @@ impl ProposalTrial {
         let (id, cancel) = site.trial_started(self.about, view);
         responder.send(Ok(id));
         link.refresh();
-        let runs = Runs::new(Arc::clone(&self.starting.spawner), scratch.root());
+        let runs = TerraformRunner::new(Arc::clone(&self.starting.spawner), scratch.root());
         let ended = self.run(id, &cancel, &runs, program, &scratch);
         let changes = match ended {
-            RunState::Succeeded { .. } => self.changes(id, &runs, program, &scratch),
+            TerraformRunState::Succeeded { .. } => self.changes(id, &runs, program, &scratch),
             _ => None,
         };
         // The folder is removed before the end is published.
@@ -170,16 +175,16 @@ impl ProposalTrial {
     /// Initialises, then plans.
     fn run(
         &self,
-        id: RunId,
+        id: TerraformRunId,
         cancel: &AtomicBool,
-        runs: &Runs,
-        program: &Program,
-        scratch: &Scratch,
-    ) -> RunState {
-        let mut ended = RunState::Cancelled { ended: now().time };
-        for operation in [RunOperation::Init, RunOperation::Plan] {
+        runs: &TerraformRunner,
+        program: &TerraformProgram,
+        scratch: &TrialFolder,
+    ) -> TerraformRunState {
+        let mut ended = TerraformRunState::Cancelled { ended: now().time };
+        for operation in [TerraformOperation::Init, TerraformOperation::Plan] {
             if cancel.load(Ordering::Acquire) {
-                return RunState::Cancelled { ended: now().time };
+                return TerraformRunState::Cancelled { ended: now().time };
             }
             self.starting.site.trial_step(id, operation);
             self.starting.link.refresh();
@@ -187,10 +192,10 @@ impl ProposalTrial {
                 Ok(run) => self.starting.pass_events(id, &run, cancel, &mut Default::default()),
                 Err(error) => {
                     self.starting.report_error(id, &error.to_string());
-                    RunState::Failed { ended: now().time, code: None }
+                    TerraformRunState::Failed { ended: now().time, code: None }
                 }
             };
-            if !matches!(ended, RunState::Succeeded { .. }) {
+            if !matches!(ended, TerraformRunState::Succeeded { .. }) {
                 return ended;
             }
         }
@@ -199,13 +204,13 @@ impl ProposalTrial {
 
     fn begin(
         &self,
-        operation: RunOperation,
-        runs: &Runs,
-        program: &Program,
-        scratch: &Scratch,
-    ) -> Result<Run, RunError> {
+        operation: TerraformOperation,
+        runs: &TerraformRunner,
+        program: &TerraformProgram,
+        scratch: &TrialFolder,
+    ) -> Result<TerraformRun, RunError> {
         let name = self.starting.draft.board.name.as_str();
-        let mut request = Request::new(operation, name, scratch.folder());
+        let mut request = RunRequest::new(operation, name, scratch.folder());
         request.secrets = self.starting.secrets.clone();
         // A remote state is read without a lock.
         request.arguments = vec!["-lock=false".to_owned()];
@@ -214,12 +219,12 @@ impl ProposalTrial {
 
     fn changes(
         &self,
-        id: RunId,
-        runs: &Runs,
-        program: &Program,
-        scratch: &Scratch,
+        id: TerraformRunId,
+        runs: &TerraformRunner,
+        program: &TerraformProgram,
+        scratch: &TrialFolder,
     ) -> Option<(Vec<PlanChange>, u64)> {
-        match runs.review(program, scratch.folder(), &self.starting.draft.generated) {
+        match runs.read_plan(program, scratch.folder(), &self.starting.draft.generated) {
             Ok(plan) => Some(bounded(views::changes(&plan))),
             Err(error) => {
                 self.starting.report_error(id, &error.to_string());
@@ -242,5 +247,6 @@ fn bounded(mut changes: Vec<PlanChange>) -> (Vec<PlanChange>, u64) {
 
 /// One at a time: each plan takes a processor, and a person reads one.
 pub(super) fn busy() -> Refusal {
-    Refusal::new(Code::Conflict, "Another plan of a proposal is going on.").hint("Wait for it, or cancel it.")
+    Refusal::new(RefusalCode::Conflict, "Another plan of a proposal is going on.")
+        .hint("Wait for it, or cancel it.")
 }

@@ -4,7 +4,7 @@ use shared_protocol::Refusal;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
-pub struct UserFolders {
+pub struct TerraformUserSettings {
     /// The user's `settings.toml`.
     pub settings: PathBuf,
     /// The folder of saved plans of requests. Plans hold secrets, so it is never in a workspace.
@@ -13,7 +13,7 @@ pub struct UserFolders {
     pub read_program: fn(&Path) -> Result<Option<String>, Refusal>,
 }
 
-impl UserFolders {
+impl TerraformUserSettings {
     pub(super) fn program(&self) -> Result<Option<String>, Refusal> {
         (self.read_program)(&self.settings)
     }

@@ -3,45 +3,45 @@
 use super::drafts::BoardDraft;
 use shared_protocol::{
     BoardId, NodeId, Revision,
-    messages::Severity,
+    messages::ProblemSeverity,
     terraform::{
-        CostBasis, CostPart, CostView, Counts, Finding, HclSpan, NodeCost, PlanAttribute, PlanChange,
-        PlanView, PlannedAction,
+        CostBasis, CostPart, CostView, HclSpan, NodeCost, PlanAttribute, PlanChange, PlanCounts, PlanView,
+        PlannedAction, TerraformFindingView,
     },
 };
 use terraform::{
-    cost::{Basis, Estimates},
-    generate::Severity as Gravity,
-    run::{Action, Located, Plan, Shown, Summary},
-    settings::IGNORED_PROGRAM,
+    cost::{BoardCostEstimate, EstimateBasis},
+    generate::TerraformFindingSeverity as Gravity,
+    run::{AttributeValue, ChangeSummary, LocatedDiagnostic, ResourceAction, TerraformPlan},
+    settings::IGNORED_PROGRAM_NOTICE,
 };
 
 /// Returns `None` for an action without effect.
-pub(super) fn action(action: Action) -> Option<PlannedAction> {
+pub(super) fn action(action: ResourceAction) -> Option<PlannedAction> {
     Some(match action {
-        Action::Create => PlannedAction::Create,
-        Action::Update => PlannedAction::Update,
-        Action::Replace => PlannedAction::Replace,
-        Action::Delete => PlannedAction::Delete,
-        Action::Read => PlannedAction::Read,
-        Action::Nothing => return None,
+        ResourceAction::Create => PlannedAction::Create,
+        ResourceAction::Update => PlannedAction::Update,
+        ResourceAction::Replace => PlannedAction::Replace,
+        ResourceAction::Delete => PlannedAction::Delete,
+        ResourceAction::Read => PlannedAction::Read,
+        ResourceAction::Nothing => return None,
     })
 }
 
-pub(super) fn counts(summary: Summary) -> Counts {
-    Counts { add: summary.add, change: summary.change, remove: summary.remove }
+pub(super) fn counts(summary: ChangeSummary) -> PlanCounts {
+    PlanCounts { add: summary.add, change: summary.change, remove: summary.remove }
 }
 
-fn severity(gravity: Gravity) -> Severity {
+fn severity(gravity: Gravity) -> ProblemSeverity {
     match gravity {
-        Gravity::Error => Severity::Error,
-        Gravity::Warning => Severity::Warning,
+        Gravity::Error => ProblemSeverity::Error,
+        Gravity::Warning => ProblemSeverity::Warning,
     }
 }
 
 /// The findings about the files themselves.
-pub(super) fn findings(draft: &BoardDraft) -> Vec<Finding> {
-    let finding = |found: &terraform::Finding| Finding {
+pub(super) fn findings(draft: &BoardDraft) -> Vec<TerraformFindingView> {
+    let finding = |found: &terraform::TerraformFinding| TerraformFindingView {
         severity: severity(found.severity),
         node: found.node,
         prop: found.prop.clone(),
@@ -52,22 +52,22 @@ pub(super) fn findings(draft: &BoardDraft) -> Vec<Finding> {
 }
 
 /// The findings about the files and their settings.
-pub(super) fn findings_of(draft: &BoardDraft) -> Vec<Finding> {
-    let ignored = draft.settings.names_program().then(|| Finding {
-        severity: Severity::Warning,
+pub(super) fn findings_of(draft: &BoardDraft) -> Vec<TerraformFindingView> {
+    let ignored = draft.settings.names_program().then(|| TerraformFindingView {
+        severity: ProblemSeverity::Warning,
         node: None,
         prop: None,
-        message: IGNORED_PROGRAM.to_owned(),
+        message: IGNORED_PROGRAM_NOTICE.to_owned(),
         detail: String::new(),
     });
     ignored.into_iter().chain(findings(draft)).collect()
 }
 
 /// A diagnostic of a run.
-pub(super) fn diagnostic_finding(located: &Located) -> Finding {
-    let Located { diagnostic, node, prop } = located;
-    Finding {
-        severity: if diagnostic.is_error { Severity::Error } else { Severity::Warning },
+pub(super) fn diagnostic_finding(located: &LocatedDiagnostic) -> TerraformFindingView {
+    let LocatedDiagnostic { diagnostic, node, prop } = located;
+    TerraformFindingView {
+        severity: if diagnostic.is_error { ProblemSeverity::Error } else { ProblemSeverity::Warning },
         node: *node,
         prop: prop.clone(),
         message: diagnostic.summary.clone(),
@@ -89,14 +89,14 @@ pub(super) fn spans(draft: &BoardDraft) -> Vec<HclSpan> {
 }
 
 /// The planned action of each node, the gravest one where it has several resources.
-pub(super) fn planned(plan: &Plan) -> Vec<(NodeId, PlannedAction)> {
+pub(super) fn planned(plan: &TerraformPlan) -> Vec<(NodeId, PlannedAction)> {
     let mut nodes: Vec<NodeId> = plan.changes.iter().filter_map(|change| change.node).collect();
     nodes.sort();
     nodes.dedup();
-    nodes.into_iter().filter_map(|node| Some((node, action(plan.of_node(node)?)?))).collect()
+    nodes.into_iter().filter_map(|node| Some((node, action(plan.action_of(node)?)?))).collect()
 }
 
-pub(super) fn plan(plan: &Plan, board: BoardId, counts: Counts) -> PlanView {
+pub(super) fn plan(plan: &TerraformPlan, board: BoardId, counts: PlanCounts) -> PlanView {
     PlanView { board, counts, outdated: false, changes: changes(plan) }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn gravity(action: PlannedAction) -> u8 {
 }
 
 /// The planned changes, without those that have no effect.
-pub(super) fn changes(plan: &Plan) -> Vec<PlanChange> {
+pub(super) fn changes(plan: &TerraformPlan) -> Vec<PlanChange> {
     let attribute = |difference: &terraform::run::AttributeDifference| PlanAttribute {
         path: difference.path.clone(),
         before: shown(&difference.before),
@@ -131,13 +131,13 @@ pub(super) fn changes(plan: &Plan) -> Vec<PlanChange> {
     plan.changes.iter().filter_map(change).collect()
 }
 
-fn shown(value: &Shown) -> Option<String> {
+fn shown(value: &AttributeValue) -> Option<String> {
     match value {
-        Shown::Absent => None,
-        Shown::Value(serde_json::Value::String(text)) => Some(text.clone()),
-        Shown::Value(other) => Some(other.to_string()),
-        Shown::Sensitive => Some("(sensitive)".to_owned()),
-        Shown::Unknown => Some("(known after apply)".to_owned()),
+        AttributeValue::Absent => None,
+        AttributeValue::Value(serde_json::Value::String(text)) => Some(text.clone()),
+        AttributeValue::Value(other) => Some(other.to_string()),
+        AttributeValue::Sensitive => Some("(sensitive)".to_owned()),
+        AttributeValue::Unknown => Some("(known after apply)".to_owned()),
     }
 }
 
@@ -157,7 +157,7 @@ fn reason(code: &str) -> String {
     .to_owned()
 }
 
-pub(super) fn cost(estimates: &Estimates, board: BoardId, revision: Revision) -> CostView {
+pub(super) fn cost(estimates: &BoardCostEstimate, board: BoardId, revision: Revision) -> CostView {
     let total = &estimates.total;
     let known = estimates.nodes.iter().any(|node| node.monthly.is_some());
     let nodes = estimates.nodes.iter().map(|estimate| NodeCost {
@@ -179,7 +179,7 @@ pub(super) fn cost(estimates: &Estimates, board: BoardId, revision: Revision) ->
     }
 }
 
-fn part(component: &terraform::cost::Component) -> CostPart {
+fn part(component: &terraform::cost::ComponentEstimate) -> CostPart {
     CostPart {
         label: component.label.clone(),
         basis: basis(component.basis),
@@ -188,11 +188,11 @@ fn part(component: &terraform::cost::Component) -> CostPart {
     }
 }
 
-fn basis(basis: Basis) -> CostBasis {
+fn basis(basis: EstimateBasis) -> CostBasis {
     match basis {
-        Basis::Priced => CostBasis::Priced,
-        Basis::Free => CostBasis::Free,
-        Basis::UsageBased => CostBasis::UsageBased,
-        Basis::Unknown => CostBasis::Unknown,
+        EstimateBasis::Priced => CostBasis::Priced,
+        EstimateBasis::Free => CostBasis::Free,
+        EstimateBasis::UsageBased => CostBasis::UsageBased,
+        EstimateBasis::Unknown => CostBasis::Unknown,
     }
 }

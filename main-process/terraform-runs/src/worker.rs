@@ -1,25 +1,26 @@
 //! The thread that answers requests in order, and publishes the view when it changes.
 
 use super::{
-    ApplyRequest, Around, Follower, Link, Order, RequestAsked, Told, UserFolders,
+    ApplyPlanRequest, PlanRequest, RunFollower, TerraformEvent, TerraformEvents, TerraformHandle,
+    TerraformOrder, TerraformUserSettings,
     drafts::BoardDraft,
-    ground::{WorkspaceGround, storage},
     import::import,
     initialised,
-    request_plan::{PlanFile, PlanKey},
+    request_plan::{PlanFile, RequestPlanKey},
     running::{self, RequestRun, RequestStep, RunStart},
     site::{BoardReservation, TerraformSite},
-    trial::{self, TrialAsked},
+    trial::{self, PlanProposalRequest},
     views,
+    workspace_ground::{WorkspaceGround, storage},
 };
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use journal::{FileError, WorkspacePath};
 use processes::ProgramSpawner;
 use shared_protocol::{
-    Actor, BoardId, Code, Refusal, Revision,
+    Actor, BoardId, Refusal, RefusalCode, Revision,
     request::Responder,
-    review::ReviewAnswer,
-    terraform::{HclFile, HclView, RunOperation, TerraformAnswer, TerraformRequest, TerraformView},
+    review::ReviewResponse,
+    terraform::{HclFile, HclView, TerraformOperation, TerraformRequest, TerraformResponse, TerraformView},
 };
 use std::{
     path::Path,
@@ -39,10 +40,10 @@ const MAX_SECRETS: usize = 256;
 const MAX_SECRET_BYTES: usize = 64 << 10;
 
 pub(super) struct TerraformWorker {
-    link: Link,
-    around: Arc<dyn Around>,
+    link: TerraformHandle,
+    around: Arc<dyn TerraformEvents>,
     spawner: Arc<dyn ProgramSpawner>,
-    user: Arc<UserFolders>,
+    user: Arc<TerraformUserSettings>,
     /// The workspace that the writer published last.
     here: Option<(Arc<WorkspaceGround>, Arc<TerraformSite>)>,
     published: Option<TerraformView>,
@@ -58,10 +59,10 @@ pub(super) struct TerraformWorker {
 
 impl TerraformWorker {
     pub(super) fn new(
-        link: Link,
-        around: Arc<dyn Around>,
+        link: TerraformHandle,
+        around: Arc<dyn TerraformEvents>,
         spawner: Arc<dyn ProgramSpawner>,
-        user: UserFolders,
+        user: TerraformUserSettings,
     ) -> Self {
         let soon = Instant::now();
         Self {
@@ -80,7 +81,7 @@ impl TerraformWorker {
         }
     }
 
-    pub(super) fn run(mut self, orders: &Receiver<Order>) {
+    pub(super) fn run(mut self, orders: &Receiver<TerraformOrder>) {
         loop {
             let order = match self.next_deadline() {
                 Some(deadline) => orders.recv_deadline(deadline),
@@ -88,32 +89,32 @@ impl TerraformWorker {
             };
             let is_timeout = matches!(order, Err(RecvTimeoutError::Timeout));
             match order {
-                Ok(Order::Request { request, actor, responder, follower }) => {
+                Ok(TerraformOrder::Request { request, actor, responder, follower }) => {
                     self.follow();
                     self.answer(request, actor, responder, follower);
                     self.has_changed = true;
                 }
-                Ok(Order::Trial { asked, responder }) => {
+                Ok(TerraformOrder::Trial { asked, responder }) => {
                     self.follow();
                     self.trial(*asked, responder);
                     self.has_changed = true;
                 }
-                Ok(Order::PlanRequest { asked, responder }) => {
+                Ok(TerraformOrder::PlanRequest { asked, responder }) => {
                     self.follow();
                     self.plan_request(*asked, responder);
                     self.has_changed = true;
                 }
-                Ok(Order::ApplyRequest { apply, responder }) => {
+                Ok(TerraformOrder::ApplyRequest { apply, responder }) => {
                     self.follow();
                     self.apply_request(*apply, responder);
                     self.has_changed = true;
                 }
-                Ok(Order::Refresh) => {
+                Ok(TerraformOrder::Refresh) => {
                     self.follow();
                     self.has_changed = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(TerraformOrder::Stop) | Err(RecvTimeoutError::Disconnected) => break,
             }
             let is_over = |end: u64| end <= now().time;
             self.is_request_old |= !is_timeout || self.link.shown.requests.next_expiry().is_some_and(is_over);
@@ -213,7 +214,7 @@ impl TerraformWorker {
         let Some((ground, site)) = &self.here else { return };
         let view = TerraformView { requests: self.link.shown.requests.views(), ..site.view(ground) };
         if self.published.as_ref() != Some(&view) {
-            self.around.tell(Told::View(Box::new(view.clone())));
+            self.around.tell(TerraformEvent::View(Box::new(view.clone())));
             self.published = Some(view);
             self.next_publish = Instant::now() + PUBLISH_INTERVAL;
         }
@@ -225,11 +226,11 @@ impl TerraformWorker {
         &self,
         request: TerraformRequest,
         actor: Actor,
-        responder: Responder<TerraformAnswer>,
-        follower: Option<Arc<dyn Follower>>,
+        responder: Responder<TerraformResponse>,
+        follower: Option<Arc<dyn RunFollower>>,
     ) {
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(Code::NoWorkspace, "No workspace is open.")));
+            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
         };
         let answer = match request {
             TerraformRequest::Run { board, operation, confirmed, secrets } => {
@@ -238,7 +239,7 @@ impl TerraformWorker {
                     .and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting)))
                 {
                     Ok((reserved, starting)) => {
-                        let responder = responder.map(|run| TerraformAnswer::Started { run });
+                        let responder = responder.map(|run| TerraformResponse::Started { run });
                         running::start(RunStart { follower, ..starting }, reserved, responder);
                     }
                     Err(refusal) => responder.send(Err(refusal)),
@@ -249,16 +250,16 @@ impl TerraformWorker {
             TerraformRequest::Write { board } => self.write(ground, board),
             TerraformRequest::Cost { board } => self.link.shown.estimates(ground, board).map(|estimates| {
                 let view = views::cost(&estimates, board, ground.snapshot.revision());
-                TerraformAnswer::Cost(Box::new(view))
+                TerraformResponse::Cost(Box::new(view))
             }),
             TerraformRequest::MissingPrices { board } => self
                 .link
                 .shown
                 .estimates(ground, board)
-                .map(|estimates| TerraformAnswer::MissingPrices(cost::missing(&estimates))),
+                .map(|estimates| TerraformResponse::MissingPrices(cost::missing(&estimates))),
             TerraformRequest::Cancel { run } => site.cancel(run),
             TerraformRequest::History { board } => {
-                ground.board(board).map(|board| TerraformAnswer::History(site.history(board.id)))
+                ground.board(board).map(|board| TerraformResponse::History(site.history(board.id)))
             }
             TerraformRequest::Plan { board } => ground.board(board).map(|board| site.plan(board.id)),
             TerraformRequest::Import { path, name } => {
@@ -283,14 +284,14 @@ impl TerraformWorker {
         ground: &WorkspaceGround,
         site: &Arc<TerraformSite>,
         board: BoardId,
-        operation: RunOperation,
+        operation: TerraformOperation,
         confirmed: bool,
         secrets: Vec<(String, String)>,
         actor: Actor,
     ) -> Result<RunStart, Refusal> {
         if operation.needs_confirmation() && !confirmed {
             let message = "This changes real resources, so a person must confirm it.";
-            return Err(Refusal::new(Code::ConfirmationRequired, message).field("confirmed"));
+            return Err(Refusal::new(RefusalCode::ConfirmationRequired, message).field("confirmed"));
         }
         check_secrets(&secrets)?;
         let draft = self.draft(ground, board)?;
@@ -310,20 +311,24 @@ impl TerraformWorker {
     }
 
     /// Plans a proposal, unless a person has to give values first.
-    fn trial(&self, asked: TrialAsked, responder: Responder<ReviewAnswer>) {
-        let TrialAsked { about, board, state, secrets, actor } = asked;
+    fn trial(&self, asked: PlanProposalRequest, responder: Responder<ReviewResponse>) {
+        let PlanProposalRequest { about, board, state, secrets, actor } = asked;
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(Code::NoWorkspace, "No workspace is open.")));
+            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
         };
         let proposed = WorkspaceGround { files: Arc::clone(&ground.files), snapshot: state };
-        let operation = RunOperation::Plan;
+        let operation = TerraformOperation::Plan;
         let starting = match self.starting(&proposed, site, board, operation, false, secrets, actor) {
             Ok(starting) => RunStart { until: Some(Instant::now() + trial::TRIAL_LIMIT), ..starting },
             Err(refusal) => return responder.send(Err(refusal)),
         };
         let secrets = missing_secrets(site, &starting.draft);
         if !secrets.is_empty() {
-            return responder.send(Ok(ReviewAnswer::PlanNeeds { proposal: about.proposal, board, secrets }));
+            return responder.send(Ok(ReviewResponse::PlanNeeds {
+                proposal: about.proposal,
+                board,
+                secrets,
+            }));
         }
         match site.reserve_trial(board) {
             Ok(place) => {
@@ -334,7 +339,7 @@ impl TerraformWorker {
                     starting,
                     now,
                     place,
-                    responder.map(|run| ReviewAnswer::Planning { run }),
+                    responder.map(|run| ReviewResponse::Planning { run }),
                 );
             }
             Err(refusal) => responder.send(Err(refusal)),
@@ -342,21 +347,21 @@ impl TerraformWorker {
     }
 
     /// Plans an agent's request, unless a person has to give values or start it.
-    fn plan_request(&self, asked: RequestAsked, responder: Option<Responder<ReviewAnswer>>) {
-        let PlanKey { proposal, board, .. } = asked.key;
+    fn plan_request(&self, asked: PlanRequest, responder: Option<Responder<ReviewResponse>>) {
+        let RequestPlanKey { proposal, board, .. } = asked.key;
         let (key, responder) = (asked.key, responder.unwrap_or_else(|| Responder::new(drop)));
         let requests = &self.link.shown.requests;
         match self.begin_request_plan(asked) {
             Ok(RequestPlanStep::Starts(reserved, starting)) => {
-                running::start(*starting, reserved, responder.map(|run| ReviewAnswer::Planning { run }));
+                running::start(*starting, reserved, responder.map(|run| ReviewResponse::Planning { run }));
             }
             Ok(RequestPlanStep::NeedsValues(secrets)) => {
                 requests.need(key, format!("The plan needs a value for {}. Press Plan.", secrets.join(", ")));
-                responder.send(Ok(ReviewAnswer::PlanNeeds { proposal, board, secrets }));
+                responder.send(Ok(ReviewResponse::PlanNeeds { proposal, board, secrets }));
             }
             Ok(RequestPlanStep::NeedsPress(reason)) => {
                 requests.need(key, reason.clone());
-                responder.send(Err(Refusal::new(Code::ConfirmationRequired, reason)));
+                responder.send(Err(Refusal::new(RefusalCode::ConfirmationRequired, reason)));
             }
             Err(refusal) => {
                 requests.fail(key, refusal.message.clone());
@@ -365,14 +370,14 @@ impl TerraformWorker {
         }
     }
 
-    fn begin_request_plan(&self, asked: RequestAsked) -> Result<RequestPlanStep, Refusal> {
-        let RequestAsked { key, operation, requested_by, actor, secrets, pressed } = asked;
+    fn begin_request_plan(&self, asked: PlanRequest) -> Result<RequestPlanStep, Refusal> {
+        let PlanRequest { key, operation, requested_by, actor, secrets, pressed } = asked;
         let plans = match operation {
-            RunOperation::Destroy => RunOperation::PlanDestroy,
-            _ => RunOperation::Plan,
+            TerraformOperation::Destroy => TerraformOperation::PlanDestroy,
+            _ => TerraformOperation::Plan,
         };
         let Some((ground, site)) = &self.here else {
-            return Err(Refusal::new(Code::NoWorkspace, "No workspace is open."));
+            return Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open."));
         };
         let starting = self.starting(ground, site, key.board, plans, false, secrets, actor)?;
         let missing = missing_secrets(site, &starting.draft);
@@ -385,7 +390,7 @@ impl TerraformWorker {
         }
         let reserved = site.reserve(&starting.draft.board)?;
         let file = PlanFile::make(&self.user.plans, ground.files.root(), key.proposal).map_err(|error| {
-            Refusal::new(Code::StorageError, format!("No file for the plan could be made: {error}."))
+            Refusal::new(RefusalCode::StorageError, format!("No file for the plan could be made: {error}."))
                 .hint("Free some space, then plan again.")
         })?;
         let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
@@ -393,18 +398,18 @@ impl TerraformWorker {
     }
 
     /// Applies a saved plan. Its inputs are checked once more when the run starts.
-    fn apply_request(&self, apply: ApplyRequest, responder: Responder<TerraformAnswer>) {
-        let ApplyRequest { key, saved, requested_by, actor, follower } = apply;
+    fn apply_request(&self, apply: ApplyPlanRequest, responder: Responder<TerraformResponse>) {
+        let ApplyPlanRequest { key, saved, requested_by, actor, follower } = apply;
         let Some((ground, site)) = &self.here else {
-            return responder.send(Err(Refusal::new(Code::NoWorkspace, "No workspace is open.")));
+            return responder.send(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open.")));
         };
-        let operation = RunOperation::ApplyPlan;
+        let operation = TerraformOperation::ApplyPlan;
         let starting = self.starting(ground, site, key.board, operation, true, Vec::new(), actor);
         match starting.and_then(|starting| Ok((site.reserve(&starting.draft.board)?, starting))) {
             Ok((reserved, starting)) => {
                 let request = Some(RequestRun { key, requested_by, step: RequestStep::Apply(saved) });
                 let starting = RunStart { request, follower: Some(follower), ..starting };
-                running::start(starting, reserved, responder.map(|run| TerraformAnswer::Started { run }));
+                running::start(starting, reserved, responder.map(|run| TerraformResponse::Started { run }));
             }
             Err(refusal) => responder.send(Err(refusal)),
         }
@@ -415,7 +420,7 @@ impl TerraformWorker {
         ground: &WorkspaceGround,
         site: &Arc<TerraformSite>,
         board: BoardId,
-    ) -> Result<TerraformAnswer, Refusal> {
+    ) -> Result<TerraformResponse, Refusal> {
         let draft = self.draft(ground, board)?;
         self.find_program(site);
         site.read_state_file(&draft);
@@ -441,15 +446,15 @@ impl TerraformWorker {
             in_the_way: difference.in_the_way,
             removed: difference.removed,
         };
-        Ok(TerraformAnswer::Hcl(Box::new(view)))
+        Ok(TerraformResponse::Hcl(Box::new(view)))
     }
 
-    fn write(&self, ground: &WorkspaceGround, board: BoardId) -> Result<TerraformAnswer, Refusal> {
+    fn write(&self, ground: &WorkspaceGround, board: BoardId) -> Result<TerraformResponse, Refusal> {
         let draft = self.draft(ground, board)?;
         let done = write::write(&ground.files, &draft.board.name, &draft.generated)
             .map_err(|error| storage(&error))?;
-        let write::Difference { written, removed, in_the_way } = done;
-        Ok(TerraformAnswer::Written { written, removed, in_the_way })
+        let write::GeneratedFilesDiff { written, removed, in_the_way } = done;
+        Ok(TerraformResponse::Written { written, removed, in_the_way })
     }
 
     /// Finds the program and its version for the window. The program is the user's own: opening a workspace starts nothing
@@ -501,7 +506,7 @@ fn missing_secrets(site: &TerraformSite, draft: &BoardDraft) -> Vec<String> {
 }
 
 fn check_secrets(secrets: &[(String, String)]) -> Result<(), Refusal> {
-    let wrong = |message: String| Err(Refusal::new(Code::BadRequest, message).field("secrets"));
+    let wrong = |message: String| Err(Refusal::new(RefusalCode::BadRequest, message).field("secrets"));
     if secrets.len() > MAX_SECRETS {
         return wrong(format!("more than {MAX_SECRETS} values"));
     }

@@ -5,33 +5,33 @@
     reason = "a measurement prints, and ends when something is wrong"
 )]
 
-use authority::{Registry, Snapshot, decide};
+use authority::{Snapshot, TypeRegistry, decide};
 use shared_protocol::{
-    Board, BoardId, BoardKind, Command, Document, Edge, EdgeId, Endpoint, Node, NodeId, PropKey, Revision,
-    Value,
+    Board, BoardId, BoardKind, Command, Edge, EdgeEndpoint, EdgeId, GraphDocument, Node, NodeId, PropKey,
+    PropValue, Revision,
 };
 use std::{
     collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
-use terraform::{Generator, Input, Settings, import::read_terraform};
+use terraform::{GenerateInput, HclGenerator, InfrastructureSettings, import::read_terraform};
 
 const RUNS: usize = 21;
 
 fn main() {
-    let registry = Arc::new(Registry::compose(&catalogue::built_in(), &BTreeMap::new()));
+    let registry = Arc::new(TypeRegistry::compose(&catalogue::built_in(), &BTreeMap::new()));
     let small = board(&registry, 200, 325);
     let large = board(&registry, 10_000, 16_000);
     // The provider schemas are parsed once per process.
-    generate(&mut Generator::new(), &small);
+    generate(&mut HclGenerator::new(), &small);
 
-    report("200 nodes, 325 edges, from scratch", 5.0, measure(|| generate(&mut Generator::new(), &small)));
+    report("200 nodes, 325 edges, from scratch", 5.0, measure(|| generate(&mut HclGenerator::new(), &small)));
     report("200 nodes, after a change of one", 0.5, after_a_change(&small));
     report(
         "10,000 nodes, 16,000 edges, from scratch",
         250.0,
-        measure(|| generate(&mut Generator::new(), &large)),
+        measure(|| generate(&mut HclGenerator::new(), &large)),
     );
     report("10,000 nodes, after a change of one", 250.0, after_a_change(&large));
     report("import of 200 resources", 50.0, import(&registry, &small));
@@ -41,16 +41,16 @@ fn board_id() -> BoardId {
     BoardId::from_bits(1)
 }
 
-fn generate(generator: &mut Generator, snapshot: &Snapshot) -> usize {
+fn generate(generator: &mut HclGenerator, snapshot: &Snapshot) -> usize {
     let settings = settings();
-    let input = Input { snapshot, board: board_id(), settings: &settings };
+    let input = GenerateInput { snapshot, board: board_id(), settings: &settings };
     let generated = generator.generate(&input);
     generated.files.values().map(|text| text.len()).sum()
 }
 
-fn settings() -> Settings {
+fn settings() -> InfrastructureSettings {
     let tags = BTreeMap::from([("team".to_owned(), "shop".to_owned())]);
-    let mut settings = Settings::default();
+    let mut settings = InfrastructureSettings::default();
     settings.tags = tags;
     settings
 }
@@ -68,7 +68,7 @@ fn measure(mut work: impl FnMut() -> usize) -> Vec<Duration> {
 }
 
 fn after_a_change(snapshot: &Snapshot) -> Vec<Duration> {
-    let mut generator = Generator::new();
+    let mut generator = HclGenerator::new();
     generate(&mut generator, snapshot);
     let node = snapshot.nodes().find(|node| node.type_id.as_str().ends_with("s3_bucket")).unwrap().id;
     let mut number = 0;
@@ -79,7 +79,7 @@ fn after_a_change(snapshot: &Snapshot) -> Vec<Duration> {
             node: node.into(),
             name: None,
             label: None,
-            set: BTreeMap::from([(key("bucket"), Value::text(format!("bucket-{number}")))]),
+            set: BTreeMap::from([(key("bucket"), PropValue::text(format!("bucket-{number}")))]),
             unset: Vec::new(),
             references: BTreeMap::new(),
         };
@@ -95,10 +95,10 @@ fn after_a_change(snapshot: &Snapshot) -> Vec<Duration> {
     times
 }
 
-fn import(registry: &Arc<Registry>, snapshot: &Snapshot) -> Vec<Duration> {
+fn import(registry: &Arc<TypeRegistry>, snapshot: &Snapshot) -> Vec<Duration> {
     let settings = settings();
-    let input = Input { snapshot, board: board_id(), settings: &settings };
-    let files: Vec<(String, String)> = Generator::new()
+    let input = GenerateInput { snapshot, board: board_id(), settings: &settings };
+    let files: Vec<(String, String)> = HclGenerator::new()
         .generate(&input)
         .files
         .iter()
@@ -123,8 +123,8 @@ fn key(text: &str) -> PropKey {
 }
 
 /// A board of networks with subnets and machines, groups around buckets, and meaningful edges.
-fn board(registry: &Arc<Registry>, nodes: usize, edges: usize) -> Snapshot {
-    let mut document = Document {
+fn board(registry: &Arc<TypeRegistry>, nodes: usize, edges: usize) -> Snapshot {
+    let mut document = GraphDocument {
         revision: Revision::default(),
         boards: vec![Board {
             id: board_id(),
@@ -132,33 +132,38 @@ fn board(registry: &Arc<Registry>, nodes: usize, edges: usize) -> Snapshot {
             name: "main".parse().unwrap(),
             title: "Main".to_owned(),
         }],
-        ..Document::default()
+        ..GraphDocument::default()
     };
-    let add = |document: &mut Document, kind: &str, parent: Option<NodeId>, props: Vec<(&str, Value)>| {
-        let number = document.nodes.len() as u64 + 1;
-        let id = NodeId::from_bits(number);
-        document.nodes.push(Node {
-            id,
-            board: board_id(),
-            type_id: kind.parse().unwrap(),
-            name: format!("node_{number}").parse().unwrap(),
-            label: format!("Node {number}"),
-            parent,
-            props: props.into_iter().map(|(name, value)| (key(name), value)).collect(),
-            references: BTreeMap::new(),
-            variables: std::collections::BTreeSet::new(),
-        });
-        id
-    };
+    let add =
+        |document: &mut GraphDocument, kind: &str, parent: Option<NodeId>, props: Vec<(&str, PropValue)>| {
+            let number = document.nodes.len() as u64 + 1;
+            let id = NodeId::from_bits(number);
+            document.nodes.push(Node {
+                id,
+                board: board_id(),
+                type_id: kind.parse().unwrap(),
+                name: format!("node_{number}").parse().unwrap(),
+                label: format!("Node {number}"),
+                parent,
+                props: props.into_iter().map(|(name, value)| (key(name), value)).collect(),
+                references: BTreeMap::new(),
+                variables: std::collections::BTreeSet::new(),
+            });
+            id
+        };
     let (mut groups, mut machines) = (Vec::new(), Vec::new());
     while document.nodes.len() < nodes {
-        let vpc =
-            add(&mut document, "aws/networking/vpc", None, vec![("cidr_block", Value::text("10.0.0.0/16"))]);
+        let vpc = add(
+            &mut document,
+            "aws/networking/vpc",
+            None,
+            vec![("cidr_block", PropValue::text("10.0.0.0/16"))],
+        );
         let group = add(
             &mut document,
             "aws/compute/security_group",
             Some(vpc),
-            vec![("name", Value::text("web")), ("description", Value::text("web"))],
+            vec![("name", PropValue::text("web")), ("description", PropValue::text("web"))],
         );
         groups.push(group);
         for _ in 0..4 {
@@ -166,7 +171,7 @@ fn board(registry: &Arc<Registry>, nodes: usize, edges: usize) -> Snapshot {
                 &mut document,
                 "aws/networking/subnet",
                 Some(vpc),
-                vec![("cidr_block", Value::text("10.0.1.0/24"))],
+                vec![("cidr_block", PropValue::text("10.0.1.0/24"))],
             );
             for _ in 0..3 {
                 let machine = add(
@@ -174,27 +179,27 @@ fn board(registry: &Arc<Registry>, nodes: usize, edges: usize) -> Snapshot {
                     "aws/compute/instance",
                     Some(subnet),
                     vec![
-                        ("ami", Value::text("ami-0123456789abcdef0")),
-                        ("instance_type", Value::text("t3.micro")),
+                        ("ami", PropValue::text("ami-0123456789abcdef0")),
+                        ("instance_type", PropValue::text("t3.micro")),
                     ],
                 );
                 machines.push((machine, group));
             }
         }
         for _ in 0..6 {
-            add(&mut document, "aws/storage/s3_bucket", None, vec![("bucket", Value::text("bucket"))]);
+            add(&mut document, "aws/storage/s3_bucket", None, vec![("bucket", PropValue::text("bucket"))]);
         }
     }
     document.nodes.truncate(nodes);
     let kept = |id: NodeId| id.bits() <= nodes as u64;
     let mut number = 0;
-    let mut connect = |document: &mut Document, from: (NodeId, &str), to: (NodeId, &str)| {
+    let mut connect = |document: &mut GraphDocument, from: (NodeId, &str), to: (NodeId, &str)| {
         number += 1;
         document.edges.push(Edge {
             id: EdgeId::from_bits(number),
             board: board_id(),
-            source: Endpoint { node: from.0, port: from.1.parse().unwrap() },
-            target: Endpoint { node: to.0, port: to.1.parse().unwrap() },
+            source: EdgeEndpoint { node: from.0, port: from.1.parse().unwrap() },
+            target: EdgeEndpoint { node: to.0, port: to.1.parse().unwrap() },
             label: String::new(),
         });
     };

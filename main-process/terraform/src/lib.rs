@@ -28,5 +28,5 @@ pub mod schema;
 pub mod settings;
 pub mod write;
 
-pub use generate::{Finding, Generated, Generator, Input};
-pub use settings::Settings;
+pub use generate::{GenerateInput, GeneratedHcl, HclGenerator, TerraformFinding};
+pub use settings::InfrastructureSettings;

@@ -2,7 +2,7 @@
 
 use crate::cost::PriceBook;
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{Code, Refusal};
+use shared_protocol::{Refusal, RefusalCode};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const FOLDER: &str = "prices";
@@ -29,7 +29,7 @@ impl Prices {
         let mut book = PriceBook::new();
         for (path, text) in &texts {
             book.add(path, text).map_err(|error| {
-                Refusal::new(Code::ValidationError, error.to_string())
+                Refusal::new(RefusalCode::ValidationError, error.to_string())
                     .hint("Mend the price book; docs/TERRAFORM.md shows its form.")
             })?;
         }
@@ -57,7 +57,9 @@ fn texts(files: &WorkspaceFiles) -> Result<Vec<(String, String)>, Refusal> {
     let names: Vec<String> = names.into_iter().filter(|name| name.ends_with(".json")).collect();
     if names.len() > MOST_FILES {
         let message = format!("{FOLDER} holds more than {MOST_FILES} files");
-        return Err(Refusal::new(Code::LimitExceeded, message).hint("Put the prices into fewer files."));
+        return Err(
+            Refusal::new(RefusalCode::LimitExceeded, message).hint("Put the prices into fewer files.")
+        );
     }
     let read = |name: String| {
         let path = format!("{FOLDER}/{name}");
@@ -70,5 +72,5 @@ fn texts(files: &WorkspaceFiles) -> Result<Vec<(String, String)>, Refusal> {
 }
 
 fn storage(error: &FileError) -> Refusal {
-    Refusal::new(Code::StorageError, error.to_string())
+    Refusal::new(RefusalCode::StorageError, error.to_string())
 }

@@ -3,17 +3,17 @@
 //! Owns: the format of that table and the merge for one board. Must not know: the rest of the file.
 
 use serde::{Deserialize, Serialize};
-use shared_protocol::Value;
+use shared_protocol::PropValue;
 use std::collections::BTreeMap;
 
 /// The notice for a workspace that sets a program.
-pub const IGNORED_PROGRAM: &str =
+pub const IGNORED_PROGRAM_NOTICE: &str =
     "`program` in draftboard.toml is ignored. Set it in your settings: [terraform] program in settings.toml.";
 
 /// The settings of a project or of one board.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Settings {
+pub struct InfrastructureSettings {
     /// Tags of every resource.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
@@ -24,10 +24,10 @@ pub struct Settings {
     pub backend: Option<Backend>,
     /// Provider arguments, by provider; `version` constrains the provider version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub providers: BTreeMap<String, BTreeMap<String, Value>>,
+    pub providers: BTreeMap<String, BTreeMap<String, PropValue>>,
     /// Variable values, written to `terraform.tfvars`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub values: BTreeMap<String, Value>,
+    pub values: BTreeMap<String, PropValue>,
     /// The required Terraform version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required_version: Option<String>,
@@ -40,7 +40,7 @@ pub struct Settings {
     pub currency: Option<String>,
     /// Overrides for single boards, by board name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub boards: BTreeMap<String, Settings>,
+    pub boards: BTreeMap<String, InfrastructureSettings>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct Backend {
     #[serde(rename = "type")]
     pub kind: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub config: BTreeMap<String, Value>,
+    pub config: BTreeMap<String, PropValue>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -71,13 +71,13 @@ pub enum InfrastructureSettingsError {
     Malformed(String),
 }
 
-impl Settings {
+impl InfrastructureSettings {
     /// Reads the settings from the text of `draftboard.toml`. A file without the table has default settings.
     pub fn read(text: &str) -> Result<Self, InfrastructureSettingsError> {
         #[derive(Deserialize)]
         struct File {
             #[serde(default)]
-            infrastructure: Settings,
+            infrastructure: InfrastructureSettings,
         }
         let malformed = |error: toml::de::Error| InfrastructureSettingsError::Malformed(error.to_string());
         let file: File = toml::from_str(text).map_err(malformed)?;
@@ -100,7 +100,7 @@ impl Settings {
         }
         #[derive(Serialize)]
         struct Boards<'a> {
-            boards: BTreeMap<&'a str, &'a Settings>,
+            boards: BTreeMap<&'a str, &'a InfrastructureSettings>,
         }
         let file = File { infrastructure: Boards { boards: BTreeMap::from([(board, self)]) } };
         toml::to_string(&file).map_err(|error| InfrastructureSettingsError::Malformed(error.to_string()))
@@ -156,7 +156,7 @@ mod tests {
             tags = { stage = "live" }
             providers.aws = { profile = "live" }
         "#;
-        let settings = Settings::read(text).unwrap();
+        let settings = InfrastructureSettings::read(text).unwrap();
         let live = settings.for_board("live");
         assert_eq!(live.tags["stage"], "live");
         assert_eq!(live.tags["team"], "shop");
@@ -177,23 +177,23 @@ mod tests {
             [providers.aws]
             region = "eu-west-1"
         "#;
-        let settings: Settings = toml::from_str(text).unwrap();
+        let settings: InfrastructureSettings = toml::from_str(text).unwrap();
         let written = settings.to_toml("live").unwrap();
         assert!(written.starts_with("[infrastructure.boards.live]"), "{written}");
-        assert_eq!(Settings::read(&written).unwrap().for_board("live"), settings);
+        assert_eq!(InfrastructureSettings::read(&written).unwrap().for_board("live"), settings);
     }
 
     #[test]
     fn what_is_misspelt_is_named() {
-        let wrong = Settings::read("[infrastructure]\ntag = {}").unwrap_err().to_string();
+        let wrong = InfrastructureSettings::read("[infrastructure]\ntag = {}").unwrap_err().to_string();
         assert!(wrong.contains("tag"), "{wrong}");
-        assert!(Settings::read("[infrastructure.naming]\ntemplate = \"{nam}\"").is_err());
-        assert_eq!(Settings::read("name = \"x\"").unwrap(), Settings::default());
+        assert!(InfrastructureSettings::read("[infrastructure.naming]\ntemplate = \"{nam}\"").is_err());
+        assert_eq!(InfrastructureSettings::read("name = \"x\"").unwrap(), InfrastructureSettings::default());
         for text in ["[infrastructure]\nprogram = './x'", "[infrastructure.boards.live]\nprogram = 1"] {
-            let settings = Settings::read(text).unwrap();
+            let settings = InfrastructureSettings::read(text).unwrap();
             assert!(settings.for_board("live").names_program());
             assert!(settings.names_program() && !settings.to_toml("live").unwrap().contains("program"));
         }
-        assert!(!Settings::default().names_program());
+        assert!(!InfrastructureSettings::default().names_program());
     }
 }

@@ -3,8 +3,8 @@
 //! Changes and removes only files with Draftboard's marker. All other files belong to the user.
 
 use crate::{
-    generate::{Generated, MARKER},
-    run::links::READ_BY_TERRAFORM,
+    generate::{GeneratedHcl, MARKER},
+    run::links::TERRAFORM_FILE_SUFFIXES,
 };
 use journal::{FileError, WorkspaceFiles, WorkspacePath};
 use shared_protocol::BoardName;
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 
 /// The differences between generated and existing files, by path in the workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Difference {
+pub struct GeneratedFilesDiff {
     pub written: Vec<String>,
     pub removed: Vec<String>,
     /// Foreign files at the path of a generated file, which is then not written.
     pub in_the_way: Vec<String>,
 }
 
-impl Difference {
+impl GeneratedFilesDiff {
     /// Returns whether the files match the board.
     pub fn is_empty(&self) -> bool {
         self.written.is_empty() && self.removed.is_empty() && self.in_the_way.is_empty()
@@ -40,11 +40,11 @@ const GITIGNORE_TEXT: &str = "# State and plans may contain secrets. Draftboard 
 pub fn difference(
     files: &WorkspaceFiles,
     board: &BoardName,
-    generated: &Generated,
-) -> Result<Difference, FileError> {
+    generated: &GeneratedHcl,
+) -> Result<GeneratedFilesDiff, FileError> {
     let root = folder_of(board);
     let ours = list_board_files(files, &root)?;
-    let mut found = Difference::default();
+    let mut found = GeneratedFilesDiff::default();
     for (name, text) in &generated.files {
         let path = format!("{root}/{name}");
         match ours.get(&path) {
@@ -69,8 +69,8 @@ pub fn difference(
 pub fn write(
     files: &WorkspaceFiles,
     board: &BoardName,
-    generated: &Generated,
-) -> Result<Difference, FileError> {
+    generated: &GeneratedHcl,
+) -> Result<GeneratedFilesDiff, FileError> {
     let difference = difference(files, board, generated)?;
     let prefix = format!("{}/", folder_of(board));
     let ignore = WorkspacePath::parse(GITIGNORE_PATH)?;
@@ -95,7 +95,8 @@ pub fn others(files: &WorkspaceFiles, board: &BoardName) -> Result<Vec<(String, 
     let mut found = Vec::new();
     for (path, _) in list_board_files(files, &root)?.iter().filter(|(_, text)| text.is_none()) {
         let name = path.strip_prefix(&root).and_then(|name| name.strip_prefix('/'));
-        if let Some(name) = name.filter(|name| READ_BY_TERRAFORM.iter().any(|ending| name.ends_with(ending)))
+        if let Some(name) =
+            name.filter(|name| TERRAFORM_FILE_SUFFIXES.iter().any(|ending| name.ends_with(ending)))
         {
             found.push((name.to_owned(), files.read(&WorkspacePath::parse(path.as_str())?)?));
         }

@@ -11,16 +11,20 @@ mod common;
 
 use shared_protocol::{
     TypeDef,
-    registry::{Block, PropDef, PropKind, Role},
+    registry::{PropDef, PropKind, PropRole, TerraformBlockKind},
 };
 use terraform::schema::{AttributeKind, BlockSchema, SchemaEntry, schemas};
 
 fn written(def: &TypeDef) -> bool {
-    matches!(def.block, Block::Resource | Block::Data)
+    matches!(def.block, TerraformBlockKind::Resource | TerraformBlockKind::Data)
 }
 
 fn schema_of(def: &TypeDef, terraform: &str) -> &'static BlockSchema {
-    let name = if def.block == Block::Data { format!("data.{terraform}") } else { terraform.to_owned() };
+    let name = if def.block == TerraformBlockKind::Data {
+        format!("data.{terraform}")
+    } else {
+        terraform.to_owned()
+    };
     schemas().get(&name).unwrap_or_else(|| panic!("{}: the provider has no `{name}`", def.id))
 }
 
@@ -36,7 +40,7 @@ fn every_type_of_the_catalogue_is_there() {
 fn every_property_is_an_argument_of_its_kind() {
     let mut findings = Vec::new();
     for def in common::registry().types().filter(|def| written(def)) {
-        for prop in def.props.iter().filter(|prop| prop.role == Role::Argument) {
+        for prop in def.props.iter().filter(|prop| prop.role == PropRole::Argument) {
             // When the operating system selects the type, a property may belong to only one of them if its
             // condition says so.
             let places: Vec<Option<SchemaEntry<'_>>> = def
@@ -113,8 +117,11 @@ fn require(def: &TypeDef, schema: &BlockSchema, path: &str, optional: bool, find
     let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     for (name, _) in schema.attributes.iter().filter(|(_, attribute)| attribute.required) {
         let full = at(name);
-        let props: Vec<&PropDef> =
-            def.props.iter().filter(|prop| prop.argument() == full && prop.role == Role::Argument).collect();
+        let props: Vec<&PropDef> = def
+            .props
+            .iter()
+            .filter(|prop| prop.argument() == full && prop.role == PropRole::Argument)
+            .collect();
         let is_given =
             |prop: &&PropDef| prop.required || prop.default.is_some() || prop.inherit.is_some() || prop.many;
         if !props.iter().any(is_given) && props.len() < if optional { 1 } else { 2 } {

@@ -10,8 +10,8 @@
 mod common;
 
 use common::Bench;
-use shared_protocol::{NodeId, Value};
-use terraform::cost::{Basis, CostEstimate, Estimates, PriceBook, estimate, missing};
+use shared_protocol::{NodeId, PropValue};
+use terraform::cost::{BoardCostEstimate, CostEstimate, EstimateBasis, PriceBook, estimate, missing};
 
 const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
   {"provider":"azurerm","region":"westeurope","service":"Virtual Machines","sku":"Standard_B2s/Linux","unit":"hour","price":0.05,"source":"a made-up list","date":"2026-01-31"},
@@ -19,11 +19,11 @@ const BOOK: &str = r#"{"format":1,"currency":"EUR","prices":[
   {"provider":"azurerm","region":"*","service":"Storage","sku":"Standard LRS Hot","unit":"GB-month","price":0.02,"source":"a made-up list","date":"2026-01-31"}
 ]}"#;
 
-fn costs(bench: &Bench, book: &PriceBook) -> Estimates {
+fn costs(bench: &Bench, book: &PriceBook) -> BoardCostEstimate {
     estimate(&bench.snapshot, bench.board, &bench.settings, book)
 }
 
-fn of(estimates: &Estimates, node: NodeId) -> &CostEstimate {
+fn of(estimates: &BoardCostEstimate, node: NodeId) -> &CostEstimate {
     estimates.nodes.iter().find(|estimate| estimate.node == node).unwrap()
 }
 
@@ -50,27 +50,27 @@ fn what_is_known_is_summed_and_the_rest_is_said() {
 
     let found = costs(&bench, &book);
     assert_eq!(found.currency.as_deref(), Some("EUR"));
-    assert_eq!(of(&found, group).basis, Basis::Free);
+    assert_eq!(of(&found, group).basis, EstimateBasis::Free);
     let vm = of(&found, machine);
-    assert_eq!(vm.basis, Basis::Priced);
+    assert_eq!(vm.basis, EstimateBasis::Priced);
     assert!((vm.monthly.unwrap() - (0.05 * 730.0 + 10.0)).abs() < 1e-9);
     assert_eq!(vm.components[0].source.as_ref().unwrap().1, "2026-01-31");
-    assert_eq!((of(&found, store).basis, of(&found, store).monthly), (Basis::UsageBased, None));
-    assert_eq!((of(&found, vault).basis, of(&found, vault).monthly), (Basis::Unknown, None));
+    assert_eq!((of(&found, store).basis, of(&found, store).monthly), (EstimateBasis::UsageBased, None));
+    assert_eq!((of(&found, vault).basis, of(&found, vault).monthly), (EstimateBasis::Unknown, None));
     assert_eq!(
         (found.total.priced, found.total.free, found.total.usage_based, found.total.unknown),
         (1, 1, 1, 1)
     );
 
-    bench.set(store, "usage_storage_gb", Value::from(1000));
+    bench.set(store, "usage_storage_gb", PropValue::from(1000));
     let found = costs(&bench, &book);
     // The number of operations is still unknown, so the total is not final; the known part is reported.
-    assert_eq!(of(&found, store).basis, Basis::UsageBased);
+    assert_eq!(of(&found, store).basis, EstimateBasis::UsageBased);
     assert!((of(&found, store).monthly.unwrap() - 20.0).abs() < 1e-9);
 
-    bench.set(machine, "vm_size", Value::text("Standard_D2s_v5"));
+    bench.set(machine, "vm_size", PropValue::text("Standard_D2s_v5"));
     let found = costs(&bench, &book);
-    assert_eq!(of(&found, machine).basis, Basis::Unknown);
+    assert_eq!(of(&found, machine).basis, EstimateBasis::Unknown);
     assert!(missing(&found).contains("Standard_D2s_v5/Linux"));
 }
 
@@ -82,17 +82,17 @@ fn a_template_lists_what_is_missing_and_can_be_filled_in() {
         .providers
         .entry("aws".to_owned())
         .or_default()
-        .insert("region".to_owned(), Value::text("eu-west-1"));
+        .insert("region".to_owned(), PropValue::text("eu-west-1"));
     let address = bench.add("aws/compute/eip", "ip", None, "{}");
     let found = costs(&bench, &PriceBook::new());
-    assert_eq!(of(&found, address).basis, Basis::Unknown);
+    assert_eq!(of(&found, address).basis, EstimateBasis::Unknown);
     let filled = missing(&found)
         .replace("\"price\": null", "\"price\": 0.005")
         .replace("\"source\": \"\"", "\"source\": \"a list\"")
         .replace("\"date\": \"\"", "\"date\": \"2026-02-01\"");
     let mut book = PriceBook::new();
     book.add("prices.json", &filled).unwrap();
-    assert_eq!(of(&costs(&bench, &book), address).basis, Basis::Priced);
+    assert_eq!(of(&costs(&bench, &book), address).basis, EstimateBasis::Priced);
 }
 
 #[test]

@@ -12,8 +12,8 @@ mod common;
 
 use common::{Bench, program, reader};
 use shared_protocol::{
-    TypeDef, Value,
-    registry::{Block, PropKind},
+    PropValue, TypeDef,
+    registry::{PropKind, TerraformBlockKind},
 };
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ fn types(prefix: &str) -> Vec<Arc<TypeDef>> {
     let registry = common::registry();
     let all = registry.types().filter(|def| {
         def.id.as_str().starts_with(prefix)
-            && matches!(def.block, Block::Resource | Block::Data)
+            && matches!(def.block, TerraformBlockKind::Resource | TerraformBlockKind::Data)
             && def.terraform_types().next().is_some()
     });
     all.cloned().collect()
 }
 
 /// Returns every choice of a property that other properties depend on.
-fn choices(def: &TypeDef) -> Vec<Vec<(&str, Value)>> {
+fn choices(def: &TypeDef) -> Vec<Vec<(&str, PropValue)>> {
     let steering = def.props.iter().filter(|prop| {
         let mut others = def.props.iter().flat_map(|other| other.visible_when.iter().chain(&other.also_when));
         let by = def.terraform_by.as_ref().is_some_and(|by| by.prop == prop.key);
@@ -39,9 +39,11 @@ fn choices(def: &TypeDef) -> Vec<Vec<(&str, Value)>> {
         let key = prop.key.as_str();
         match prop.kind {
             PropKind::Select => {
-                all.extend(prop.options.iter().map(|choice| vec![(key, Value::text(choice.value.clone()))]));
+                all.extend(
+                    prop.options.iter().map(|choice| vec![(key, PropValue::text(choice.value.clone()))]),
+                );
             }
-            PropKind::Boolean => all.extend([true, false].map(|value| vec![(key, Value::Bool(value))])),
+            PropKind::Boolean => all.extend([true, false].map(|value| vec![(key, PropValue::Bool(value))])),
             _ => {}
         }
     }
@@ -123,8 +125,8 @@ fn aws_types_pass_the_real_provider() {
         let folder = tempfile::tempdir().unwrap();
         let mut bench = all_on_one_board("aws/", full);
         bench.settings.providers.entry("aws".to_owned()).or_default().extend([
-            ("version".to_owned(), Value::text(">= 5.0")),
-            ("region".to_owned(), Value::text("eu-west-1")),
+            ("version".to_owned(), PropValue::text(">= 5.0")),
+            ("region".to_owned(), PropValue::text("eu-west-1")),
         ]);
         let generated = bench.generate();
         program::write(folder.path(), &generated);

@@ -10,13 +10,13 @@
 mod common;
 
 use common::{Bench, program, reader};
-use shared_protocol::Value;
-use terraform::{Settings, generate::Severity};
+use shared_protocol::PropValue;
+use terraform::{InfrastructureSettings, generate::TerraformFindingSeverity};
 
 const GROUP: &str = r#"{"name":"rg-shop","location":"westeurope"}"#;
 
 /// Parses every file and checks it against the schemas and `fmt`.
-fn check(bench: &mut Bench) -> terraform::Generated {
+fn check(bench: &mut Bench) -> terraform::GeneratedHcl {
     let generated = bench.generate();
     for (file, text) in generated.files.iter().filter(|(file, _)| file.ends_with(".tf")) {
         assert_eq!(reader::check(text), Vec::<String>::new(), "{file}:\n{text}");
@@ -27,8 +27,9 @@ fn check(bench: &mut Bench) -> terraform::Generated {
     generated
 }
 
-fn error_messages(generated: &terraform::Generated) -> Vec<&str> {
-    let errors = generated.findings.iter().filter(|finding| finding.severity == Severity::Error);
+fn error_messages(generated: &terraform::GeneratedHcl) -> Vec<&str> {
+    let errors =
+        generated.findings.iter().filter(|finding| finding.severity == TerraformFindingSeverity::Error);
     errors.map(|finding| finding.message.as_str()).collect()
 }
 
@@ -82,10 +83,10 @@ fn no_value_gets_out_of_its_quotes() {
         let mut bench = Bench::new();
         bench.settings.tags.insert(text.to_owned(), text.to_owned());
         let bucket = bench.add("aws/storage/s3_bucket", "bucket", None, r#"{"bucket":"shop"}"#);
-        let tags = std::collections::BTreeMap::from([(std::sync::Arc::from(text), Value::text(text))]);
-        bench.set(bucket, "tags", Value::Object(tags.clone()));
+        let tags = std::collections::BTreeMap::from([(std::sync::Arc::from(text), PropValue::text(text))]);
+        bench.set(bucket, "tags", PropValue::Object(tags.clone()));
         let data = bench.add("terraform/core/terraform_data", "data", None, "{}");
-        bench.set(data, "input", Value::List(vec![Value::text(text), Value::Object(tags)]));
+        bench.set(data, "input", PropValue::List(vec![PropValue::text(text), PropValue::Object(tags)]));
         let generated = check(&mut bench);
         assert!(error_messages(&generated).is_empty(), "{:?}", generated.findings);
         let body: hcl::Body = hcl::parse(&generated.files["main.tf"]).unwrap();
@@ -101,12 +102,12 @@ fn terraform_reads_every_text_as_it_was_given() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let texts: Vec<Value> =
-        NASTY.iter().filter(|text| !text.contains('\0')).map(|text| Value::text(*text)).collect();
+    let texts: Vec<PropValue> =
+        NASTY.iter().filter(|text| !text.contains('\0')).map(|text| PropValue::text(*text)).collect();
     let mut bench = Bench::new();
     bench.add("terraform/core/local", "texts", None, "{}");
     let local = bench.snapshot.nodes().next().unwrap().id;
-    bench.set(local, "value", Value::List(texts.clone()));
+    bench.set(local, "value", PropValue::List(texts.clone()));
     bench.add("terraform/core/output", "shown", None, r#"{"value":{"$hcl":"local.texts"}}"#);
     program::write(folder.path(), &bench.generate());
     let init = program::run(program, folder.path(), &["init", "-input=false", "-no-color"]);
@@ -129,8 +130,8 @@ fn an_expression_within_a_value_orders_and_is_checked() {
     let reader = bench.add("terraform/core/terraform_data", "a_reader", None, "{}");
     bench.add("terraform/core/terraform_data", "b_source", None, "{}");
     let reads = |text: &str| {
-        let inner = Value::of_expression(text);
-        Value::List(vec![Value::Object([("source".into(), inner)].into_iter().collect())])
+        let inner = PropValue::of_expression(text);
+        PropValue::List(vec![PropValue::Object([("source".into(), inner)].into_iter().collect())])
     };
     bench.set(reader, "input", reads("terraform_data.b_source.id"));
     let main = check(&mut bench).files["main.tf"].clone();
@@ -203,9 +204,9 @@ fn what_terraform_data_needs_replaces_it() {
 fn an_expression_is_one_expression_or_nothing() {
     let mut bench = Bench::new();
     let data = bench.add("terraform/core/terraform_data", "data", None, "{}");
-    bench.set(data, "input", Value::of_expression("var.size * 2"));
+    bench.set(data, "input", PropValue::of_expression("var.size * 2"));
     assert!(check(&mut bench).files["main.tf"].contains("input = var.size * 2"));
-    bench.set(data, "input", Value::of_expression("1\n}\nresource \"x\" \"y\" {"));
+    bench.set(data, "input", PropValue::of_expression("1\n}\nresource \"x\" \"y\" {"));
     let generated = check(&mut bench);
     assert!(!generated.files["main.tf"].contains("\"x\""), "{}", generated.files["main.tf"]);
     assert!(error_messages(&generated)[0].starts_with("invalid expression"), "{:?}", generated.findings);
@@ -300,7 +301,7 @@ fn sensitive_values_are_in_no_file() {
     );
     let server = bench.add("azurerm/database/mssql_server", "sql", Some(group), &props);
     bench.vary(server, "administrator_login_password");
-    bench.settings.values.insert("sql_administrator_login_password".to_owned(), Value::text(secret));
+    bench.settings.values.insert("sql_administrator_login_password".to_owned(), PropValue::text(secret));
     let generated = check(&mut bench);
     for (file, text) in &generated.files {
         assert!(!text.contains(secret), "{file}");
@@ -336,14 +337,15 @@ fn an_output_of_one_resource_can_be_the_secret_of_another() {
     assert!(generated.files["main.tf"].contains("azurerm_storage_account.st.primary_access_key"));
     assert!(generated.files["outputs.tf"].contains("azurerm_storage_account.st.primary_blob_endpoint"));
     assert!(!generated.files.contains_key("variables.tf"));
-    bench.set(secret, "source_output", Value::text("no_such_output"));
+    bench.set(secret, "source_output", PropValue::text("no_such_output"));
     assert!(!error_messages(&bench.generate()).is_empty());
 }
 
 #[test]
 fn variables_have_the_value_as_their_default_and_the_project_gives_others() {
     let mut bench = Bench::new();
-    bench.settings = Settings::read("[infrastructure.values]\nbucket_bucket = \"given\"").unwrap();
+    bench.settings =
+        InfrastructureSettings::read("[infrastructure.values]\nbucket_bucket = \"given\"").unwrap();
     let bucket =
         bench.add("aws/storage/s3_bucket", "bucket", None, r#"{"bucket":"drawn","force_destroy":true}"#);
     for key in ["bucket", "force_destroy"] {
@@ -357,7 +359,7 @@ fn variables_have_the_value_as_their_default_and_the_project_gives_others() {
 #[test]
 fn names_follow_the_convention() {
     let mut bench = Bench::new();
-    bench.settings = Settings::read(
+    bench.settings = InfrastructureSettings::read(
         "[infrastructure.naming]\ntemplate = \"{org}-{type}-{env}-{region}-{name}\"\nenv = \"dev\"\norg = \"contoso\"",
     )
     .unwrap();
@@ -431,7 +433,7 @@ fn a_change_touches_only_what_it_must() {
     assert_eq!(bench.generator.rendered_count(), 21);
     bench.generate();
     assert_eq!(bench.generator.rendered_count(), 0);
-    bench.set(networks[3], "name", Value::text("other"));
+    bench.set(networks[3], "name", PropValue::text("other"));
     let generated = bench.generate();
     assert_eq!(bench.generator.rendered_count(), 1);
     // A rename updates every node that refers to it.
@@ -439,15 +441,16 @@ fn a_change_touches_only_what_it_must() {
     let renamed = bench.generate();
     assert_eq!(bench.generator.rendered_count(), 21);
     assert_ne!(generated.files["main.tf"], renamed.files["main.tf"]);
-    let mut fresh = terraform::Generator::new();
-    let input = terraform::Input { snapshot: &bench.snapshot, board: bench.board, settings: &bench.settings };
+    let mut fresh = terraform::HclGenerator::new();
+    let input =
+        terraform::GenerateInput { snapshot: &bench.snapshot, board: bench.board, settings: &bench.settings };
     assert_eq!(fresh.generate(&input).files, renamed.files);
 }
 
 #[test]
 fn backends_and_provider_settings_are_written() {
     let mut bench = Bench::new();
-    bench.settings = Settings::read(
+    bench.settings = InfrastructureSettings::read(
         "[infrastructure.backend]\ntype = \"azurerm\"\nconfig = { key = \"a\\\"b\", container_name = \"state\" }\n[infrastructure.providers.aws]\nregion = \"eu-west-1\"\nversion = \"~> 5.0\"",
     )
     .unwrap();

@@ -12,26 +12,26 @@ mod common;
 
 use authority::Snapshot;
 use common::{program, reader, registry};
-use shared_protocol::{Node, Value};
+use shared_protocol::{Node, PropValue};
 use std::{collections::BTreeMap, fs, path::Path};
 use terraform::{
-    Generated, Generator, Input,
-    generate::Severity,
-    import::{Imported, read_terraform, read_terrastudio},
+    GenerateInput, GeneratedHcl, HclGenerator,
+    generate::TerraformFindingSeverity,
+    import::{ImportedBoard, read_terraform, read_terrastudio},
 };
 
 struct Board {
     snapshot: Snapshot,
-    imported: Imported,
-    generated: Generated,
+    imported: ImportedBoard,
+    generated: GeneratedHcl,
 }
 
-fn draw(imported: Imported) -> Board {
+fn draw(imported: ImportedBoard) -> Board {
     let mut snapshot = Snapshot::new(registry());
     snapshot.apply(snapshot.revision().next(), &imported.changes).unwrap();
     let board = snapshot.boards().next().unwrap().id;
-    let input = Input { snapshot: &snapshot, board, settings: &imported.settings };
-    let generated = Generator::new().generate(&input);
+    let input = GenerateInput { snapshot: &snapshot, board, settings: &imported.settings };
+    let generated = HclGenerator::new().generate(&input);
     Board { snapshot, imported, generated }
 }
 
@@ -46,7 +46,11 @@ impl Board {
     }
 
     fn errors(&self) -> Vec<&str> {
-        let errors = self.generated.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        let errors = self
+            .generated
+            .findings
+            .iter()
+            .filter(|finding| finding.severity == TerraformFindingSeverity::Error);
         errors.map(|finding| finding.message.as_str()).collect()
     }
 
@@ -126,9 +130,9 @@ fn nothing_of_a_project_is_lost() {
             let node = board.node(old["data"]["terraformName"].as_str().unwrap());
             let kept: Vec<String> = node.props.values().map(ToString::to_string).collect();
             for (key, json) in old["data"]["properties"].as_object().unwrap() {
-                let value = Value::from_json(json).unwrap();
+                let value = PropValue::from_json(json).unwrap();
                 let is_kept = kept.iter().any(|kept| kept.contains(&value.to_string()))
-                    || matches!(&value, Value::List(items) if items.iter().all(|item| kept.iter().any(|kept| kept.contains(&item.to_string()))));
+                    || matches!(&value, PropValue::List(items) if items.iter().all(|item| kept.iter().any(|kept| kept.contains(&item.to_string()))));
                 // Defaults of the type need not be on the node, and values that do not apply are removed.
                 let def = board.snapshot.type_of(node).unwrap();
                 let implied = def.props.iter().any(|prop| prop.default.as_ref() == Some(&value));

@@ -12,8 +12,8 @@ mod common;
 use common::{Bench, program};
 use processes::ProcessGroupSpawner;
 use shared_protocol::{
-    NodeId, Value,
-    terraform::{Deployment, RunOperation},
+    NodeId, PropValue,
+    terraform::{DeploymentState, TerraformOperation},
 };
 use std::{
     path::Path,
@@ -21,23 +21,26 @@ use std::{
     time::{Duration, Instant},
 };
 use terraform::{
-    Generated,
-    run::{Action, Event, Program, Request, Run, RunError, Runs, Shown, Tracker},
+    GeneratedHcl,
+    run::{
+        AttributeValue, ResourceAction, RunError, RunEvent, RunRequest, RunTracker, TerraformProgram,
+        TerraformRun, TerraformRunner,
+    },
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Site {
     folder: tempfile::TempDir,
-    runs: Runs,
-    program: Program,
+    runs: TerraformRunner,
+    program: TerraformProgram,
     bench: Bench,
 }
 
 impl Site {
     fn new() -> Option<Self> {
         let path = std::env::var_os("PATH");
-        let program = match Program::find(&ProcessGroupSpawner, None, path.as_deref()) {
+        let program = match TerraformProgram::find(&ProcessGroupSpawner, None, path.as_deref()) {
             Ok(program) => program,
             Err(error) => {
                 program::skip(&format!("no run was tried: {error}"));
@@ -45,7 +48,7 @@ impl Site {
             }
         };
         let folder = tempfile::tempdir().unwrap();
-        let runs = Runs::new(Arc::new(ProcessGroupSpawner), &folder.path().join(".draftboard"));
+        let runs = TerraformRunner::new(Arc::new(ProcessGroupSpawner), &folder.path().join(".draftboard"));
         Some(Self { folder, runs, program, bench: Bench::new() })
     }
 
@@ -53,15 +56,15 @@ impl Site {
         self.folder.path().join("terraform/main")
     }
 
-    fn write(&mut self) -> Generated {
+    fn write(&mut self) -> GeneratedHcl {
         let generated = self.bench.generate();
         std::fs::create_dir_all(self.files()).unwrap();
         program::write(&self.files(), &generated);
         generated
     }
 
-    fn start(&self, operation: RunOperation) -> Run {
-        let mut request = Request::new(operation, "main", self.files());
+    fn start(&self, operation: TerraformOperation) -> TerraformRun {
+        let mut request = RunRequest::new(operation, "main", self.files());
         if operation.needs_confirmation() {
             request = request.confirmed();
         }
@@ -69,15 +72,15 @@ impl Site {
     }
 
     /// Runs to the end and returns the events and the status of each node.
-    fn run(&mut self, operation: RunOperation) -> (Vec<Event>, Tracker) {
+    fn run(&mut self, operation: TerraformOperation) -> (Vec<RunEvent>, RunTracker) {
         let generated = self.write();
         let run = self.start(operation);
-        let mut tracker = Tracker::default();
+        let mut tracker = RunTracker::default();
         let mut events = Vec::new();
         loop {
             let event = run.events.recv_timeout(PATIENCE).unwrap();
-            tracker.take(&event, &generated, &self.bench.snapshot);
-            let is_last = matches!(event, Event::Ended { .. });
+            tracker.apply_event(&event, &generated, &self.bench.snapshot);
+            let is_last = matches!(event, RunEvent::Ended { .. });
             events.push(event);
             if is_last {
                 return (events, tracker);
@@ -85,17 +88,17 @@ impl Site {
         }
     }
 
-    fn succeed(&mut self, operation: RunOperation) -> (Vec<Event>, Tracker) {
+    fn succeed(&mut self, operation: TerraformOperation) -> (Vec<RunEvent>, RunTracker) {
         let (events, tracker) = self.run(operation);
         assert!(
-            matches!(events.last(), Some(Event::Ended { success: true, .. })),
+            matches!(events.last(), Some(RunEvent::Ended { success: true, .. })),
             "{operation:?}: {events:#?}"
         );
         (events, tracker)
     }
 }
 
-fn statuses(tracker: &Tracker, nodes: &[NodeId]) -> Vec<Option<Deployment>> {
+fn statuses(tracker: &RunTracker, nodes: &[NodeId]) -> Vec<Option<DeploymentState>> {
     nodes.iter().map(|node| tracker.status(*node)).collect()
 }
 
@@ -107,50 +110,52 @@ fn a_whole_life() {
         site.bench.add("terraform/core/terraform_data", "second", None, r#"{"triggers_replace":["a"]}"#);
     let nodes = [first, second];
 
-    site.succeed(RunOperation::Init);
-    let (_, tracker) = site.succeed(RunOperation::Validate);
+    site.succeed(TerraformOperation::Init);
+    let (_, tracker) = site.succeed(TerraformOperation::Validate);
     assert!(tracker.diagnostics.is_empty());
-    let (_, tracker) = site.succeed(RunOperation::Plan);
+    let (_, tracker) = site.succeed(TerraformOperation::Plan);
     assert_eq!(tracker.planned.len(), 2);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Pending); 2]);
+    assert_eq!(statuses(&tracker, &nodes), [Some(DeploymentState::Pending); 2]);
     let generated = site.write();
-    let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
-    assert_eq!(plan.of_node(first), Some(Action::Create));
+    let plan = site.runs.read_plan(&site.program, &site.files(), &generated).unwrap();
+    assert_eq!(plan.action_of(first), Some(ResourceAction::Create));
 
-    let (events, tracker) = site.succeed(RunOperation::ApplyPlan);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Created); 2]);
-    assert!(events.iter().any(|event| matches!(event, Event::Started { action: Action::Create, .. })));
+    let (events, tracker) = site.succeed(TerraformOperation::ApplyPlan);
+    assert_eq!(statuses(&tracker, &nodes), [Some(DeploymentState::Created); 2]);
+    assert!(
+        events.iter().any(|event| matches!(event, RunEvent::Started { action: ResourceAction::Create, .. }))
+    );
     assert_eq!(tracker.summary.unwrap().add, 2);
-    let again = Request::new(RunOperation::ApplyPlan, "main", site.files()).confirmed();
+    let again = RunRequest::new(TerraformOperation::ApplyPlan, "main", site.files()).confirmed();
     assert!(matches!(site.runs.start(&site.program, &again), Err(RunError::NoPlan)));
 
-    site.bench.set(first, "input", Value::text("two"));
-    site.bench.set(second, "triggers_replace", Value::List(vec![Value::text("b")]));
-    site.succeed(RunOperation::Plan);
+    site.bench.set(first, "input", PropValue::text("two"));
+    site.bench.set(second, "triggers_replace", PropValue::List(vec![PropValue::text("b")]));
+    site.succeed(TerraformOperation::Plan);
     let generated = site.write();
-    let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
-    assert_eq!(plan.of_node(first), Some(Action::Update));
-    assert_eq!(plan.of_node(second), Some(Action::Replace));
+    let plan = site.runs.read_plan(&site.program, &site.files(), &generated).unwrap();
+    assert_eq!(plan.action_of(first), Some(ResourceAction::Update));
+    assert_eq!(plan.action_of(second), Some(ResourceAction::Replace));
     let change = plan.changes.iter().find(|change| change.node == Some(first)).unwrap();
     let input = change.attributes.iter().find(|attribute| attribute.path == "input").unwrap();
-    assert_eq!(input.before, Shown::Value("one".into()));
-    assert_eq!(input.after, Shown::Value("two".into()));
+    assert_eq!(input.before, AttributeValue::Value("one".into()));
+    assert_eq!(input.after, AttributeValue::Value("two".into()));
     let change = plan.changes.iter().find(|change| change.node == Some(second)).unwrap();
     assert!(change.attributes.iter().any(|attribute| attribute.forces_replacement), "{change:?}");
 
-    site.succeed(RunOperation::Apply);
-    let state = site.runs.state(&site.program, &site.files()).unwrap();
-    let mut tracker = Tracker::default();
-    tracker.take_state(&state, &generated);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Created); 2]);
-    site.succeed(RunOperation::Drift);
+    site.succeed(TerraformOperation::Apply);
+    let state = site.runs.read_state(&site.program, &site.files()).unwrap();
+    let mut tracker = RunTracker::default();
+    tracker.load_state(&state, &generated);
+    assert_eq!(statuses(&tracker, &nodes), [Some(DeploymentState::Created); 2]);
+    site.succeed(TerraformOperation::Drift);
 
-    let (_, tracker) = site.succeed(RunOperation::Destroy);
-    assert_eq!(statuses(&tracker, &nodes), [Some(Deployment::Destroyed); 2]);
+    let (_, tracker) = site.succeed(TerraformOperation::Destroy);
+    assert_eq!(statuses(&tracker, &nodes), [Some(DeploymentState::Destroyed); 2]);
     assert_eq!(site.runs.logs("main").len(), 8);
     let log = std::fs::read_to_string(site.runs.logs("main").last().unwrap()).unwrap();
     assert!(log.contains("Destruction complete"), "{log}");
-    assert_eq!(site.runs.interrupted(), []);
+    assert_eq!(site.runs.take_interrupted(), []);
 }
 
 #[test]
@@ -158,15 +163,17 @@ fn lines_arrive_as_they_are_printed() {
     let Some(mut site) = Site::new() else { return };
     let slow = "provisioner \"local-exec\" {\n  command = \"echo one; sleep 1; echo two\"\n}\n";
     let node = site.bench.add("terraform/core/terraform_data", "slow", None, "{}");
-    site.bench.set(node, "extra", Value::text(slow));
-    site.succeed(RunOperation::Init);
+    site.bench.set(node, "extra", PropValue::text(slow));
+    site.succeed(TerraformOperation::Init);
     site.write();
-    let run = site.start(RunOperation::Apply);
+    let run = site.start(TerraformOperation::Apply);
     let (mut one, mut ended) = (None, None);
     while ended.is_none() {
         match run.events.recv_timeout(PATIENCE).unwrap() {
-            Event::Line { text, .. } if text.contains("one") && one.is_none() => one = Some(Instant::now()),
-            Event::Ended { success, .. } => {
+            RunEvent::Line { text, .. } if text.contains("one") && one.is_none() => {
+                one = Some(Instant::now())
+            }
+            RunEvent::Ended { success, .. } => {
                 assert!(success);
                 ended = Some(Instant::now());
             }
@@ -184,27 +191,27 @@ fn a_cancelled_run_leaves_nothing_behind() {
     let node = site.bench.add("terraform/core/terraform_data", "slow", None, "{}");
     let slow =
         format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
-    site.bench.set(node, "extra", Value::text(slow));
-    site.succeed(RunOperation::Init);
+    site.bench.set(node, "extra", PropValue::text(slow));
+    site.succeed(TerraformOperation::Init);
     let generated = site.write();
-    let run = site.start(RunOperation::Apply);
-    let busy = Request::new(RunOperation::Plan, "main", site.files());
+    let run = site.start(TerraformOperation::Apply);
+    let busy = RunRequest::new(TerraformOperation::Plan, "main", site.files());
     assert!(matches!(site.runs.start(&site.program, &busy), Err(RunError::Busy { .. })));
-    let mut tracker = Tracker::default();
+    let mut tracker = RunTracker::default();
     loop {
         let event = run.events.recv_timeout(PATIENCE).unwrap();
-        tracker.take(&event, &generated, &site.bench.snapshot);
+        tracker.apply_event(&event, &generated, &site.bench.snapshot);
         match event {
             // The command is printed before it runs; its output follows.
-            Event::Line { text, .. } if text.contains("started") && !text.contains("sleep") => {
-                assert_eq!(tracker.status(node), Some(Deployment::Creating));
+            RunEvent::Line { text, .. } if text.contains("started") && !text.contains("sleep") => {
+                assert_eq!(tracker.status(node), Some(DeploymentState::Creating));
                 let start = Instant::now();
                 while !is_running(&marker) {
                     assert!(start.elapsed() < PATIENCE, "the program's own child never ran");
                 }
                 run.cancel();
             }
-            Event::Ended { cancelled, success, .. } => {
+            RunEvent::Ended { cancelled, success, .. } => {
                 assert!(cancelled && !success);
                 break;
             }
@@ -212,9 +219,9 @@ fn a_cancelled_run_leaves_nothing_behind() {
         }
     }
     assert!(!is_running(&marker), "the program's own child is still there");
-    assert_eq!(tracker.status(node), Some(Deployment::Failed));
-    site.bench.set(node, "extra", Value::text("# nothing\n"));
-    site.succeed(RunOperation::Destroy);
+    assert_eq!(tracker.status(node), Some(DeploymentState::Failed));
+    site.bench.set(node, "extra", PropValue::text("# nothing\n"));
+    site.succeed(TerraformOperation::Destroy);
 }
 
 fn is_running(word: &str) -> bool {
@@ -231,10 +238,10 @@ fn is_running(word: &str) -> bool {
 fn what_is_wrong_lands_on_the_node_and_the_property() {
     let Some(mut site) = Site::new() else { return };
     let node = site.bench.add("terraform/core/terraform_data", "wrong", None, "{}");
-    site.bench.set(node, "input", Value::of_expression("var.nowhere"));
-    site.succeed(RunOperation::Init);
-    let (events, tracker) = site.run(RunOperation::Validate);
-    assert!(matches!(events.last(), Some(Event::Ended { success: false, .. })));
+    site.bench.set(node, "input", PropValue::of_expression("var.nowhere"));
+    site.succeed(TerraformOperation::Init);
+    let (events, tracker) = site.run(TerraformOperation::Validate);
+    assert!(matches!(events.last(), Some(RunEvent::Ended { success: false, .. })));
     let found = &tracker.diagnostics[0];
     assert_eq!(found.node, Some(node));
     assert_eq!(found.prop.as_ref().unwrap().as_str(), "input");
@@ -245,18 +252,18 @@ fn secrets_go_by_the_environment_and_are_masked() {
     let Some(mut site) = Site::new() else { return };
     site.bench.add("terraform/core/variable", "token", None, r#"{"type":"string","sensitive":true}"#);
     let node = site.bench.add("terraform/core/terraform_data", "holder", None, "{}");
-    site.bench.set(node, "input", Value::of_expression("var.token"));
-    site.succeed(RunOperation::Init);
+    site.bench.set(node, "input", PropValue::of_expression("var.token"));
+    site.succeed(TerraformOperation::Init);
     let generated = site.write();
-    let mut request = Request::new(RunOperation::Plan, "main", site.files());
+    let mut request = RunRequest::new(TerraformOperation::Plan, "main", site.files());
     request.secrets.insert("token".to_owned(), "hush-hush".to_owned());
     let run = site.runs.start(&site.program, &request).unwrap();
-    let events: Vec<Event> = run.events.iter().collect();
-    assert!(matches!(events.last(), Some(Event::Ended { success: true, .. })), "{events:?}");
+    let events: Vec<RunEvent> = run.events.iter().collect();
+    assert!(matches!(events.last(), Some(RunEvent::Ended { success: true, .. })), "{events:?}");
     assert!(!format!("{events:?}").contains("hush-hush"));
-    let plan = site.runs.review(&site.program, &site.files(), &generated).unwrap();
+    let plan = site.runs.read_plan(&site.program, &site.files(), &generated).unwrap();
     let input = plan.changes[0].attributes.iter().find(|attribute| attribute.path == "input").unwrap();
-    assert_eq!(input.after, Shown::Sensitive);
+    assert_eq!(input.after, AttributeValue::Sensitive);
     assert!(!format!("{plan:?}").contains("hush-hush"));
     assert!(!std::fs::read_to_string(&run.log).unwrap().contains("hush-hush"));
 }
@@ -264,8 +271,8 @@ fn secrets_go_by_the_environment_and_are_masked() {
 #[test]
 fn nothing_real_changes_without_a_word() {
     let Some(site) = Site::new() else { return };
-    for operation in [RunOperation::Apply, RunOperation::Destroy, RunOperation::ApplyPlan] {
-        let request = Request::new(operation, "main", site.files());
+    for operation in [TerraformOperation::Apply, TerraformOperation::Destroy, TerraformOperation::ApplyPlan] {
+        let request = RunRequest::new(operation, "main", site.files());
         let refused = site.runs.start(&site.program, &request).map(|_| ()).unwrap_err();
         assert!(matches!(refused, RunError::ConfirmationRequired { .. }), "{refused}");
     }
@@ -273,10 +280,13 @@ fn nothing_real_changes_without_a_word() {
 
 #[test]
 fn a_missing_program_is_explained() {
-    let error = Program::find(&ProcessGroupSpawner, None, Some("/nowhere".as_ref())).unwrap_err().to_string();
+    let error = TerraformProgram::find(&ProcessGroupSpawner, None, Some("/nowhere".as_ref()))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("terraform or tofu") && error.contains("settings.toml"), "{error}");
-    let error =
-        Program::find(&ProcessGroupSpawner, Some("/nowhere/terraform"), None).unwrap_err().to_string();
+    let error = TerraformProgram::find(&ProcessGroupSpawner, Some("/nowhere/terraform"), None)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("/nowhere/terraform"), "{error}");
 }
 
@@ -287,10 +297,10 @@ fn a_run_that_was_cut_off_is_told_once() {
     std::fs::create_dir_all(&state).unwrap();
     let record = r#"{"board":"main","operation":"apply","log":"x.log"}"#;
     std::fs::write(state.join("main.lock"), record).unwrap();
-    let runs = Runs::new(Arc::new(ProcessGroupSpawner), folder.path());
-    let told = runs.interrupted();
+    let runs = TerraformRunner::new(Arc::new(ProcessGroupSpawner), folder.path());
+    let told = runs.take_interrupted();
     assert_eq!(told[0].operation, "apply");
-    assert_eq!(runs.interrupted(), []);
+    assert_eq!(runs.take_interrupted(), []);
     assert!(is_empty(&state.join("main.lock")));
 }
 

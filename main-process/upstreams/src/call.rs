@@ -1,10 +1,10 @@
 //! Calls of server tools: checks approval and arguments, validates the answer and redacts secrets.
 
 use crate::{
-    actor::{Progress, ServerSession, SharedServerState},
+    actor::{CallProgress, ServerSession, SharedServerState},
     config::{McpConfig, ToolSettings},
-    error::{Code, Failure},
-    tools::{Approval, ApprovedDefinition, ToolDefinition, exposed_name},
+    error::{UpstreamError, UpstreamErrorCode},
+    tools::{ApprovedDefinition, ToolApprovalState, ToolDefinition, exposed_name},
 };
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use serde_json::Value;
@@ -13,14 +13,14 @@ use tokio::sync::mpsc;
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The protocol's result (`content`, `structuredContent`, `isError`) as JSON text, without secrets.
     pub json: String,
     /// The tool reports that it failed.
     pub is_error: bool,
 }
 
-impl Answer {
+impl ToolAnswer {
     pub fn value(&self) -> Value {
         serde_json::from_str(&self.json).unwrap_or(Value::Null)
     }
@@ -39,20 +39,22 @@ impl ServerToolCall<'_> {
     pub(crate) async fn run(
         self,
         arguments: &Value,
-        progress: Option<mpsc::Sender<Progress>>,
-    ) -> Result<Answer, Failure> {
+        progress: Option<mpsc::Sender<CallProgress>>,
+    ) -> Result<ToolAnswer, UpstreamError> {
         self.check_callable()?;
         let arguments = self.checked_arguments(arguments)?;
         let params = CallToolRequestParams::new(self.definition.name().to_owned()).with_arguments(arguments);
         let times = self.config.limits.of_call(self.settings());
         let called = self.session.call(&self.config.name, params, times, progress).await;
-        let result = called
-            .map_err(|failure| Failure { message: self.shared.log.clean(&failure.message), ..failure })?;
+        let result = called.map_err(|failure| UpstreamError {
+            message: self.shared.log.clean(&failure.message),
+            ..failure
+        })?;
         self.checked_answer(&result)
     }
 
     /// Returns whether the call would be sent.
-    pub(crate) fn check(self, arguments: &Value) -> Result<(), Failure> {
+    pub(crate) fn check(self, arguments: &Value) -> Result<(), UpstreamError> {
         self.check_callable()?;
         self.checked_arguments(arguments).map(drop)
     }
@@ -65,34 +67,34 @@ impl ServerToolCall<'_> {
         exposed_name(&self.config.slug, self.definition.name())
     }
 
-    fn check_callable(&self) -> Result<(), Failure> {
-        let why = match Approval::of(self.definition, self.approved.as_deref()) {
-            Approval::New => "it is not approved",
-            Approval::Changed { .. } => "it has changed since it was approved",
-            Approval::Approved if self.settings().is_some_and(|settings| !settings.enabled) => {
+    fn check_callable(&self) -> Result<(), UpstreamError> {
+        let why = match ToolApprovalState::of(self.definition, self.approved.as_deref()) {
+            ToolApprovalState::New => "it is not approved",
+            ToolApprovalState::Changed { .. } => "it has changed since it was approved",
+            ToolApprovalState::Approved if self.settings().is_some_and(|settings| !settings.enabled) => {
                 "it is disabled"
             }
-            Approval::Approved => return Ok(()),
+            ToolApprovalState::Approved => return Ok(()),
         };
         let name = self.exposed();
-        Err(Failure::conflict(format!(
+        Err(UpstreamError::conflict(format!(
             "{name} cannot be called: {why}. A person can change this in the Upstreams panel."
         )))
     }
 
-    fn checked_arguments(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, Failure> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, UpstreamError> {
         let arguments = match arguments {
             Value::Null => serde_json::Map::new(),
             Value::Object(arguments) => arguments.clone(),
-            _ => return Err(Failure::validation("arguments", "The arguments must be a JSON object")),
+            _ => return Err(UpstreamError::validation("arguments", "The arguments must be a JSON object")),
         };
         let schema = self.definition.input().as_ref().map_err(|reason| {
-            Failure::unavailable(format!("The input schema of {} is invalid: {reason}", self.exposed()))
+            UpstreamError::unavailable(format!("The input schema of {} is invalid: {reason}", self.exposed()))
         })?;
         let arguments = Value::Object(arguments);
         if let Err((field, message)) = schema.check(&arguments) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
-            return Err(Failure::validation(
+            return Err(UpstreamError::validation(
                 &field,
                 format!("Invalid arguments for {}: {message}", self.exposed()),
             ));
@@ -103,26 +105,29 @@ impl ServerToolCall<'_> {
         }
     }
 
-    fn checked_answer(&self, result: &CallToolResult) -> Result<Answer, Failure> {
+    fn checked_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, UpstreamError> {
         let name = &self.exposed();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {
             let schema = schema.as_ref().map_err(|reason| {
-                Failure::unavailable(format!("The output schema of {name} is invalid: {reason}"))
+                UpstreamError::unavailable(format!("The output schema of {name} is invalid: {reason}"))
             })?;
             let Some(structured) = &result.structured_content else {
                 let message =
                     format!("The answer of {name} lacks the structured content that its definition declares");
-                return Err(Failure::unavailable(message));
+                return Err(UpstreamError::unavailable(message));
             };
             schema.check(structured).map_err(|(field, message)| {
-                Failure::unavailable(format!(
+                UpstreamError::unavailable(format!(
                     "The answer of {name} does not match its output schema at {field:?}: {message}"
                 ))
             })?;
         }
         let json = serde_json::to_string(result).map_err(|error| {
-            Failure::new(Code::Internal, format!("Encoding the answer of {name} failed: {error}"))
+            UpstreamError::new(
+                UpstreamErrorCode::Internal,
+                format!("Encoding the answer of {name} failed: {error}"),
+            )
         })?;
         let most = self.config.limits.result_bytes;
         if json.len() > most {
@@ -130,8 +135,8 @@ impl ServerToolCall<'_> {
                 "The answer of {name} has {} bytes, more than the limit of {most}. Request less, or raise result_bytes.",
                 json.len()
             );
-            return Err(Failure::new(Code::LimitExceeded, message));
+            return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
         }
-        Ok(Answer { json: self.shared.log.clean(&json), is_error })
+        Ok(ToolAnswer { json: self.shared.log.clean(&json), is_error })
     }
 }

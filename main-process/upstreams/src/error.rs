@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The codes of the agent surface, so that no translation is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Code {
+pub enum UpstreamErrorCode {
     ValidationError,
     NotFound,
     Conflict,
@@ -18,8 +18,8 @@ pub enum Code {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
-pub struct Failure {
-    pub code: Code,
+pub struct UpstreamError {
+    pub code: UpstreamErrorCode,
     /// States what happened, why, and what to do next. Free of secrets.
     pub message: String,
     /// The part of a configuration or of the arguments that the error concerns.
@@ -27,29 +27,33 @@ pub struct Failure {
     pub field: Option<String>,
 }
 
-impl Failure {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+impl UpstreamError {
+    pub(crate) fn new(code: UpstreamErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), field: None }
     }
 
     pub(crate) fn validation(field: &str, message: impl Into<String>) -> Self {
-        Self { code: Code::ValidationError, message: message.into(), field: Some(field.to_owned()) }
+        Self {
+            code: UpstreamErrorCode::ValidationError,
+            message: message.into(),
+            field: Some(field.to_owned()),
+        }
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self::new(Code::NotFound, message)
+        Self::new(UpstreamErrorCode::NotFound, message)
     }
 
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
-        Self::new(Code::Conflict, message)
+        Self::new(UpstreamErrorCode::Conflict, message)
     }
 
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
-        Self::new(Code::ServiceUnavailable, message)
+        Self::new(UpstreamErrorCode::ServiceUnavailable, message)
     }
 
     pub(crate) fn network(message: impl Into<String>) -> Self {
-        Self::new(Code::NetworkError, message)
+        Self::new(UpstreamErrorCode::NetworkError, message)
     }
 
     pub(crate) fn at(mut self, field: &str) -> Self {

@@ -1,7 +1,10 @@
 //! Fetches a package before its first start. A separate step with its own timeout, so that a slow download is not
 //! mistaken for a server that hangs.
 
-use crate::{actor::StartCancellation, error::Failure, launch::Plan, log::ServerLog, process::Process};
+use crate::{
+    actor::StartCancellation, error::UpstreamError, launch::LaunchPlan, log::ServerLog,
+    process::ServerProcess,
+};
 use processes::{ProgramLaunch, ProgramSpawner};
 use std::{
     ffi::OsStr,
@@ -13,19 +16,19 @@ use std::{
 const MAX_DRAIN_TIME: Duration = Duration::from_millis(500);
 
 /// Returns whether the package still has to be fetched.
-pub(crate) fn needed(plan: &Plan) -> bool {
+pub(crate) fn needed(plan: &LaunchPlan) -> bool {
     !plan.install.is_empty() && plan.mark.as_ref().is_none_or(|mark| !mark.exists())
 }
 
 /// The reason a fetch did not complete.
 pub(crate) enum FetchFailure {
-    Failed(Failure),
+    Failed(UpstreamError),
     /// The start was cancelled, and its processes have ended.
     Cancelled,
 }
 
 pub(crate) async fn run(
-    plan: &Plan,
+    plan: &LaunchPlan,
     spawner: &Arc<dyn ProgramSpawner>,
     log: &Arc<ServerLog>,
     limit: Duration,
@@ -40,7 +43,7 @@ pub(crate) async fn run(
                     "Fetching the package took longer than {} s and was stopped. Check the log, raise install_ms, or try again.",
                     limit.as_secs()
                 );
-                return Err(FetchFailure::Failed(Failure::network(message)));
+                return Err(FetchFailure::Failed(UpstreamError::network(message)));
             }
         }
     }
@@ -55,7 +58,7 @@ pub(crate) async fn run(
 }
 
 /// Forces the next start to fetch the package again, because its files may have been deleted.
-pub(crate) fn remove_mark(plan: &Plan) {
+pub(crate) fn remove_mark(plan: &LaunchPlan) {
     if let Some(mark) = &plan.mark {
         // The mark may not exist.
         let _ = std::fs::remove_file(mark);
@@ -78,8 +81,8 @@ async fn run_step(
     let since = log.mark();
     let name = step.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     log.push(&format!("Draftboard: {name} {}", step.arguments.join(OsStr::new(" ")).display()));
-    let failed = |message: String| FetchFailure::Failed(Failure::unavailable(message));
-    let started = Process::start(spawner, step, log).await;
+    let failed = |message: String| FetchFailure::Failed(UpstreamError::unavailable(message));
+    let started = ServerProcess::start(spawner, step, log).await;
     let (process, (output, input)) =
         started.map_err(|error| failed(format!("{name} failed to start: {error}")))?;
     drop(input);
@@ -112,10 +115,18 @@ async fn run_step(
     )))
 }
 
-fn classify_failure(step: &ProgramLaunch, name: &str, exit: &str, log: &str, last_words: &str) -> Failure {
+fn classify_failure(
+    step: &ProgramLaunch,
+    name: &str,
+    exit: &str,
+    log: &str,
+    last_words: &str,
+) -> UpstreamError {
     let verb = step.arguments.first().and_then(|verb| verb.to_str());
     if matches!(name, "docker" | "podman") && verb == Some("version") {
-        return Failure::unavailable(format!("Docker not running: start Docker and try again.{last_words}"));
+        return UpstreamError::unavailable(format!(
+            "Docker not running: start Docker and try again.{last_words}"
+        ));
     }
     let unknown = [
         "E404",
@@ -126,7 +137,7 @@ fn classify_failure(step: &ProgramLaunch, name: &str, exit: &str, log: &str, las
         "does not exist or",
     ];
     if unknown.iter().any(|sign| log.contains(sign)) {
-        return Failure::not_found(format!("Package not found.{last_words}")).at("package.identifier");
+        return UpstreamError::not_found(format!("Package not found.{last_words}")).at("package.identifier");
     }
-    Failure::unavailable(format!("Fetching the package failed: {name} {exit}.{last_words}"))
+    UpstreamError::unavailable(format!("Fetching the package failed: {name} {exit}.{last_words}"))
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     config::{McpConfig, McpPackageType},
-    error::Failure,
+    error::UpstreamError,
     secrets::ResolvedSecrets,
 };
 use processes::{Environment, ProgramLaunch, StdStream};
@@ -64,7 +64,7 @@ pub(crate) fn piped_launch(
 }
 
 /// The launch plan of a server.
-pub(crate) struct Plan {
+pub(crate) struct LaunchPlan {
     /// Fetch steps before the first start, in order.
     pub(crate) install: Vec<ProgramLaunch>,
     /// The mark file that exists after installation.
@@ -74,7 +74,7 @@ pub(crate) struct Plan {
     pub(crate) clear: Option<ProgramLaunch>,
 }
 
-pub(crate) struct Place<'a> {
+pub(crate) struct LaunchContext<'a> {
     pub(crate) environment: &'a [(OsString, OsString)],
     /// The folder for virtual environments and installation marks.
     pub(crate) data: &'a Path,
@@ -83,8 +83,8 @@ pub(crate) struct Place<'a> {
 pub(crate) fn plan(
     config: &McpConfig,
     secrets: &ResolvedSecrets,
-    place: &Place<'_>,
-) -> Result<Plan, Failure> {
+    place: &LaunchContext<'_>,
+) -> Result<LaunchPlan, UpstreamError> {
     let mut environment = place.environment.to_vec();
     let home = value_of(&environment, "HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
     for (name, variable) in &config.env_vars {
@@ -98,7 +98,7 @@ pub(crate) fn plan(
     let folder = config.folder.clone().unwrap_or_else(|| home.clone());
     if !folder.is_dir() {
         return Err(
-            Failure::not_found(format!("The folder {} does not exist", folder.display())).at("folder")
+            UpstreamError::not_found(format!("The folder {} does not exist", folder.display())).at("folder")
         );
     }
     let run = |program: PathBuf, arguments: Vec<String>| {
@@ -123,7 +123,7 @@ pub(crate) fn plan(
             let get = ["--yes", "--package", identifier, "--", "node", "--version"].map(str::to_owned);
             let mut arguments = ["--yes", "--offline", "--", identifier].map(str::to_owned).to_vec();
             arguments.extend(config.args.iter().cloned());
-            Ok(Plan {
+            Ok(LaunchPlan {
                 install: vec![fetch(&npx, get.into())],
                 mark: Some(mark),
                 launch: run(npx, arguments),
@@ -141,7 +141,7 @@ pub(crate) fn plan(
                 let get = ["--from", identifier, "python", "-c", ""].map(str::to_owned);
                 let mut arguments = ["--offline", "--from", identifier, &name].map(str::to_owned).to_vec();
                 arguments.extend(config.args.iter().cloned());
-                return Ok(Plan {
+                return Ok(LaunchPlan {
                     install: vec![fetch(&uvx, get.into())],
                     mark: Some(mark),
                     launch: run(uvx, arguments),
@@ -154,7 +154,7 @@ pub(crate) fn plan(
             let make = vec!["-m".to_owned(), "venv".to_owned(), text(venv.clone())];
             let get = ["install", "--disable-pip-version-check", "--no-input", identifier].map(str::to_owned);
             let install = vec![fetch(&python, make), fetch(&venv.join("bin/pip"), get.into())];
-            Ok(Plan {
+            Ok(LaunchPlan {
                 install,
                 mark: Some(mark),
                 launch: run(venv.join("bin").join(name), config.args.clone()),
@@ -176,7 +176,7 @@ pub(crate) fn plan(
             let look =
                 fetch(&docker, ["version", "--format", "{{.Server.Version}}"].map(str::to_owned).into());
             let pull = fetch(&docker, ["pull", "--quiet", identifier].map(str::to_owned).into());
-            Ok(Plan {
+            Ok(LaunchPlan {
                 install: vec![look, pull],
                 mark: Some(mark),
                 launch: run(docker, arguments),
@@ -189,7 +189,7 @@ pub(crate) fn plan(
                 None if identifier.contains('/') => executable(&folder.join(identifier))?,
                 None => find(identifier)?,
             };
-            Ok(Plan {
+            Ok(LaunchPlan {
                 install: Vec::new(),
                 mark: None,
                 launch: run(program, config.args.clone()),
@@ -197,7 +197,7 @@ pub(crate) fn plan(
             })
         }
         McpPackageType::Http => {
-            Err(Failure::validation("package", "An HTTP server is not started by Draftboard"))
+            Err(UpstreamError::validation("package", "An HTTP server is not started by Draftboard"))
         }
     }
 }
@@ -221,7 +221,10 @@ fn value_of<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&
 }
 
 /// Searches the PATH of the server, not that of this process.
-pub(crate) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> Result<PathBuf, Failure> {
+pub(crate) fn find_program(
+    name: &str,
+    environment: &[(OsString, OsString)],
+) -> Result<PathBuf, UpstreamError> {
     let path = value_of(environment, "PATH").unwrap_or_default();
     std::env::split_paths(path)
         .map(|folder| folder.join(name))
@@ -235,16 +238,16 @@ pub(crate) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> 
                 _ => "install it or enter its full path",
             };
             let path = path.to_string_lossy();
-            Failure::not_found(format!("{name} was not found on PATH ({path}): {what}")).at("package")
+            UpstreamError::not_found(format!("{name} was not found on PATH ({path}): {what}")).at("package")
         })
 }
 
-fn executable(path: &Path) -> Result<PathBuf, Failure> {
+fn executable(path: &Path) -> Result<PathBuf, UpstreamError> {
     if is_executable(path) {
         return Ok(path.to_owned());
     }
     let message = format!("Package not found: {} is not an executable file", path.display());
-    Err(Failure::not_found(message).at("package.identifier"))
+    Err(UpstreamError::not_found(message).at("package.identifier"))
 }
 
 fn is_executable(path: &Path) -> bool {

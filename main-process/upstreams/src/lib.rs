@@ -22,21 +22,21 @@ mod service;
 mod status;
 mod tools;
 
-pub use actor::{Phase, Progress};
-pub use call::Answer;
+pub use actor::{CallProgress, ServerStartPhase};
+pub use call::ToolAnswer;
 pub use config::{
-    EnvVarConfig, HttpAuth, Limits, McpConfig, McpPackage, McpPackageType, McpSource, McpTransport,
-    ToolPolicy, ToolSettings, UnreadableConfigEntry,
+    EnvVarConfig, HttpAuth, McpConfig, McpPackage, McpPackageType, McpServerTransport, McpSource,
+    ServerLimits, ToolPolicy, ToolSettings, UnreadableConfigEntry,
 };
-pub use error::{Code, Failure};
-pub use import::{Import, ImportedServer, import};
+pub use error::{UpstreamError, UpstreamErrorCode};
+pub use import::{ImportReport, ServerImport, import};
 pub use launch::inherited_environment;
 pub use manifest::{
-    INTERNAL_METHODS, InternalMethods, ManifestFolder, ManifestReport, ManifestTool, Origin, check_manifests,
-    manifest_problems,
+    INTERNAL_METHODS, InternalMethods, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
+    check_manifests, manifest_problems,
 };
-pub use registry::{Offer, RegistryEntry, search_registry};
+pub use registry::{RegistryEntry, RegistryLaunchOption, search_registry};
 pub use secrets::{FileSecrets, Keyring, MIN_SECRET_BYTES, Secret, SecretStore, best_secret_store};
-pub use service::{McpService, SERVER_BACKOFF, Setup};
+pub use service::{McpService, McpServiceSetup, SERVER_BACKOFF};
 pub use status::{McpStatus, ServerProcessExit, ServerStatusDetails};
-pub use tools::{Approval, Difference, OfferedTool, Tool, differences};
+pub use tools::{DefinitionDifference, OfferedTool, ToolApprovalState, UpstreamTool, differences};

@@ -18,38 +18,38 @@ use tokio::{
 
 /// The maximum bytes of a message. A longer message closes the connection, so that no caller waits for a dropped
 /// answer.
-const LONGEST_MESSAGE: usize = 16 << 20;
+const MAX_STDIO_MESSAGE_BYTES: usize = 16 << 20;
 /// The time a server has to exit after its input closes; most servers do.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_EXIT_WAIT: Duration = Duration::from_secs(1);
 /// The time limit for reading remaining output, in case a detached process still holds the pipe.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-const AFTERMATH: Duration = Duration::from_secs(10);
+const MAX_DRAIN_TIME: Duration = Duration::from_millis(500);
+const MAX_CLEANUP_TIME: Duration = Duration::from_secs(10);
 
 /// A running process. Dropping it kills the process and its children without waiting.
-pub(crate) struct Process {
+pub(crate) struct ServerProcess {
     running: Option<RunningProgram>,
     ended: pipe::Receiver,
     /// Reads standard error until the last process that holds it ends.
     listener: JoinHandle<()>,
-    after: Option<After>,
+    after: Option<CleanupLaunch>,
 }
 
 /// A cleanup command for after the end, because a container outlives the program that started it.
-struct After {
+struct CleanupLaunch {
     launch: ProgramLaunch,
     spawner: Arc<dyn ProgramSpawner>,
     log: Arc<ServerLog>,
 }
 
-pub(crate) type Pipes = (Lines, pipe::Sender);
+pub(crate) type ServerPipes = (BoundedLines, pipe::Sender);
 
-impl Process {
+impl ServerProcess {
     /// Starts the process. Its standard error goes to `log`.
     pub(crate) async fn start(
         spawner: &Arc<dyn ProgramSpawner>,
         launch: &ProgramLaunch,
         log: &Arc<ServerLog>,
-    ) -> io::Result<(Self, Pipes)> {
+    ) -> io::Result<(Self, ServerPipes)> {
         // Spawns on a blocking thread, because starting blocks until the program runs. If the caller is gone by then,
         // the process is dropped and killed.
         let (spawner, launch) = (spawner.clone(), launch.clone());
@@ -63,7 +63,10 @@ impl Process {
         let input = pipe::Sender::from_owned_fd(running.take_stdin().ok_or_else(absent)?)?;
         let log = log.clone();
         let listener = tokio::spawn(async move { log.follow(errors).await });
-        Ok((Self { running: Some(running), ended, listener, after: None }, (Lines::new(output), input)))
+        Ok((
+            Self { running: Some(running), ended, listener, after: None },
+            (BoundedLines::new(output), input),
+        ))
     }
 
     /// Registers `launch` to run after this process ended in any way.
@@ -73,7 +76,7 @@ impl Process {
         spawner: Arc<dyn ProgramSpawner>,
         log: Arc<ServerLog>,
     ) {
-        self.after = Some(After { launch, spawner, log });
+        self.after = Some(CleanupLaunch { launch, spawner, log });
     }
 
     /// Waits until the program exits by itself.
@@ -85,7 +88,7 @@ impl Process {
     /// Waits for the process to exit, then sends TERM, then kills it and all its children. Its input must already be
     /// closed.
     pub(crate) async fn end(mut self, grace: Duration) -> io::Result<ServerProcessExit> {
-        let patience = PATIENCE.min(grace / 4);
+        let patience = MAX_EXIT_WAIT.min(grace / 4);
         if tokio::time::timeout(patience, self.ended()).await.is_err() {
             if let Some(running) = &mut self.running {
                 running.request_stop();
@@ -102,7 +105,7 @@ impl Process {
         };
         let finished = tokio::task::spawn_blocking(move || running.kill()).await.map_err(io::Error::other)?;
         // The last output often explains the exit.
-        let _ = tokio::time::timeout(LAST_WORDS, &mut self.listener).await;
+        let _ = tokio::time::timeout(MAX_DRAIN_TIME, &mut self.listener).await;
         if let Some(after) = self.after.take() {
             after.run().await;
         }
@@ -110,7 +113,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         drop(self.running.take());
         if let (Some(after), Ok(runtime)) = (self.after.take(), tokio::runtime::Handle::try_current()) {
@@ -119,13 +122,13 @@ impl Drop for Process {
     }
 }
 
-impl After {
+impl CleanupLaunch {
     async fn run(self) {
-        match Process::start(&self.spawner, &self.launch, &self.log).await {
+        match ServerProcess::start(&self.spawner, &self.launch, &self.log).await {
             Ok((process, (_, input))) => {
                 drop(input);
                 // The process has exited or is killed next.
-                let _ = tokio::time::timeout(AFTERMATH, process.ended()).await;
+                let _ = tokio::time::timeout(MAX_CLEANUP_TIME, process.ended()).await;
                 let _ = Box::pin(process.finish()).await;
             }
             Err(error) => self.log.push(&format!("Draftboard: cleanup failed: {error}")),
@@ -134,18 +137,18 @@ impl After {
 }
 
 /// The output of a server with a limit on each line.
-pub(crate) struct Lines {
+pub(crate) struct BoundedLines {
     pipe: pipe::Receiver,
     since_line_break: usize,
 }
 
-impl Lines {
+impl BoundedLines {
     fn new(pipe: pipe::Receiver) -> Self {
         Self { pipe, since_line_break: 0 }
     }
 }
 
-impl AsyncRead for Lines {
+impl AsyncRead for BoundedLines {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -158,8 +161,8 @@ impl AsyncRead for Lines {
             Some(last) => fresh.len() - last - 1,
             None => self.since_line_break + fresh.len(),
         };
-        if self.since_line_break > LONGEST_MESSAGE {
-            let message = format!("a message is longer than {LONGEST_MESSAGE} bytes");
+        if self.since_line_break > MAX_STDIO_MESSAGE_BYTES {
+            let message = format!("a message is longer than {MAX_STDIO_MESSAGE_BYTES} bytes");
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, message)));
         }
         Poll::Ready(Ok(()))

@@ -4,7 +4,7 @@
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource},
     durable,
-    error::Failure,
+    error::UpstreamError,
     http::{HttpClient, percent_encode, read},
 };
 use bytes::Bytes;
@@ -32,38 +32,38 @@ pub struct RegistryEntry {
     /// Its author marked it as deprecated.
     pub deprecated: bool,
     /// Supported ways to run the server, with configurations prefilled from the registry.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<RegistryLaunchOption>,
     /// Ways to run the server that Draftboard does not support.
     pub unsupported: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Offer {
+pub struct RegistryLaunchOption {
     pub config: McpConfig,
     /// Variables, or `auth`, that a person must provide before the server can be saved or started.
     pub required: Vec<String>,
 }
 
 /// Searches an index given as a path or a URL (`…/v0.1/servers`). Best matches first.
-pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>, Failure> {
+pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>, UpstreamError> {
     let bytes = if place.starts_with("http://") || place.starts_with("https://") {
         fetch(place, query).await?
     } else {
         let unreadable =
-            |why: String| Failure::not_found(format!("Reading {place} failed: {why}")).at("registry");
+            |why: String| UpstreamError::not_found(format!("Reading {place} failed: {why}")).at("registry");
         let bytes = durable::read(Path::new(place), MAX_INDEX_BYTES as u64)
             .map_err(|error| unreadable(error.to_string()))?;
         Bytes::from(bytes.ok_or_else(|| unreadable("the file does not exist".to_owned()))?)
     };
     let index: RegistryIndex = serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::unavailable(format!("{place} is not a valid registry index: {error}")).at("registry")
+        UpstreamError::unavailable(format!("{place} is not a valid registry index: {error}")).at("registry")
     })?;
     Ok(rank(&index, query))
 }
 
-async fn fetch(place: &str, query: &str) -> Result<Bytes, Failure> {
+async fn fetch(place: &str, query: &str) -> Result<Bytes, UpstreamError> {
     let offline = |why: String| {
-        Failure::network(format!(
+        UpstreamError::network(format!(
             "The registry cannot be reached: {why}. Search a registry file instead, or try again later."
         ))
     };
@@ -71,7 +71,9 @@ async fn fetch(place: &str, query: &str) -> Result<Bytes, Failure> {
     let request = Request::get(format!("{place}{joint}search={}&limit={MAX_RESULTS}", percent_encode(query)))
         .header(header::ACCEPT, "application/json")
         .body(Full::default())
-        .map_err(|error| Failure::validation("registry", format!("{place} is not a valid URL: {error}")))?;
+        .map_err(|error| {
+            UpstreamError::validation("registry", format!("{place} is not a valid URL: {error}"))
+        })?;
     let answered = tokio::time::timeout(MAX_FETCH_TIME, async {
         let client = HttpClient::new(CONNECT).map_err(|error| error.to_string())?;
         let response = client.send(request).await.map_err(|error| error.to_string())?;
@@ -265,7 +267,7 @@ fn entry(server: &RegistryServerJson) -> RegistryEntry {
     RegistryEntry { name, description, version, deprecated: false, offers, unsupported }
 }
 
-fn from_package(name: &str, package: &RegistryPackage) -> Option<Offer> {
+fn from_package(name: &str, package: &RegistryPackage) -> Option<RegistryLaunchOption> {
     if package.transport.as_ref().is_some_and(|transport| transport.kind != "stdio") {
         return None;
     }
@@ -320,10 +322,10 @@ fn from_package(name: &str, package: &RegistryPackage) -> Option<Offer> {
         };
         config.env_vars.insert(name.clone(), spec);
     }
-    Some(Offer { config, required })
+    Some(RegistryLaunchOption { config, required })
 }
 
-fn from_remote(name: &str, remote: &RegistryRemote) -> Option<Offer> {
+fn from_remote(name: &str, remote: &RegistryRemote) -> Option<RegistryLaunchOption> {
     if remote.kind != "streamable-http" || remote.url.contains('{') || remote.headers.len() > 1 {
         return None;
     }
@@ -340,7 +342,7 @@ fn from_remote(name: &str, remote: &RegistryRemote) -> Option<Offer> {
         required.push("auth".to_owned());
         config = McpConfig { id: config.id, ..McpConfig::http(name, &remote.url, auth) };
     }
-    Some(Offer { config, required })
+    Some(RegistryLaunchOption { config, required })
 }
 
 #[cfg(test)]
@@ -415,11 +417,11 @@ mod tests {
     async fn offline_and_nonsense_say_so() {
         let failure =
             search_registry("http://127.0.0.1:1/v0.1/servers", "x").await.expect_err("nobody there");
-        assert_eq!(failure.code, crate::Code::NetworkError);
+        assert_eq!(failure.code, crate::UpstreamErrorCode::NetworkError);
         assert!(failure.message.contains("cannot be reached"), "{failure}");
         assert_eq!(
             search_registry("/no/such/file", "x").await.expect_err("no file").code,
-            crate::Code::NotFound
+            crate::UpstreamErrorCode::NotFound
         );
     }
 }

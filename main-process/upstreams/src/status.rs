@@ -1,6 +1,6 @@
 //! The status of a server as the contract defines it.
 
-use crate::actor::Phase;
+use crate::actor::ServerStartPhase;
 use serde::Serialize;
 use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
 
@@ -11,7 +11,7 @@ pub enum McpStatus {
     Disabled,
     Stopped,
     Starting {
-        phase: Phase,
+        phase: ServerStartPhase,
     },
     /// The server is shutting down, or failed and is being cleaned up.
     Stopping,
@@ -55,7 +55,7 @@ pub struct ServerStatusDetails {
     pub tools: usize,
     /// The number of tools that are new or changed since their approval.
     pub waiting: usize,
-    pub last_failure: Option<crate::Failure>,
+    pub last_failure: Option<crate::UpstreamError>,
     /// The exit of its last process.
     pub exit: Option<ServerProcessExit>,
 }

@@ -19,7 +19,8 @@ use std::{
     process::Command,
 };
 use upstreams::{
-    Code, EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource, McpStatus, Phase, Secret, Setup,
+    EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpServiceSetup, McpSource, McpStatus, Secret,
+    ServerStartPhase, UpstreamErrorCode,
 };
 use uuid::Uuid;
 
@@ -129,7 +130,7 @@ async fn mc_t1_t2_t3_t4_t9_each_is_started_used_and_stopped_and_its_status_is_tr
         assert_eq!(bench.status(id), McpStatus::Stopped, "{name}");
         assert!(bench.service.available_tools().is_empty(), "{name}");
         let failure = bench.call(id, tool, arguments).await.unwrap_err();
-        assert_eq!(failure.code, Code::ServiceUnavailable, "{name}");
+        assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable, "{name}");
         bench.service.delete(id).unwrap();
     }
     bench.ends_clean().await;
@@ -171,7 +172,7 @@ async fn mc_t6_t7_variables_are_set_and_secrets_come_from_the_store() {
     config.env_vars.insert("REGION".to_owned(), EnvVarConfig::plain("REGION", "north-by-northwest"));
     config.env_vars.insert("API_KEY".to_owned(), EnvVarConfig::secret("API_KEY", "somewhere"));
     let id = bench.add(config);
-    assert_eq!(bench.service.start(id).await.unwrap_err().code, Code::ValidationError);
+    assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::ValidationError);
     assert_eq!(bench.status(id), McpStatus::NeedsCredentials { missing: vec!["API_KEY".to_owned()] });
     bench.service.set_secret(id, "API_KEY", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     bench.service.start(id).await.unwrap();
@@ -183,7 +184,7 @@ async fn mc_t6_t7_variables_are_set_and_secrets_come_from_the_store() {
     let (_serving, url) = fastmcp(&folder, Some("letmein-please"));
     let auth = HttpAuth::Bearer { secret_ref: "somewhere-else".to_owned() };
     let guarded = bench.add(McpConfig::http("guarded", &url, auth));
-    assert_eq!(bench.service.start(guarded).await.unwrap_err().code, Code::ValidationError);
+    assert_eq!(bench.service.start(guarded).await.unwrap_err().code, UpstreamErrorCode::ValidationError);
     bench.service.set_secret(guarded, "auth", &Secret::new("letmein-please").unwrap()).unwrap();
     bench.service.start(guarded).await.unwrap();
     bench.ends_clean().await;
@@ -196,35 +197,47 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
         let name = config.name.clone();
         // NT1.
         let id = bench.add(McpConfig { enabled: false, id: Uuid::new_v4(), ..config.clone() });
-        assert_eq!(bench.service.start(id).await.unwrap_err().code, Code::Conflict, "{name}");
+        assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::Conflict, "{name}");
         assert_eq!(bench.status(id), McpStatus::Disabled, "{name}");
         assert!(bench.processes().is_empty(), "{name}");
         bench.service.delete(id).unwrap();
         // NT2: also while a server that has the tool runs.
         let id = bench.running(McpConfig { id: Uuid::new_v4(), ..config.clone() }).await;
         let nobody = Uuid::new_v4();
-        assert_eq!(bench.call(nobody, tool, arguments).await.unwrap_err().code, Code::NotFound, "{name}");
+        assert_eq!(
+            bench.call(nobody, tool, arguments).await.unwrap_err().code,
+            UpstreamErrorCode::NotFound,
+            "{name}"
+        );
         bench.service.delete(id).unwrap();
         bench.service.shutdown_all().await.unwrap();
         // NT3.
         let nameless = McpConfig { id: Uuid::new_v4(), name: " ".to_owned(), ..config.clone() };
         let failure = bench.service.create(nameless).unwrap_err();
-        assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some("name")), "{name}");
+        assert_eq!(
+            (failure.code, failure.field.as_deref()),
+            (UpstreamErrorCode::ValidationError, Some("name")),
+            "{name}"
+        );
         // NT4.
         let mut asking = McpConfig { id: Uuid::new_v4(), ..config };
         asking.source = McpSource::Official { name: name.clone(), version: "1".to_owned() };
         let field = match &mut asking.transport {
-            upstreams::McpTransport::Http { auth, .. } => {
+            upstreams::McpServerTransport::Http { auth, .. } => {
                 *auth = HttpAuth::Bearer { secret_ref: "not-there".to_owned() };
                 "transport.auth"
             }
-            upstreams::McpTransport::Stdio => {
+            upstreams::McpServerTransport::Stdio => {
                 asking.env_vars.insert("TOKEN".to_owned(), EnvVarConfig::secret("TOKEN", "not-there"));
                 "env_vars.TOKEN"
             }
         };
         let failure = bench.service.create(asking).unwrap_err();
-        assert_eq!((failure.code, failure.field.as_deref()), (Code::ValidationError, Some(field)), "{name}");
+        assert_eq!(
+            (failure.code, failure.field.as_deref()),
+            (UpstreamErrorCode::ValidationError, Some(field)),
+            "{name}"
+        );
         assert!(failure.message.starts_with("Missing required credentials"), "{failure}");
         assert!(bench.service.list().is_empty() && bench.reopened().list().is_empty(), "{name}");
     }
@@ -235,7 +248,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
 fn at_home() -> (Bench, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().to_owned();
-    let bench = Bench::with(|setup: &mut Setup| {
+    let bench = Bench::with(|setup: &mut McpServiceSetup| {
         for (name, value) in &mut setup.environment {
             if name == "HOME" {
                 *value = path.clone().into_os_string();
@@ -251,7 +264,7 @@ async fn fetched_and_started(bench: &Bench, config: McpConfig) -> Option<Uuid> {
     let id = bench.add(config);
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(id).await });
-    let installing = McpStatus::Starting { phase: Phase::Installing };
+    let installing = McpStatus::Starting { phase: ServerStartPhase::Installing };
     bench.until("it is being fetched", |service| service.status(id).as_ref() == Some(&installing)).await;
     match starting.await.unwrap() {
         Ok(()) => Some(id),

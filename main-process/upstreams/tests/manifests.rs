@@ -14,7 +14,10 @@ use std::{
     sync::mpsc,
     thread,
 };
-use upstreams::{Code, ManifestFolder, ManifestReport, McpConfig, Origin, Secret, ToolPolicy, ToolSettings};
+use upstreams::{
+    ManifestFolder, ManifestReport, ManifestSource, McpConfig, Secret, ToolPolicy, ToolSettings,
+    UpstreamErrorCode,
+};
 
 struct Files {
     bench: Bench,
@@ -40,16 +43,17 @@ impl Files {
 
     fn load(&self) -> Vec<ManifestReport> {
         let folder = |origin, name| ManifestFolder { origin, path: self.path(name) };
-        self.bench
-            .service
-            .load_manifests(&[folder(Origin::User, "user"), folder(Origin::Workspace, "workspace")])
+        self.bench.service.load_manifests(&[
+            folder(ManifestSource::User, "user"),
+            folder(ManifestSource::Workspace, "workspace"),
+        ])
     }
 
     fn names(&self) -> Vec<String> {
         self.bench.service.manifest_tools().iter().map(|tool| tool.exposed.clone()).collect()
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, upstreams::Failure> {
+    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, upstreams::UpstreamError> {
         self.bench.service.call_manifest_tool(tool, &arguments).await.map(|answer| answer.value())
     }
 }
@@ -77,8 +81,8 @@ async fn the_contracts_own_example_works() {
     let answer = files.call("draftboard_server_status", json!({})).await.unwrap();
     assert_eq!(answer["structuredContent"]["status"], "running");
     assert_eq!(answer["isError"], false);
-    assert_eq!(files.call("server.status", json!({})).await.unwrap_err().code, Code::NotFound);
-    assert_eq!(files.call("server_status", json!({})).await.unwrap_err().code, Code::NotFound);
+    assert_eq!(files.call("server.status", json!({})).await.unwrap_err().code, UpstreamErrorCode::NotFound);
+    assert_eq!(files.call("server_status", json!({})).await.unwrap_err().code, UpstreamErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -194,10 +198,13 @@ async fn an_id_has_one_owner_and_a_credential_stays_with_whom_it_was_given_to() 
     service.approve_manifest(&report.hash.unwrap()).unwrap();
     files.load();
     assert!(!service.has_manifest_secret("teller", "key"));
-    assert_eq!(files.call("draftboard_tell", json!({})).await.unwrap_err().code, Code::ValidationError);
+    assert_eq!(
+        files.call("draftboard_tell", json!({})).await.unwrap_err().code,
+        UpstreamErrorCode::ValidationError
+    );
     assert_eq!(
         service.set_manifest_secret("nobody", "key", &Secret::new("hunter2").unwrap()).unwrap_err().code,
-        Code::NotFound
+        UpstreamErrorCode::NotFound
     );
 }
 
@@ -245,9 +252,12 @@ async fn what_comes_with_a_workspace_is_hidden_until_a_person_approves_it_as_it_
     assert_eq!(files.call("draftboard_go", json!({})).await.unwrap()["content"][0]["text"], "one");
     // A changed program makes the manifest a different one.
     fs::write(files.path("workspace/run.sh"), "echo '\"two\"'").unwrap();
-    assert_eq!(files.call("draftboard_go", json!({})).await.unwrap_err().code, Code::Conflict);
+    assert_eq!(files.call("draftboard_go", json!({})).await.unwrap_err().code, UpstreamErrorCode::Conflict);
     assert!(files.load()[0].needs_approval && files.names().is_empty());
-    assert_eq!(files.bench.service.approve_manifest("another").unwrap_err().code, Code::Conflict);
+    assert_eq!(
+        files.bench.service.approve_manifest("another").unwrap_err().code,
+        UpstreamErrorCode::Conflict
+    );
 }
 
 fn script(name: &str, text: &str, more: &Value) -> (Value, String) {
@@ -294,7 +304,11 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     assert!(files.load().iter().all(|report| report.tools.len() == 1));
 
     let failure = files.call("draftboard_tell", json!({"n": 1})).await.unwrap_err();
-    assert_eq!(failure.code, Code::ValidationError, "what has no value is not empty text: {failure}");
+    assert_eq!(
+        failure.code,
+        UpstreamErrorCode::ValidationError,
+        "what has no value is not empty text: {failure}"
+    );
     let secret = Secret::new(r#"{"token": "hunter2-hunter2"}"#).unwrap();
     for manifest in ["tell", "fail"] {
         files.bench.service.set_manifest_secret(manifest, "key", &secret).unwrap();
@@ -323,7 +337,10 @@ async fn scripts_get_json_and_a_clean_environment_and_are_held_to_their_bounds()
     );
     let failure = files.call("draftboard_slow", json!({})).await.unwrap_err();
     assert!(failure.message.contains("took longer than 500 ms"), "{failure}");
-    assert_eq!(files.call("draftboard_much", json!({})).await.unwrap_err().code, Code::LimitExceeded);
+    assert_eq!(
+        files.call("draftboard_much", json!({})).await.unwrap_err().code,
+        UpstreamErrorCode::LimitExceeded
+    );
     assert!(files.call("draftboard_junk", json!({})).await.unwrap_err().message.contains("JSON"));
     let left = common::processes_with(&format!("OWN_MARK={mark}"));
     assert!(left.is_empty(), "{left:?}");
@@ -383,9 +400,12 @@ async fn proxies_encode_arguments_add_credentials_and_pick_the_answer() {
     assert!(request.to_lowercase().contains("authorization: bearer hunter2-hunter2"), "{request}");
     assert_eq!(
         files.call("draftboard_get_item", json!({"id": ".."})).await.unwrap_err().code,
-        Code::ValidationError
+        UpstreamErrorCode::ValidationError
     );
-    assert_eq!(files.call("draftboard_get_item", json!({})).await.unwrap_err().code, Code::ValidationError);
+    assert_eq!(
+        files.call("draftboard_get_item", json!({})).await.unwrap_err().code,
+        UpstreamErrorCode::ValidationError
+    );
 
     for (auth, sign) in [
         (json!({"strategy": "apiKeyHeader", "credentialId": "key"}), "x-api-key: hunter2-hunter2"),
@@ -398,7 +418,7 @@ async fn proxies_encode_arguments_add_credentials_and_pick_the_answer() {
         assert!(request.ends_with(r#"{"name":"n\"1","tags":["a"]}"#), "{request}");
         assert!(request.to_lowercase().contains("x-trace: t-n\"1"), "{request}");
         let failure = files.call("draftboard_make_item", json!({"id": "a\r\nx: y"})).await.unwrap_err();
-        assert_eq!(failure.code, Code::ValidationError);
+        assert_eq!(failure.code, UpstreamErrorCode::ValidationError);
     }
     let away = proxy("http://example.org", &auth);
     assert!(files.write("user/api.json", &away).load()[0].problem.as_deref().unwrap().contains("https"));
@@ -442,7 +462,7 @@ async fn an_upstream_tool_under_a_safer_name_and_schema() {
     );
     assert_eq!(
         files.call("draftboard_greet", json!({"text": "bye"})).await.unwrap_err().code,
-        Code::ValidationError
+        UpstreamErrorCode::ValidationError
     );
     files.bench.ends_clean().await;
 }

@@ -6,7 +6,10 @@ mod common;
 use common::Bench;
 use serde_json::json;
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
-use upstreams::{Code, EnvVarConfig, McpConfig, McpPackageType, McpStatus, Phase, Secret, Setup};
+use upstreams::{
+    EnvVarConfig, McpConfig, McpPackageType, McpServiceSetup, McpStatus, Secret, ServerStartPhase,
+    UpstreamErrorCode,
+};
 
 /// Puts a folder of programs in front of PATH. Each records its arguments, then runs `body`.
 fn with_programs(programs: &[(&str, &str)]) -> (Bench, tempfile::TempDir) {
@@ -24,7 +27,7 @@ fn with_programs(programs: &[(&str, &str)]) -> (Bench, tempfile::TempDir) {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let front = folder.path().to_owned();
-    let bench = Bench::with(|setup: &mut Setup| {
+    let bench = Bench::with(|setup: &mut McpServiceSetup| {
         for (name, value) in &mut setup.environment {
             if name == "PATH" {
                 let mut paths = vec![front.clone()];
@@ -61,7 +64,10 @@ async fn fetching_is_a_step_that_is_seen_that_fails_for_itself_and_that_can_be_s
     let (bench, _folder) = with_programs(&[("npx", npx)]);
     let missing = bench.add(McpConfig::stdio("missing", McpPackageType::Npm, "missing"));
     let failure = bench.service.start(missing).await.unwrap_err();
-    assert_eq!((failure.code, failure.field.as_deref()), (Code::NotFound, Some("package.identifier")));
+    assert_eq!(
+        (failure.code, failure.field.as_deref()),
+        (UpstreamErrorCode::NotFound, Some("package.identifier"))
+    );
     assert!(failure.message.starts_with("Package not found"), "{failure}");
     let other = bench.add(McpConfig::stdio("other", McpPackageType::Npm, "other"));
     let failure = bench.service.start(other).await.unwrap_err();
@@ -70,11 +76,11 @@ async fn fetching_is_a_step_that_is_seen_that_fails_for_itself_and_that_can_be_s
     let slow = bench.add(McpConfig::stdio("slow", McpPackageType::Npm, "slow"));
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(slow).await });
-    let installing = McpStatus::Starting { phase: Phase::Installing };
+    let installing = McpStatus::Starting { phase: ServerStartPhase::Installing };
     bench.until("it is being fetched", |service| service.status(slow).as_ref() == Some(&installing)).await;
     bench.service.stop(slow).await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new(), "whoever was answered finds nothing left");
-    assert_eq!(starting.await.unwrap().unwrap_err().code, Code::Conflict);
+    assert_eq!(starting.await.unwrap().unwrap_err().code, UpstreamErrorCode::Conflict);
 
     let mut hasty = McpConfig::stdio("hasty", McpPackageType::Npm, "slow");
     hasty.limits.install_ms = 100;
@@ -153,7 +159,7 @@ async fn a_container_that_was_only_starting_is_cleared_away_before_the_end() {
     let id = bench.add(McpConfig::stdio("boxed", McpPackageType::Docker, "example/clock:1"));
     let service = bench.service.clone();
     let starting = tokio::spawn(async move { service.start(id).await });
-    let connecting = McpStatus::Starting { phase: Phase::Connecting };
+    let connecting = McpStatus::Starting { phase: ServerStartPhase::Connecting };
     bench.until("it is connecting", |service| service.status(id).as_ref() == Some(&connecting)).await;
     bench.until_processes(2).await;
     bench.service.shutdown_all().await.unwrap();
@@ -169,7 +175,7 @@ async fn docker_that_does_not_run_is_named() {
         with_programs(&[("docker", "echo 'Cannot connect to the Docker daemon' >&2; exit 1")]);
     let id = bench.add(McpConfig::stdio("boxed", McpPackageType::Docker, "example/clock:1"));
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, Code::ServiceUnavailable);
+    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
     assert!(failure.message.starts_with("Docker not running"), "{failure}");
     bench.ends_clean().await;
 }

@@ -8,13 +8,18 @@ use super::{
     kit,
     notices::{NoticeTopic, WorkspaceNotices},
 };
-use authority::{Module, Registry, Snapshot};
-use components::{Bound, Component, Library, Prop, Use, Variant, is_built_in, is_component_file};
+use authority::{ModuleSource, Snapshot, TypeRegistry};
+use components::{
+    BoundValue, Component, ComponentLibrary, ComponentProp, ComponentUse, ComponentVariant, is_built_in,
+    is_component_file,
+};
 use serde_json::json;
 use shared_protocol::{
-    BoardKind, Change, Operation, PropKey, SourcePath, TypeDef, TypeId, Value,
-    previews::ComponentView,
-    registry::{Choice, Exposure, MODULE_FORMAT, PartDef, Pattern, PropDef, PropKind, VariantDef},
+    BoardKind, Change, Operation, PropKey, PropValue, SourcePath, TypeDef, TypeId,
+    preview_sessions::ComponentView,
+    registry::{
+        ExposureLevel, MODULE_FORMAT_VERSION, OptionDef, PartDef, PropDef, PropKind, TypePattern, VariantDef,
+    },
     v0::{ControlDefinition, PropExposure},
 };
 use std::{
@@ -33,7 +38,7 @@ const CHILDREN: &str = "children";
 
 #[derive(Debug, Default)]
 pub(super) struct ComponentShelf {
-    library: Library,
+    library: ComponentLibrary,
     /// For previews; replaced when a component changes.
     view: Arc<Vec<ComponentView>>,
 }
@@ -48,7 +53,7 @@ impl ComponentShelf {
         &self.view
     }
 
-    pub(super) fn library(&self) -> &Library {
+    pub(super) fn library(&self) -> &ComponentLibrary {
         &self.library
     }
 
@@ -74,7 +79,7 @@ impl ComponentShelf {
             .collect();
         for path in &touched {
             match snapshot.source(path) {
-                Some(text) => self.library.put(path.as_str(), text),
+                Some(text) => self.library.insert(path.as_str(), text),
                 None => self.library.remove(path.as_str()),
             }
         }
@@ -85,7 +90,7 @@ impl ComponentShelf {
     }
 
     fn settle(&mut self, notices: &mut WorkspaceNotices) {
-        self.library.settle();
+        self.library.rebuild_index();
         self.view = Arc::new(self.library.components().map(view).collect());
         notices.clear_all(|topic| matches!(topic, NoticeTopic::Component(..)));
         for problem in self.library.problems().take(MAX_PROBLEM_NOTICES) {
@@ -97,11 +102,11 @@ impl ComponentShelf {
 }
 
 /// The built-in components, and over them the files of a state.
-fn library_of(snapshot: &Snapshot) -> Library {
-    let mut library = Library::default();
-    kit().iter().for_each(|(file, text)| library.put(file, text));
+fn library_of(snapshot: &Snapshot) -> ComponentLibrary {
+    let mut library = ComponentLibrary::default();
+    kit().iter().for_each(|(file, text)| library.insert(file, text));
     for (path, text) in component_texts(snapshot) {
-        library.put(path.as_str(), text);
+        library.insert(path.as_str(), text);
     }
     library
 }
@@ -118,7 +123,7 @@ fn view(component: &Arc<Component>) -> ComponentView {
 /// The components of a state that is not the workspace's own, such as a draft.
 pub fn components_of(snapshot: &Snapshot) -> Vec<ComponentView> {
     let mut library = library_of(snapshot);
-    library.settle();
+    library.rebuild_index();
     library.components().map(view).collect()
 }
 
@@ -129,7 +134,7 @@ pub fn component_texts(snapshot: &Snapshot) -> impl Iterator<Item = (&SourcePath
 }
 
 /// The types that components define, over those of `base`.
-pub(super) fn modules(library: &Library, base: &Registry) -> Vec<Module> {
+pub(super) fn modules(library: &ComponentLibrary, base: &TypeRegistry) -> Vec<ModuleSource> {
     let slots = slot_names(library);
     let mut types: BTreeMap<TypeId, (String, TypeDef)> = BTreeMap::new();
     // Built-in components show the catalogue's types as they are.
@@ -139,7 +144,7 @@ pub(super) fn modules(library: &Library, base: &Registry) -> Vec<Module> {
             types.insert(id, (component.file.clone(), def));
         }
     }
-    let is_container = |def: &TypeDef| def.container && def.may_stand_on(BoardKind::Interface) && is_ui(def);
+    let is_container = |def: &TypeDef| def.container && def.is_allowed_on(BoardKind::Interface) && is_ui(def);
     let known = base.types().filter(|def| is_container(def) && !types.contains_key(&def.id));
     let brought = types.values().map(|(_, def)| def).filter(|def| is_container(def));
     let holders: BTreeSet<TypeId> =
@@ -163,11 +168,11 @@ pub(super) fn modules(library: &Library, base: &Registry) -> Vec<Module> {
     types.into_values().map(|(origin, def)| module(origin, &def)).collect()
 }
 
-fn module(origin: String, def: &TypeDef) -> Module {
+fn module(origin: String, def: &TypeDef) -> ModuleSource {
     let module = json!({
-        "format": MODULE_FORMAT, "module": origin, "title": def.title, "types": [def],
+        "format": MODULE_FORMAT_VERSION, "module": origin, "title": def.title, "types": [def],
     });
-    Module { origin, text: Arc::from(module.to_string()) }
+    ModuleSource { origin, text: Arc::from(module.to_string()) }
 }
 
 /// A type of interface boards that is no page or frame.
@@ -178,7 +183,7 @@ fn is_ui(def: &TypeDef) -> bool {
 fn stand_in(def: &mut TypeDef, holders: &BTreeSet<TypeId>) {
     for holder in holders {
         if !def.parents.iter().any(|pattern| pattern.matches(holder))
-            && let Ok(pattern) = Pattern::parse(holder.as_str())
+            && let Ok(pattern) = TypePattern::parse(holder.as_str())
         {
             def.parents.push(pattern);
         }
@@ -187,9 +192,9 @@ fn stand_in(def: &mut TypeDef, holders: &BTreeSet<TypeId>) {
 
 /// Returns `None` for a component that cannot be a type; no component that was read is one.
 fn type_of(component: &Component, base: Option<&TypeDef>, slots: &[String]) -> Option<TypeDef> {
-    let mut props: Vec<&Prop> = component.props.iter().collect();
+    let mut props: Vec<&ComponentProp> = component.props.iter().collect();
     props.sort_by(|a, b| {
-        let order = |prop: &Prop| prop.order.unwrap_or(f64::INFINITY);
+        let order = |prop: &ComponentProp| prop.order.unwrap_or(f64::INFINITY);
         order(a).total_cmp(&order(b))
     });
     let mut defs: Vec<PropDef> = props
@@ -232,18 +237,19 @@ fn type_of(component: &Component, base: Option<&TypeDef>, slots: &[String]) -> O
 }
 
 fn variants_of(component: &Component) -> Vec<VariantDef> {
-    let variant = |variant: &Variant| VariantDef { id: variant.id.clone(), props: plain(&variant.props) };
+    let variant =
+        |variant: &ComponentVariant| VariantDef { id: variant.id.clone(), props: plain(&variant.props) };
     component.variants.iter().map(variant).collect()
 }
 
 /// The components within a component, so that overrides find them without a preview.
 fn parts_of(component: &Component) -> Vec<PartDef> {
-    let part = |used: Use<'_>| {
+    let part = |used: ComponentUse<'_>| {
         let (mut fixed, mut computed) = (serde_json::Map::new(), Vec::new());
         for (name, bound) in used.props {
             match bound {
-                Bound::Fixed(value) => drop(fixed.insert(name.to_string(), components::to_json(value))),
-                Bound::Computed(_) => computed.extend(PropKey::parse(&**name).ok()),
+                BoundValue::Fixed(value) => drop(fixed.insert(name.to_string(), components::to_json(value))),
+                BoundValue::Computed(_) => computed.extend(PropKey::parse(&**name).ok()),
             }
         }
         let component = TypeId::parse(&**used.component).ok()?;
@@ -253,9 +259,9 @@ fn parts_of(component: &Component) -> Vec<PartDef> {
     component.view.uses().into_iter().filter_map(part).collect()
 }
 
-fn plain(props: &serde_json::Map<String, serde_json::Value>) -> BTreeMap<PropKey, Value> {
+fn plain(props: &serde_json::Map<String, serde_json::Value>) -> BTreeMap<PropKey, PropValue> {
     let entry = |(name, value): (&String, &serde_json::Value)| {
-        Some((PropKey::parse(name.as_str()).ok()?, Value::from_json(value).ok()?))
+        Some((PropKey::parse(name.as_str()).ok()?, PropValue::from_json(value).ok()?))
     };
     props.iter().filter_map(entry).collect()
 }
@@ -265,12 +271,12 @@ fn blank(key: &str, label: String, kind: PropKind) -> Option<PropDef> {
     serde_json::from_value(json!({ "key": key, "label": label, "kind": kind })).ok()
 }
 
-fn prop_of(prop: &Prop) -> Option<PropDef> {
+fn prop_of(prop: &ComponentProp) -> Option<PropDef> {
     let label = prop.label.clone().unwrap_or_else(|| heading(&prop.name));
     let mut def = blank(&prop.name, label, PropKind::Json)?;
     def.description = prop.description.clone().unwrap_or_default();
     def.group = prop.group.clone().unwrap_or_default();
-    let default = prop.default.as_ref().and_then(|default| Value::from_json(default).ok());
+    let default = prop.default.as_ref().and_then(|default| PropValue::from_json(default).ok());
     match &prop.exposure {
         PropExposure::Editable { control, constraints, .. } => {
             def.kind = kind_of(control, default.as_ref());
@@ -285,7 +291,7 @@ fn prop_of(prop: &Prop) -> Option<PropDef> {
                 ControlDefinition::Select { options } => {
                     def.options = options
                         .iter()
-                        .map(|option| Choice {
+                        .map(|option| OptionDef {
                             value: Arc::from(option.value.as_str()),
                             label: option.label.clone(),
                             description: option.description.clone().unwrap_or_default(),
@@ -301,9 +307,9 @@ fn prop_of(prop: &Prop) -> Option<PropDef> {
                 def.pattern = constraints.pattern.clone().filter(|_| def.kind == PropKind::Text);
             }
         }
-        PropExposure::InspectOnly { .. } => def.exposure = Exposure::ReadOnly,
+        PropExposure::InspectOnly { .. } => def.exposure = ExposureLevel::ReadOnly,
         PropExposure::Opaque { reason } => {
-            def.exposure = Exposure::Opaque;
+            def.exposure = ExposureLevel::Opaque;
             def.reason = reason.clone().unwrap_or_else(|| "the component does not expose it".to_owned());
         }
     }
@@ -311,7 +317,7 @@ fn prop_of(prop: &Prop) -> Option<PropDef> {
     Some(def)
 }
 
-fn kind_of(control: &ControlDefinition, default: Option<&Value>) -> PropKind {
+fn kind_of(control: &ControlDefinition, default: Option<&PropValue>) -> PropKind {
     match control {
         ControlDefinition::String { multiline: Some(true), .. } => PropKind::Multiline,
         ControlDefinition::String { .. } => PropKind::Text,
@@ -320,7 +326,7 @@ fn kind_of(control: &ControlDefinition, default: Option<&Value>) -> PropKind {
         ControlDefinition::Select { options } if options.is_empty() => PropKind::Text,
         ControlDefinition::Select { .. } => PropKind::Select,
         // A token such as `primary` is a colour of a component that a colour picker cannot show.
-        ControlDefinition::Color { .. } => match default.and_then(Value::as_text) {
+        ControlDefinition::Color { .. } => match default.and_then(PropValue::as_text) {
             Some(text) if !text.starts_with('#') => PropKind::Text,
             _ => PropKind::Colour,
         },
@@ -329,7 +335,7 @@ fn kind_of(control: &ControlDefinition, default: Option<&Value>) -> PropKind {
     }
 }
 
-fn slot_of(prop: &Prop) -> Option<&str> {
+fn slot_of(prop: &ComponentProp) -> Option<&str> {
     match &prop.exposure {
         PropExposure::Editable { control: ControlDefinition::Slot { slot_name, .. }, .. } => {
             Some(slot_name.as_deref().unwrap_or(CHILDREN))
@@ -339,7 +345,7 @@ fn slot_of(prop: &Prop) -> Option<&str> {
 }
 
 /// The names of all slots, the default one first.
-fn slot_names(library: &Library) -> Vec<String> {
+fn slot_names(library: &ComponentLibrary) -> Vec<String> {
     let own = library.components().filter(|component| !is_built_in(&component.file));
     let named = own.flat_map(|component| &component.props).filter_map(slot_of);
     let named: BTreeSet<&str> = named.filter(|name| *name != CHILDREN).collect();
@@ -350,7 +356,7 @@ fn slot_prop(slots: &[String]) -> Option<PropDef> {
     let mut def = blank(SLOT, "Slot".to_owned(), PropKind::Select)?;
     def.description = "The slot of the surrounding component.".to_owned();
     def.group = "Layout".to_owned();
-    let choice = |slot: &String| Choice {
+    let choice = |slot: &String| OptionDef {
         value: Arc::from(slot.as_str()),
         label: heading(slot),
         description: String::new(),

@@ -2,7 +2,7 @@
 //! by hand get the same message, with the key and the expected form.
 
 use serde_json::{Map, Value};
-use shared_protocol::{Code, Refusal, messages::Severity};
+use shared_protocol::{Refusal, RefusalCode, messages::ProblemSeverity};
 
 /// The type of a field. Null is allowed everywhere: it removes the field.
 enum FieldType {
@@ -163,7 +163,7 @@ pub struct ConfigProblem {
     suggestions: Vec<String>,
     hint: &'static str,
     /// In a file: a warning where no version, or only a later one, reads the setting.
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
 }
 
 impl ConfigProblem {
@@ -176,7 +176,7 @@ impl ConfigProblem {
     }
 
     fn into_refusal(self) -> Refusal {
-        Refusal::new(Code::ValidationError, self.message)
+        Refusal::new(RefusalCode::ValidationError, self.message)
             .field(format!("config.{}", self.path))
             .suggest(self.suggestions)
             .hint(self.hint)
@@ -236,7 +236,7 @@ impl Check<'_> {
                 (BackendType, Value::String(text)) => authority::similar(text, BACKENDS.into_iter()),
                 _ => Vec::new(),
             };
-            return self.add(path, message, near, hint, Severity::Error);
+            return self.add(path, message, near, hint, ProblemSeverity::Error);
         }
         let Value::Object(given) = value else { return };
         for (key, value) in given {
@@ -254,7 +254,7 @@ impl Check<'_> {
                             format!("`{inner}`: there is no board `{key}`; the boards are {boards}");
                         let near = authority::similar(key, self.boards.iter().copied());
                         let hint = "Use the name of a board; list_boards shows them.";
-                        self.add(&inner, message, near, hint, Severity::Warning);
+                        self.add(&inner, message, near, hint, ProblemSeverity::Warning);
                     }
                     self.look_at(known, &inner, value);
                 }
@@ -290,7 +290,7 @@ impl Check<'_> {
             let provider = path.rsplit('.').nth(1).unwrap_or_default();
             let message = format!("`{path}`: the provider {provider} has no argument `{key}`");
             let hint = "Use an argument of the provider.";
-            return self.add(path, message, near, hint, Severity::Warning);
+            return self.add(path, message, near, hint, ProblemSeverity::Warning);
         }
         let known: Vec<String> =
             fields.iter().map(|(name, field)| format!("{name} ({})", field.words())).collect();
@@ -298,7 +298,7 @@ impl Check<'_> {
         let message = format!("`{path}` is not a setting of draftboard.toml; expected one of {known}");
         // An unknown table at the top level may belong to a later version.
         let is_later = path == key && near.is_empty() && (value.is_object() || value.is_array());
-        let severity = if is_later { Severity::Warning } else { Severity::Error };
+        let severity = if is_later { ProblemSeverity::Warning } else { ProblemSeverity::Error };
         self.add(path, message, near, "get_project_config shows the settings that there are.", severity);
     }
 
@@ -308,7 +308,7 @@ impl Check<'_> {
         message: String,
         suggestions: Vec<String>,
         hint: &'static str,
-        severity: Severity,
+        severity: ProblemSeverity,
     ) {
         self.found.push(ConfigProblem { path: path.to_owned(), message, suggestions, hint, severity });
     }
@@ -318,7 +318,7 @@ impl Check<'_> {
 pub fn check(fields: &Map<String, Value>, boards: &[&str]) -> Result<(), Refusal> {
     if fields.contains_key("format") {
         let message = "`format` is the version of the file; only Draftboard changes it";
-        return Err(Refusal::new(Code::ValidationError, message)
+        return Err(Refusal::new(RefusalCode::ValidationError, message)
             .field("config.format")
             .hint("Leave it out."));
     }
@@ -471,10 +471,10 @@ mod tests {
         let severity = |words: &str| {
             found.iter().find(|problem| problem.words().contains(words)).map(|problem| problem.severity)
         };
-        assert_eq!(severity("Did you mean `infrastructure`?"), Some(Severity::Error), "{found:?}");
-        assert_eq!(severity("`zzz` is not a setting"), Some(Severity::Warning), "{found:?}");
-        assert_eq!(severity("`infrastructure.required-version` is \"banana\""), Some(Severity::Error));
-        assert_eq!(severity("there is no board `gone`"), Some(Severity::Warning), "{found:?}");
+        assert_eq!(severity("Did you mean `infrastructure`?"), Some(ProblemSeverity::Error), "{found:?}");
+        assert_eq!(severity("`zzz` is not a setting"), Some(ProblemSeverity::Warning), "{found:?}");
+        assert_eq!(severity("`infrastructure.required-version` is \"banana\""), Some(ProblemSeverity::Error));
+        assert_eq!(severity("there is no board `gone`"), Some(ProblemSeverity::Warning), "{found:?}");
         assert_eq!(found.len(), 4, "{found:?}");
         assert_eq!(problems_of_file(&journal::new_project("x"), &[]), []);
     }

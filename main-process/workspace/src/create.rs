@@ -2,7 +2,7 @@
 
 use include_dir::{Dir, include_dir};
 use journal::{FileError, WorkspaceFiles, WorkspacePath, new_project, read_board, write_board};
-use shared_protocol::{Board, BoardId, BoardKind, BoardName, Document, messages::Template};
+use shared_protocol::{Board, BoardId, BoardKind, BoardName, GraphDocument, messages::WorkspaceTemplate};
 use std::path::{Path, PathBuf};
 
 static EXAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/example");
@@ -15,7 +15,7 @@ const SPEC: &str = "spec";
 const REHEARSAL: &str = "rehearsal";
 
 #[derive(Debug, thiserror::Error)]
-pub enum NewError {
+pub enum CreateWorkspaceError {
     #[error("{} is a workspace already: open it with `draftboard {}`", .0.display(), .0.display())]
     Exists(PathBuf),
     #[error("{} could not be made: {source}; choose a folder that you may write to", .path.display())]
@@ -26,10 +26,14 @@ pub enum NewError {
 
 /// Creates a workspace in a folder, which may have other files but no `draftboard.toml`. That file is written last: a folder
 /// without it is no workspace yet.
-pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<(), NewError> {
+pub fn create(
+    folder: &Path,
+    template: WorkspaceTemplate,
+    board_id: BoardId,
+) -> Result<(), CreateWorkspaceError> {
     let files = prepared(folder)?;
     match template {
-        Template::Blank => {
+        WorkspaceTemplate::Blank => {
             let name = BoardName::of_kind(BoardKind::Infrastructure);
             let board = Board {
                 id: board_id,
@@ -37,24 +41,24 @@ pub fn create(folder: &Path, template: Template, board_id: BoardId) -> Result<()
                 name: name.clone(),
                 title: "Main".to_owned(),
             };
-            let document = Document { boards: vec![board], ..Document::default() };
+            let document = GraphDocument { boards: vec![board], ..GraphDocument::default() };
             files.write_atomic(&WorkspacePath::board(&name), write_board(&document)?.as_bytes())?;
             begin_project(&files)
         }
-        Template::ThreeTier => unpack_part(&files, THREE_TIER),
-        Template::Interface => unpack_part(&files, INTERFACE),
-        Template::Spec => unpack_part(&files, SPEC),
-        Template::Example => unpack(&files),
+        WorkspaceTemplate::ThreeTier => unpack_part(&files, THREE_TIER),
+        WorkspaceTemplate::Interface => unpack_part(&files, INTERFACE),
+        WorkspaceTemplate::Spec => unpack_part(&files, SPEC),
+        WorkspaceTemplate::Example => unpack(&files),
     }
 }
 
 /// The boards of the templates, for their thumbnails.
-pub fn template_boards() -> Vec<(Template, Document)> {
+pub fn template_boards() -> Vec<(WorkspaceTemplate, GraphDocument)> {
     let names = [
-        (Template::ThreeTier, THREE_TIER),
-        (Template::Interface, INTERFACE),
-        (Template::Spec, SPEC),
-        (Template::Example, REHEARSAL),
+        (WorkspaceTemplate::ThreeTier, THREE_TIER),
+        (WorkspaceTemplate::Interface, INTERFACE),
+        (WorkspaceTemplate::Spec, SPEC),
+        (WorkspaceTemplate::Example, REHEARSAL),
     ];
     let board = |(template, name)| {
         let name = BoardName::parse(name).ok()?;
@@ -88,20 +92,21 @@ pub fn beside(folder: &Path) -> PathBuf {
 }
 
 /// Creates a workspace without boards.
-pub fn create_empty(folder: &Path) -> Result<(), NewError> {
+pub fn create_empty(folder: &Path) -> Result<(), CreateWorkspaceError> {
     begin_project(&prepared(folder)?)
 }
 
 /// Prepares a folder that is no workspace yet.
-fn prepared(folder: &Path) -> Result<WorkspaceFiles, NewError> {
+fn prepared(folder: &Path) -> Result<WorkspaceFiles, CreateWorkspaceError> {
     if folder.join(WorkspacePath::config().as_str()).exists() {
-        return Err(NewError::Exists(folder.to_owned()));
+        return Err(CreateWorkspaceError::Exists(folder.to_owned()));
     }
-    std::fs::create_dir_all(folder).map_err(|source| NewError::Folder { path: folder.to_owned(), source })?;
+    std::fs::create_dir_all(folder)
+        .map_err(|source| CreateWorkspaceError::Folder { path: folder.to_owned(), source })?;
     Ok(WorkspaceFiles::open(folder)?)
 }
 
-fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
+fn begin_project(files: &WorkspaceFiles) -> Result<(), CreateWorkspaceError> {
     let folder_name = files.root().file_name().map(|name| name.to_string_lossy().into_owned());
     let config = new_project(folder_name.as_deref().unwrap_or("Workspace"));
     Ok(files.write_atomic(&WorkspacePath::config(), config.as_bytes())?)
@@ -109,7 +114,7 @@ fn begin_project(files: &WorkspaceFiles) -> Result<(), NewError> {
 
 /// Unpacks one board of the example; the spec with its bundle, the interface with its components, the architecture with its
 /// function and its prices.
-fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
+fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), CreateWorkspaceError> {
     let board = format!("boards/{name}.board.json");
     let belongs = |file: &&include_dir::File<'_>| {
         file.path() == Path::new(&board)
@@ -127,7 +132,7 @@ fn unpack_part(files: &WorkspaceFiles, name: &str) -> Result<(), NewError> {
     begin_project(files)
 }
 
-fn unpack(files: &WorkspaceFiles) -> Result<(), NewError> {
+fn unpack(files: &WorkspaceFiles) -> Result<(), CreateWorkspaceError> {
     let config = WorkspacePath::config();
     let mut contents: Vec<(WorkspacePath, &[u8])> = Vec::new();
     for file in bundled(&EXAMPLE) {
@@ -145,9 +150,9 @@ fn bundled<'d>(folder: &'d Dir<'d>) -> Vec<&'d include_dir::File<'d>> {
 }
 
 /// Unpacks the example in the user's own folder on the first start. It belongs to the user from then on.
-pub fn unpack_example(folder: &Path, board_id: BoardId) -> Result<(), NewError> {
-    match create(folder, Template::Example, board_id) {
-        Err(NewError::Exists(_)) => Ok(()),
+pub fn unpack_example(folder: &Path, board_id: BoardId) -> Result<(), CreateWorkspaceError> {
+    match create(folder, WorkspaceTemplate::Example, board_id) {
+        Err(CreateWorkspaceError::Exists(_)) => Ok(()),
         done => done,
     }
 }
@@ -155,16 +160,16 @@ pub fn unpack_example(folder: &Path, board_id: BoardId) -> Result<(), NewError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Moment, Workspace};
+    use crate::{TimeAndSeed, Workspace};
 
     #[test]
     fn every_template_but_the_blank_one_can_be_drawn() {
-        let drawn: Vec<Template> = template_boards()
+        let drawn: Vec<WorkspaceTemplate> = template_boards()
             .into_iter()
             .filter(|(_, document)| document.boards.len() == 1 && document.nodes.len() > 3)
             .map(|(template, _)| template)
             .collect();
-        assert_eq!(drawn, Template::ALL[1..]);
+        assert_eq!(drawn, WorkspaceTemplate::ALL[1..]);
     }
 
     #[test]
@@ -184,20 +189,27 @@ mod tests {
     #[test]
     fn every_template_opens_without_a_complaint() {
         let folder = tempfile::tempdir().unwrap();
-        for (number, template) in Template::ALL.into_iter().enumerate() {
+        for (number, template) in WorkspaceTemplate::ALL.into_iter().enumerate() {
             let root = folder.path().join(format!("workspace-{number}"));
             create(&root, template, BoardId::from_bits(9)).unwrap();
-            let workspace = Workspace::open(&root, Moment { time: 1, seed: 2 }).unwrap();
+            let workspace = Workspace::open(&root, TimeAndSeed { time: 1, seed: 2 }).unwrap();
             let boards = workspace.snapshot().boards().count();
-            assert_eq!(boards, if template == Template::Example { 4 } else { 1 }, "{template:?}");
-            assert_eq!(workspace.snapshot().node_count() == 0, template == Template::Blank, "{template:?}");
+            assert_eq!(boards, if template == WorkspaceTemplate::Example { 4 } else { 1 }, "{template:?}");
+            assert_eq!(
+                workspace.snapshot().node_count() == 0,
+                template == WorkspaceTemplate::Blank,
+                "{template:?}"
+            );
             let bundles = workspace.bundles().view().bundles;
-            let has_spec = matches!(template, Template::Example | Template::Spec);
+            let has_spec = matches!(template, WorkspaceTemplate::Example | WorkspaceTemplate::Spec);
             assert_eq!(bundles.len(), usize::from(has_spec), "{template:?}");
             assert!(bundles.iter().all(|bundle| bundle.errors + bundle.warnings == 0), "{bundles:?}");
             let status = workspace.status();
             assert!(status.held.is_empty() && status.notices.is_empty(), "{template:?}: {status:?}");
-            assert!(matches!(create(&root, template, BoardId::from_bits(9)), Err(NewError::Exists(_))));
+            assert!(matches!(
+                create(&root, template, BoardId::from_bits(9)),
+                Err(CreateWorkspaceError::Exists(_))
+            ));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::create::{beside, has_terraform};
 use journal::{FileError, JournalError};
-use shared_protocol::{Code, Refusal};
+use shared_protocol::{Refusal, RefusalCode};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub enum OpenWorkspaceError {
     #[error("{} is not a workspace, it has no draftboard.toml: make one with `draftboard new {}`", .0.display(), .0.display())]
     NotAWorkspace(PathBuf),
     #[error("{} does not exist: check the path, or make a workspace there with `draftboard new {}`", .0.display(), .0.display())]
@@ -21,26 +21,25 @@ pub enum OpenError {
     Inconsistent(String),
 }
 
-impl OpenError {
+impl OpenWorkspaceError {
     /// The error for a path without a `draftboard.toml`.
     pub fn no_workspace(root: &Path) -> Self {
         if root.exists() { Self::NotAWorkspace(root.to_owned()) } else { Self::Missing(root.to_owned()) }
     }
 }
 
-impl From<OpenError> for Refusal {
-    fn from(error: OpenError) -> Self {
+impl From<OpenWorkspaceError> for Refusal {
+    fn from(error: OpenWorkspaceError) -> Self {
         let code = match &error {
-            OpenError::NotAWorkspace(_) | OpenError::Missing(_) => Code::NotFound,
-            OpenError::File(FileError::Newer { .. }) | OpenError::Journal(JournalError::Newer { .. }) => {
-                Code::BadRequest
-            }
-            OpenError::Journal(JournalError::InUse) => Code::Conflict,
-            _ => Code::StorageError,
+            OpenWorkspaceError::NotAWorkspace(_) | OpenWorkspaceError::Missing(_) => RefusalCode::NotFound,
+            OpenWorkspaceError::File(FileError::Newer { .. })
+            | OpenWorkspaceError::Journal(JournalError::Newer { .. }) => RefusalCode::BadRequest,
+            OpenWorkspaceError::Journal(JournalError::InUse) => RefusalCode::Conflict,
+            _ => RefusalCode::StorageError,
         };
         let refusal = Self::new(code, error.to_string());
         match &error {
-            OpenError::NotAWorkspace(folder) if has_terraform(folder) => {
+            OpenWorkspaceError::NotAWorkspace(folder) if has_terraform(folder) => {
                 let (from, to) = (folder.display(), beside(folder));
                 let to = to.display();
                 refusal.hint(format!(
@@ -54,9 +53,9 @@ impl From<OpenError> for Refusal {
 
 /// The refusal of a change that could not be made durable.
 pub(super) fn storage(error: &JournalError) -> Refusal {
-    Refusal::new(Code::StorageError, format!("nothing was changed: {error}"))
+    Refusal::new(RefusalCode::StorageError, format!("nothing was changed: {error}"))
 }
 
 pub(super) fn storage_file(error: &FileError) -> Refusal {
-    Refusal::new(Code::StorageError, error.to_string())
+    Refusal::new(RefusalCode::StorageError, error.to_string())
 }

@@ -2,7 +2,7 @@
 //! actor `external`.
 
 use super::{
-    Moment, Mutation, SourceEdits, SpecBundles, Workspace,
+    Mutation, SourceEdits, SpecBundles, TimeAndSeed, Workspace,
     board_files::{self, BoardFiles, EnteringBoard, ForeignBoardEdit},
     error::{storage, storage_file},
     notices::NoticeTopic,
@@ -13,69 +13,74 @@ use super::{
 use authority::place_missing;
 use journal::{WorkspacePath, read_config};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, BoardName, Change, Code, Refusal, SourcePath,
-    messages::{Applied, Keep, Patch},
+    Actor, ActorKind, BoardId, BoardName, Change, Refusal, RefusalCode, SourcePath,
+    messages::{AppliedCommand, ConflictResolution, Patch},
 };
 use std::collections::BTreeSet;
-use terraform::settings::IGNORED_PROGRAM;
+use terraform::settings::IGNORED_PROGRAM_NOTICE;
 
 /// The operations that changed files became.
 #[derive(Debug, Default)]
-pub struct Noticed {
+pub struct FileChangeOutcome {
     pub patches: Vec<Patch>,
     pub registry_changed: bool,
 }
 
 impl Workspace {
     /// Ingests a file that the watcher reports as changed. The change may be our own.
-    pub fn file_changed(&mut self, path: &WorkspacePath, moment: Moment) -> Noticed {
+    pub fn file_changed(&mut self, path: &WorkspacePath, moment: TimeAndSeed) -> FileChangeOutcome {
         if let Some(name) = path.as_board() {
             board_files::list(&self.storage, &mut self.notices);
             let patches = self.ingest_boards(&[name], moment);
-            Noticed { patches, registry_changed: false }
+            FileChangeOutcome { patches, registry_changed: false }
         } else if path.as_str().starts_with("boards/") {
             board_files::list(&self.storage, &mut self.notices);
-            Noticed::default()
+            FileChangeOutcome::default()
         } else if overrides::is_override_file(path) {
-            Noticed { patches: self.ingest_overrides(moment), registry_changed: false }
+            FileChangeOutcome { patches: self.ingest_overrides(moment), registry_changed: false }
         } else if let Some(path) = self.sources.source_at(path, &self.config.bundles) {
             let patches = match self.sources.is_known(&path, &self.storage, &self.snapshot) {
                 true => self.ingest_source_files(&BTreeSet::from([path]), moment),
                 false => self.ingest_sources(moment),
             };
-            Noticed { patches, registry_changed: false }
+            FileChangeOutcome { patches, registry_changed: false }
         } else {
             self.reload_config();
             // The project's file names the folders of the bundles.
-            Noticed { patches: self.ingest_sources(moment), registry_changed: true }
+            FileChangeOutcome { patches: self.ingest_sources(moment), registry_changed: true }
         }
     }
 
     /// Replaces `draftboard.toml`, if it still holds the expected text.
-    pub fn replace_config(&mut self, before: &str, after: &str, moment: Moment) -> Result<Noticed, Refusal> {
+    pub fn replace_config(
+        &mut self,
+        before: &str,
+        after: &str,
+        moment: TimeAndSeed,
+    ) -> Result<FileChangeOutcome, Refusal> {
         let path = WorkspacePath::config();
         let present = self.storage.files.read_text(&path).map_err(|error| storage_file(&error))?;
         if present != before {
-            return Err(Refusal::new(Code::Stale, "draftboard.toml was changed since"));
+            return Err(Refusal::new(RefusalCode::Stale, "draftboard.toml was changed since"));
         }
         self.storage.files.write_atomic(&path, after.as_bytes()).map_err(|error| storage_file(&error))?;
         Ok(self.file_changed(&path, moment))
     }
 
     /// Ingests all files, because any of them may have changed.
-    pub fn everything_changed(&mut self, moment: Moment) -> Noticed {
+    pub fn everything_changed(&mut self, moment: TimeAndSeed) -> FileChangeOutcome {
         self.reload_config();
         let names = self.boards.names(&self.storage, &self.snapshot, &mut self.notices);
         let mut patches = self.ingest_boards(&names, moment);
         patches.extend(self.ingest_sources(moment));
         patches.extend(self.ingest_overrides(moment));
-        Noticed { patches, registry_changed: true }
+        FileChangeOutcome { patches, registry_changed: true }
     }
 
     fn reload_config(&mut self) {
         let text = self.storage.files.read_text(&WorkspacePath::config());
         match &text {
-            Ok(text) if names_program(text) => self.notices.set(NoticeTopic::Program, IGNORED_PROGRAM),
+            Ok(text) if names_program(text) => self.notices.set(NoticeTopic::Program, IGNORED_PROGRAM_NOTICE),
             _ => self.notices.clear(&NoticeTopic::Program),
         }
         match text.and_then(|text| read_config(&text)) {
@@ -110,7 +115,7 @@ impl Workspace {
     // ---- boards -------------------------------------------------------------------------------------------------------
 
     /// Ingests board files, and then held ones once more: the obstacle may just have gone.
-    pub(super) fn ingest_boards(&mut self, names: &[BoardName], moment: Moment) -> Vec<Patch> {
+    pub(super) fn ingest_boards(&mut self, names: &[BoardName], moment: TimeAndSeed) -> Vec<Patch> {
         let mut patches: Vec<Patch> = names.iter().flat_map(|name| self.ingest_board(name, moment)).collect();
         if !patches.is_empty() {
             let held = self.boards.held_files();
@@ -119,14 +124,14 @@ impl Workspace {
         patches
     }
 
-    fn ingest_board(&mut self, name: &BoardName, moment: Moment) -> Vec<Patch> {
+    fn ingest_board(&mut self, name: &BoardName, moment: TimeAndSeed) -> Vec<Patch> {
         self.try_ingest_board(name, moment).unwrap_or_else(|refusal| {
             self.notices.set(NoticeTopic::File(name.to_string()), refusal.to_string());
             Vec::new()
         })
     }
 
-    fn try_ingest_board(&mut self, name: &BoardName, moment: Moment) -> Result<Vec<Patch>, Refusal> {
+    fn try_ingest_board(&mut self, name: &BoardName, moment: TimeAndSeed) -> Result<Vec<Patch>, Refusal> {
         let topic = NoticeTopic::File(name.to_string());
         match self.boards.examine(name, &self.storage, &self.snapshot)? {
             ForeignBoardEdit::Unchanged => {
@@ -158,7 +163,7 @@ impl Workspace {
         }
     }
 
-    fn enter_board(&mut self, entering: EnteringBoard, moment: Moment) -> Result<Vec<Patch>, Refusal> {
+    fn enter_board(&mut self, entering: EnteringBoard, moment: TimeAndSeed) -> Result<Vec<Patch>, Refusal> {
         let EnteringBoard { summary, changes, file, moved_from } = entering;
         let patches = changes.map(|changes| self.enter(summary, changes, moment)).transpose()?;
         self.boards.settle(file, &mut self.storage, &self.snapshot, &mut self.notices)?;
@@ -172,7 +177,7 @@ impl Workspace {
         &mut self,
         summary: String,
         mut changes: Vec<Change>,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) -> Result<Vec<Patch>, Refusal> {
         changes.extend(place_missing(&self.snapshot, &changes)?);
         self.execute_external(summary, changes, moment)
@@ -182,7 +187,7 @@ impl Workspace {
         &mut self,
         summary: String,
         changes: Vec<Change>,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) -> Result<Vec<Patch>, Refusal> {
         let actor = Actor::new(ActorKind::External, "another program");
         let (_, patches) = self.execute(&Mutation::External { summary, changes }, &actor, moment)?;
@@ -193,38 +198,43 @@ impl Workspace {
     pub fn resolve(
         &mut self,
         board: BoardId,
-        keep: Keep,
-        moment: Moment,
-    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        keep: ConflictResolution,
+        moment: TimeAndSeed,
+    ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
         let path = self.boards.held_file(board)?;
         self.storage.ensure_writable()?;
         self.ensure_storage()?;
         let Self { boards, storage, snapshot, notices, .. } = self;
         let (summary, patches) = match keep {
-            Keep::Mine => (boards.keep_mine(board, &path, storage, snapshot, notices)?, Vec::new()),
-            Keep::Theirs => {
+            ConflictResolution::Mine => {
+                (boards.keep_mine(board, &path, storage, snapshot, notices)?, Vec::new())
+            }
+            ConflictResolution::Theirs => {
                 let entering = BoardFiles::keep_theirs(board, &path, storage, snapshot)?;
                 let patches = self.enter_board(entering, moment)?;
                 self.boards.release(board);
                 ("Took the file's version; what was here is set aside", patches)
             }
         };
-        let applied =
-            Applied { revision: self.snapshot.revision(), summary: summary.to_owned(), created: Vec::new() };
+        let applied = AppliedCommand {
+            revision: self.snapshot.revision(),
+            summary: summary.to_owned(),
+            created: Vec::new(),
+        };
         Ok((applied, patches))
     }
 
     // ---- sources and overrides ----------------------------------------------------------------------------------------
 
     /// Ingests every source file.
-    pub(super) fn ingest_sources(&mut self, moment: Moment) -> Vec<Patch> {
+    pub(super) fn ingest_sources(&mut self, moment: TimeAndSeed) -> Vec<Patch> {
         let Self { sources, storage, snapshot, notices, config, .. } = self;
         let paths = sources.refresh(&config.bundles, storage, snapshot, notices);
         self.ingest_source_files(&paths, moment)
     }
 
     /// One operation for all edits of other programs.
-    fn ingest_source_files(&mut self, paths: &BTreeSet<SourcePath>, moment: Moment) -> Vec<Patch> {
+    fn ingest_source_files(&mut self, paths: &BTreeSet<SourcePath>, moment: TimeAndSeed) -> Vec<Patch> {
         let Self { sources, storage, snapshot, notices, .. } = self;
         let edits: SourceEdits = sources.examine(paths, &mut FileContext { storage, snapshot, notices });
         let summary = match edits.first_key_value() {
@@ -239,7 +249,7 @@ impl Workspace {
         })
     }
 
-    pub(super) fn ingest_overrides(&mut self, moment: Moment) -> Vec<Patch> {
+    pub(super) fn ingest_overrides(&mut self, moment: TimeAndSeed) -> Vec<Patch> {
         let Self { overrides, storage, snapshot, notices, .. } = self;
         let found = overrides.examine(&mut FileContext { storage, snapshot, notices }, moment.time);
         let Some(found) = found else { return Vec::new() };

@@ -1,11 +1,12 @@
 //! The state of a folder that is opened for the first time: its files are the start, not an edit that could be undone.
 
 use super::{
-    OpenError, board_files::BoardFile, overrides::first_overrides, sources::first_sources, storage::remember,
+    OpenWorkspaceError, board_files::BoardFile, overrides::first_overrides, sources::first_sources,
+    storage::remember,
 };
-use authority::{Registry, Snapshot, diff, place_missing};
+use authority::{Snapshot, TypeRegistry, diff, place_missing};
 use journal::{Digest, FileError, Journal, ProjectConfig, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{Change, Revision, SourcePath, limits::MAX_HISTORY, overrides::OverrideMap};
+use shared_protocol::{Change, Revision, SourcePath, limits::MAX_HISTORY_OPERATIONS, overrides::OverrideMap};
 use std::sync::Arc;
 
 /// Reads all boards and makes them the beginning of the journal. Returns the files that it took. A file that cannot be read is
@@ -14,8 +15,8 @@ pub(super) fn first_state(
     files: &WorkspaceFiles,
     config: &ProjectConfig,
     journal: &mut Journal,
-    registry: Arc<Registry>,
-) -> Result<(Snapshot, Vec<BoardFile>), OpenError> {
+    registry: Arc<TypeRegistry>,
+) -> Result<(Snapshot, Vec<BoardFile>), OpenWorkspaceError> {
     let mut found = Vec::new();
     for name in files.list_boards()?.boards {
         match BoardFile::read(files, &name, &registry) {
@@ -46,8 +47,8 @@ pub(super) fn first_state(
     let revision = if start.placed { Revision::START.next() } else { Revision::START };
     let state = start.state.as_start(revision);
     // The checkpoint comes last: without it, the next start is the first one again.
-    journal.record(&taken)?;
-    journal.checkpoint(&state.to_document(), MAX_HISTORY)?;
+    journal.record_content(&taken)?;
+    journal.checkpoint(&state.to_document(), MAX_HISTORY_OPERATIONS)?;
     Ok((state, found))
 }
 

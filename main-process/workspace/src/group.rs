@@ -5,12 +5,12 @@ use super::{
     ReviewState, SpecBundles, Workspace, error::storage, history::without_prefix, links::LinkEndSources,
     notices::NoticeTopic, review::PendingReviewRows, storage::FileContext,
 };
-use authority::{History, Rebased, Snapshot, boards_touched, decide, rebase};
+use authority::{History, RebaseResult, Snapshot, boards_touched, decide, rebase};
 use shared_protocol::{
-    Actor, Change, Code, Command, ElementId, Operation, OperationKind, Refusal, Revision,
+    Actor, Change, Command, ElementId, Operation, OperationKind, Refusal, RefusalCode, Revision,
     change::inverse,
-    limits::MAX_HISTORY,
-    messages::{Applied, Patch},
+    limits::MAX_HISTORY_OPERATIONS,
+    messages::{AppliedCommand, Patch},
 };
 use std::collections::BTreeSet;
 
@@ -49,13 +49,13 @@ pub enum Mutation {
 
 /// The time and the seed of ids, which come from the outside so that tests are exact.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment {
+pub struct TimeAndSeed {
     /// Milliseconds since 1970, UTC.
     pub time: u64,
     pub seed: u64,
 }
 
-pub struct Group<'w> {
+pub struct MutationGroup<'w> {
     pub(super) workspace: &'w mut Workspace,
     pub(super) state: Snapshot,
     bundles: SpecBundles,
@@ -66,8 +66,8 @@ pub struct Group<'w> {
 }
 
 impl Workspace {
-    pub fn begin(&mut self) -> Group<'_> {
-        Group {
+    pub fn begin(&mut self) -> MutationGroup<'_> {
+        MutationGroup {
             state: self.snapshot.clone(),
             bundles: self.bundles.clone(),
             history: self.history.order.clone(),
@@ -83,8 +83,8 @@ impl Workspace {
         &mut self,
         mutation: &Mutation,
         actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        moment: TimeAndSeed,
+    ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
         let mut group = self.begin();
         let applied = group.run(mutation, actor, moment)?;
         let patches = group.commit()?;
@@ -111,7 +111,7 @@ impl Workspace {
     fn compact(&mut self) {
         let journal = &mut self.storage.journal;
         if journal.should_compact() {
-            match journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY) {
+            match journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY_OPERATIONS) {
                 Ok(()) => self.notices.clear(&NoticeTopic::Compaction),
                 Err(error) => {
                     let text = format!("the journal was not compacted: {error}");
@@ -122,9 +122,14 @@ impl Workspace {
     }
 }
 
-impl Group<'_> {
+impl MutationGroup<'_> {
     /// Decides a mutation on what the group has so far. It counts only after [`Self::commit`].
-    pub fn run(&mut self, mutation: &Mutation, actor: &Actor, moment: Moment) -> Result<Applied, Refusal> {
+    pub fn run(
+        &mut self,
+        mutation: &Mutation,
+        actor: &Actor,
+        moment: TimeAndSeed,
+    ) -> Result<AppliedCommand, Refusal> {
         let (kind, summary, changes, created) = match mutation {
             Mutation::Run(command) => {
                 let decision = match &**command {
@@ -136,7 +141,8 @@ impl Group<'_> {
             Mutation::Undo => {
                 let of = self.history.to_undo().ok_or_else(|| nothing("undo"))?;
                 let undone = self.operation(of)?;
-                let changes = self.fit(&inverse(&undone.changes)).all(&self.state, "undoing this")?;
+                let changes =
+                    self.fit(&inverse(&undone.changes)).require_complete(&self.state, "undoing this")?;
                 (
                     OperationKind::Undo(of),
                     format!("Undo: {}", without_prefix(&undone.summary)),
@@ -147,7 +153,8 @@ impl Group<'_> {
             Mutation::Redo => {
                 let of = self.history.to_redo().ok_or_else(|| nothing("redo"))?;
                 let undone = self.operation(of)?;
-                let changes = self.fit(&inverse(&undone.changes)).all(&self.state, "redoing this")?;
+                let changes =
+                    self.fit(&inverse(&undone.changes)).require_complete(&self.state, "redoing this")?;
                 (
                     OperationKind::Redo(of),
                     format!("Redo: {}", without_prefix(&undone.summary)),
@@ -159,7 +166,11 @@ impl Group<'_> {
                 let reverted = self.operation(*revision)?;
                 let rebased = self.fit(&inverse(&reverted.changes));
                 let summary = format!("Revert {revision}: {}", reverted.summary);
-                let changes = if *partial { rebased.fitting } else { rebased.all(&self.state, &summary)? };
+                let changes = if *partial {
+                    rebased.fitting
+                } else {
+                    rebased.require_complete(&self.state, &summary)?
+                };
                 (OperationKind::Revert(*revision), summary, changes, Vec::new())
             }
             Mutation::RevertAll { summary, revisions, partial } => {
@@ -172,14 +183,18 @@ impl Group<'_> {
                     back.extend(inverse(&self.operation(revision)?.changes));
                 }
                 let rebased = self.fit(&back);
-                let changes = if *partial { rebased.fitting } else { rebased.all(&self.state, summary)? };
+                let changes = if *partial {
+                    rebased.fitting
+                } else {
+                    rebased.require_complete(&self.state, summary)?
+                };
                 (OperationKind::Revert(newest), summary.clone(), changes, Vec::new())
             }
             Mutation::Import { summary, changes } => {
                 let rebased = self.fit(changes);
                 if let Some((_, error)) = rebased.conflicts.first() {
                     let message = format!("the workspace changed meanwhile: {error}");
-                    return Err(Refusal::new(Code::Conflict, message).hint("Try again."));
+                    return Err(Refusal::new(RefusalCode::Conflict, message).hint("Try again."));
                 }
                 (OperationKind::Edit, summary.clone(), rebased.fitting, Vec::new())
             }
@@ -188,7 +203,7 @@ impl Group<'_> {
             }
         };
         if changes.is_empty() {
-            return Ok(Applied { revision: self.state.revision(), summary, created });
+            return Ok(AppliedCommand { revision: self.state.revision(), summary, created });
         }
         if !matches!(mutation, Mutation::External { .. }) {
             self.workspace.boards.refuse_held(&self.state, &changes)?;
@@ -208,12 +223,12 @@ impl Group<'_> {
         summary: String,
         mut changes: Vec<Change>,
         created: Vec<ElementId>,
-        (actor, moment): (&Actor, Moment),
-    ) -> Result<Applied, Refusal> {
+        (actor, moment): (&Actor, TimeAndSeed),
+    ) -> Result<AppliedCommand, Refusal> {
         let revision = self.state.revision().next();
         let unapplied = |error: authority::ApplyError| {
             Refusal::new(
-                Code::Internal,
+                RefusalCode::Internal,
                 format!("a decided change did not apply ({error}); nothing was changed"),
             )
         };
@@ -231,7 +246,7 @@ impl Group<'_> {
         }
         self.state = state;
         self.history.record(revision, kind);
-        let applied = Applied { revision, summary: summary.clone(), created };
+        let applied = AppliedCommand { revision, summary: summary.clone(), created };
         self.operations.push(Operation {
             revision,
             time: moment.time,
@@ -260,7 +275,7 @@ impl Group<'_> {
         done
     }
 
-    fn fit(&self, changes: &[Change]) -> Rebased {
+    fn fit(&self, changes: &[Change]) -> RebaseResult {
         rebase(&self.state, changes)
     }
 
@@ -271,7 +286,7 @@ impl Group<'_> {
         self.workspace.storage.journal.operation(revision).map_err(|error| storage(&error))?.ok_or_else(
             || {
                 let message = format!("operation {revision} is not in the journal");
-                Refusal::new(Code::NotFound, message)
+                Refusal::new(RefusalCode::NotFound, message)
                     .hint("`draftboard log` shows the operations that are kept.")
             },
         )
@@ -328,5 +343,5 @@ pub(super) fn patch(operation: Operation) -> Patch {
 }
 
 fn nothing(what: &str) -> Refusal {
-    Refusal::new(Code::NotFound, format!("there is nothing to {what}"))
+    Refusal::new(RefusalCode::NotFound, format!("there is nothing to {what}"))
 }

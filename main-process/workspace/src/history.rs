@@ -3,7 +3,7 @@
 use super::notices::{NoticeTopic, WorkspaceNotices};
 use authority::History;
 use journal::Journal;
-use shared_protocol::{Operation, Revision, limits::MAX_HISTORY};
+use shared_protocol::{Operation, Revision, limits::MAX_HISTORY_OPERATIONS};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct OperationHistory {
 
 impl OperationHistory {
     pub(super) fn recall(journal: &Journal, notices: &mut WorkspaceNotices) -> Self {
-        let log = journal.log(MAX_HISTORY).unwrap_or_else(|error| {
+        let log = journal.log(MAX_HISTORY_OPERATIONS).unwrap_or_else(|error| {
             notices.set(NoticeTopic::History, format!("Earlier changes cannot be undone: {error}"));
             Vec::new()
         });
@@ -27,7 +27,7 @@ impl OperationHistory {
         self.order = order;
         let recorded = operations.iter().map(|operation| (operation.revision, operation.summary.clone()));
         self.summaries.extend(recorded);
-        while self.summaries.len() > MAX_HISTORY {
+        while self.summaries.len() > MAX_HISTORY_OPERATIONS {
             self.summaries.pop_first();
         }
     }

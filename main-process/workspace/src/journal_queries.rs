@@ -2,9 +2,9 @@
 
 use super::{error::storage, group::patch, storage::WorkspaceStorage};
 use shared_protocol::{
-    Code, Refusal, Revision,
-    messages::{LogEntry, MAX_OPERATIONS, Patch},
-    review::{AuditLine, Origin},
+    Refusal, RefusalCode, Revision,
+    messages::{MAX_REQUESTED_OPERATIONS, OperationLogEntry, Patch},
+    review::{AuditLine, OperationOrigin},
 };
 
 /// Operations in one answer. A client that is further behind reads everything again.
@@ -12,31 +12,35 @@ const MAX_CHANGES: usize = 1_000;
 const MAX_LOG_ENTRIES: usize = 10_000;
 
 impl WorkspaceStorage {
-    pub(super) fn log(&self, limit: usize) -> Result<Vec<LogEntry>, Refusal> {
+    pub(super) fn log(&self, limit: usize) -> Result<Vec<OperationLogEntry>, Refusal> {
         let entries = self.journal.log(limit.min(MAX_LOG_ENTRIES)).map_err(|error| storage(&error))?;
         Ok(entries.into_iter().map(log_entry).collect())
     }
 
     /// Some operations of the log. Operations that are no longer kept are left out.
-    pub(super) fn operations(&self, revisions: &[Revision]) -> Result<Vec<LogEntry>, Refusal> {
-        if revisions.len() > MAX_OPERATIONS {
-            let message = format!("{} operations are more than {MAX_OPERATIONS} at once", revisions.len());
-            return Err(Refusal::new(Code::LimitExceeded, message).hint("Ask for fewer, or for the log."));
+    pub(super) fn operations(&self, revisions: &[Revision]) -> Result<Vec<OperationLogEntry>, Refusal> {
+        if revisions.len() > MAX_REQUESTED_OPERATIONS {
+            let message =
+                format!("{} operations are more than {MAX_REQUESTED_OPERATIONS} at once", revisions.len());
+            return Err(
+                Refusal::new(RefusalCode::LimitExceeded, message).hint("Ask for fewer, or for the log.")
+            );
         }
-        let found = revisions.iter().filter_map(|revision| self.journal.entry(*revision).transpose());
+        let found = revisions.iter().filter_map(|revision| self.journal.journal_entry(*revision).transpose());
         found.map(|entry| entry.map(log_entry).map_err(|error| storage(&error))).collect()
     }
 
     /// The changes after a revision; `None` when they are no longer kept.
     pub(super) fn changes_since(&self, revision: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
-        let operations = self.journal.since(revision, MAX_CHANGES).map_err(|error| storage(&error))?;
+        let operations =
+            self.journal.operations_since(revision, MAX_CHANGES).map_err(|error| storage(&error))?;
         Ok(operations.map(|operations| operations.into_iter().map(patch).collect()))
     }
 
     /// The proposals that operations came from. Operations without one are left out.
-    pub(super) fn origins(&self, revisions: &[Revision]) -> Result<Vec<Origin>, Refusal> {
-        if revisions.len() > MAX_OPERATIONS {
-            return Err(Refusal::new(Code::LimitExceeded, "too many operations at once"));
+    pub(super) fn origins(&self, revisions: &[Revision]) -> Result<Vec<OperationOrigin>, Refusal> {
+        if revisions.len() > MAX_REQUESTED_OPERATIONS {
+            return Err(Refusal::new(RefusalCode::LimitExceeded, "too many operations at once"));
         }
         let found = revisions.iter().filter_map(|revision| self.journal.origin(*revision).transpose());
         found.map(|origin| origin.map_err(|error| storage(&error))).collect()
@@ -47,8 +51,8 @@ impl WorkspaceStorage {
     }
 }
 
-fn log_entry(entry: journal::LogEntry) -> LogEntry {
-    LogEntry {
+fn log_entry(entry: journal::JournalEntry) -> OperationLogEntry {
+    OperationLogEntry {
         revision: entry.revision,
         time: entry.time,
         actor: entry.actor,

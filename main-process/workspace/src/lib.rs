@@ -51,18 +51,20 @@ mod validate;
 pub use bundles::SpecBundles;
 pub use clock::now;
 pub use components::{SLOT, component_texts, components_of};
-pub use create::{NewError, beside, create, create_empty, has_terraform, template_boards, unpack_example};
-pub use error::OpenError;
-pub use file_changes::Noticed;
-pub use group::{Group, Moment, Mutation};
+pub use create::{
+    CreateWorkspaceError, beside, create, create_empty, has_terraform, template_boards, unpack_example,
+};
+pub use error::OpenWorkspaceError;
+pub use file_changes::FileChangeOutcome;
+pub use group::{Mutation, MutationGroup, TimeAndSeed};
 pub use kit::kit;
-pub use review::{Decision, Pricing, ReviewState, Reviewer, area_of};
+pub use review::{AcceptedProposal, ProposalJudge, ReviewState, Reviewer, area_of};
 pub use review::{guarded_settings, names_program};
-pub use shared_protocol::messages::Template;
+pub use shared_protocol::messages::WorkspaceTemplate;
 pub use sources::SourceEdits;
-pub use storage::Ownership;
+pub use storage::WorkspaceOwnership;
 
-use ::bundles::Plan;
+use ::bundles::BundleChangePlan;
 use ::components::Component;
 use authority::Snapshot;
 use board_files::{BoardFiles, BoardSave};
@@ -74,16 +76,16 @@ use notices::{NoticeTopic, WorkspaceNotices};
 use overrides::OverrideFile;
 use review::{ProposalCosts, WorkspaceReview};
 use shared_protocol::{
-    Actor, Document, Proposal, ProposalId, Refusal, Revision, SourcePath,
-    bundle::{BundleAnswer, BundleRequest},
-    limits::MAX_HISTORY,
-    link::{LinkRequest, LinksView},
+    Actor, GraphDocument, Proposal, ProposalId, Refusal, Revision, SourcePath,
+    bundle::{BundleRequest, BundleResponse},
+    limits::MAX_HISTORY_OPERATIONS,
     messages::{
-        Answer, Applied, HeldBoard, LogEntry, Patch, Presence, Problem, RegistryView, Status,
-        ValidationProblem, WorkspaceView,
+        AppliedCommand, BoardProblem, FullWorkspaceView, HeldBoard, OperationLogEntry, Patch, Presence,
+        RegistryView, WorkbenchResponse, WorkspaceProblem, WorkspaceStatus,
     },
-    previews::ComponentView,
-    review::{AuditLine, OpenedProposal, Origin, ProposalBrief},
+    preview_sessions::ComponentView,
+    review::{AuditLine, OperationOrigin, ProposalBrief, ProposalDetails},
+    trace_link::{TraceLinkRequest, TraceLinksView},
 };
 use sources::SourceFiles;
 use std::{
@@ -150,8 +152,8 @@ impl Workspace {
         }
     }
 
-    pub fn status(&self) -> Status {
-        Status {
+    pub fn status(&self) -> WorkspaceStatus {
+        WorkspaceStatus {
             saved: self.saved_revision(),
             undo: self.history.undo_summary(),
             redo: self.history.redo_summary(),
@@ -164,29 +166,29 @@ impl Workspace {
         registry::view(self.snapshot.registry())
     }
 
-    pub fn view(&self) -> WorkspaceView {
-        WorkspaceView {
+    pub fn view(&self) -> FullWorkspaceView {
+        FullWorkspaceView {
             root: self.root().display().to_string(),
             name: self.name().to_owned(),
-            document: Document { sources: Vec::new(), ..self.snapshot.to_document() },
+            document: GraphDocument { sources: Vec::new(), ..self.snapshot.to_document() },
             registry: self.registry_view(),
             presence: self.presence.clone(),
             status: self.status(),
         }
     }
 
-    pub fn validate(&self) -> Vec<ValidationProblem> {
+    pub fn validate(&self) -> Vec<WorkspaceProblem> {
         validate::problems_of(self)
     }
 
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<BoardProblem> {
         validate::graph_problems(&self.snapshot)
     }
 
     // ---- storage and saving -------------------------------------------------------------------------------------------
 
     /// Checks this lock before anything is acknowledged. Without one the caller looks after the lock.
-    pub fn owned_by(&mut self, ownership: Box<dyn Ownership>) {
+    pub fn owned_by(&mut self, ownership: Box<dyn WorkspaceOwnership>) {
         self.storage.ownership = Some(ownership);
     }
 
@@ -256,7 +258,7 @@ impl Workspace {
         }
         let journal = &mut self.storage.journal;
         if journal.revision() > Revision::START
-            && let Err(error) = journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY)
+            && let Err(error) = journal.checkpoint(&self.snapshot.to_document(), MAX_HISTORY_OPERATIONS)
         {
             tracing::warn!(%error, "the journal was not compacted; nothing is lost");
         }
@@ -264,11 +266,11 @@ impl Workspace {
 
     // ---- the journal --------------------------------------------------------------------------------------------------
 
-    pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, Refusal> {
+    pub fn log(&self, limit: usize) -> Result<Vec<OperationLogEntry>, Refusal> {
         self.storage.log(limit)
     }
 
-    pub fn operations(&self, revisions: &[Revision]) -> Result<Vec<LogEntry>, Refusal> {
+    pub fn operations(&self, revisions: &[Revision]) -> Result<Vec<OperationLogEntry>, Refusal> {
         self.storage.operations(revisions)
     }
 
@@ -276,7 +278,7 @@ impl Workspace {
         self.storage.changes_since(revision)
     }
 
-    pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<Origin>, Refusal> {
+    pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<OperationOrigin>, Refusal> {
         self.storage.origins(revisions)
     }
 
@@ -298,8 +300,8 @@ impl Workspace {
         summary: String,
         edits: SourceEdits,
         actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        moment: TimeAndSeed,
+    ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
         sources::refuse_foreign(&edits, &self.storage, &self.snapshot)?;
         let changes = sources::changes_of(&self.snapshot, edits);
         self.execute(&Mutation::Decided { summary, changes }, actor, moment)
@@ -313,16 +315,16 @@ impl Workspace {
         &mut self,
         request: &BundleRequest,
         actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Answer, Vec<Patch>), Refusal> {
+        moment: TimeAndSeed,
+    ) -> Result<(WorkbenchResponse, Vec<Patch>), Refusal> {
         match request {
             BundleRequest::Change { bundle, changes, dry_run } => {
                 let plan = self.bundles.plan_changes(bundle, changes, *dry_run)?;
                 if *dry_run {
-                    return Ok((Answer::Bundle(bundles::checked(bundle, &plan)), Vec::new()));
+                    return Ok((WorkbenchResponse::Bundle(bundles::checked(bundle, &plan)), Vec::new()));
                 }
                 let (applied, patches) = self.apply(&plan, actor, moment)?;
-                Ok((Answer::Applied(applied), patches))
+                Ok((WorkbenchResponse::Applied(applied), patches))
             }
             BundleRequest::DrawMap { bundle, around, depth } => {
                 let seed = moment.seed;
@@ -330,7 +332,10 @@ impl Workspace {
                 let bundles::DrawnMap { board, summary, changes } = drawn;
                 let (applied, patches) =
                     self.execute(&Mutation::Decided { summary, changes }, actor, moment)?;
-                Ok((Answer::Bundle(BundleAnswer::Map { board, revision: applied.revision }), patches))
+                Ok((
+                    WorkbenchResponse::Bundle(BundleResponse::Map { board, revision: applied.revision }),
+                    patches,
+                ))
             }
             reading => Ok((self.bundles.answer(reading, self.snapshot.revision())?, Vec::new())),
         }
@@ -339,25 +344,25 @@ impl Workspace {
     /// Carries out a plan of changes, as one operation that is on the disk when this returns.
     pub fn apply(
         &mut self,
-        plan: &Plan,
+        plan: &BundleChangePlan,
         actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        moment: TimeAndSeed,
+    ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
         let edits = self.bundles.edits_of(plan, &self.snapshot)?;
         self.edit_sources(plan.summary(), edits, actor, moment)
     }
 
-    pub fn links(&self) -> &Arc<LinksView> {
+    pub fn links(&self) -> &Arc<TraceLinksView> {
         self.links.view()
     }
 
     /// Changes trace links, as one operation that is on the disk when this returns.
     pub fn change_links(
         &mut self,
-        request: &LinkRequest,
+        request: &TraceLinkRequest,
         actor: &Actor,
-        moment: Moment,
-    ) -> Result<(Applied, Vec<Patch>), Refusal> {
+        moment: TimeAndSeed,
+    ) -> Result<(AppliedCommand, Vec<Patch>), Refusal> {
         let ends = LinkEndSources { snapshot: &self.snapshot, bundles: &self.bundles };
         let (summary, edits) = self.links.edit(request, moment.seed, ends)?;
         self.edit_sources(summary, edits, actor, moment)
@@ -386,7 +391,7 @@ impl Workspace {
         self.review.brief(proposal, &self.snapshot)
     }
 
-    pub fn opened(&self, id: ProposalId) -> Result<OpenedProposal, Refusal> {
+    pub fn opened(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
         self.review.opened(id, &self.snapshot, &self.bundles, &self.storage)
     }
 
@@ -400,7 +405,7 @@ impl Workspace {
     }
 
     /// Labels proposals that would cost more from now on.
-    pub fn price_with(&mut self, pricing: Arc<dyn Pricing>) {
+    pub fn price_with(&mut self, pricing: Arc<dyn ProposalJudge>) {
         self.review.costs = ProposalCosts::new(pricing);
     }
 }

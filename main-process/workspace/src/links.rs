@@ -7,23 +7,23 @@ use super::{
 };
 use authority::{
     Snapshot,
-    links::{EndNow, Links, Standing, node_now},
+    trace_links::{CurrentLinkEnd, TraceLinkIndex, TraceLinks, node_now},
 };
 use serde_json::Value;
 use shared_protocol::{
-    Change, Code, LinkId, Operation, Refusal, SourcePath,
-    link::{Fingerprint, LinkEnd, LinkRequest, LinkView, LinksView},
+    Change, Operation, Refusal, RefusalCode, SourcePath, TraceLinkId,
+    trace_link::{TraceLinkEnd, TraceLinkFingerprint, TraceLinkRequest, TraceLinkView, TraceLinksView},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Default)]
 pub(super) struct TraceLinkBook {
-    links: Links,
-    standing: Standing,
+    links: TraceLinks,
+    standing: TraceLinkIndex,
     /// The reason why the file cannot be read.
     problem: Option<String>,
     /// The view that was published last; replaced when it differs.
-    view: Arc<LinksView>,
+    view: Arc<TraceLinksView>,
 }
 
 /// The state and the bundles in which ends of links are found.
@@ -34,23 +34,23 @@ pub(super) struct LinkEndSources<'a> {
 }
 
 impl TraceLinkBook {
-    pub(super) fn view(&self) -> &Arc<LinksView> {
+    pub(super) fn view(&self) -> &Arc<TraceLinksView> {
         &self.view
     }
 
     /// Reads the file and judges every link.
     pub(super) fn read(&mut self, ends: LinkEndSources<'_>, notices: &mut WorkspaceNotices) {
-        let text = ends.snapshot.source(&SourcePath::links());
-        let (links, problem) = match text.map(|text| Links::read(text)) {
-            None => (Links::default(), None),
+        let text = ends.snapshot.source(&SourcePath::trace_links());
+        let (links, problem) = match text.map(|text| TraceLinks::parse(text)) {
+            None => (TraceLinks::default(), None),
             Some(Ok(links)) => (links, None),
-            Some(Err(error)) => (Links::default(), Some(error.to_string())),
+            Some(Err(error)) => (TraceLinks::default(), Some(error.to_string())),
         };
         match &problem {
             Some(problem) => notices.set(NoticeTopic::Links, problem.clone()),
             None => notices.clear(&NoticeTopic::Links),
         }
-        self.standing = Standing::of(&links, |end| ends.find(end));
+        self.standing = TraceLinkIndex::from_links(&links, |end| ends.find(end));
         (self.links, self.problem) = (links, problem);
         self.refresh_view();
     }
@@ -70,14 +70,14 @@ impl TraceLinkBook {
             return;
         }
         let changes: Vec<Change> = changes.cloned().collect();
-        if self.standing.follow(&changes, |end| ends.find(end)) {
+        if self.standing.update(&changes, |end| ends.find(end)) {
             self.refresh_view();
         }
     }
 
     fn refresh_view(&mut self) {
         let view =
-            LinksView { links: self.standing.iter().cloned().collect(), problem: self.problem.clone() };
+            TraceLinksView { links: self.standing.iter().cloned().collect(), problem: self.problem.clone() };
         if *self.view != view {
             self.view = Arc::new(view);
         }
@@ -86,32 +86,33 @@ impl TraceLinkBook {
     /// The summary and the new text of the links' file for a request.
     pub(super) fn edit(
         &self,
-        request: &LinkRequest,
+        request: &TraceLinkRequest,
         seed: u64,
         ends: LinkEndSources<'_>,
     ) -> Result<(String, SourceEdits), Refusal> {
         if let Some(problem) = &self.problem {
-            let refusal = Refusal::new(Code::Conflict, problem.clone());
+            let refusal = Refusal::new(RefusalCode::Conflict, problem.clone());
             return Err(refusal.hint("Mend the file; it is read again as soon as it is saved."));
         }
         let mut links = self.links.clone();
-        let words = |link: LinkId| self.standing.get(link).map(LinkView::words).unwrap_or_default();
+        let words =
+            |link: TraceLinkId| self.standing.get(link).map(TraceLinkView::describe).unwrap_or_default();
         let summary = match request {
-            LinkRequest::List => "Nothing".to_owned(),
-            LinkRequest::Add { from, to, relation } => {
+            TraceLinkRequest::List => "Nothing".to_owned(),
+            TraceLinkRequest::Add { from, to, relation } => {
                 let (from_now, to_now) = (ends.existing(from, "from")?, ends.existing(to, "to")?);
                 let summary = format!("Link {} to {}", from_now.title, to_now.title);
                 let (from, to) = ((from.clone(), from_now.fingerprint), (to.clone(), to_now.fingerprint));
                 links.add(seed, from, to, relation)?;
                 summary
             }
-            LinkRequest::Remove { link } => {
+            TraceLinkRequest::Remove { link } => {
                 links.remove(*link)?;
                 format!("Remove the link \u{201c}{}\u{201d}", words(*link))
             }
-            LinkRequest::Clear { links: ids } => {
+            TraceLinkRequest::Clear { links: ids } => {
                 for id in ids {
-                    links.clear(*id, ends.fingerprints(&links, *id)?)?;
+                    links.mark_reviewed(*id, ends.fingerprints(&links, *id)?)?;
                 }
                 match &ids[..] {
                     [id] => format!("Say that \u{201c}{}\u{201d} holds", words(*id)),
@@ -119,39 +120,46 @@ impl TraceLinkBook {
                 }
             }
         };
-        Ok((summary, SourceEdits::from([(SourcePath::links(), links.to_text().map(Arc::from))])))
+        Ok((summary, SourceEdits::from([(SourcePath::trace_links(), links.to_text().map(Arc::from))])))
     }
 }
 
 impl LinkEndSources<'_> {
-    fn find(&self, end: &LinkEnd) -> Option<EndNow> {
+    fn find(&self, end: &TraceLinkEnd) -> Option<CurrentLinkEnd> {
         match end {
-            LinkEnd::Node(node) => node_now(self.snapshot, *node),
-            LinkEnd::Entity(entity) => {
+            TraceLinkEnd::Node(node) => node_now(self.snapshot, *node),
+            TraceLinkEnd::Entity(entity) => {
                 let bundle = self.bundles.loaded().get(&entity.bundle)?;
                 let found = bundle.entity(&entity.entity_type, &entity.id)?;
                 let content = serde_json::to_value(found.data()).map(sorted).unwrap_or_default();
-                Some(EndNow {
+                Some(CurrentLinkEnd {
                     title: found.title().unwrap_or(found.id()).to_owned(),
                     board: None,
-                    fingerprint: Fingerprint::of(content.to_string().as_bytes()),
+                    fingerprint: TraceLinkFingerprint::of(content.to_string().as_bytes()),
                 })
             }
         }
     }
 
-    fn existing(&self, end: &LinkEnd, field: &str) -> Result<EndNow, Refusal> {
-        self.find(end).ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no {end}")).field(field))
+    fn existing(&self, end: &TraceLinkEnd, field: &str) -> Result<CurrentLinkEnd, Refusal> {
+        self.find(end)
+            .ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no {end}")).field(field))
     }
 
     /// The fingerprints of both ends of a link as they are now.
-    fn fingerprints(&self, links: &Links, id: LinkId) -> Result<(Fingerprint, Fingerprint), Refusal> {
+    fn fingerprints(
+        &self,
+        links: &TraceLinks,
+        id: TraceLinkId,
+    ) -> Result<(TraceLinkFingerprint, TraceLinkFingerprint), Refusal> {
         let link = links.get(id);
-        let link = link.ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no link {id}")))?;
-        let now = |end: &LinkEnd| {
+        let link =
+            link.ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no link {id}")))?;
+        let now = |end: &TraceLinkEnd| {
             self.find(end).map(|now| now.fingerprint).ok_or_else(|| {
                 let message = format!("{end} is gone, so the link cannot hold");
-                Refusal::new(Code::ReferenceError, message).hint("Remove the link, or bring the thing back.")
+                Refusal::new(RefusalCode::ReferenceError, message)
+                    .hint("Remove the link, or bring the thing back.")
             })
         };
         Ok((now(&link.from)?, now(&link.to)?))

@@ -3,7 +3,7 @@
 use journal::WorkspacePath;
 use shared_protocol::{
     BoardName, SourcePath,
-    messages::{Notice, Severity, ValidationProblem},
+    messages::{ProblemSeverity, WorkspaceNotice, WorkspaceProblem},
 };
 use std::collections::BTreeMap;
 
@@ -52,13 +52,13 @@ pub(super) enum NoticeTopic {
 
 impl NoticeTopic {
     /// An error where a part of the workspace was not read and is missing.
-    fn severity(&self) -> Severity {
+    fn severity(&self) -> ProblemSeverity {
         match self {
-            Self::Approvals | Self::StoredApprovals | Self::Program => Severity::Warning,
+            Self::Approvals | Self::StoredApprovals | Self::Program => ProblemSeverity::Warning,
             // A board with an invalid name, or behind a link.
-            Self::Stray(file) if file.ends_with(".json") => Severity::Error,
+            Self::Stray(file) if file.ends_with(".json") => ProblemSeverity::Error,
             Self::Journal | Self::Storage | Self::ReadOnly | Self::Compaction | Self::Stray(_) => {
-                Severity::Warning
+                ProblemSeverity::Warning
             }
             Self::History
             | Self::Review
@@ -72,14 +72,14 @@ impl NoticeTopic {
             | Self::Source(_)
             | Self::Component(..)
             | Self::Overrides
-            | Self::SourceLeftOut(_) => Severity::Error,
+            | Self::SourceLeftOut(_) => ProblemSeverity::Error,
         }
     }
 
-    fn view(&self, text: &str) -> Notice {
+    fn view(&self, text: &str) -> WorkspaceNotice {
         let file = match self {
             Self::Config | Self::Program => Some(WorkspacePath::config().to_string()),
-            Self::Links => Some(SourcePath::links().to_string()),
+            Self::Links => Some(SourcePath::trace_links().to_string()),
             Self::Overrides => super::overrides::own_path().map(|path| path.to_string()),
             Self::Module(path) | Self::Source(path) | Self::Bundle(path) | Self::Component(path, ..) => {
                 Some(path.clone())
@@ -100,7 +100,7 @@ impl NoticeTopic {
             | Self::Bundles
             | Self::SourceLeftOut(_) => None,
         };
-        Notice { message: text.to_owned(), file }
+        WorkspaceNotice { message: text.to_owned(), file }
     }
 }
 
@@ -136,14 +136,14 @@ impl WorkspaceNotices {
         })
     }
 
-    pub(super) fn views(&self) -> Vec<Notice> {
+    pub(super) fn views(&self) -> Vec<WorkspaceNotice> {
         self.0.iter().map(|(topic, text)| topic.view(text)).collect()
     }
 
-    pub(super) fn problems(&self) -> impl Iterator<Item = ValidationProblem> {
+    pub(super) fn problems(&self) -> impl Iterator<Item = WorkspaceProblem> {
         self.0.iter().map(|(topic, text)| {
             let notice = topic.view(text);
-            ValidationProblem::of_file(topic.severity(), notice.file, notice.message)
+            WorkspaceProblem::of_file(topic.severity(), notice.file, notice.message)
         })
     }
 }

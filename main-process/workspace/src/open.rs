@@ -2,7 +2,7 @@
 //! opens.
 
 use super::{
-    Moment, OpenError, PRESENCE, SpecBundles, Workspace,
+    OpenWorkspaceError, PRESENCE, SpecBundles, TimeAndSeed, Workspace,
     board_files::{self, BoardFiles},
     components::ComponentShelf,
     first_state::first_state,
@@ -15,28 +15,29 @@ use super::{
     sources::SourceFiles,
     storage::WorkspaceStorage,
 };
-use authority::{Registry, Snapshot};
-use components::Library;
+use authority::{Snapshot, TypeRegistry};
+use components::ComponentLibrary;
 use journal::{
-    FileError, Journal, JournalError, ProjectConfig, Recovered, WorkspaceFiles, WorkspacePath, read_config,
+    FileError, Journal, JournalError, ProjectConfig, RecoveredHistory, WorkspaceFiles, WorkspacePath,
+    read_config,
 };
 use shared_protocol::{
-    limits::MAX_HISTORY,
-    messages::{Doing, Presence},
+    limits::MAX_HISTORY_OPERATIONS,
+    messages::{DesignerActivity, Presence},
 };
 use std::{path::Path, sync::Arc};
-use terraform::settings::IGNORED_PROGRAM;
+use terraform::settings::IGNORED_PROGRAM_NOTICE;
 
 impl Workspace {
     /// Opens a folder. The caller holds the workspace's lock. Edits of the files by other programs enter as of `moment`.
-    pub fn open(root: &Path, moment: Moment) -> Result<Self, OpenError> {
+    pub fn open(root: &Path, moment: TimeAndSeed) -> Result<Self, OpenWorkspaceError> {
         if !root.join(WorkspacePath::config().as_str()).exists() {
-            return Err(OpenError::no_workspace(root));
+            return Err(OpenWorkspaceError::no_workspace(root));
         }
         let mut notices = WorkspaceNotices::default();
         let files = WorkspaceFiles::open(root)?;
         let config = open_config(&files, &mut notices)?;
-        let (registry, unreadable) = registry::compose(&files, &config, &Library::default());
+        let (registry, unreadable) = registry::compose(&files, &config, &ComponentLibrary::default());
         for (origin, problem) in unreadable {
             notices.set(NoticeTopic::Module(origin), problem);
         }
@@ -52,9 +53,10 @@ impl Workspace {
             None => first_state(&files, &config, &mut journal, registry)?,
         };
         let history = OperationHistory::recall(&journal, &mut notices);
-        let presence = journal.get_state::<Presence>(PRESENCE).ok().flatten().filter(Presence::is_sound);
+        let presence = journal.get_state::<Presence>(PRESENCE).ok().flatten().filter(Presence::is_valid);
         // The screen of an earlier run is not this one's.
-        let presence = presence.map(|presence| Presence { area: None, doing: Doing::Nothing, ..presence });
+        let presence =
+            presence.map(|presence| Presence { area: None, doing: DesignerActivity::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
         let state = ReviewState::recall(&mut journal, snapshot.revision(), &mut notices);
         let mut workspace = Self {
@@ -76,7 +78,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    fn read_files(&mut self, moment: Moment) -> Result<(), OpenError> {
+    fn read_files(&mut self, moment: TimeAndSeed) -> Result<(), OpenWorkspaceError> {
         let Self { boards, storage, snapshot, notices, .. } = self;
         boards.recall(storage, snapshot)?;
         let names = boards.names(storage, snapshot, notices);
@@ -95,7 +97,7 @@ impl Workspace {
 
 fn read_only_notice(files: &WorkspaceFiles) -> String {
     let journal = WorkspacePath::parse(".draftboard/journal.db");
-    let unsaved = match journal.is_ok_and(|journal| files.is_there(&journal)) {
+    let unsaved = match journal.is_ok_and(|journal| files.exists(&journal)) {
         _ if files.is_state_denied() => {
             " Its .draftboard folder belongs to another user and is not read: overrides and unsaved changes are not shown."
         }
@@ -109,10 +111,13 @@ fn read_only_notice(files: &WorkspaceFiles) -> String {
     )
 }
 
-fn open_config(files: &WorkspaceFiles, notices: &mut WorkspaceNotices) -> Result<ProjectConfig, OpenError> {
+fn open_config(
+    files: &WorkspaceFiles,
+    notices: &mut WorkspaceNotices,
+) -> Result<ProjectConfig, OpenWorkspaceError> {
     let text = files.read_text(&WorkspacePath::config());
     if text.as_ref().is_ok_and(|text| names_program(text)) {
-        notices.set(NoticeTopic::Program, IGNORED_PROGRAM);
+        notices.set(NoticeTopic::Program, IGNORED_PROGRAM_NOTICE);
     }
     match text.and_then(|text| read_config(&text)) {
         Ok(config) => Ok(config),
@@ -128,7 +133,7 @@ fn open_config(files: &WorkspaceFiles, notices: &mut WorkspaceNotices) -> Result
 
 /// Whether the text of `draftboard.toml` names a program to run.
 pub(super) fn names_program(text: &str) -> bool {
-    terraform::Settings::read(text).is_ok_and(|settings| settings.names_program())
+    terraform::InfrastructureSettings::read(text).is_ok_and(|settings| settings.names_program())
 }
 
 /// The journal and its content; `None` when it is new. A damaged one is set aside, and a new one continues from the readable
@@ -136,7 +141,7 @@ pub(super) fn names_program(text: &str) -> bool {
 fn open_journal(
     files: &WorkspaceFiles,
     notices: &mut WorkspaceNotices,
-) -> Result<(Journal, Option<Recovered>), OpenError> {
+) -> Result<(Journal, Option<RecoveredHistory>), OpenWorkspaceError> {
     let folder = files.state_folder();
     let opened =
         Journal::open(&folder).and_then(|journal| journal.recover().map(|recovered| (journal, recovered)));
@@ -145,19 +150,19 @@ fn open_journal(
         Err(JournalError::Damaged { revision, problem, readable }) => {
             (format!("the journal was damaged at revision {revision} ({problem})"), *readable)
         }
-        Err(error @ JournalError::Unreadable { .. }) => (error.to_string(), Recovered::default()),
+        Err(error @ JournalError::Unreadable { .. }) => (error.to_string(), RecoveredHistory::default()),
         Err(error) => return Err(error.into()),
     };
     let recovered = if is_nothing(&readable) {
         None
     } else {
         let state = replay(readable, Arc::default())?;
-        Some(Recovered { checkpoint: Some(state.to_document()), operations: Vec::new() })
+        Some(RecoveredHistory { checkpoint: Some(state.to_document()), operations: Vec::new() })
     };
     let aside = Journal::set_aside(&folder)?;
     let mut journal = Journal::open(&folder)?;
     if let Some(document) = recovered.as_ref().and_then(|recovered| recovered.checkpoint.as_ref()) {
-        journal.checkpoint(document, MAX_HISTORY)?;
+        journal.checkpoint(document, MAX_HISTORY_OPERATIONS)?;
     }
     let kept = aside.map(|aside| format!("it is kept as {}, and ", aside.display())).unwrap_or_default();
     let notice = format!("{error}; {kept}all that could be read is here");
@@ -165,12 +170,12 @@ fn open_journal(
     Ok((journal, recovered))
 }
 
-fn is_nothing(recovered: &Recovered) -> bool {
+fn is_nothing(recovered: &RecoveredHistory) -> bool {
     recovered.checkpoint.is_none() && recovered.operations.is_empty()
 }
 
-fn replay(recovered: Recovered, registry: Arc<Registry>) -> Result<Snapshot, OpenError> {
-    let inconsistent = |error: authority::ApplyError| OpenError::Inconsistent(error.to_string());
+fn replay(recovered: RecoveredHistory, registry: Arc<TypeRegistry>) -> Result<Snapshot, OpenWorkspaceError> {
+    let inconsistent = |error: authority::ApplyError| OpenWorkspaceError::Inconsistent(error.to_string());
     let mut state =
         Snapshot::from_document(recovered.checkpoint.unwrap_or_default(), registry).map_err(inconsistent)?;
     for operation in recovered.operations {

@@ -113,7 +113,7 @@ impl OverrideFile {
             Ok(Some(content)) => {
                 *self = Self { held: Some(held_by(snapshot)), behind: false };
                 notices.clear(&NoticeTopic::Overrides);
-                if let Err(error) = storage.journal.record(&[(path, content)]) {
+                if let Err(error) = storage.journal.record_content(&[(path, content)]) {
                     tracing::warn!(%error, "written overrides are not on record");
                 }
             }
@@ -160,7 +160,7 @@ fn recorded(path: &WorkspacePath, storage: &WorkspaceStorage) -> Result<Option<D
         path: path.to_string(),
         problem: error.to_string(),
     };
-    storage.journal.known(path).map(|known| known.recorded).map_err(failed)
+    storage.journal.file_record(path).map(|known| known.recorded).map_err(failed)
 }
 
 fn try_write(

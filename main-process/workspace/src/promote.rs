@@ -2,12 +2,12 @@
 //! of the variant, in the component file. Those of parts become props in the file of the surrounding component. Everything else
 //! in a file stays. All overrides are promoted in one operation, or none.
 
-use super::{Group, Moment, component_edit::ComponentFileEdit};
-use authority::{Decision, decide, overrides::lay_over};
-use components::{Bound, Component, Prop, Use};
+use super::{MutationGroup, TimeAndSeed, component_edit::ComponentFileEdit};
+use authority::{CommandDecision, decide, overrides::lay_over};
+use components::{BoundValue, Component, ComponentProp, ComponentUse};
 use shared_protocol::{
-    Change, Command, OverrideKey, OverrideScope, PropKey, Refusal, SourcePath, Standing, Value,
-    WhichOverrides, overrides::NotPromoted, v0::ValidationCode,
+    Change, Command, OverrideKey, OverrideResolution, OverrideScope, OverrideSelector, PropKey, PropValue,
+    Refusal, SourcePath, overrides::PromotionFailure, v0::ValidationCode,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,19 +25,23 @@ struct ValuePlace {
     is_first: bool,
 }
 
-impl Group<'_> {
-    pub(super) fn promoted(&self, which: &WhichOverrides, moment: Moment) -> Result<Decision, Refusal> {
+impl MutationGroup<'_> {
+    pub(super) fn promoted(
+        &self,
+        which: &OverrideSelector,
+        moment: TimeAndSeed,
+    ) -> Result<CommandDecision, Refusal> {
         let keys = self.state.chosen_overrides(which);
-        let is_in_file = |key: &OverrideKey| key.scope == OverrideScope::Component || key.is_within();
+        let is_in_file = |key: &OverrideKey| key.scope == OverrideScope::Component || key.is_nested_part();
         let (in_files, placed): (Vec<OverrideKey>, Vec<OverrideKey>) = keys.into_iter().partition(is_in_file);
         let count = in_files.len() + placed.len();
         if in_files.is_empty() {
             return decide(&self.state, &Command::PromoteOverrides(which.clone()), moment.seed);
         }
-        let mut failed: Vec<NotPromoted> = Vec::new();
+        let mut failed: Vec<PromotionFailure> = Vec::new();
         let mut changes = Vec::new();
         if !placed.is_empty() {
-            let command = Command::PromoteOverrides(WhichOverrides::These(placed));
+            let command = Command::PromoteOverrides(OverrideSelector::These(placed));
             match decide(&self.state, &command, moment.seed) {
                 Ok(decision) => changes = decision.changes,
                 Err(refusal) if refusal.failed.is_empty() => return Err(refusal),
@@ -48,12 +52,12 @@ impl Group<'_> {
         let mut taken = BTreeMap::new();
         for key in &in_files {
             if let Err((code, message)) = self.put_into_file(key, &mut texts, &mut taken) {
-                failed.push(NotPromoted::new(key, code, message));
+                failed.push(PromotionFailure::new(key, code, message));
             }
         }
         if !failed.is_empty() {
             failed.sort_by(|a, b| a.address.cmp(&b.address));
-            return Err(Refusal::not_promoted(failed, count));
+            return Err(Refusal::promotion_failed(failed, count));
         }
         for (path, text) in texts {
             let before = self.state.source(&path).cloned();
@@ -67,7 +71,7 @@ impl Group<'_> {
             [key] if count == 1 => format!("Promote {}", authority::overrides::words(&self.state, key)),
             _ => format!("Promote {count} overrides"),
         };
-        Ok(Decision { summary, changes, ..Decision::default() })
+        Ok(CommandDecision { summary, changes, ..CommandDecision::default() })
     }
 
     /// Puts a value into the text of its component file.
@@ -75,14 +79,14 @@ impl Group<'_> {
         &self,
         key: &OverrideKey,
         texts: &mut Texts,
-        taken: &mut BTreeMap<(SourcePath, Vec<String>, String), Value>,
+        taken: &mut BTreeMap<(SourcePath, Vec<String>, String), PropValue>,
     ) -> Result<(), Failure> {
         let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
         let unfit = |what: String| (ValidationCode::Unpromotable, what);
         let over = self.state.override_at(key).ok_or_else(|| not_found("There is no such override."))?;
         let bound = match self.state.standing(key, over) {
-            Standing::Applies(instance) => OverrideKey { instance, ..key.clone() },
-            Standing::Orphaned(reason) => return Err(not_found(reason.words())),
+            OverrideResolution::Applies(instance) => OverrideKey { instance, ..key.clone() },
+            OverrideResolution::Orphaned(reason) => return Err(not_found(reason.describe())),
         };
         let component = self.holder(&bound)?;
         let path = SourcePath::parse(component.file.as_str()).map_err(|error| unfit(error.to_string()))?;
@@ -95,7 +99,7 @@ impl Group<'_> {
         let first = bound.path.tokens().next().ok_or_else(|| not_found("it names no prop"))?;
         let spot = spot(&component, &bound, &first, &self.default_of(&bound, &first))?;
         let name = PropKey::parse(first.as_str()).map_err(|error| unfit(error.to_string()))?;
-        let now = Value::from_json(&spot.now).map_err(|error| unfit(error.to_string()))?;
+        let now = PropValue::from_json(&spot.now).map_err(|error| unfit(error.to_string()))?;
         let mut props = BTreeMap::from([(name.clone(), now)]);
         lay_over(&mut props, &bound.path, &over.value)
             .ok_or_else(|| not_found("there is nothing at this path"))?;
@@ -156,9 +160,9 @@ fn spot(
 ) -> Result<ValuePlace, Failure> {
     let not_found = |what: &str| (ValidationCode::NotFound, what.to_owned());
     let unsupported = |what: String| (ValidationCode::UnsupportedPattern, what);
-    if let Some(step) = key.within().map(|way| way.rsplit('/').next().unwrap_or(way)) {
+    if let Some(step) = key.part_path().map(|way| way.rsplit('/').next().unwrap_or(way)) {
         let name = step.split(['[', '~']).next().unwrap_or_default();
-        let used: Use<'_> = component
+        let used: ComponentUse<'_> = component
             .view
             .uses()
             .into_iter()
@@ -168,15 +172,15 @@ fn spot(
             let message = "an `each` makes it, several times: change what it is made from".to_owned();
             return Err(unsupported(message));
         }
-        let mut way = used.part.way.to_vec();
+        let mut way = used.part.path.to_vec();
         way.push("props".to_owned());
         let set = used.props.iter().find(|(name, _)| **name == *prop).map(|(_, bound)| bound);
         let now = match set {
-            Some(Bound::Computed(expression)) => {
+            Some(BoundValue::Computed(expression)) => {
                 let message = format!("{} computes it as `={}`", component.file, expression.text());
                 return Err(unsupported(message));
             }
-            Some(Bound::Fixed(value)) => components::to_json(value),
+            Some(BoundValue::Fixed(value)) => components::to_json(value),
             None => default.clone(),
         };
         return Ok(ValuePlace { way, now, is_first: used.props.is_empty() });
@@ -188,7 +192,8 @@ fn spot(
         let set = component.variants.get(at).map(|variant| &variant.props);
         let way = vec!["variants".to_owned(), at.to_string(), "props".to_owned()];
         let now = set.and_then(|set| set.get(prop)).cloned();
-        let now = now.unwrap_or_else(|| found.map_or(serde_json::Value::Null, Prop::value_when_unset));
+        let now =
+            now.unwrap_or_else(|| found.map_or(serde_json::Value::Null, ComponentProp::value_when_unset));
         return Ok(ValuePlace { way, now, is_first: set.is_none_or(serde_json::Map::is_empty) });
     }
     let found = found.ok_or_else(|| not_found("the component has no such prop"))?;

@@ -10,7 +10,7 @@ use super::{
 };
 use authority::Snapshot;
 use journal::{Digest, FileError, SourceList, WorkspaceFiles, WorkspacePath};
-use shared_protocol::{Change, Code, Operation, Refusal, SourcePath};
+use shared_protocol::{Change, Operation, Refusal, RefusalCode, SourcePath};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -55,7 +55,7 @@ impl SourceFiles {
         let parent = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
         let mut folders = self.folders(bundles).into_iter();
         let is_within = folders.any(|folder| folder == path || folder.as_str() == parent);
-        (is_within || path == SourcePath::links() || is_component(&path)).then_some(path)
+        (is_within || path == SourcePath::trace_links() || is_component(&path)).then_some(path)
     }
 
     /// Whether a change of this file alone can be examined without listing the folders again.
@@ -149,8 +149,9 @@ impl SourceFiles {
             }
         }
         let journal = &mut storage.journal;
-        let recorded =
-            journal.record(&there).and_then(|()| gone.iter().try_for_each(|path| journal.forget(path)));
+        let recorded = journal
+            .record_content(&there)
+            .and_then(|()| gone.iter().try_for_each(|path| journal.forget_file(path)));
         if let Err(error) = recorded {
             // The files are right all the same; the next start compares them with the state.
             tracing::warn!(%error, "written files are not on record");
@@ -164,7 +165,10 @@ impl SourceFiles {
         match self.unwritten.first() {
             Some(path) => {
                 let notice = context.notices.get(&NoticeTopic::Source(path.to_string()));
-                Err(Refusal::new(Code::StorageError, notice.cloned().unwrap_or_else(|| path.to_string())))
+                Err(Refusal::new(
+                    RefusalCode::StorageError,
+                    notice.cloned().unwrap_or_else(|| path.to_string()),
+                ))
             }
             None => Ok(()),
         }
@@ -181,7 +185,7 @@ pub(super) fn refuse_foreign(
         let state = compare(path, storage, snapshot).map_err(|error| storage_file(&error))?;
         if !matches!(state, SourceDiskState::Same) {
             let message = format!("{path} was changed by another program and is not overwritten");
-            return Err(Refusal::new(Code::Conflict, message).hint("Read it again, then try again."));
+            return Err(Refusal::new(RefusalCode::Conflict, message).hint("Read it again, then try again."));
         }
     }
     Ok(())
@@ -200,7 +204,7 @@ fn compare(
     if there.as_deref() == snapshot.source(path).map(AsRef::as_ref) {
         return Ok(SourceDiskState::Same);
     }
-    let recorded = storage.journal.known(&path.into()).map(|known| known.recorded);
+    let recorded = storage.journal.file_record(&path.into()).map(|known| known.recorded);
     let recorded =
         recorded.map_err(|error| FileError::Failed { path: path.to_string(), problem: error.to_string() })?;
     let is_ours = recorded == there.as_ref().map(|text| Digest::of(text.as_bytes()));
@@ -245,7 +249,7 @@ fn list(files: &WorkspaceFiles, bundles: &[String]) -> Result<SourceList, FileEr
         bundles.iter().filter_map(|pattern| SourcePath::parse(pattern.as_str()).ok()).collect();
     let mut list = files.list_sources(&files.list_folders(&patterns)?);
     list_components(files, &mut list);
-    let links = SourcePath::links();
+    let links = SourcePath::trace_links();
     if !matches!(files.read_source(&links), Err(FileError::Missing { .. })) {
         list.files.push(links);
     }

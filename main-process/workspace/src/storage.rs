@@ -10,10 +10,10 @@ use super::{
 };
 use authority::Snapshot;
 use journal::{
-    Digest, Journal, JournalError, Known, RenewedJournal, ReviewWrite, WorkspaceFiles, WorkspacePath,
-    WrittenProposal, write_board,
+    Digest, FileRecord, Journal, JournalError, ProposalWrite, RebuiltJournal, ReviewWrite, WorkspaceFiles,
+    WorkspacePath, write_board,
 };
-use shared_protocol::{ActorKind, Code, Operation, Refusal, Revision};
+use shared_protocol::{ActorKind, Operation, Refusal, RefusalCode, Revision};
 use std::sync::Arc;
 
 const SAVED_REVISION: &str = "saved-revision";
@@ -21,7 +21,7 @@ const SAVED_REVISION: &str = "saved-revision";
 const MAX_ATTEMPTS: u32 = 3;
 
 /// The right to be the only Draftboard of a workspace.
-pub trait Ownership: Send {
+pub trait WorkspaceOwnership: Send {
     /// Takes the lock again if its file is not the one that was locked. The error names the present owner.
     fn hold(&self) -> Result<(), String>;
 }
@@ -30,7 +30,7 @@ pub(super) struct WorkspaceStorage {
     pub(super) files: Arc<WorkspaceFiles>,
     pub(super) journal: Journal,
     /// The lock that must be held while anything is acknowledged. Without it the caller looks after the lock.
-    pub(super) ownership: Option<Box<dyn Ownership>>,
+    pub(super) ownership: Option<Box<dyn WorkspaceOwnership>>,
 }
 
 /// The state that a file is compared with, and the storage that it is written through.
@@ -59,7 +59,7 @@ impl WorkspaceStorage {
     fn repair(&mut self, content: &mut JournalContent<'_>) -> Result<(), Refusal> {
         self.ensure_owned()?;
         self.take_back_unacknowledged(content.review);
-        match self.journal.check() {
+        match self.journal.check_consistency() {
             Ok(()) => Ok(()),
             Err(error @ JournalError::Displaced { .. }) => self.renew_journal(&error, content),
             Err(error) => Err(storage(&error)),
@@ -97,16 +97,17 @@ impl WorkspaceStorage {
             return Ok(());
         }
         let message = "The workspace is read-only: you may not write to its folder, and nothing was changed";
-        Err(Refusal::new(Code::ReadOnly, message).hint("Make the folder writable, or open a copy of it."))
+        Err(Refusal::new(RefusalCode::ReadOnly, message)
+            .hint("Make the folder writable, or open a copy of it."))
     }
 
     fn ensure_owned(&self) -> Result<(), Refusal> {
         if let Err(error) = self.files.check_root() {
-            return Err(Refusal::new(Code::StorageError, error.to_string()));
+            return Err(Refusal::new(RefusalCode::StorageError, error.to_string()));
         }
         let Some(ownership) = &self.ownership else { return Ok(()) };
         ownership.hold().map_err(|problem| {
-            Refusal::new(Code::StorageError, format!("Nothing was changed: {problem}"))
+            Refusal::new(RefusalCode::StorageError, format!("Nothing was changed: {problem}"))
                 .hint("Close one of the two; what is shown here was not changed.")
         })
     }
@@ -148,7 +149,7 @@ impl WorkspaceStorage {
     /// Removes from the journal what reached it and was refused. Where that fails, the journal is made anew before the next
     /// change.
     fn take_back_unacknowledged(&mut self, review: &ReviewState) {
-        if !self.journal.is_in_step()
+        if !self.journal.is_consistent()
             && let Err(error) = self.take_back(review)
         {
             tracing::warn!(%error, "the journal holds something that was not acknowledged");
@@ -156,13 +157,13 @@ impl WorkspaceStorage {
     }
 
     fn take_back(&mut self, review: &ReviewState) -> Result<(), JournalError> {
-        let proposals = review.queue.iter().map(|proposal| WrittenProposal {
+        let proposals = review.queue.iter().map(|proposal| ProposalWrite {
             proposal,
             stamp: review.stamp_of(proposal.id),
             over: None,
             kept: None,
         });
-        self.journal.take_back(&ReviewWrite {
+        self.journal.roll_back(&ReviewWrite {
             stamp: review.stamp(),
             proposals: proposals.collect(),
             ..ReviewWrite::default()
@@ -178,7 +179,7 @@ impl WorkspaceStorage {
         self.files.prepare_state_folder().map_err(|error| storage_file(&error))?;
         let document = content.snapshot.to_document();
         let renewed =
-            self.journal.renew(&self.files.state_folder(), &document).map_err(|error| storage(&error))?;
+            self.journal.rebuild(&self.files.state_folder(), &document).map_err(|error| storage(&error))?;
         if !renewed.is_complete {
             self.refill_journal(content).map_err(|error| storage(&error))?;
         }
@@ -191,7 +192,7 @@ impl WorkspaceStorage {
         for (board, saved) in &content.boards.saved {
             let Ok(text) = write_board(&saved.content.board_document(*board)) else { continue };
             let path = WorkspacePath::board(&saved.file);
-            self.journal.record(&[(path.clone(), Digest::of(text.as_bytes()))])?;
+            self.journal.record_content(&[(path.clone(), Digest::of(text.as_bytes()))])?;
             self.remember(&path, &text);
         }
         let sources: Vec<(WorkspacePath, Digest)> = content
@@ -199,7 +200,7 @@ impl WorkspaceStorage {
             .sources()
             .map(|(path, text)| (WorkspacePath::from(path), Digest::of(text.as_bytes())))
             .collect();
-        self.journal.record(&sources)?;
+        self.journal.record_content(&sources)?;
         self.take_back(content.review)?;
         self.store_saved_revision(content.boards.last_saved_revision);
         *content.history = OperationHistory::default();
@@ -230,22 +231,24 @@ impl WorkspaceStorage {
 
     /// Records that the file is no longer ours.
     pub(super) fn forget(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
-        self.journal.forget(path)?;
+        self.journal.forget_file(path)?;
         self.remember(path, "");
         Ok(())
     }
 
     /// Records the content that an interrupted or failed save left in the file.
     pub(super) fn settle_pending(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
-        let Known { recorded, pending: Some(pending) } = self.journal.known(path)? else { return Ok(()) };
+        let FileRecord { recorded, pending: Some(pending) } = self.journal.file_record(path)? else {
+            return Ok(());
+        };
         let there = self.files.read(path).ok();
         match (there, recorded) {
             (Some(bytes), _) if Digest::of(&bytes) == pending => {
-                self.journal.confirm(std::slice::from_ref(path))?;
+                self.journal.confirm_pending(std::slice::from_ref(path))?;
                 self.remember(path, &String::from_utf8_lossy(&bytes));
                 Ok(())
             }
-            (_, Some(recorded)) => self.journal.record(&[(path.clone(), recorded)]),
+            (_, Some(recorded)) => self.journal.record_content(&[(path.clone(), recorded)]),
             (_, None) => self.forget(path),
         }
     }
@@ -261,7 +264,7 @@ fn text_key(path: &WorkspacePath) -> String {
     format!("saved {path}")
 }
 
-fn renewal_notice(error: &JournalError, renewed: &RenewedJournal) -> String {
+fn renewal_notice(error: &JournalError, renewed: &RebuiltJournal) -> String {
     let happened = match error {
         JournalError::Displaced { problem } => problem.clone(),
         other => other.to_string(),

@@ -6,9 +6,9 @@ mod workspace_bench;
 use journal::WorkspacePath;
 use serde_json::json;
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Code, NodeId, Refusal,
-    bundle::{BundleAnswer, BundleRequest, BundlesView, EntityRef},
-    messages::Answer,
+    Actor, ActorKind, BoardId, NodeId, Refusal, RefusalCode,
+    bundle::{BundleRequest, BundleResponse, BundlesView, EntityRef},
+    messages::WorkbenchResponse,
 };
 use std::{fs, path::Path};
 use workspace_bench::Bench;
@@ -50,12 +50,16 @@ fn title(bench: &Bench, kind: &str, id: &str) -> Option<String> {
     entity.title().map(str::to_owned)
 }
 
-fn ask(bench: &mut Bench, request: &BundleRequest) -> Result<Answer, Refusal> {
+fn ask(bench: &mut Bench, request: &BundleRequest) -> Result<WorkbenchResponse, Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
     bench.workspace().ask_bundles(request, &actor, moment).map(|(answer, _)| answer)
 }
 
-fn change(bench: &mut Bench, changes: serde_json::Value, dry_run: bool) -> Result<Answer, Refusal> {
+fn change(
+    bench: &mut Bench,
+    changes: serde_json::Value,
+    dry_run: bool,
+) -> Result<WorkbenchResponse, Refusal> {
     let bundle = "parcel".to_owned();
     ask(bench, &BundleRequest::Change { bundle, changes: changes.to_string(), dry_run })
 }
@@ -91,7 +95,8 @@ fn a_change_is_one_operation_on_the_disk_and_undo_takes_it_back() {
     let mut bench = parcel();
     let before = file(&bench, THREAT);
     let first = generation(&bench, "parcel");
-    let Answer::Applied(applied) = change(&mut bench, retitle("THR-jam", "Stuck"), false).unwrap() else {
+    let WorkbenchResponse::Applied(applied) = change(&mut bench, retitle("THR-jam", "Stuck"), false).unwrap()
+    else {
         panic!()
     };
     assert_eq!(applied.summary, "Change Threat THR-jam");
@@ -113,14 +118,14 @@ fn a_change_is_one_operation_on_the_disk_and_undo_takes_it_back() {
 fn a_dry_run_changes_nothing_and_what_is_wrong_is_refused() {
     let mut bench = parcel();
     let gone = json!([{ "operation": "delete", "entityType": "Feature", "entityId": "FEAT-pickup" }]);
-    let Answer::Bundle(BundleAnswer::Checked { possible, diagnostics, .. }) =
+    let WorkbenchResponse::Bundle(BundleResponse::Checked { possible, diagnostics, .. }) =
         change(&mut bench, gone.clone(), true).unwrap()
     else {
         panic!()
     };
     assert!(!possible && diagnostics.iter().any(|found| found.code.as_deref() == Some("DELETE_BLOCKED")));
-    assert_eq!(change(&mut bench, gone, false).unwrap_err().code, Code::ReferenceError);
-    assert_eq!(change(&mut bench, json!("no list"), false).unwrap_err().code, Code::BadRequest);
+    assert_eq!(change(&mut bench, gone, false).unwrap_err().code, RefusalCode::ReferenceError);
+    assert_eq!(change(&mut bench, json!("no list"), false).unwrap_err().code, RefusalCode::BadRequest);
     assert!(bench.log().is_empty());
 }
 
@@ -197,10 +202,13 @@ fn what_was_planned_on_an_older_file_is_refused() {
     change(&mut bench, retitle("THR-jam", "Early"), false).unwrap();
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
     let refusal = bench.workspace().apply(&plan, &actor, moment).unwrap_err();
-    assert_eq!(refusal.code, Code::Stale);
+    assert_eq!(refusal.code, RefusalCode::Stale);
     // On the disk, and not yet looked at.
     fs::write(bench.root().join(THREAT), "id: THR-jam\ntitle: Theirs\n").unwrap();
-    assert_eq!(change(&mut bench, retitle("THR-jam", "Mine"), false).unwrap_err().code, Code::Conflict);
+    assert_eq!(
+        change(&mut bench, retitle("THR-jam", "Mine"), false).unwrap_err().code,
+        RefusalCode::Conflict
+    );
 }
 
 #[test]
@@ -208,36 +216,40 @@ fn questions_are_answered() {
     let mut bench = parcel();
     let bundle = "parcel".to_owned();
     let threat = EntityRef { bundle: bundle.clone(), entity_type: "Threat".into(), id: "THR-jam".into() };
-    let Answer::Bundle(BundleAnswer::Entity(entity)) =
+    let WorkbenchResponse::Bundle(BundleResponse::Entity(entity)) =
         ask(&mut bench, &BundleRequest::Entity(threat)).unwrap()
     else {
         panic!()
     };
     assert_eq!(entity.file, "bundle/threats/THR-jam.yaml");
     assert!(entity.data.starts_with("{\"id\"") && !entity.schema.references.is_empty(), "{entity:?}");
-    let Answer::Bundle(BundleAnswer::Entities { entities, .. }) =
+    let WorkbenchResponse::Bundle(BundleResponse::Entities { entities, .. }) =
         ask(&mut bench, &BundleRequest::Entities { bundle: bundle.clone() }).unwrap()
     else {
         panic!()
     };
     assert_eq!(entities.len(), 24);
     let query = BundleRequest::Search { bundle: None, query: "jam".into(), limit: 5 };
-    let Answer::Bundle(BundleAnswer::Found(found)) = ask(&mut bench, &query).unwrap() else { panic!() };
+    let WorkbenchResponse::Bundle(BundleResponse::Found(found)) = ask(&mut bench, &query).unwrap() else {
+        panic!()
+    };
     assert_eq!(found[0].entity.id, "THR-jam");
     let coverage = BundleRequest::Coverage { bundle: bundle.clone() };
-    let Answer::Bundle(BundleAnswer::Coverage(coverage)) = ask(&mut bench, &coverage).unwrap() else {
+    let WorkbenchResponse::Bundle(BundleResponse::Coverage(coverage)) = ask(&mut bench, &coverage).unwrap()
+    else {
         panic!()
     };
     assert!(
         coverage.iter().all(|relation| relation.covered + relation.uncovered.len() as u64 == relation.total)
     );
-    let Answer::Text(text) = ask(&mut bench, &BundleRequest::Knowledge { bundle: bundle.clone() }).unwrap()
+    let WorkbenchResponse::Text(text) =
+        ask(&mut bench, &BundleRequest::Knowledge { bundle: bundle.clone() }).unwrap()
     else {
         panic!()
     };
     assert!(text.starts_with('#'));
     let unknown = ask(&mut bench, &BundleRequest::Diagnostics { bundle: "parcle".into() }).unwrap_err();
-    assert_eq!((unknown.code, unknown.suggestions), (Code::NotFound, vec![bundle]));
+    assert_eq!((unknown.code, unknown.suggestions), (RefusalCode::NotFound, vec![bundle]));
 }
 
 fn draw(bench: &mut Bench, around: Option<(&str, &str)>, depth: u32) -> Result<BoardId, Refusal> {
@@ -248,7 +260,7 @@ fn draw(bench: &mut Bench, around: Option<(&str, &str)>, depth: u32) -> Result<B
         id: id.into(),
     };
     match ask(bench, &BundleRequest::DrawMap { bundle, around: around.map(entity), depth })? {
-        Answer::Bundle(BundleAnswer::Map { board, .. }) => Ok(board),
+        WorkbenchResponse::Bundle(BundleResponse::Map { board, .. }) => Ok(board),
         other => panic!("{other:?}"),
     }
 }
@@ -290,7 +302,7 @@ fn a_map_is_one_operation_and_drawn_again_it_is_the_same_board() {
     let around = draw(&mut bench, Some(("Threat", "THR-guess")), 1).unwrap();
     let near = shown(&bench, around).0.len();
     assert!(near > 1 && near < 24, "{near}");
-    assert_eq!(draw(&mut bench, Some(("Threat", "THR-none")), 1).unwrap_err().code, Code::NotFound);
+    assert_eq!(draw(&mut bench, Some(("Threat", "THR-none")), 1).unwrap_err().code, RefusalCode::NotFound);
 }
 
 #[test]
@@ -335,6 +347,6 @@ fn a_map_that_nobody_could_read_is_refused() {
         }
     });
     let refusal = draw(&mut bench, None, 1).unwrap_err();
-    assert_eq!(refusal.code, Code::LimitExceeded, "{refusal}");
+    assert_eq!(refusal.code, RefusalCode::LimitExceeded, "{refusal}");
     assert!(!refusal.hints.is_empty() && bench.log().is_empty());
 }

@@ -15,7 +15,7 @@ use std::{
     },
     time::Duration,
 };
-use workspace::Ownership;
+use workspace::WorkspaceOwnership;
 use workspace_bench::Bench;
 
 fn two_notes() -> Bench {
@@ -50,7 +50,7 @@ fn a_crash_in_the_middle_of_a_save_leaves_files_that_are_known_as_ours() {
                 texts.iter().for_each(|(path, text)| files.write_atomic(path, text.as_bytes()).unwrap());
             }
             if steps > 2 {
-                journal.confirm(&[texts[0].0.clone()]).unwrap();
+                journal.confirm_pending(&[texts[0].0.clone()]).unwrap();
             }
         }
         bench.open();
@@ -86,7 +86,7 @@ fn a_crash_between_writing_the_new_file_and_removing_the_old_one_is_finished_by_
         let mut journal = Journal::open(&files.state_folder()).unwrap();
         journal.record_pending(&[(path.clone(), Digest::of(new.as_bytes()))]).unwrap();
         files.write_atomic(&path, new.as_bytes()).unwrap();
-        journal.confirm(&[path]).unwrap();
+        journal.confirm_pending(&[path]).unwrap();
     }
     assert_eq!(bench.text("main"), old);
     bench.open();
@@ -134,7 +134,7 @@ enum Trouble {
     Held,
 }
 
-impl Ownership for Troubled {
+impl WorkspaceOwnership for Troubled {
     fn hold(&self) -> Result<(), String> {
         if self.folder.is_file() {
             fs::remove_file(&self.folder).unwrap();

@@ -4,8 +4,8 @@
 mod workspace_bench;
 
 use shared_protocol::{
-    Code, Revision,
-    messages::{HeldReason, Keep},
+    RefusalCode, Revision,
+    messages::{ConflictResolution, HeldReason},
 };
 use std::{fs, os::unix::fs::symlink};
 use workspace_bench::Bench;
@@ -51,11 +51,14 @@ fn a_file_that_breaks_holds_its_board_until_it_is_mended() {
             let message = &bench.ws().held_boards()[0].message;
             assert!(message.contains("boards/main.board.json") && message.contains(words), "{message}");
             assert_eq!((bench.label_of("a"), bench.label_of("b")), ("a".into(), "unsaved".into()));
-            assert_eq!(bench.try_run(r#"{"remove":{"nodes":["a"]}}"#).unwrap_err().code, Code::ReadOnly);
+            assert_eq!(
+                bench.try_run(r#"{"remove":{"nodes":["a"]}}"#).unwrap_err().code,
+                RefusalCode::ReadOnly
+            );
             bench.add("other", "goes_on");
             bench.save();
             assert_eq!(fs::read(bench.file("main")).unwrap(), damaged, "not overwritten");
-            let refusal = bench.resolve("main", Keep::Theirs).unwrap_err();
+            let refusal = bench.resolve("main", ConflictResolution::Theirs).unwrap_err();
             assert!(refusal.message.contains(words) && !refusal.hints.is_empty(), "{refusal}");
 
             bench.write("main", whole.replace(r#""label":"a""#, r#""label":"mended""#));
@@ -73,7 +76,7 @@ fn the_last_good_state_can_be_kept_and_the_damaged_file_is_set_aside() {
         let mut bench = two_notes();
         bench.write("main", &damaged);
         bench.reopen();
-        bench.resolve("main", Keep::Mine).unwrap();
+        bench.resolve("main", ConflictResolution::Mine).unwrap();
         assert!(!bench.is_saved(), "{words}");
         bench.crash_and_open();
         assert!(!bench.is_saved() && bench.held().is_empty());
@@ -100,12 +103,12 @@ fn a_damaged_file_of_which_nothing_is_known_is_named_and_left_alone() {
         assert_eq!(fs::read(bench.file("main")).unwrap(), damaged);
         // Nor is it when a board of that name is made.
         bench.run(r#"{"addBoard":{"kind":"spec","title":"Main"}}"#);
-        assert_eq!(bench.workspace().save().unwrap_err().code, Code::Conflict);
+        assert_eq!(bench.workspace().save().unwrap_err().code, RefusalCode::Conflict);
         assert_eq!(fs::read(bench.file("main")).unwrap(), damaged);
         bench.write("main", two_notes().text("main"));
         bench.look("main");
         assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
-        bench.resolve("main", Keep::Theirs).unwrap();
+        bench.resolve("main", ConflictResolution::Theirs).unwrap();
         assert_eq!((bench.names(), bench.notices()), (vec!["a".into(), "b".into(), "x".into()], vec![]));
         assert_eq!(bench.held(), []);
     }
@@ -127,7 +130,7 @@ fn nothing_is_read_or_written_through_a_link() {
     bench.look("main");
     assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Damaged)]);
     bench.save();
-    assert!(bench.resolve("main", Keep::Mine).is_err());
+    assert!(bench.resolve("main", ConflictResolution::Mine).is_err());
     assert_eq!(fs::read(&secret).unwrap(), before);
     fs::remove_file(bench.file("main")).unwrap();
     bench.look("main");
@@ -203,7 +206,7 @@ fn a_damaged_journal_is_set_aside_and_work_goes_on() {
     assert_eq!(bench.ws().snapshot().revision(), Revision(3));
     // Which is newer, the file or what was recovered, cannot be told.
     assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
-    bench.resolve("main", Keep::Mine).unwrap();
+    bench.resolve("main", ConflictResolution::Mine).unwrap();
     bench.add("main", "e");
     bench.crash_and_open();
     assert_eq!((bench.names(), bench.notices()), (["a", "b", "c", "e"].map(str::to_owned).to_vec(), vec![]));
@@ -226,7 +229,7 @@ fn a_file_that_is_newer_than_what_a_damaged_journal_gives_is_not_overwritten() {
     assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
     bench.save();
     assert!(bench.text("main").contains(r#""name":"c""#));
-    bench.resolve("main", Keep::Theirs).unwrap();
+    bench.resolve("main", ConflictResolution::Theirs).unwrap();
     assert_eq!(bench.names(), ["a", "b", "c"]);
     assert!(bench.is_saved());
 }

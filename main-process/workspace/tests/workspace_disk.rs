@@ -3,7 +3,7 @@
 
 mod workspace_bench;
 
-use shared_protocol::{Actor, ActorKind, Code};
+use shared_protocol::{Actor, ActorKind, RefusalCode};
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -80,7 +80,7 @@ fn a_full_disk_refuses_edits_and_loses_nothing() {
     bench.save();
     let filler = disk.fill();
     let refusal = edit_until_full(&mut bench);
-    assert_eq!(refusal.code, Code::StorageError);
+    assert_eq!(refusal.code, RefusalCode::StorageError);
     assert!(
         refusal.message.contains("nothing was changed") && refusal.message.contains("free some space"),
         "{refusal}"
@@ -95,7 +95,7 @@ fn a_full_disk_refuses_edits_and_loses_nothing() {
         let command = long_text(if round % 2 == 0 { "v" } else { "w" });
         group.run(&Mutation::Run(Box::new(serde_json::from_str(&command).unwrap())), &actor, moment).unwrap();
     }
-    assert_eq!(group.commit().unwrap_err().code, Code::StorageError);
+    assert_eq!(group.commit().unwrap_err().code, RefusalCode::StorageError);
     assert_eq!((bench.content(), bench.revision()), (content, revision));
 
     // What was acknowledged is there after a crash, on a disk with room.
@@ -183,7 +183,7 @@ fn a_disk_that_becomes_read_only_is_opened_for_reading_and_works_again_after() {
         "{notices:?}"
     );
     let command = r#"{"updateNode":{"node":"a","label":"theirs"}}"#;
-    assert_eq!(bench.try_run(command).unwrap_err().code, Code::ReadOnly);
+    assert_eq!(bench.try_run(command).unwrap_err().code, RefusalCode::ReadOnly);
     assert_eq!(bench.text("main"), before);
     bench.close();
     disk.remount("rw");

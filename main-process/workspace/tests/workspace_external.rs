@@ -4,8 +4,8 @@
 mod workspace_bench;
 
 use shared_protocol::{
-    ActorKind, Code, NodeId,
-    messages::{HeldReason, Keep},
+    ActorKind, NodeId, RefusalCode,
+    messages::{ConflictResolution, HeldReason},
 };
 use std::fs;
 use workspace_bench::{Bench, add_note, named};
@@ -95,7 +95,7 @@ fn unsaved_work_survives_an_edit_while_nobody_was_looking() {
 
 #[test]
 fn an_edit_in_the_same_place_is_held_until_a_person_chooses() {
-    for keep in [Keep::Mine, Keep::Theirs] {
+    for keep in [ConflictResolution::Mine, ConflictResolution::Theirs] {
         for restarted in [false, true] {
             let mut bench = two_notes();
             bench.run(r#"{"addBoard":{"kind":"spec","title":"Other"}}"#);
@@ -109,7 +109,7 @@ fn an_edit_in_the_same_place_is_held_until_a_person_chooses() {
             assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
             assert_eq!(bench.label_of("a"), "mine");
             let refusal = bench.try_run(r#"{"updateNode":{"node":"b","label":"x"}}"#).unwrap_err();
-            assert_eq!(refusal.code, Code::ReadOnly);
+            assert_eq!(refusal.code, RefusalCode::ReadOnly);
             bench.add("other", "elsewhere");
             bench.save();
             assert!(bench.text("main").contains("theirs"), "the held file is not touched");
@@ -120,7 +120,8 @@ fn an_edit_in_the_same_place_is_held_until_a_person_chooses() {
             assert_eq!(bench.held(), []);
             bench.add("main", "goes_on");
             bench.save();
-            let (kept, aside) = if keep == Keep::Mine { ("mine", "theirs") } else { ("theirs", "mine") };
+            let (kept, aside) =
+                if keep == ConflictResolution::Mine { ("mine", "theirs") } else { ("theirs", "mine") };
             assert_eq!(bench.label_of("a"), kept);
             assert!(bench.text("main").contains(kept));
             assert_eq!(bench.aside(), [format!("main-{aside}-1.board.json")]);
@@ -137,7 +138,7 @@ fn after_mine_was_kept_a_further_edit_of_the_file_is_merged() {
     bench.label("a", "mine");
     bench.edit_label("main", "a", "theirs");
     bench.look("main");
-    bench.resolve("main", Keep::Mine).unwrap();
+    bench.resolve("main", ConflictResolution::Mine).unwrap();
     bench.edit_label("main", "b", "theirs, too");
     bench.look("main");
     assert_eq!(bench.held(), []);
@@ -146,20 +147,20 @@ fn after_mine_was_kept_a_further_edit_of_the_file_is_merged() {
 
 #[test]
 fn a_save_that_meets_an_edit_holds_it_and_theirs_can_be_kept() {
-    for keep in [Keep::Mine, Keep::Theirs] {
+    for keep in [ConflictResolution::Mine, ConflictResolution::Theirs] {
         let mut bench = two_notes();
         bench.run(r#"{"addBoard":{"kind":"spec","title":"Other"}}"#);
         bench.label("a", "mine");
         bench.edit_label("main", "a", "theirs");
         let refusal = bench.workspace().save().unwrap_err();
-        assert_eq!(refusal.code, Code::Conflict);
+        assert_eq!(refusal.code, RefusalCode::Conflict);
         assert!(!refusal.hints.is_empty());
         assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
         assert!(bench.text("main").contains("theirs"));
         assert_eq!(bench.files(), ["main", "other"], "the other board was saved");
         bench.resolve("main", keep).unwrap();
         bench.save();
-        let kept = if keep == Keep::Mine { "mine" } else { "theirs" };
+        let kept = if keep == ConflictResolution::Mine { "mine" } else { "theirs" };
         assert!(bench.text("main").contains(kept) && bench.is_saved());
         assert_eq!(bench.aside().len(), 1);
     }
@@ -187,7 +188,7 @@ fn what_theirs_means_is_read_when_it_is_chosen() {
     bench.edit_label("main", "a", "theirs");
     bench.look("main");
     bench.edit_label("main", "a", "theirs, corrected");
-    bench.resolve("main", Keep::Theirs).unwrap();
+    bench.resolve("main", ConflictResolution::Theirs).unwrap();
     assert_eq!(bench.label_of("a"), "theirs, corrected");
     assert!(bench.is_saved());
 }

@@ -4,9 +4,9 @@
 mod workspace_bench;
 
 use shared_protocol::{
-    Actor, ActorKind, Code, ElementId, Revision,
-    limits::MAX_HISTORY,
-    messages::{Presence, Viewport},
+    Actor, ActorKind, ElementId, RefusalCode, Revision,
+    limits::MAX_HISTORY_OPERATIONS,
+    messages::{BoardViewport, Presence},
 };
 use std::fs;
 use workspace::Mutation;
@@ -39,13 +39,13 @@ fn undo_and_redo_go_on_after_a_restart() {
             restart(&mut bench);
         }
         assert_eq!(bench.names(), [""; 0]);
-        assert_eq!(bench.mutate(&Mutation::Undo).unwrap_err().code, Code::NotFound);
+        assert_eq!(bench.mutate(&Mutation::Undo).unwrap_err().code, RefusalCode::NotFound);
         bench.redo();
         bench.add("main", "d");
         restart(&mut bench);
         assert_eq!(
             bench.mutate(&Mutation::Redo).unwrap_err().code,
-            Code::NotFound,
+            RefusalCode::NotFound,
             "an edit ends what could be redone"
         );
     }
@@ -76,10 +76,10 @@ fn an_older_operation_is_reverted_after_a_restart_or_names_what_is_in_the_way() 
     bench.label("a", "second");
     let before = bench.content();
     let refusal = bench.mutate(&Mutation::Revert { revision: Revision(2), partial: false }).unwrap_err();
-    assert_eq!((refusal.code, bench.content()), (Code::Conflict, before));
+    assert_eq!((refusal.code, bench.content()), (RefusalCode::Conflict, before));
     assert_eq!(
         bench.mutate(&Mutation::Revert { revision: Revision(99), partial: false }).unwrap_err().code,
-        Code::NotFound
+        RefusalCode::NotFound
     );
     bench.undo();
     bench.undo();
@@ -91,7 +91,7 @@ fn history_is_bounded_and_outlives_compaction() {
     let mut bench = Bench::new();
     bench.add("main", "a");
     let actor = Actor::new(ActorKind::Window, "ada");
-    let total = MAX_HISTORY + 50;
+    let total = MAX_HISTORY_OPERATIONS + 50;
     let mut done = 0;
     while done < total {
         let moments: Vec<_> = (0..500).map(|_| bench.moment()).collect();
@@ -108,12 +108,12 @@ fn history_is_bounded_and_outlives_compaction() {
     bench.crash_and_open();
     assert_eq!(bench.label_of("a"), format!("label {done}"));
     assert!(
-        bench.ws().log(usize::MAX).unwrap().len() <= MAX_HISTORY + 5_500,
+        bench.ws().log(usize::MAX).unwrap().len() <= MAX_HISTORY_OPERATIONS + 5_500,
         "{}",
         bench.ws().log(usize::MAX).unwrap().len()
     );
     bench.reopen();
-    assert_eq!(bench.ws().log(usize::MAX).unwrap().len(), MAX_HISTORY);
+    assert_eq!(bench.ws().log(usize::MAX).unwrap().len(), MAX_HISTORY_OPERATIONS);
     assert_eq!(bench.ws().changes_since(Revision(1)).unwrap(), None, "no longer kept");
     assert_eq!(bench.ws().changes_since(Revision(bench.revision() - 2)).unwrap().unwrap().len(), 2);
     for _ in 0..20 {
@@ -155,7 +155,7 @@ fn a_group_is_seen_when_it_is_durable_and_its_members_see_each_other() {
         .run(&run(r#"{"addNode":{"board":"other","type":"notes/sticky","name":"a"}}"#), &actor, moments[1])
         .unwrap();
     let refusal = group.run(&run(r#"{"remove":{"nodes":["held"]}}"#), &actor, moments[2]).unwrap_err();
-    assert_eq!(refusal.code, Code::ReadOnly);
+    assert_eq!(refusal.code, RefusalCode::ReadOnly);
     group.run(&run(r#"{"updateNode":{"node":"a","label":"seen"}}"#), &actor, moments[3]).unwrap();
     group.run(&Mutation::Undo, &actor, moments[4]).unwrap();
     let patches = group.commit().unwrap();
@@ -176,7 +176,7 @@ fn what_the_designer_saw_survives_a_restart() {
     let presence = Presence {
         board: Some(board),
         selection: vec![ElementId::Node(bench.find("a").unwrap().id)],
-        viewports: vec![(board, Viewport { x: 1.5, y: -2.0, zoom: 0.25 })],
+        viewports: vec![(board, BoardViewport { x: 1.5, y: -2.0, zoom: 0.25 })],
         window: "{}".to_owned(),
         ..Presence::default()
     };

@@ -5,20 +5,20 @@ mod workspace_bench;
 
 use journal::WorkspacePath;
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Code, LinkId, NodeId, Refusal,
+    Actor, ActorKind, BoardId, NodeId, Refusal, RefusalCode, TraceLinkId,
     bundle::EntityRef,
-    link::{EndState, LinkEnd, LinkRequest, LinkView},
+    trace_link::{TraceLinkEnd, TraceLinkEndState, TraceLinkRequest, TraceLinkView},
 };
 use std::{fs, path::Path};
-use workspace::{Moment, Template, Workspace, create};
+use workspace::{TimeAndSeed, Workspace, WorkspaceTemplate, create};
 use workspace_bench::{Bench, copy};
 
-fn ask(bench: &mut Bench, request: &LinkRequest) -> Result<(), Refusal> {
+fn ask(bench: &mut Bench, request: &TraceLinkRequest) -> Result<(), Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Terminal, "ada"), bench.moment());
     bench.workspace().change_links(request, &actor, moment).map(drop)
 }
 
-fn links(bench: &Bench) -> Vec<LinkView> {
+fn links(bench: &Bench) -> Vec<TraceLinkView> {
     bench.ws().links().links.clone()
 }
 
@@ -32,13 +32,16 @@ fn look(bench: &mut Bench) {
 }
 
 /// Two notes and a link between them.
-fn linked() -> (Bench, NodeId, NodeId, LinkId) {
+fn linked() -> (Bench, NodeId, NodeId, TraceLinkId) {
     let mut bench = Bench::new();
     bench.add("main", "a");
     bench.add("main", "b");
     let (a, b) = (bench.find("a").unwrap().id, bench.find("b").unwrap().id);
-    let request =
-        LinkRequest::Add { from: LinkEnd::Node(a), to: LinkEnd::Node(b), relation: "runs on".into() };
+    let request = TraceLinkRequest::Add {
+        from: TraceLinkEnd::Node(a),
+        to: TraceLinkEnd::Node(b),
+        relation: "runs on".into(),
+    };
     ask(&mut bench, &request).unwrap();
     let id = links(&bench)[0].link.id;
     (bench, a, b, id)
@@ -60,11 +63,11 @@ fn a_link_is_on_the_disk_at_once_and_undo_takes_it_back() {
 fn a_changed_end_makes_it_suspect_until_somebody_says_that_it_holds() {
     let (mut bench, _, _, id) = linked();
     bench.label("b", "Another");
-    assert_eq!(links(&bench)[0].to.state, EndState::Changed);
+    assert_eq!(links(&bench)[0].to.state, TraceLinkEndState::Changed);
     bench.undo();
     assert!(!links(&bench)[0].is_suspect(), "as it was when somebody looked");
     bench.redo();
-    ask(&mut bench, &LinkRequest::Clear { links: vec![id] }).unwrap();
+    ask(&mut bench, &TraceLinkRequest::Clear { links: vec![id] }).unwrap();
     assert!(!links(&bench)[0].is_suspect());
     bench.undo();
     assert!(links(&bench)[0].is_suspect(), "saying so is taken back as well");
@@ -74,18 +77,18 @@ fn a_changed_end_makes_it_suspect_until_somebody_says_that_it_holds() {
 fn what_is_gone_is_named_and_cannot_hold() {
     let (mut bench, _, b, id) = linked();
     bench.run(r#"{"remove":{"nodes":["b"]}}"#);
-    assert_eq!(links(&bench)[0].to.state, EndState::Gone);
-    let refusal = ask(&mut bench, &LinkRequest::Clear { links: vec![id] }).unwrap_err();
-    assert_eq!(refusal.code, Code::ReferenceError);
+    assert_eq!(links(&bench)[0].to.state, TraceLinkEndState::Gone);
+    let refusal = ask(&mut bench, &TraceLinkRequest::Clear { links: vec![id] }).unwrap_err();
+    assert_eq!(refusal.code, RefusalCode::ReferenceError);
     bench.undo();
     assert!(!links(&bench)[0].is_suspect(), "it is back");
-    let gone = LinkRequest::Add {
-        from: LinkEnd::Node(NodeId::from_bits(1)),
-        to: LinkEnd::Node(b),
+    let gone = TraceLinkRequest::Add {
+        from: TraceLinkEnd::Node(NodeId::from_bits(1)),
+        to: TraceLinkEnd::Node(b),
         relation: "is".into(),
     };
-    assert_eq!(ask(&mut bench, &gone).unwrap_err().code, Code::NotFound);
-    ask(&mut bench, &LinkRequest::Remove { link: id }).unwrap();
+    assert_eq!(ask(&mut bench, &gone).unwrap_err().code, RefusalCode::NotFound);
+    ask(&mut bench, &TraceLinkRequest::Remove { link: id }).unwrap();
     assert_eq!(file(&bench), None);
 }
 
@@ -102,7 +105,10 @@ fn what_others_write_is_taken_in_and_a_broken_file_stops_changes_until_it_is_men
     look(&mut bench);
     assert!(links(&bench).is_empty());
     assert!(bench.ws().status().notices.iter().any(|notice| notice.file.as_deref() == Some("links.json")));
-    assert_eq!(ask(&mut bench, &LinkRequest::Remove { link: id }).unwrap_err().code, Code::Conflict);
+    assert_eq!(
+        ask(&mut bench, &TraceLinkRequest::Remove { link: id }).unwrap_err().code,
+        RefusalCode::Conflict
+    );
 
     fs::write(bench.root().join("links.json"), good).unwrap();
     look(&mut bench);
@@ -121,11 +127,11 @@ fn an_entity_is_linked_to_what_realises_it() {
     bench.add("main", "a");
     let of = |id: &str| {
         let (bundle, entity_type) = ("parcel".to_owned(), "Threat".to_owned());
-        LinkEnd::Entity(EntityRef { bundle, entity_type, id: id.to_owned() })
+        TraceLinkEnd::Entity(EntityRef { bundle, entity_type, id: id.to_owned() })
     };
-    let to = LinkEnd::Node(bench.find("a").unwrap().id);
-    let add = |from, to| LinkRequest::Add { from, to, relation: "is held off by".into() };
-    assert_eq!(ask(&mut bench, &add(of("THR-none"), to.clone())).unwrap_err().code, Code::NotFound);
+    let to = TraceLinkEnd::Node(bench.find("a").unwrap().id);
+    let add = |from, to| TraceLinkRequest::Add { from, to, relation: "is held off by".into() };
+    assert_eq!(ask(&mut bench, &add(of("THR-none"), to.clone())).unwrap_err().code, RefusalCode::NotFound);
     ask(&mut bench, &add(of("THR-jam"), to)).unwrap();
     let file = bench.root().join(THREAT);
     let text = fs::read_to_string(&file).unwrap();
@@ -137,8 +143,8 @@ fn an_entity_is_linked_to_what_realises_it() {
     let reordered: String = text.lines().rev().map(|line| format!("{line} # as before\n")).collect();
     assert!(!edit(&mut bench, &reordered).is_suspect(), "order and comments say nothing");
     let view = edit(&mut bench, &text.replace("Radio jamming", "Jamming"));
-    assert_eq!((view.from.state, view.from.title.as_str()), (EndState::Changed, "Jamming"));
-    assert_eq!(view.words(), "Jamming is held off by a");
+    assert_eq!((view.from.state, view.from.title.as_str()), (TraceLinkEndState::Changed, "Jamming"));
+    assert_eq!(view.describe(), "Jamming is held off by a");
     bench.undo();
     assert!(!links(&bench)[0].is_suspect());
 }
@@ -147,11 +153,11 @@ fn an_entity_is_linked_to_what_realises_it() {
 fn the_example_is_linked_and_nothing_in_it_is_suspect() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("example");
-    create(&root, Template::Example, BoardId::from_bits(1)).unwrap();
-    let workspace = Workspace::open(&root, Moment { time: 1, seed: 1 }).unwrap();
+    create(&root, WorkspaceTemplate::Example, BoardId::from_bits(1)).unwrap();
+    let workspace = Workspace::open(&root, TimeAndSeed { time: 1, seed: 1 }).unwrap();
     let links = &workspace.links().links;
     assert!(links.len() >= 3);
     for link in links {
-        assert_eq!(link.trouble(), None, "{}", link.words());
+        assert_eq!(link.suspect_reason(), None, "{}", link.describe());
     }
 }

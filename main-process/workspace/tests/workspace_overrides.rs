@@ -194,7 +194,7 @@ fn parts_variants_and_defaults_are_promoted_into_the_file_that_says_them() {
     let uses = component.view.uses();
     let badge = uses.iter().find(|used| &*used.part.name == "ui.badge").unwrap();
     assert!(
-        matches!(&badge.props[0], (name, components::Bound::Fixed(value)) if &**name == "text" && value.as_str() == Some("Hot"))
+        matches!(&badge.props[0], (name, components::BoundValue::Fixed(value)) if &**name == "text" && value.as_str() == Some("Hot"))
     );
     assert_eq!(values(&bench), [] as [&str; 0]);
     bench.undo();

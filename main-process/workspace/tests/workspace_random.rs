@@ -4,7 +4,7 @@
 mod workspace_bench;
 
 use proptest::{prelude::*, test_runner::RngSeed};
-use shared_protocol::messages::Keep;
+use shared_protocol::messages::ConflictResolution;
 use workspace_bench::{Bench, add_note};
 
 #[derive(Debug, Clone)]
@@ -138,7 +138,7 @@ fn take(bench: &mut Bench, step: &Step, number: usize) {
         }
         Step::LookAtEverything => bench.look_at_everything(),
         Step::Resolve(mine) => {
-            let keep = if mine { Keep::Mine } else { Keep::Theirs };
+            let keep = if mine { ConflictResolution::Mine } else { ConflictResolution::Theirs };
             for (board, _) in bench.held() {
                 let _ = bench.resolve(&board, keep);
             }
@@ -146,7 +146,12 @@ fn take(bench: &mut Bench, step: &Step, number: usize) {
     }
 }
 
-fn their_edit(bench: &mut Bench, board: &str, seen: bool, edit: impl FnOnce(&mut shared_protocol::Document)) {
+fn their_edit(
+    bench: &mut Bench,
+    board: &str,
+    seen: bool,
+    edit: impl FnOnce(&mut shared_protocol::GraphDocument),
+) {
     if bench.file(board).exists() {
         bench.edit(board, edit);
         if seen {
@@ -198,7 +203,7 @@ proptest! {
         }
         restart(&mut bench, true);
         for (board, _) in bench.held() {
-            bench.resolve(&board, Keep::Mine).unwrap();
+            bench.resolve(&board, ConflictResolution::Mine).unwrap();
         }
         bench.save();
         prop_assert!(bench.is_saved());

@@ -4,8 +4,8 @@
 mod workspace_bench;
 
 use shared_protocol::{
-    BoardId, Code, NodeId,
-    messages::{HeldReason, Keep},
+    BoardId, NodeId, RefusalCode,
+    messages::{ConflictResolution, HeldReason},
 };
 use std::fs;
 use workspace_bench::Bench;
@@ -31,7 +31,7 @@ fn a_board_that_was_renamed_and_not_saved_keeps_both_sides_of_an_edit() {
     assert!(bench.text("web").contains("theirs"));
 
     // The title is in the same place as the name.
-    for keep in [Keep::Mine, Keep::Theirs] {
+    for keep in [ConflictResolution::Mine, ConflictResolution::Theirs] {
         let mut bench = two_notes();
         bench.run(r#"{"updateBoard":{"board":"main","name":"web"}}"#);
         bench.edit("main", |document| document.boards[0].title = "Their title".to_owned());
@@ -41,7 +41,7 @@ fn a_board_that_was_renamed_and_not_saved_keeps_both_sides_of_an_edit() {
         assert!(bench.text("main").contains("Their title"));
         bench.resolve("web", keep).unwrap();
         bench.save();
-        let kept = if keep == Keep::Mine { "web" } else { "main" };
+        let kept = if keep == ConflictResolution::Mine { "web" } else { "main" };
         assert_eq!((bench.files(), bench.boards()), (vec![kept.to_owned()], vec![kept.to_owned()]));
         assert_eq!(bench.names(), ["a", "b"]);
         assert_eq!(bench.aside().len(), 1);
@@ -56,7 +56,7 @@ fn a_board_that_was_renamed_and_whose_old_file_is_damaged_is_held() {
     bench.write("main", "{");
     bench.look("main");
     assert_eq!(bench.held(), [("web".to_owned(), HeldReason::Damaged)]);
-    bench.resolve("web", Keep::Mine).unwrap();
+    bench.resolve("web", ConflictResolution::Mine).unwrap();
     bench.save();
     assert_eq!((bench.files(), bench.aside().len()), (vec!["web".to_owned()], 1));
 }
@@ -226,7 +226,7 @@ fn another_board_under_the_name_of_a_saved_one_takes_its_place() {
     bench.undo();
     assert_eq!(bench.board("main"), BoardId::from_bits(77));
 
-    for keep in [Keep::Mine, Keep::Theirs] {
+    for keep in [ConflictResolution::Mine, ConflictResolution::Theirs] {
         let mut bench = two_notes();
         bench.label("a", "mine");
         bench.write("main", another(&bench));
@@ -234,7 +234,7 @@ fn another_board_under_the_name_of_a_saved_one_takes_its_place() {
         assert_eq!(bench.held(), [("main".to_owned(), HeldReason::Conflict)]);
         bench.resolve("main", keep).unwrap();
         bench.save();
-        let expected = if keep == Keep::Mine { ("mine", 77) } else { ("a", 78) };
+        let expected = if keep == ConflictResolution::Mine { ("mine", 77) } else { ("a", 78) };
         assert_eq!((bench.label_of("a").as_str(), bench.board("main").bits()), expected);
         bench.reopen();
         assert!(bench.is_saved() && bench.held().is_empty() && bench.notices().is_empty());
@@ -244,7 +244,7 @@ fn another_board_under_the_name_of_a_saved_one_takes_its_place() {
 
 #[test]
 fn a_new_board_is_never_written_over_a_file_that_came_meanwhile() {
-    for keep in [Keep::Mine, Keep::Theirs] {
+    for keep in [ConflictResolution::Mine, ConflictResolution::Theirs] {
         let mut bench = two_notes();
         bench.run(r#"{"addBoard":{"kind":"spec","title":"Other"}}"#);
         bench.add("other", "mine");
@@ -257,13 +257,13 @@ fn a_new_board_is_never_written_over_a_file_that_came_meanwhile() {
         )
         .unwrap();
         let theirs = bench.text("other");
-        assert_eq!(bench.workspace().save().unwrap_err().code, Code::Conflict);
+        assert_eq!(bench.workspace().save().unwrap_err().code, RefusalCode::Conflict);
         bench.look("other");
         assert_eq!(bench.held(), [("other".to_owned(), HeldReason::Conflict)]);
         assert_eq!(bench.text("other"), theirs);
         bench.resolve("other", keep).unwrap();
         bench.save();
-        assert_eq!(bench.text("other").contains("mine"), keep == Keep::Mine);
+        assert_eq!(bench.text("other").contains("mine"), keep == ConflictResolution::Mine);
         assert_eq!(bench.aside().len(), 1);
         assert!(bench.is_saved());
     }

@@ -3,23 +3,25 @@
 
 mod workspace_bench;
 
-use authority::proposals::{AgentAsk, AgentOutcome, Client, Draft, Submission, Wanted};
+use authority::proposals::{
+    AgentCallOutcome, AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission,
+};
 use journal::check_audit;
 use shared_protocol::{
-    Change, Code, Proposal, ProposalId, ProposalState, Refusal, Subject,
-    messages::Applied,
-    proposal::{Act, Proposer, Verdict},
-    review::{AuditEntry, AuditEvent, Grant, OpenedProposal},
+    Change, Proposal, ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
+    messages::AppliedCommand,
+    proposal::{ProposedAction, Proposer, ReviewVerdict},
+    review::{ApprovalGrant, AuditEntry, AuditEvent, ProposalDetails},
 };
 use std::collections::BTreeSet;
-use workspace::{Group, Moment, Mutation, Reviewer};
+use workspace::{Mutation, MutationGroup, Reviewer, TimeAndSeed};
 use workspace_bench::Bench;
 
 const DAY: u64 = 24 * 3600 * 1000;
 
-fn agent(key: &str) -> Client {
+fn agent(key: &str) -> AgentClient {
     let proposer = Proposer { key: key.to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
-    Client { proposer, connected: true, inherits: None }
+    AgentClient { proposer, connected: true, inherited_key: None }
 }
 
 fn ada() -> Reviewer {
@@ -29,7 +31,7 @@ fn ada() -> Reviewer {
 /// One step in a group of its own, durable; what is noted of a refusal is kept, too.
 fn step<T>(
     bench: &mut Bench,
-    run: impl FnOnce(&mut Group<'_>, Moment) -> Result<T, Refusal>,
+    run: impl FnOnce(&mut MutationGroup<'_>, TimeAndSeed) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let moment = bench.moment();
     step_at(bench, moment, run)
@@ -37,8 +39,8 @@ fn step<T>(
 
 fn step_at<T>(
     bench: &mut Bench,
-    moment: Moment,
-    run: impl FnOnce(&mut Group<'_>, Moment) -> Result<T, Refusal>,
+    moment: TimeAndSeed,
+    run: impl FnOnce(&mut MutationGroup<'_>, TimeAndSeed) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let mut group = bench.workspace().begin();
     let result = run(&mut group, moment);
@@ -46,19 +48,19 @@ fn step_at<T>(
     result
 }
 
-fn ask(bench: &mut Bench, who: &str, ask: &AgentAsk) -> Result<AgentOutcome, Refusal> {
+fn ask(bench: &mut Bench, who: &str, ask: &AgentRequest) -> Result<AgentCallOutcome, Refusal> {
     step(bench, |group, moment| group.ask(&agent(who), ask, moment))
 }
 
 fn propose(bench: &mut Bench, who: &str, command: &str) -> ProposalId {
-    let what = Wanted::Command(Box::new(serde_json::from_str(command).unwrap()));
-    let asked = AgentAsk::Propose { draft: Draft::Current, what, submit: None };
+    let what = ProposalInput::Command(Box::new(serde_json::from_str(command).unwrap()));
+    let asked = AgentRequest::Propose { draft: DraftSelector::Current, what, submit: None };
     ask(bench, who, &asked).unwrap().done.proposal.id
 }
 
 fn submit(bench: &mut Bench, who: &str) -> ProposalId {
-    let submission = Submission { title: "Notes".to_owned(), ..Submission::default() };
-    ask(bench, who, &AgentAsk::Submit { draft: None, submission }).unwrap().done.proposal.id
+    let submission = ProposalSubmission { title: "Notes".to_owned(), ..ProposalSubmission::default() };
+    ask(bench, who, &AgentRequest::Submit { draft: None, submission }).unwrap().done.proposal.id
 }
 
 fn note(name: &str) -> String {
@@ -71,22 +73,22 @@ fn waiting(bench: &mut Bench) -> ProposalId {
     submit(bench, "one")
 }
 
-fn opened(bench: &Bench, id: ProposalId) -> OpenedProposal {
+fn opened(bench: &Bench, id: ProposalId) -> ProposalDetails {
     bench.ws().opened(id).unwrap()
 }
 
 /// A yes to all that is shown.
-fn yes(bench: &Bench, id: ProposalId) -> Verdict {
+fn yes(bench: &Bench, id: ProposalId) -> ReviewVerdict {
     let opened = opened(bench, id);
     let confirmed = opened.elements.iter().map(|element| element.subject.clone()).collect();
     opened.verdict(None, confirmed)
 }
 
-fn accept(bench: &mut Bench, verdict: &Verdict) -> Result<Option<Applied>, Refusal> {
+fn accept(bench: &mut Bench, verdict: &ReviewVerdict) -> Result<Option<AppliedCommand>, Refusal> {
     step(bench, |group, moment| group.accepts(verdict, &ada(), moment)).map(|decision| decision.applied)
 }
 
-fn accept_all(bench: &mut Bench, id: ProposalId) -> Result<Option<Applied>, Refusal> {
+fn accept_all(bench: &mut Bench, id: ProposalId) -> Result<Option<AppliedCommand>, Refusal> {
     let verdict = yes(bench, id);
     accept(bench, &verdict)
 }
@@ -133,7 +135,7 @@ fn a_yes_is_one_operation_with_its_origin_and_one_undo_takes_it_back() {
     assert_eq!(events(&bench), [AuditEvent::Begin, AuditEvent::Submit, AuditEvent::Accept]);
 }
 
-fn revert(bench: &mut Bench, id: ProposalId, partial: bool) -> Result<Applied, Refusal> {
+fn revert(bench: &mut Bench, id: ProposalId, partial: bool) -> Result<AppliedCommand, Refusal> {
     step(bench, |group, moment| group.reverts(id, partial, &ada(), moment))
 }
 
@@ -141,13 +143,13 @@ fn revert(bench: &mut Bench, id: ProposalId, partial: bool) -> Result<Applied, R
 fn reverting_what_was_only_done_touches_nothing() {
     let mut bench = Bench::new();
     bench.add("main", "mine");
-    let submission = Submission { title: "Save".to_owned(), ..Submission::default() };
-    let asked = AgentAsk::Act { act: Act::Save, submission };
+    let submission = ProposalSubmission { title: "Save".to_owned(), ..ProposalSubmission::default() };
+    let asked = AgentRequest::Act { act: ProposedAction::Save, submission };
     let id = ask(&mut bench, "one", &asked).unwrap().done.proposal.id;
     assert!(accept_all(&mut bench, id).unwrap().is_none());
     let (before, brief) = (bench.content(), opened(&bench, id).brief);
     assert_eq!((brief.revisions, brief.decided.unwrap().revision), (vec![], None));
-    assert_eq!(revert(&mut bench, id, false).unwrap_err().code, Code::BadRequest);
+    assert_eq!(revert(&mut bench, id, false).unwrap_err().code, RefusalCode::BadRequest);
     assert_eq!(bench.content(), before, "the newest operation was somebody's own work");
 }
 
@@ -174,20 +176,20 @@ fn what_was_accepted_in_parts_is_reverted_as_one_and_later_work_stays() {
         .unwrap();
     let brief = opened(&bench, id).brief;
     assert_eq!(brief.revisions, [first, second]);
-    assert_eq!(brief.standing(), "partly accepted, rejected");
+    assert_eq!(brief.state_label(), "partly accepted, rejected");
     bench.reopen();
     let applied = revert(&mut bench, id, false).unwrap();
     assert!(!has(&bench, "a") && !has(&bench, "b") && has(&bench, "between") && has(&bench, "later"));
     assert!(events(&bench).contains(&AuditEvent::Revert));
     let again = revert(&mut bench, id, false).unwrap_err();
-    assert_eq!(again.code, Code::NotFound, "{again}");
+    assert_eq!(again.code, RefusalCode::NotFound, "{again}");
     bench.undo();
     assert_eq!(bench.ws().snapshot().revision(), applied.revision.next(), "it was one operation");
     assert!(has(&bench, "a") && has(&bench, "b"));
     // What was built on since is named, and the rest can go.
     bench.label("a", "Mine");
     let refusal = revert(&mut bench, id, false).unwrap_err();
-    assert_eq!(refusal.code, Code::Conflict, "{refusal}");
+    assert_eq!(refusal.code, RefusalCode::Conflict, "{refusal}");
     assert!(refusal.message.contains("label of a was changed in the meantime"), "{refusal}");
     assert!(has(&bench, "b"));
     revert(&mut bench, id, true).unwrap();
@@ -202,7 +204,8 @@ fn what_was_acknowledged_is_there_after_a_restart_and_after_a_crash() {
     propose(&mut bench, "two", &note("draft_2"));
     let open = waiting(&mut bench);
     step(&mut bench, |group, moment| group.comments(open, None, "Why?", &ada(), moment)).unwrap();
-    let grant = Grant { client: None, scope: "diagram".parse().unwrap(), boards: vec![], expires: None };
+    let grant =
+        ApprovalGrant { client: None, scope: "diagram".parse().unwrap(), boards: vec![], expires: None };
     step(&mut bench, |group, moment| group.grant(grant, false, &ada(), moment)).unwrap();
     let proposals = |bench: &Bench| {
         let all = bench.ws().desk().queue.iter().map(|proposal| Proposal::clone(proposal));
@@ -260,17 +263,17 @@ fn approval_of_one_content_is_not_approval_of_another() {
     let id = waiting(&mut bench);
     let seen = yes(&bench, id);
     // The agent writes again, and submits.
-    ask(&mut bench, "one", &AgentAsk::Revise(id)).unwrap();
-    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, Code::Conflict, "a draft is not decided");
+    ask(&mut bench, "one", &AgentRequest::Revise(id)).unwrap();
+    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, RefusalCode::Conflict, "a draft is not decided");
     propose(&mut bench, "one", &note("more"));
     assert_eq!(submit(&mut bench, "one"), id);
-    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, Code::Stale, "a superseded version");
+    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, RefusalCode::Stale, "a superseded version");
     // The same version with another hash, and the hash of one version for another.
     let now = yes(&bench, id);
-    let forged = Verdict { hash: seen.hash, ..now.clone() };
-    assert_eq!(accept(&mut bench, &forged).unwrap_err().code, Code::Stale, "hash A, content B");
-    let forged = Verdict { version: now.version, base: now.base, ..seen };
-    assert_eq!(accept(&mut bench, &forged).unwrap_err().code, Code::Stale);
+    let forged = ReviewVerdict { hash: seen.hash, ..now.clone() };
+    assert_eq!(accept(&mut bench, &forged).unwrap_err().code, RefusalCode::Stale, "hash A, content B");
+    let forged = ReviewVerdict { version: now.version, base: now.base, ..seen };
+    assert_eq!(accept(&mut bench, &forged).unwrap_err().code, RefusalCode::Stale);
     assert!(!has(&bench, "proposed") && !has(&bench, "more"));
     accept(&mut bench, &now).unwrap();
     let refused = events(&bench).iter().filter(|event| **event == AuditEvent::Refused).count();
@@ -285,7 +288,7 @@ fn a_yes_is_used_once_and_a_replay_does_nothing() {
     accept(&mut bench, &verdict).unwrap();
     let content = bench.content();
     for _ in 0..3 {
-        assert_eq!(accept(&mut bench, &verdict).unwrap_err().code, Code::Conflict);
+        assert_eq!(accept(&mut bench, &verdict).unwrap_err().code, RefusalCode::Conflict);
     }
     // Both in one group, before anything is written.
     let id = waiting_named(&mut bench, "twice");
@@ -309,10 +312,10 @@ fn after_its_time_nothing_can_be_accepted() {
     let mut bench = Bench::new();
     let id = waiting(&mut bench);
     let verdict = yes(&bench, id);
-    let late = Moment { time: bench.now() + 15 * DAY, seed: 9 };
+    let late = TimeAndSeed { time: bench.now() + 15 * DAY, seed: 9 };
     let refusal =
         step_at(&mut bench, late, |group, moment| group.accepts(&verdict, &ada(), moment)).unwrap_err();
-    assert!(matches!(refusal.code, Code::Conflict | Code::Stale), "{refusal}");
+    assert!(matches!(refusal.code, RefusalCode::Conflict | RefusalCode::Stale), "{refusal}");
     assert_eq!(state(&bench, id), ProposalState::Expired);
     assert!(!has(&bench, "proposed"));
     // A clock that went back does not bring it back.
@@ -327,13 +330,13 @@ fn while_the_base_moves_a_yes_is_void_and_what_was_touched_is_stale() {
     let id = submit(&mut bench, "one");
     let seen = yes(&bench, id);
     bench.add("main", "elsewhere");
-    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, Code::Stale, "the base moved");
+    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, RefusalCode::Stale, "the base moved");
     assert_eq!(state(&bench, id), ProposalState::Open);
     let now = yes(&bench, id);
     assert_eq!(now.hash, seen.hash, "and the content did not");
     bench.label("a", "Mine");
     assert!(matches!(state(&bench, id), ProposalState::Stale { .. }));
-    assert_eq!(accept(&mut bench, &now).unwrap_err().code, Code::Stale);
+    assert_eq!(accept(&mut bench, &now).unwrap_err().code, RefusalCode::Stale);
     assert_eq!(bench.label_of("a"), "Mine");
     bench.reopen();
     assert!(matches!(state(&bench, id), ProposalState::Stale { .. }), "also after a restart");
@@ -348,7 +351,7 @@ fn a_no_is_a_no() {
     let (before, verdict) = (bench.content(), yes(&bench, id));
     step(&mut bench, |group, moment| group.rejects((id, 1), "Too many notes", &ada(), moment)).unwrap();
     assert_eq!(bench.content(), before);
-    assert_eq!(accept(&mut bench, &verdict).unwrap_err().code, Code::Conflict);
+    assert_eq!(accept(&mut bench, &verdict).unwrap_err().code, RefusalCode::Conflict);
     assert!(step(&mut bench, |group, moment| group.rejects((id, 1), "Again", &ada(), moment)).is_err());
     bench.reopen();
     assert!(
@@ -356,7 +359,7 @@ fn a_no_is_a_no() {
     );
     assert_eq!(bench.content(), before);
     // A no to an older version is none to the newer.
-    ask(&mut bench, "one", &AgentAsk::Revise(id)).unwrap();
+    ask(&mut bench, "one", &AgentRequest::Revise(id)).unwrap();
     submit(&mut bench, "one");
     assert!(step(&mut bench, |group, moment| group.rejects((id, 1), "No", &ada(), moment)).is_err());
     assert_eq!(state(&bench, id), ProposalState::Open);
@@ -371,9 +374,9 @@ fn what_goes_needs_a_deliberate_yes_and_a_part_takes_what_it_needs() {
     let id = submit(&mut bench, "one");
     let opened = opened(&bench, id);
     let careless = opened.verdict(None, BTreeSet::new());
-    assert_eq!(accept(&mut bench, &careless).unwrap_err().code, Code::ConfirmationRequired);
+    assert_eq!(accept(&mut bench, &careless).unwrap_err().code, RefusalCode::ConfirmationRequired);
     assert!(has(&bench, "old"));
-    let harmless: BTreeSet<Subject> =
+    let harmless: BTreeSet<ProposalSubject> =
         opened.elements.iter().filter(|e| !e.destructive).map(|e| e.subject.clone()).collect();
     accept(&mut bench, &opened.verdict(Some(harmless), BTreeSet::new())).unwrap();
     assert!(has(&bench, "old") && has(&bench, "new"));
@@ -388,12 +391,12 @@ fn what_goes_needs_a_deliberate_yes_and_a_part_takes_what_it_needs() {
 fn another_client_reaches_neither_draft_nor_proposal() {
     let mut bench = Bench::new();
     let draft = propose(&mut bench, "one", &note("mine"));
-    let what = Wanted::Command(Box::new(serde_json::from_str(&note("theirs")).unwrap()));
-    let meddling = AgentAsk::Propose { draft: Draft::Named(draft), what, submit: None };
-    let submission = Submission { title: "Theirs".to_owned(), ..Submission::default() };
-    let submitting = AgentAsk::Submit { draft: Some(draft), submission };
-    for asked in [meddling, submitting, AgentAsk::Revise(draft), AgentAsk::Withdraw(draft)] {
-        assert_eq!(ask(&mut bench, "two", &asked).unwrap_err().code, Code::NotFound, "{asked:?}");
+    let what = ProposalInput::Command(Box::new(serde_json::from_str(&note("theirs")).unwrap()));
+    let meddling = AgentRequest::Propose { draft: DraftSelector::ById(draft), what, submit: None };
+    let submission = ProposalSubmission { title: "Theirs".to_owned(), ..ProposalSubmission::default() };
+    let submitting = AgentRequest::Submit { draft: Some(draft), submission };
+    for asked in [meddling, submitting, AgentRequest::Revise(draft), AgentRequest::Withdraw(draft)] {
+        assert_eq!(ask(&mut bench, "two", &asked).unwrap_err().code, RefusalCode::NotFound, "{asked:?}");
     }
     assert_eq!(bench.ws().desk().queue.get(draft).unwrap().steps.len(), 1);
     assert_eq!(state(&bench, draft), ProposalState::Draft);
@@ -403,7 +406,7 @@ fn another_client_reaches_neither_draft_nor_proposal() {
 fn a_standing_approval_covers_what_it_says_and_nothing_else() {
     let mut bench = Bench::new();
     bench.add("main", "old");
-    let grant = |client: Option<&str>, scope: &str| Grant {
+    let grant = |client: Option<&str>, scope: &str| ApprovalGrant {
         client: client.map(str::to_owned),
         scope: scope.parse().unwrap(),
         boards: vec![],
@@ -418,9 +421,10 @@ fn a_standing_approval_covers_what_it_says_and_nothing_else() {
     assert_eq!(state(&bench, id), ProposalState::Open, "what waits already waits on");
 
     let at_once = |bench: &mut Bench, command: &str| {
-        let what = Wanted::Command(Box::new(serde_json::from_str(command).unwrap()));
-        let submit = Some(Submission { title: "At once".to_owned(), ..Submission::default() });
-        ask(bench, "one", &AgentAsk::Propose { draft: Draft::New, what, submit }).unwrap()
+        let what = ProposalInput::Command(Box::new(serde_json::from_str(command).unwrap()));
+        let submit =
+            Some(ProposalSubmission { title: "At once".to_owned(), ..ProposalSubmission::default() });
+        ask(bench, "one", &AgentRequest::Propose { draft: DraftSelector::New, what, submit }).unwrap()
     };
     let outcome = at_once(&mut bench, &note("approved"));
     let granted = outcome.accepted.unwrap();
@@ -454,7 +458,7 @@ fn the_audit_says_what_was_taken_and_what_was_allowed_for_how_long() {
     let accepted = audit(&bench).into_iter().find(|entry| entry.event == AuditEvent::Accept).unwrap();
     assert_eq!(accepted.elements, [taken]);
     let main = bench.board("main");
-    let grant = Grant {
+    let grant = ApprovalGrant {
         client: Some("Agent".to_owned()),
         scope: "diagram".parse().unwrap(),
         boards: vec![main],
@@ -466,7 +470,7 @@ fn the_audit_says_what_was_taken_and_what_was_allowed_for_how_long() {
     for part in ["diagram", "\"Agent\"", "main (b-", "until 2023-11-15T"] {
         assert!(words.contains(part), "{words}");
     }
-    let late = Moment { time: workspace_bench::START + DAY, seed: 9 };
+    let late = TimeAndSeed { time: workspace_bench::START + DAY, seed: 9 };
     step_at(&mut bench, late, |group, moment| {
         group.expire(moment.time);
         Ok(())
@@ -484,7 +488,7 @@ fn a_reviewers_edit_is_theirs_and_voids_what_was_seen() {
     let commands = [serde_json::from_str(r#"{"updateNode":{"node":"proposed","label":"Better"}}"#).unwrap()];
     let at = (id, seen.version, seen.hash);
     step(&mut bench, |group, moment| group.edits(at, &commands, &ada(), moment)).unwrap();
-    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, Code::Stale);
+    assert_eq!(accept(&mut bench, &seen).unwrap_err().code, RefusalCode::Stale);
     assert!(step(&mut bench, |group, moment| group.edits(at, &commands, &ada(), moment)).is_err());
     let opened = opened(&bench, id);
     assert_eq!(opened.steps.last().unwrap().by_reviewer.as_deref(), Some("ada"));

@@ -4,15 +4,15 @@
 
 mod workspace_bench;
 
-use authority::proposals::{AgentAsk, Client, Draft, Submission, Wanted};
+use authority::proposals::{AgentClient, AgentRequest, DraftSelector, ProposalInput, ProposalSubmission};
 use proptest::prelude::*;
-use shared_protocol::{Node, NodeId, Placement, ProposalId, Refusal, Subject, proposal::Proposer};
+use shared_protocol::{Node, NodeId, Placement, ProposalId, ProposalSubject, Refusal, proposal::Proposer};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
 };
-use workspace::{Group, Moment, Reviewer};
+use workspace::{MutationGroup, Reviewer, TimeAndSeed};
 use workspace_bench::Bench;
 
 /// One call, about the notes `n0` to `n5` that are there, and about new ones.
@@ -74,7 +74,7 @@ fn prepared() -> (Bench, BTreeMap<u8, NodeId>) {
 
 fn step<T>(
     bench: &mut Bench,
-    run: impl FnOnce(&mut Group<'_>, Moment) -> Result<T, Refusal>,
+    run: impl FnOnce(&mut MutationGroup<'_>, TimeAndSeed) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let moment = bench.moment();
     let mut group = bench.workspace().begin();
@@ -83,21 +83,21 @@ fn step<T>(
     result
 }
 
-fn ask(bench: &mut Bench, ask: &AgentAsk) -> Result<ProposalId, Refusal> {
+fn ask(bench: &mut Bench, ask: &AgentRequest) -> Result<ProposalId, Refusal> {
     let proposer = Proposer { key: "one".to_owned(), name: "Agent".to_owned(), version: "1".to_owned() };
-    let client = Client { proposer, connected: true, inherits: None };
+    let client = AgentClient { proposer, connected: true, inherited_key: None };
     step(bench, |group, moment| group.ask(&client, ask, moment)).map(|outcome| outcome.done.proposal.id)
 }
 
 /// What waits of these calls; nothing when none of them changed anything.
 fn proposed(bench: &mut Bench, ids: &BTreeMap<u8, NodeId>, calls: &[Call]) -> Option<ProposalId> {
     for call in calls {
-        let what = Wanted::Command(Box::new(serde_json::from_str(&call.command(ids)).unwrap()));
+        let what = ProposalInput::Command(Box::new(serde_json::from_str(&call.command(ids)).unwrap()));
         // A refusal is a part of the game.
-        let _ = ask(bench, &AgentAsk::Propose { draft: Draft::Current, what, submit: None });
+        let _ = ask(bench, &AgentRequest::Propose { draft: DraftSelector::Current, what, submit: None });
     }
-    let submission = Submission { title: "Some calls".to_owned(), ..Submission::default() };
-    ask(bench, &AgentAsk::Submit { draft: None, submission }).ok()
+    let submission = ProposalSubmission { title: "Some calls".to_owned(), ..ProposalSubmission::default() };
+    ask(bench, &AgentRequest::Submit { draft: None, submission }).ok()
 }
 
 fn ada() -> Reviewer {
@@ -155,12 +155,12 @@ proptest! {
         let Some(id) = proposed(&mut bench, &ids, &calls) else { return Ok(()) };
         let before = nodes(&bench);
         let opened = bench.ws().opened(id).unwrap();
-        let touched: BTreeSet<Subject> =
+        let touched: BTreeSet<ProposalSubject> =
             opened.elements.iter().map(|element| element.subject.clone()).collect();
         let yes = opened.verdict(None, touched.clone());
         step(&mut bench, |group, moment| group.accepts(&yes, &ada(), moment)).unwrap();
         // Unrelated: about none of these.
-        let is_free = |number: &u8| !touched.contains(&Subject::Node(ids[number]));
+        let is_free = |number: &u8| !touched.contains(&ProposalSubject::Node(ids[number]));
         let mut worked = 0;
         for call in &later {
             let unrelated = match call {
@@ -179,10 +179,10 @@ proptest! {
         prop_assert!(reverted.is_ok(), "{:?}", reverted);
         let now = nodes(&bench);
         for subject in &touched {
-            let Subject::Node(node) = subject else { continue };
+            let ProposalSubject::Node(node) = subject else { continue };
             prop_assert_eq!(now.get(node), before.get(node), "{} is not as it was", node);
         }
-        for (node, later) in accepted.iter().filter(|(node, _)| !touched.contains(&Subject::Node(**node))) {
+        for (node, later) in accepted.iter().filter(|(node, _)| !touched.contains(&ProposalSubject::Node(**node))) {
             prop_assert_eq!(now.get(node), Some(later), "{} was later work", node);
         }
     }

@@ -4,8 +4,8 @@
 mod workspace_bench;
 
 use shared_protocol::{
-    Code, Document,
-    messages::{HeldReason, Keep},
+    GraphDocument, RefusalCode,
+    messages::{ConflictResolution, HeldReason},
 };
 use std::{fs, os::unix::fs::PermissionsExt as _};
 use workspace_bench::Bench;
@@ -116,7 +116,7 @@ fn a_renamed_board_whose_old_file_was_edited_is_not_saved_past_the_edit() {
     let mut bench = two_notes();
     bench.run(r#"{"updateBoard":{"board":"main","name":"web"}}"#);
     bench.edit_label("main", "a", "theirs");
-    assert_eq!(bench.workspace().save().unwrap_err().code, Code::Conflict);
+    assert_eq!(bench.workspace().save().unwrap_err().code, RefusalCode::Conflict);
     assert_eq!(bench.files(), ["main"]);
     bench.look("main");
     bench.save();
@@ -143,7 +143,7 @@ fn a_renamed_board_moves_its_file() {
 
 #[test]
 fn a_rename_onto_a_foreign_file_overwrites_nothing_and_keeps_the_old_file() {
-    for keep in [Keep::Mine, Keep::Theirs] {
+    for keep in [ConflictResolution::Mine, ConflictResolution::Theirs] {
         let mut bench = two_notes();
         bench.run(r#"{"updateBoard":{"board":"main","name":"web"}}"#);
         bench.write(
@@ -151,13 +151,13 @@ fn a_rename_onto_a_foreign_file_overwrites_nothing_and_keeps_the_old_file() {
             r#"{"format":1,"board":{"id":"b-00000000002b","kind":"spec","title":"Theirs"},"nodes":{}}"#,
         );
         let foreign = bench.text("web");
-        assert_eq!(bench.workspace().save().unwrap_err().code, Code::Conflict);
+        assert_eq!(bench.workspace().save().unwrap_err().code, RefusalCode::Conflict);
         assert_eq!(bench.held(), [("web".to_owned(), HeldReason::Conflict)]);
         assert_eq!((bench.files(), bench.text("web")), (vec!["main".to_owned(), "web".to_owned()], foreign));
         bench.resolve("web", keep).unwrap();
         bench.save();
         assert_eq!((bench.files(), bench.boards()), (vec!["web".to_owned()], vec!["web".to_owned()]));
-        assert_eq!(bench.names().len(), if keep == Keep::Mine { 2 } else { 0 });
+        assert_eq!(bench.names().len(), if keep == ConflictResolution::Mine { 2 } else { 0 });
         assert!(bench.is_saved() && bench.aside().len() == 1);
         bench.reopen();
         assert!(bench.is_saved() && bench.held().is_empty());
@@ -227,5 +227,5 @@ fn a_folder_without_machine_state_opens_as_it_was_saved() {
     assert_eq!((clone.ws().status().undo, clone.revision()), (None, 0));
     assert_eq!(clone.log(), []);
     assert!(clone.save().is_empty());
-    assert_eq!(Document { ..clone.content() }, bench.content());
+    assert_eq!(GraphDocument { ..clone.content() }, bench.content());
 }

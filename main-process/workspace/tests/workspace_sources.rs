@@ -5,7 +5,7 @@
 mod workspace_bench;
 
 use journal::{Journal, WorkspacePath};
-use shared_protocol::{Actor, ActorKind, Change, Code, Operation, OperationKind, SourcePath};
+use shared_protocol::{Actor, ActorKind, Change, Operation, OperationKind, RefusalCode, SourcePath};
 use std::{fs, path::Path, sync::Arc};
 use workspace::SourceEdits;
 use workspace_bench::Bench;
@@ -97,7 +97,7 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     let mut bench = shop();
     write(bench.root(), FEATURE, "theirs\n");
     let refusal = edit(&mut bench, &[(FEATURE, Some("mine\n")), (MANIFEST, None)]).unwrap_err();
-    assert_eq!(refusal.code, Code::Conflict);
+    assert_eq!(refusal.code, RefusalCode::Conflict);
     assert_eq!(on_disk(&bench, FEATURE).as_deref(), Some("theirs\n"));
     assert!(on_disk(&bench, MANIFEST).is_some() && bench.log().is_empty());
 }

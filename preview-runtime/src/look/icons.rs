@@ -87,16 +87,16 @@ pub const ICONS: &[(&str, &str)] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Stroke {
+pub(crate) enum IconPathStroke {
     Line { points: Vec<Pos2>, closed: bool },
     Circle { centre: Pos2, radius: f32, filled: bool },
 }
 
-pub(crate) type Icon = Vec<Stroke>;
+pub(crate) type IconStrokes = Vec<IconPathStroke>;
 
 /// Returns the strokes of an icon.
-pub(crate) fn icon(name: &str) -> Option<&'static Icon> {
-    static READ: LazyLock<BTreeMap<&str, Icon>> =
+pub(crate) fn icon(name: &str) -> Option<&'static IconStrokes> {
+    static READ: LazyLock<BTreeMap<&str, IconStrokes>> =
         LazyLock::new(|| ICONS.iter().map(|(name, steps)| (*name, strokes(steps))).collect());
     READ.get(name)
 }
@@ -104,12 +104,12 @@ pub(crate) fn icon(name: &str) -> Option<&'static Icon> {
 /// Line segments per curve, enough for an icon of a few centimetres.
 const SEGMENTS: u8 = 10;
 
-fn strokes(steps: &str) -> Icon {
+fn strokes(steps: &str) -> IconStrokes {
     let mut strokes = Vec::new();
     let mut points: Vec<Pos2> = Vec::new();
-    let end = |points: &mut Vec<Pos2>, strokes: &mut Icon, closed: bool| {
+    let end = |points: &mut Vec<Pos2>, strokes: &mut IconStrokes, closed: bool| {
         if points.len() > 1 {
-            strokes.push(Stroke::Line { points: std::mem::take(points), closed });
+            strokes.push(IconPathStroke::Line { points: std::mem::take(points), closed });
         }
         points.clear();
     };
@@ -135,7 +135,7 @@ fn strokes(steps: &str) -> Icon {
             ('Z', _) => end(&mut points, &mut strokes, true),
             ('O' | 'D', &[x, y, radius]) => {
                 end(&mut points, &mut strokes, false);
-                strokes.push(Stroke::Circle { centre: pos2(x, y), radius, filled: letter == 'D' });
+                strokes.push(IconPathStroke::Circle { centre: pos2(x, y), radius, filled: letter == 'D' });
             }
             _ => {}
         }
@@ -169,8 +169,8 @@ mod tests {
             assert_eq!(icon.len(), drawn, "{name}: a step was not understood");
             for stroke in icon {
                 let points = match stroke {
-                    Stroke::Line { points, .. } => points.clone(),
-                    Stroke::Circle { centre, radius, .. } => {
+                    IconPathStroke::Line { points, .. } => points.clone(),
+                    IconPathStroke::Circle { centre, radius, .. } => {
                         vec![*centre - egui::vec2(*radius, 0.0), *centre + egui::vec2(*radius, 0.0)]
                     }
                 };

@@ -6,5 +6,5 @@ mod theme;
 
 pub(crate) use fonts::fonts;
 pub use icons::ICONS;
-pub(crate) use icons::{Icon, Stroke, icon};
-pub(crate) use theme::{Theme, corner, shadows, type_style};
+pub(crate) use icons::{IconPathStroke, IconStrokes, icon};
+pub(crate) use theme::{PreviewTheme, corner, shadows, type_style};

@@ -1,11 +1,11 @@
 //! The theme, light and dark. Every pair of text and background colour has a contrast of at least 4.5.
 
 use super::fonts::BOLD;
-use components::{Colour, Radius, RadiusStep, Shadow, Token, TypeStep, Weight};
+use components::{Colour, RadiusStep, Shadow, StyleRadius, Token, TypeStep, Weight};
 use egui::{Color32, FontFamily, FontId, epaint};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Theme {
+pub(crate) struct PreviewTheme {
     pub(crate) dark: bool,
 }
 
@@ -13,7 +13,7 @@ const fn rgb(hex: u32) -> Color32 {
     Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
 }
 
-impl Theme {
+impl PreviewTheme {
     pub(crate) fn colour(self, colour: Colour) -> Color32 {
         match colour {
             Colour::Rgba([r, g, b, a]) => Color32::from_rgba_unmultiplied(r, g, b, a),
@@ -93,16 +93,16 @@ pub(crate) fn type_style(step: TypeStep, weight: Weight) -> (FontId, f32) {
 }
 
 /// Returns the radius in points. `full` is the largest radius that the box allows.
-pub(crate) fn corner(radius: Radius, size: egui::Vec2) -> f32 {
+pub(crate) fn corner(radius: StyleRadius, size: egui::Vec2) -> f32 {
     let most = size.x.min(size.y) / 2.0;
     let wanted = match radius {
-        Radius::Points(points) => points,
-        Radius::Step(RadiusStep::None) => 0.0,
-        Radius::Step(RadiusStep::Small) => 4.0,
-        Radius::Step(RadiusStep::Medium) => 8.0,
-        Radius::Step(RadiusStep::Large) => 12.0,
-        Radius::Step(RadiusStep::Huge) => 18.0,
-        Radius::Step(RadiusStep::Full) => most,
+        StyleRadius::Points(points) => points,
+        StyleRadius::Step(RadiusStep::None) => 0.0,
+        StyleRadius::Step(RadiusStep::Small) => 4.0,
+        StyleRadius::Step(RadiusStep::Medium) => 8.0,
+        StyleRadius::Step(RadiusStep::Large) => 12.0,
+        StyleRadius::Step(RadiusStep::Huge) => 18.0,
+        StyleRadius::Step(RadiusStep::Full) => most,
     };
     wanted.min(most)
 }
@@ -165,7 +165,7 @@ mod tests {
             (T::Faint, T::Surface),
         ];
         for dark in [false, true] {
-            let theme = Theme { dark };
+            let theme = PreviewTheme { dark };
             for (text, ground) in pairs {
                 let (a, b) = (luminance(theme.token(text)), luminance(theme.token(ground)));
                 let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);

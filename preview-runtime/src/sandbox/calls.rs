@@ -10,7 +10,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type SystemCallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls that are harmless with any arguments.
 const ALLOWED: &[i64] = &[
@@ -84,7 +84,7 @@ pub(super) fn filter() -> bool {
 }
 
 fn allow_list(arch: TargetArch) -> Option<BpfProgram> {
-    let mut rules: Rules = [ALLOWED, ALLOWED_HERE, DENIED, DENIED_HERE]
+    let mut rules: SystemCallRules = [ALLOWED, ALLOWED_HERE, DENIED, DENIED_HERE]
         .concat()
         .into_iter()
         .map(|call| (call, vec![]))
@@ -108,7 +108,8 @@ fn allow_list(arch: TargetArch) -> Option<BpfProgram> {
 }
 
 fn deny_list(arch: TargetArch) -> Option<BpfProgram> {
-    let rules: Rules = [DENIED, DENIED_HERE].concat().into_iter().map(|call| (call, vec![])).collect();
+    let rules: SystemCallRules =
+        [DENIED, DENIED_HERE].concat().into_iter().map(|call| (call, vec![])).collect();
     let denied = SeccompAction::Errno(libc::EACCES as u32);
     SeccompFilter::new(rules, SeccompAction::Allow, denied, arch).ok()?.try_into().ok()
 }

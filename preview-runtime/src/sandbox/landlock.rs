@@ -5,7 +5,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope,
 };
-use shared_protocol::preview::LandlockLevel;
+use shared_protocol::preview_wire::LandlockLevel;
 
 pub(super) fn deny_all() -> LandlockLevel {
     match restrict() {

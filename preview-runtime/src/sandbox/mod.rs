@@ -13,7 +13,7 @@ mod process;
 
 pub use deadline::{HARD_DEADLINE, within_deadline};
 
-use shared_protocol::preview::SandboxReport;
+use shared_protocol::preview_wire::SandboxReport;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {

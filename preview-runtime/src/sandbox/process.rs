@@ -4,7 +4,7 @@
 use std::io;
 
 /// The descriptor of the channel to main, after standard input, output and error.
-const CHANNEL: libc::c_uint = 3;
+const CHANNEL_DESCRIPTOR: libc::c_uint = 3;
 
 fn set(option: libc::c_int, value: libc::c_ulong) -> bool {
     // SAFETY: these options take only numbers and access no memory of this process.
@@ -30,7 +30,8 @@ pub(super) fn no_new_executable_memory() -> bool {
 /// Closes all descriptors after the channel.
 pub(super) fn close_descriptors() -> io::Result<()> {
     // SAFETY: a system call with numbers only. It runs first, so no value in this process owns one of the descriptors.
-    let result = unsafe { libc::syscall(libc::SYS_close_range, CHANNEL + 1, libc::c_uint::MAX, 0) };
+    let result =
+        unsafe { libc::syscall(libc::SYS_close_range, CHANNEL_DESCRIPTOR + 1, libc::c_uint::MAX, 0) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

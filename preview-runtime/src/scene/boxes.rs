@@ -1,26 +1,27 @@
 //! Builds nodes with their own box: the style in the current state and the content of controls.
 
 use super::{
-    Caret, Content, Control, ControlKind, Element, Fit, Flow, Key, Typed,
-    build::{Builder, Frame, Inherited},
+    ControlValue, ElementContent, ElementControl, ElementControlKind, ElementFlow, ElementKey, PictureFit,
+    SceneElement, TextCaret,
+    build::{ComponentFrame, InheritedStyle, SceneBuilder},
     controls,
 };
 use crate::look;
 use components::{
-    Align, Bound, Colour, EvalError, Justify, Kind, MAX_TEXT, Node, Radius, RadiusStep, Sides, Style,
-    StyleSheet, Token, TypeStep, Value, Weight, visible,
+    Align, BoundValue, Colour, ExpressionError, Justify, MAX_TEXT, RadiusStep, Style, StyleInsets,
+    StyleRadius, StyleSheet, Token, TypeStep, Value, ViewNode, ViewNodeKind, Weight, visible,
 };
 use std::sync::Arc;
 
-impl Builder<'_> {
+impl SceneBuilder<'_> {
     /// Builds a node with its own box.
     pub(super) fn box_of(
         &mut self,
-        node: &Node,
-        frame: &Frame<'_>,
-        inherited: Inherited,
-        key: Key,
-    ) -> Result<Vec<usize>, EvalError> {
+        node: &ViewNode,
+        frame: &ComponentFrame<'_>,
+        inherited: InheritedStyle,
+        key: ElementKey,
+    ) -> Result<Vec<usize>, ExpressionError> {
         let control = self.control(node, frame, key)?;
         let own = node.style.resolve(&frame.scope)?;
         let mut style = match controls::base(&node.kind) {
@@ -32,7 +33,7 @@ impl Builder<'_> {
         };
         let mut ring = false;
         if let Some(control) = &control {
-            let mut over = |sheet: &Option<StyleSheet>, holds: bool| -> Result<bool, EvalError> {
+            let mut over = |sheet: &Option<StyleSheet>, holds: bool| -> Result<bool, ExpressionError> {
                 if let (Some(sheet), true) = (sheet, holds) {
                     style.overlay(&sheet.resolve(&frame.scope)?);
                 }
@@ -45,45 +46,47 @@ impl Builder<'_> {
             ring = focused && !over(&states.focus, focused)?;
             over(&states.pressed, live && self.interaction.pressed == Some(key))?;
             let shown = over(&states.disabled, control.disabled)?;
-            if control.disabled && !shown && !matches!(control.kind, ControlKind::Plain) {
+            if control.disabled && !shown && !matches!(control.kind, ElementControlKind::Plain) {
                 style.opacity = Some(components::Opacity(0.5));
             }
         }
-        let inherited = Inherited {
+        let inherited = InheritedStyle {
             colour: style.colour.unwrap_or(inherited.colour),
             text: style.text.unwrap_or(inherited.text),
             weight: style.weight.unwrap_or(inherited.weight),
         };
         let content = match &node.kind {
-            Kind::Text { text } => Content::Text(shown(&text.eval(&frame.scope)?)),
-            Kind::Icon { icon } => {
+            ViewNodeKind::Text { text } => ElementContent::Text(shown(&text.eval(&frame.scope)?)),
+            ViewNodeKind::Icon { icon } => {
                 let name = icon.eval(&frame.scope)?;
                 let name = name.as_str().unwrap_or_default();
                 if name.is_empty() {
                     return Ok(Vec::new());
                 }
-                Content::Icon(look::icon(name).ok_or_else(|| not(icon, node, "the name of an icon"))?)
+                ElementContent::Icon(look::icon(name).ok_or_else(|| not(icon, node, "the name of an icon"))?)
             }
-            Kind::Image { source, fit } => {
+            ViewNodeKind::Image { source, fit } => {
                 let fit = match fit.eval(&frame.scope)?.as_str() {
-                    Some("contain") => Fit::Contain,
-                    Some("fill") => Fit::Fill,
-                    _ => Fit::Cover,
+                    Some("contain") => PictureFit::Contain,
+                    Some("fill") => PictureFit::Fill,
+                    _ => PictureFit::Cover,
                 };
                 let path = shown(&source.eval(&frame.scope)?);
                 self.check_picture(&path, node, frame);
-                Content::Picture { path, fit }
+                ElementContent::Picture { path, fit }
             }
-            Kind::Box | Kind::Column => Content::Box(Flow::Column),
-            Kind::Grid => Content::Box(Flow::Grid),
-            Kind::Stack => Content::Box(Flow::Stack),
-            _ => Content::Box(Flow::Row),
+            ViewNodeKind::Box | ViewNodeKind::Column => ElementContent::Box(ElementFlow::Column),
+            ViewNodeKind::Grid => ElementContent::Box(ElementFlow::Grid),
+            ViewNodeKind::Stack => ElementContent::Box(ElementFlow::Stack),
+            _ => ElementContent::Box(ElementFlow::Row),
         };
         let Some(index) = self.element(content, style, inherited) else {
             return Ok(Vec::new());
         };
         let children = match &control {
-            Some(control) if !matches!(control.kind, ControlKind::Plain | ControlKind::Button { .. }) => {
+            Some(control)
+                if !matches!(control.kind, ElementControlKind::Plain | ElementControlKind::Button { .. }) =>
+            {
                 self.inside_of(control, node, frame, inherited)?
             }
             _ => self.nodes(&node.children, frame, inherited, key),
@@ -96,64 +99,71 @@ impl Builder<'_> {
         Ok(vec![index])
     }
 
-    fn control(&self, node: &Node, frame: &Frame<'_>, key: Key) -> Result<Option<Control>, EvalError> {
+    fn control(
+        &self,
+        node: &ViewNode,
+        frame: &ComponentFrame<'_>,
+        key: ElementKey,
+    ) -> Result<Option<ElementControl>, ExpressionError> {
         let scope = &frame.scope;
-        let flag = |bound: &Option<Bound>| -> Result<bool, EvalError> {
+        let flag = |bound: &Option<BoundValue>| -> Result<bool, ExpressionError> {
             bound.as_ref().map_or(Ok(false), |bound| bound.eval(scope).map(|value| value.is_true()))
         };
-        let text = |bound: &Option<Bound>| -> Result<Arc<str>, EvalError> {
+        let text = |bound: &Option<BoundValue>| -> Result<Arc<str>, ExpressionError> {
             bound.as_ref().map_or(Ok("".into()), |bound| bound.eval(scope).map(|value| shown(&value)))
         };
         let typed = self.interaction.typed.get(&key);
         let (kind, disabled) = match &node.kind {
-            Kind::Button { disabled, action } => {
+            ViewNodeKind::Button { disabled, action } => {
                 let action = text(action)?;
                 let action = if action.is_empty() { "press".into() } else { action };
-                (ControlKind::Button { action }, flag(disabled)?)
+                (ElementControlKind::Button { action }, flag(disabled)?)
             }
-            Kind::Input { value, disabled, .. } => {
+            ViewNodeKind::Input { value, disabled, .. } => {
                 let value = match typed {
-                    Some(Typed::Text(text)) => text.as_str().into(),
+                    Some(ControlValue::Text(text)) => text.as_str().into(),
                     _ => text(value)?,
                 };
-                (ControlKind::Input { value }, flag(disabled)?)
+                (ElementControlKind::Input { value }, flag(disabled)?)
             }
-            Kind::Checkbox { checked, disabled } => {
+            ViewNodeKind::Checkbox { checked, disabled } => {
                 let ticked = match typed {
-                    Some(Typed::Ticked(ticked)) => *ticked,
+                    Some(ControlValue::Ticked(ticked)) => *ticked,
                     _ => flag(checked)?,
                 };
-                (ControlKind::Checkbox { ticked }, flag(disabled)?)
+                (ElementControlKind::Checkbox { ticked }, flag(disabled)?)
             }
-            Kind::Select { value, options, disabled, .. } => {
+            ViewNodeKind::Select { value, options, disabled, .. } => {
                 let list = options.eval(scope)?;
                 let items = list.try_iter().map_err(|_| not(options, node, "a list of texts"))?;
-                let options = items.take(controls::MAX_OPTIONS).map(|item| shown(&item)).collect();
+                let options = items.take(controls::MAX_SELECT_OPTIONS).map(|item| shown(&item)).collect();
                 let value = match typed {
-                    Some(Typed::Text(text)) => text.as_str().into(),
+                    Some(ControlValue::Text(text)) => text.as_str().into(),
                     _ => text(value)?,
                 };
-                (ControlKind::Select { value, options }, flag(disabled)?)
+                (ElementControlKind::Select { value, options }, flag(disabled)?)
             }
-            _ if node.states.hover.is_some() || node.states.pressed.is_some() => (ControlKind::Plain, false),
+            _ if node.states.hover.is_some() || node.states.pressed.is_some() => {
+                (ElementControlKind::Plain, false)
+            }
             _ => return Ok(None),
         };
-        Ok(Some(Control { key, disabled, kind, instance: frame.instance }))
+        Ok(Some(ElementControl { key, disabled, kind, instance: frame.instance }))
     }
 
     /// Builds the content of an input, a checkbox or a select.
     fn inside_of(
         &mut self,
-        control: &Control,
-        node: &Node,
-        frame: &Frame<'_>,
-        inherited: Inherited,
-    ) -> Result<Vec<usize>, EvalError> {
+        control: &ElementControl,
+        node: &ViewNode,
+        frame: &ComponentFrame<'_>,
+        inherited: InheritedStyle,
+    ) -> Result<Vec<usize>, ExpressionError> {
         let focused = self.interaction.focused == Some(control.key) && !control.disabled;
-        let muted = Inherited { colour: Colour::Token(Token::Faint), ..inherited };
+        let muted = InheritedStyle { colour: Colour::Token(Token::Faint), ..inherited };
         let (placeholder, secret) = match &node.kind {
-            Kind::Input { placeholder, secret, .. } => (placeholder.as_ref(), secret.as_ref()),
-            Kind::Select { placeholder, .. } => (placeholder.as_ref(), None),
+            ViewNodeKind::Input { placeholder, secret, .. } => (placeholder.as_ref(), secret.as_ref()),
+            ViewNodeKind::Select { placeholder, .. } => (placeholder.as_ref(), None),
             _ => (None, None),
         };
         let placeholder =
@@ -162,30 +172,30 @@ impl Builder<'_> {
         let mut inside = Vec::new();
         let one_line = Style { lines: Some(components::Count(1)), ..Style::default() };
         match &control.kind {
-            ControlKind::Checkbox { ticked: true } => {
+            ElementControlKind::Checkbox { ticked: true } => {
                 if let Some(check) = look::icon("check") {
-                    inside.extend(self.element(Content::Icon(check), controls::tick(), inherited));
+                    inside.extend(self.element(ElementContent::Icon(check), controls::tick(), inherited));
                 }
             }
-            ControlKind::Input { value } | ControlKind::Select { value, .. } => {
+            ElementControlKind::Input { value } | ElementControlKind::Select { value, .. } => {
                 let empty = value.is_empty();
                 let text = match (empty, secret) {
                     (true, _) => placeholder.unwrap_or_default(),
                     (false, Some(true)) => "•".repeat(value.chars().count().min(200)).into(),
                     (false, _) => Arc::clone(value),
                 };
-                let is_typed_into = focused && matches!(control.kind, ControlKind::Input { .. });
+                let is_typed_into = focused && matches!(control.kind, ElementControlKind::Input { .. });
                 if is_typed_into {
                     inside.extend(self.typed_into(&text, empty, inherited, muted));
                 } else {
                     let look = if empty { muted } else { inherited };
-                    inside.extend(self.element(Content::Text(text), one_line, look));
+                    inside.extend(self.element(ElementContent::Text(text), one_line, look));
                 }
-                if matches!(control.kind, ControlKind::Select { .. }) {
+                if matches!(control.kind, ElementControlKind::Select { .. }) {
                     let grow = Style { grow: Some(components::Share(1.0)), ..Style::default() };
-                    inside.extend(self.element(Content::Box(Flow::Row), grow, inherited));
+                    inside.extend(self.element(ElementContent::Box(ElementFlow::Row), grow, inherited));
                     if let Some(down) = look::icon("chevron-down") {
-                        inside.extend(self.element(Content::Icon(down), controls::chevron(), muted));
+                        inside.extend(self.element(ElementContent::Icon(down), controls::chevron(), muted));
                     }
                 }
             }
@@ -196,10 +206,16 @@ impl Builder<'_> {
 
     /// Builds the text of a focused field with its caret and selection. An empty field shows the caret before the
     /// placeholder.
-    fn typed_into(&mut self, text: &str, empty: bool, look: Inherited, muted: Inherited) -> Vec<usize> {
+    fn typed_into(
+        &mut self,
+        text: &str,
+        empty: bool,
+        look: InheritedStyle,
+        muted: InheritedStyle,
+    ) -> Vec<usize> {
         let chars: Vec<char> = text.chars().collect();
         let length = if empty { 0 } else { chars.len() };
-        let caret = self.interaction.caret.unwrap_or_else(|| Caret::new(length)).within(length);
+        let caret = self.interaction.caret.unwrap_or_else(|| TextCaret::new(length)).within(length);
         let selected = caret.range();
         let one_line = Style { lines: Some(components::Count(1)), ..Style::default() };
         let marked = Style { background: Some(Colour::Token(Token::PrimarySoft)), ..one_line.clone() };
@@ -212,23 +228,28 @@ impl Builder<'_> {
         for (piece, (range, style)) in pieces.into_iter().enumerate() {
             // The caret is at the start or the end of the selection.
             if (piece == 1 && caret.at == selected.start) || (piece == 2 && caret.at != selected.start) {
-                inside.extend(self.element(Content::Box(Flow::Row), controls::caret(), look));
+                inside.extend(self.element(ElementContent::Box(ElementFlow::Row), controls::caret(), look));
             }
             let part: String = chars.get(range).unwrap_or_default().iter().collect();
             if !part.is_empty() {
                 let look = if empty { muted } else { look };
-                inside.extend(self.element(Content::Text(part.into()), style.clone(), look));
+                inside.extend(self.element(ElementContent::Text(part.into()), style.clone(), look));
             }
         }
         inside
     }
 
-    pub(super) fn element(&mut self, content: Content, style: Style, inherited: Inherited) -> Option<usize> {
+    pub(super) fn element(
+        &mut self,
+        content: ElementContent,
+        style: Style,
+        inherited: InheritedStyle,
+    ) -> Option<usize> {
         // One element beyond the limit is harmless; the next node stops the build.
         if self.stopped {
             return None;
         }
-        self.tree.elements.push(Element {
+        self.tree.elements.push(SceneElement {
             content,
             colour: style.colour.unwrap_or(inherited.colour),
             text: style.text.unwrap_or(inherited.text),
@@ -244,21 +265,21 @@ impl Builder<'_> {
 
     /// Builds the marker for a failed expression.
     pub(super) fn mark(&mut self) -> Option<usize> {
-        let inherited = Inherited {
+        let inherited = InheritedStyle {
             colour: Colour::Token(Token::OnDangerSoft),
             text: TypeStep::Caption,
             weight: Weight::Regular,
         };
         let style = Style {
             background: Some(Colour::Token(Token::DangerSoft)),
-            padding: Some(Sides { top: 2.0, right: 6.0, bottom: 2.0, left: 6.0 }),
-            radius: Some(Radius::Step(RadiusStep::Small)),
+            padding: Some(StyleInsets { top: 2.0, right: 6.0, bottom: 2.0, left: 6.0 }),
+            radius: Some(StyleRadius::Step(RadiusStep::Small)),
             align: Some(Align::Center),
             justify: Some(Justify::Center),
             ..Style::default()
         };
-        let text = self.element(Content::Text("error".into()), Style::default(), inherited)?;
-        let mark = self.element(Content::Box(Flow::Row), style, inherited)?;
+        let text = self.element(ElementContent::Text("error".into()), Style::default(), inherited)?;
+        let mark = self.element(ElementContent::Box(ElementFlow::Row), style, inherited)?;
         self.tree.elements.get_mut(mark)?.children = vec![text];
         Some(mark)
     }
@@ -273,10 +294,10 @@ fn shown(value: &Value) -> Arc<str> {
     }
 }
 
-pub(super) fn not(bound: &Bound, node: &Node, expected: &str) -> EvalError {
+pub(super) fn not(bound: &BoundValue, node: &ViewNode, expected: &str) -> ExpressionError {
     let (expression, place) = match bound {
-        Bound::Computed(expression) => (expression.text().to_owned(), expression.place()),
-        Bound::Fixed(value) => (visible(&value.to_string(), 60), node.place),
+        BoundValue::Computed(expression) => (expression.text().to_owned(), expression.place()),
+        BoundValue::Fixed(value) => (visible(&value.to_string(), 60), node.place),
     };
-    EvalError { expression, reason: format!("is not {expected}"), place }
+    ExpressionError { expression, reason: format!("is not {expected}"), place }
 }

@@ -1,13 +1,18 @@
 //! Builds the elements of a scene (instances, loops, conditions, slots and nested components) within a budget.
 
-use super::{Content, Flow, Interaction, Kept, Key, Placed, Scene, Tree, boxes::not, kept::Source, props_of};
+use super::{
+    BuildCache, ElementContent, ElementFlow, ElementKey, ElementTree, PlacedInstance, PreviewInteraction,
+    PreviewScene, boxes::not, build_cache::InstanceSource, props_of,
+};
 use components::{
-    Border, Colour, Component, EvalError, Kind, Library, Node, Part, Place, Radius, RadiusStep, Scope, Sides,
-    Space, Style, Token, TypeStep, Value, Weight, visible,
+    Border, Colour, Component, ComponentLibrary, ComponentPart, ExpressionError, ExpressionScope, RadiusStep,
+    SourcePosition, Style, StyleInsets, StyleRadius, StyleSpacing, Token, TypeStep, Value, ViewNode,
+    ViewNodeKind, Weight, visible,
 };
 use serde_json::Map;
-use shared_protocol::preview::{
-    MAX_ID, MAX_INSTANCES, OverrideStatus, PreviewProblem, SceneInstance, Target,
+use shared_protocol::preview_wire::{
+    MAX_PREVIEW_ID_CHARS, MAX_SCREEN_INSTANCES, PreviewProblem, SceneInstance, SceneOverrideStatus,
+    SceneTarget,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,48 +22,48 @@ use std::{
 
 /// The budget of one build. Exceeding a limit truncates the build and reports a problem.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct BuildLimits {
     pub elements: usize,
     pub depth: usize,
     pub time: Duration,
 }
 
-impl Default for Limits {
+impl Default for BuildLimits {
     fn default() -> Self {
         Self { elements: 20_000, depth: 96, time: Duration::from_millis(250) }
     }
 }
 
-const MAX_PROBLEMS: usize = 100;
+const MAX_BUILD_PROBLEMS: usize = 100;
 
 /// Builds a scene. Returns the elements, the problems and the status of each override.
 pub fn build(
-    library: &Library,
-    scene: &Scene,
-    interaction: &Interaction,
-    limits: &Limits,
-) -> (Tree, Vec<PreviewProblem>, Vec<OverrideStatus>) {
+    library: &ComponentLibrary,
+    scene: &PreviewScene,
+    interaction: &PreviewInteraction,
+    limits: &BuildLimits,
+) -> (ElementTree, Vec<PreviewProblem>, Vec<SceneOverrideStatus>) {
     build_with(library, scene, interaction, limits, None)
 }
 
 /// Builds a scene and reuses instances that were built before from the same library.
 pub fn build_again(
-    library: &Library,
-    scene: &Scene,
-    interaction: &Interaction,
-    limits: &Limits,
-    kept: &mut Kept,
-) -> (Tree, Vec<PreviewProblem>, Vec<OverrideStatus>) {
+    library: &ComponentLibrary,
+    scene: &PreviewScene,
+    interaction: &PreviewInteraction,
+    limits: &BuildLimits,
+    kept: &mut BuildCache,
+) -> (ElementTree, Vec<PreviewProblem>, Vec<SceneOverrideStatus>) {
     build_with(library, scene, interaction, limits, Some(kept))
 }
 
 fn build_with(
-    library: &Library,
-    scene: &Scene,
-    interaction: &Interaction,
-    limits: &Limits,
-    kept: Option<&mut Kept>,
-) -> (Tree, Vec<PreviewProblem>, Vec<OverrideStatus>) {
+    library: &ComponentLibrary,
+    scene: &PreviewScene,
+    interaction: &PreviewInteraction,
+    limits: &BuildLimits,
+    kept: Option<&mut BuildCache>,
+) -> (ElementTree, Vec<PreviewProblem>, Vec<SceneOverrideStatus>) {
     let mut children: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut top = Vec::new();
     let (mut seen, mut twice): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
@@ -77,15 +82,15 @@ fn build_with(
     }
     // The id of a nested component begins with the id of its outermost instance.
     twice.extend(scene.overrides.iter().filter_map(|over| over.instance.split('/').next()));
-    let mut builder = Builder {
+    let mut builder = SceneBuilder {
         library,
         scene,
         interaction,
         limits,
         children,
-        tree: Tree::default(),
+        tree: ElementTree::default(),
         problems: Vec::new(),
-        statuses: vec![OverrideStatus::InstanceMissing; scene.overrides.len()],
+        statuses: vec![SceneOverrideStatus::InstanceMissing; scene.overrides.len()],
         shown: BTreeMap::new(),
         kept,
         own: twice,
@@ -94,15 +99,15 @@ fn build_with(
         stopped: false,
     };
     let roots = match &scene.target {
-        Target::Route { .. } => {
+        SceneTarget::Route { .. } => {
             let mut roots = Vec::new();
             for index in top {
-                roots.extend(builder.scene_instance(index, None, Inherited::default(), 0));
+                roots.extend(builder.scene_instance(index, None, InheritedStyle::default(), 0));
             }
             roots
         }
-        Target::Component { component } => builder.alone(component, None),
-        Target::Variant { component, variant } => builder.alone(component, Some(variant)),
+        SceneTarget::Component { component } => builder.alone(component, None),
+        SceneTarget::Variant { component, variant } => builder.alone(component, Some(variant)),
     };
     builder.tree.roots = roots;
     let list = builder.open_list();
@@ -115,13 +120,13 @@ fn build_with(
 
 /// The style that children inherit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Inherited {
+pub(super) struct InheritedStyle {
     pub(super) colour: Colour,
     pub(super) text: TypeStep,
     pub(super) weight: Weight,
 }
 
-impl Default for Inherited {
+impl Default for InheritedStyle {
     fn default() -> Self {
         Self { colour: Colour::Token(Token::Text), text: TypeStep::Body, weight: Weight::Regular }
     }
@@ -129,24 +134,24 @@ impl Default for Inherited {
 
 /// The content of the slots of a component.
 #[derive(Clone, Copy)]
-pub(super) enum Fill<'c> {
+pub(super) enum SlotContent<'c> {
     Nothing,
     /// Instances of the page.
     Instances(&'c [usize]),
     /// Nodes of the component that contains this one.
     Nodes {
-        children: &'c [Node],
-        slots: &'c [(Arc<str>, Vec<Node>)],
-        outer: &'c Frame<'c>,
+        children: &'c [ViewNode],
+        slots: &'c [(Arc<str>, Vec<ViewNode>)],
+        outer: &'c ComponentFrame<'c>,
     },
 }
 
 /// The context of a component during the build.
 #[derive(Clone)]
-pub(super) struct Frame<'c> {
+pub(super) struct ComponentFrame<'c> {
     component: &'c Component,
-    pub(super) scope: Scope,
-    fill: Fill<'c>,
+    pub(super) scope: ExpressionScope,
+    fill: SlotContent<'c>,
     /// The index in the tree.
     pub(super) instance: usize,
     depth: usize,
@@ -154,18 +159,18 @@ pub(super) struct Frame<'c> {
     turns: Option<Arc<str>>,
 }
 
-pub(super) struct Builder<'a> {
-    library: &'a Library,
-    scene: &'a Scene,
-    pub(super) interaction: &'a Interaction,
-    limits: &'a Limits,
+pub(super) struct SceneBuilder<'a> {
+    library: &'a ComponentLibrary,
+    scene: &'a PreviewScene,
+    pub(super) interaction: &'a PreviewInteraction,
+    limits: &'a BuildLimits,
     children: BTreeMap<&'a str, Vec<usize>>,
-    pub(super) tree: Tree,
+    pub(super) tree: ElementTree,
     problems: Vec<PreviewProblem>,
-    statuses: Vec<OverrideStatus>,
+    statuses: Vec<SceneOverrideStatus>,
     /// How often an instance has built the component at one place in the same iteration. A slot can be rendered twice.
-    shown: BTreeMap<(usize, Place, Option<Arc<str>>), usize>,
-    kept: Option<&'a mut Kept>,
+    shown: BTreeMap<(usize, SourcePosition, Option<Arc<str>>), usize>,
+    kept: Option<&'a mut BuildCache>,
     /// Instances that are never cached.
     own: BTreeSet<&'a str>,
     started: Instant,
@@ -174,7 +179,7 @@ pub(super) struct Builder<'a> {
     pub(super) stopped: bool,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> SceneBuilder<'a> {
     /// Builds a standalone component.
     fn alone(&mut self, component: &str, variant: Option<&String>) -> Vec<usize> {
         let mut props = Map::new();
@@ -184,19 +189,19 @@ impl<'a> Builder<'a> {
                 Some(variant) => props = variant.props.clone(),
                 None => {
                     let message = format!("unknown variant `{}`", visible(variant, 60));
-                    self.problem(&found.file, Place::START, message, None);
+                    self.problem(&found.file, SourcePosition::START, message, None);
                 }
             }
         }
         let instance = SceneInstance { id, component: component.to_owned(), props, parent: None, slot: None };
-        self.instance(&instance, Fill::Nothing, None, Inherited::default(), 0)
+        self.instance(&instance, SlotContent::Nothing, None, InheritedStyle::default(), 0)
     }
 
     fn scene_instance(
         &mut self,
         index: usize,
         parent: Option<usize>,
-        inherited: Inherited,
+        inherited: InheritedStyle,
         depth: usize,
     ) -> Vec<usize> {
         let scene = self.scene;
@@ -206,9 +211,9 @@ impl<'a> Builder<'a> {
         let component = library.get(&instance.component);
         let (Some(component), true, false) = (component, inside.is_empty(), self.own.contains(&*instance.id))
         else {
-            return self.instance(instance, Fill::Instances(&inside), parent, inherited, depth);
+            return self.instance(instance, SlotContent::Instances(&inside), parent, inherited, depth);
         };
-        let source = Source { id: &instance.id, component, props: &instance.props, inherited, depth };
+        let source = InstanceSource { id: &instance.id, component, props: &instance.props, inherited, depth };
         if !self.stopped
             && self.has_room()
             && let Some(kept) = &self.kept
@@ -218,7 +223,7 @@ impl<'a> Builder<'a> {
         }
         let first = (self.tree.elements.len(), self.tree.instances.len());
         let problems = self.problems.len();
-        let roots = self.instance(instance, Fill::Instances(&inside), parent, inherited, depth);
+        let roots = self.instance(instance, SlotContent::Instances(&inside), parent, inherited, depth);
         if let (Some(kept), false, true) = (&mut self.kept, self.stopped, self.problems.len() == problems) {
             kept.keep(&source, self.interaction, first, &roots, &self.tree);
         }
@@ -227,15 +232,16 @@ impl<'a> Builder<'a> {
 
     /// Returns whether the build is far enough from its limits that reused instances cannot exceed them.
     fn has_room(&self) -> bool {
-        self.tree.elements.len() < self.limits.elements / 2 && self.tree.instances.len() < MAX_INSTANCES / 2
+        self.tree.elements.len() < self.limits.elements / 2
+            && self.tree.instances.len() < MAX_SCREEN_INSTANCES / 2
     }
 
     fn instance(
         &mut self,
         instance: &SceneInstance,
-        fill: Fill<'_>,
+        fill: SlotContent<'_>,
         parent: Option<usize>,
-        inherited: Inherited,
+        inherited: InheritedStyle,
         depth: usize,
     ) -> Vec<usize> {
         let library = self.library;
@@ -250,12 +256,12 @@ impl<'a> Builder<'a> {
         let scope = if self.scene.overrides.iter().any(|over| over.instance == instance.id) {
             let props = component.with_defaults(&instance.props);
             let props = props_of(&instance.id, props, &self.scene.overrides, &mut self.statuses);
-            Scope::of_props(components::from_json(&serde_json::Value::Object(props)))
+            ExpressionScope::for_props(components::from_json(&serde_json::Value::Object(props)))
         } else {
-            Scope::of_instance(component, &instance.props)
+            ExpressionScope::for_instance(component, &instance.props)
         };
-        let frame = Frame { component, scope, fill, instance: index, depth, turns: None };
-        let roots = self.node(&component.view, &frame, inherited, Key::of(&instance.id));
+        let frame = ComponentFrame { component, scope, fill, instance: index, depth, turns: None };
+        let roots = self.node(&component.view, &frame, inherited, ElementKey::of(&instance.id));
         if let Some(placed) = self.tree.instances.get_mut(index) {
             placed.roots.clone_from(&roots);
         }
@@ -266,19 +272,21 @@ impl<'a> Builder<'a> {
     fn unknown(
         &mut self,
         instance: &SceneInstance,
-        fill: Fill<'_>,
+        fill: SlotContent<'_>,
         parent: Option<usize>,
-        inherited: Inherited,
+        inherited: InheritedStyle,
         depth: usize,
     ) -> Vec<usize> {
-        let Some(index) = self.place(&instance.id, &instance.component, parent, "", Place::START) else {
+        let Some(index) = self.place(&instance.id, &instance.component, parent, "", SourcePosition::START)
+        else {
             return Vec::new();
         };
-        let muted = Inherited { colour: Colour::Token(Token::Muted), text: TypeStep::Caption, ..inherited };
+        let muted =
+            InheritedStyle { colour: Colour::Token(Token::Muted), text: TypeStep::Caption, ..inherited };
         let name = visible(&instance.component, 60);
         let mut children: Vec<usize> =
-            self.element(Content::Text(name.into()), Style::default(), muted).into_iter().collect();
-        if let Fill::Instances(inside) = fill {
+            self.element(ElementContent::Text(name.into()), Style::default(), muted).into_iter().collect();
+        if let SlotContent::Instances(inside) = fill {
             for child in inside {
                 if depth < self.limits.depth {
                     children.extend(self.scene_instance(*child, Some(index), inherited, depth + 1));
@@ -286,15 +294,15 @@ impl<'a> Builder<'a> {
             }
         }
         let style = Style {
-            gap: Some(Space(8.0)),
-            padding: Some(Sides { top: 12.0, right: 12.0, bottom: 12.0, left: 12.0 }),
+            gap: Some(StyleSpacing(8.0)),
+            padding: Some(StyleInsets { top: 12.0, right: 12.0, bottom: 12.0, left: 12.0 }),
             border: Some(Border::Thin),
             border_colour: Some(Colour::Token(Token::BorderStrong)),
-            radius: Some(Radius::Step(RadiusStep::Medium)),
+            radius: Some(StyleRadius::Step(RadiusStep::Medium)),
             ..Style::default()
         };
         let roots: Vec<usize> =
-            self.element(Content::Box(Flow::Column), style, inherited).into_iter().collect();
+            self.element(ElementContent::Box(ElementFlow::Column), style, inherited).into_iter().collect();
         if let Some(element) = roots.first().and_then(|root| self.tree.elements.get_mut(*root)) {
             element.children = children;
         }
@@ -310,15 +318,15 @@ impl<'a> Builder<'a> {
         component: &str,
         parent: Option<usize>,
         file: &str,
-        at: Place,
+        at: SourcePosition,
     ) -> Option<usize> {
-        if self.tree.instances.len() >= MAX_INSTANCES {
-            self.stop(file, at, format!("more than {MAX_INSTANCES} instances on one screen"));
+        if self.tree.instances.len() >= MAX_SCREEN_INSTANCES {
+            self.stop(file, at, format!("more than {MAX_SCREEN_INSTANCES} instances on one screen"));
         }
         if self.stopped {
             return None;
         }
-        self.tree.instances.push(Placed {
+        self.tree.instances.push(PlacedInstance {
             id: id.to_owned(),
             component: component.to_owned(),
             parent,
@@ -330,11 +338,17 @@ impl<'a> Builder<'a> {
     }
 
     /// Recursion is bounded by the depth limit.
-    fn node(&mut self, node: &Node, frame: &Frame<'_>, inherited: Inherited, key: Key) -> Vec<usize> {
+    fn node(
+        &mut self,
+        node: &ViewNode,
+        frame: &ComponentFrame<'_>,
+        inherited: InheritedStyle,
+        key: ElementKey,
+    ) -> Vec<usize> {
         if self.stopped || !self.within_budget(node, frame) {
             return Vec::new();
         }
-        let frame = &Frame { depth: frame.depth + 1, ..frame.clone() };
+        let frame = &ComponentFrame { depth: frame.depth + 1, ..frame.clone() };
         match self.try_node(node, frame, inherited, key) {
             Ok(elements) => elements,
             Err(error) => {
@@ -345,7 +359,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn within_budget(&mut self, node: &Node, frame: &Frame<'_>) -> bool {
+    fn within_budget(&mut self, node: &ViewNode, frame: &ComponentFrame<'_>) -> bool {
         let file = &frame.component.file;
         self.steps += 1;
         if frame.depth >= self.limits.depth {
@@ -360,10 +374,10 @@ impl<'a> Builder<'a> {
 
     pub(super) fn nodes(
         &mut self,
-        nodes: &[Node],
-        frame: &Frame<'_>,
-        inherited: Inherited,
-        key: Key,
+        nodes: &[ViewNode],
+        frame: &ComponentFrame<'_>,
+        inherited: InheritedStyle,
+        key: ElementKey,
     ) -> Vec<usize> {
         let mut elements = Vec::with_capacity(nodes.len());
         for (index, node) in nodes.iter().enumerate() {
@@ -374,13 +388,13 @@ impl<'a> Builder<'a> {
 
     fn try_node(
         &mut self,
-        node: &Node,
-        frame: &Frame<'_>,
-        inherited: Inherited,
-        key: Key,
-    ) -> Result<Vec<usize>, EvalError> {
+        node: &ViewNode,
+        frame: &ComponentFrame<'_>,
+        inherited: InheritedStyle,
+        key: ElementKey,
+    ) -> Result<Vec<usize>, ExpressionError> {
         match &node.kind {
-            Kind::Each { items, item, index } => {
+            ViewNodeKind::Each { items, item, index } => {
                 let list = items.eval(&frame.scope)?;
                 let values = list.try_iter().map_err(|_| not(items, node, "a list"))?;
                 let mut elements = Vec::new();
@@ -391,7 +405,7 @@ impl<'a> Builder<'a> {
                     }
                     let around = frame.turns.as_deref().unwrap_or_default();
                     let turns = Some(Arc::from(format!("{around}[{position}]")));
-                    let inner = Frame { scope, turns, ..frame.clone() };
+                    let inner = ComponentFrame { scope, turns, ..frame.clone() };
                     elements.extend(self.nodes(&node.children, &inner, inherited, key.step(position)));
                     if self.stopped {
                         break;
@@ -399,7 +413,7 @@ impl<'a> Builder<'a> {
                 }
                 Ok(elements)
             }
-            Kind::If { condition, otherwise } => {
+            ViewNodeKind::If { condition, otherwise } => {
                 let (nodes, step) = if condition.eval(&frame.scope)?.is_true() {
                     (&node.children, 0)
                 } else {
@@ -407,8 +421,8 @@ impl<'a> Builder<'a> {
                 };
                 Ok(self.nodes(nodes, frame, inherited, key.step(step)))
             }
-            Kind::Slot { name } => Ok(self.slot(name, node, frame, inherited, key)),
-            Kind::Component { component, props, slots, part } => {
+            ViewNodeKind::Slot { name } => Ok(self.slot(name, node, frame, inherited, key)),
+            ViewNodeKind::Component { component, props, slots, part } => {
                 let mut set = Map::new();
                 for (name, bound) in props {
                     let value = bound.eval(&frame.scope)?;
@@ -431,13 +445,13 @@ impl<'a> Builder<'a> {
     fn slot(
         &mut self,
         name: &str,
-        node: &Node,
-        frame: &Frame<'_>,
-        inherited: Inherited,
-        key: Key,
+        node: &ViewNode,
+        frame: &ComponentFrame<'_>,
+        inherited: InheritedStyle,
+        key: ElementKey,
     ) -> Vec<usize> {
         match frame.fill {
-            Fill::Instances(inside) => {
+            SlotContent::Instances(inside) => {
                 let scene = self.scene;
                 let wanted: Vec<usize> = inside
                     .iter()
@@ -456,7 +470,7 @@ impl<'a> Builder<'a> {
                 }
                 elements
             }
-            Fill::Nodes { children, slots, outer } => {
+            SlotContent::Nodes { children, slots, outer } => {
                 let nodes = if name == "children" {
                     children
                 } else {
@@ -465,15 +479,20 @@ impl<'a> Builder<'a> {
                 if nodes.is_empty() {
                     return self.nodes(&node.children, frame, inherited, key);
                 }
-                let outer = Frame { depth: frame.depth, ..outer.clone() };
+                let outer = ComponentFrame { depth: frame.depth, ..outer.clone() };
                 self.nodes(nodes, &outer, inherited, key.step(name.len()))
             }
-            Fill::Nothing => self.nodes(&node.children, frame, inherited, key),
+            SlotContent::Nothing => self.nodes(&node.children, frame, inherited, key),
         }
     }
 
     /// Returns the id of a nested component: the id of the enclosing instance, the part name and the loop iterations.
-    fn id_within(&mut self, frame: &Frame<'_>, part: &Part, place: Place) -> String {
+    fn id_within(
+        &mut self,
+        frame: &ComponentFrame<'_>,
+        part: &ComponentPart,
+        place: SourcePosition,
+    ) -> String {
         let around = self.id_of(frame.instance).unwrap_or_default();
         let times = self.shown.entry((frame.instance, place, frame.turns.clone())).or_default();
         let turns = frame.turns.as_deref().unwrap_or_default();
@@ -482,10 +501,10 @@ impl<'a> Builder<'a> {
             id = format!("{id}~{times}");
         }
         *times += 1;
-        if id.len() > MAX_ID {
+        if id.len() > MAX_PREVIEW_ID_CHARS {
             // The id stays stable between renders; it is too deep to be overridden.
             let owner = id.split('/').next().unwrap_or_default();
-            id = format!("{owner}/~{}", Key::of(&id));
+            id = format!("{owner}/~{}", ElementKey::of(&id));
         }
         id
     }
@@ -494,12 +513,12 @@ impl<'a> Builder<'a> {
     fn nested(
         &mut self,
         instance: &SceneInstance,
-        node: &Node,
-        slots: &[(Arc<str>, Vec<Node>)],
-        frame: &Frame<'_>,
-        inherited: Inherited,
+        node: &ViewNode,
+        slots: &[(Arc<str>, Vec<ViewNode>)],
+        frame: &ComponentFrame<'_>,
+        inherited: InheritedStyle,
     ) -> Vec<usize> {
-        let fill = Fill::Nodes { children: &node.children, slots, outer: frame };
+        let fill = SlotContent::Nodes { children: &node.children, slots, outer: frame };
         let first = self.tree.instances.len();
         let roots = self.instance(instance, fill, Some(frame.instance), inherited, frame.depth);
         if let Some(placed) = self.tree.instances.get_mut(first) {
@@ -511,7 +530,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Reports a missing picture with its location. The rest of the page is not affected.
-    pub(super) fn check_picture(&mut self, path: &str, node: &Node, frame: &Frame<'_>) {
+    pub(super) fn check_picture(&mut self, path: &str, node: &ViewNode, frame: &ComponentFrame<'_>) {
         if !path.is_empty() && self.kept.as_ref().is_some_and(|kept| kept.lacks(path)) {
             let path = visible(path, 200);
             let message = format!("picture {path} not found; expected a PNG file in the workspace");
@@ -524,15 +543,15 @@ impl<'a> Builder<'a> {
         self.tree.instances.get(instance).map(|placed| placed.id.clone())
     }
 
-    fn stop(&mut self, file: &str, place: Place, message: String) {
+    fn stop(&mut self, file: &str, place: SourcePosition, message: String) {
         if !self.stopped {
             self.stopped = true;
             self.problem(file, place, format!("the page is truncated here: {message}"), None);
         }
     }
 
-    fn problem(&mut self, file: &str, place: Place, message: String, instance: Option<String>) {
-        if self.problems.len() < MAX_PROBLEMS {
+    fn problem(&mut self, file: &str, place: SourcePosition, message: String, instance: Option<String>) {
+        if self.problems.len() < MAX_BUILD_PROBLEMS {
             let message = visible(&message, 400);
             self.problems.push(PreviewProblem {
                 file: file.to_owned(),

@@ -1,51 +1,51 @@
 //! The default styles of controls.
 
 use components::{
-    Align, Border, Colour, Justify, Kind, Length, Radius, RadiusStep, Shadow, Share, Sides, Space, Style,
-    Token,
+    Align, Border, Colour, Justify, RadiusStep, Shadow, Share, Style, StyleInsets, StyleLength, StyleRadius,
+    StyleSpacing, Token, ViewNodeKind,
 };
 
 /// The maximum number of options of a select.
-pub(super) const MAX_OPTIONS: usize = 500;
+pub(super) const MAX_SELECT_OPTIONS: usize = 500;
 
-pub(super) fn base(kind: &Kind) -> Option<Style> {
+pub(super) fn base(kind: &ViewNodeKind) -> Option<Style> {
     Some(match kind {
-        Kind::Button { .. } => Style {
+        ViewNodeKind::Button { .. } => Style {
             align: Some(Align::Center),
             justify: Some(Justify::Center),
-            gap: Some(Space(8.0)),
+            gap: Some(StyleSpacing(8.0)),
             ..Style::default()
         },
-        Kind::Input { .. } | Kind::Select { .. } => Style {
+        ViewNodeKind::Input { .. } | ViewNodeKind::Select { .. } => Style {
             align: Some(Align::Center),
-            height: Some(Length::Points(40.0)),
-            padding: Some(Sides { top: 0.0, right: 12.0, bottom: 0.0, left: 12.0 }),
+            height: Some(StyleLength::Points(40.0)),
+            padding: Some(StyleInsets { top: 0.0, right: 12.0, bottom: 0.0, left: 12.0 }),
             background: Some(Colour::Token(Token::Surface)),
             border: Some(Border::Thin),
             border_colour: Some(Colour::Token(Token::BorderStrong)),
-            radius: Some(Radius::Step(RadiusStep::Medium)),
+            radius: Some(StyleRadius::Step(RadiusStep::Medium)),
             clip: Some(true),
             ..Style::default()
         },
-        Kind::Checkbox { .. } => Style {
+        ViewNodeKind::Checkbox { .. } => Style {
             align: Some(Align::Center),
             justify: Some(Justify::Center),
-            width: Some(Length::Points(20.0)),
-            height: Some(Length::Points(20.0)),
+            width: Some(StyleLength::Points(20.0)),
+            height: Some(StyleLength::Points(20.0)),
             shrink: Some(Share(0.0)),
             background: Some(Colour::Token(Token::Surface)),
             border: Some(Border::Thin),
             border_colour: Some(Colour::Token(Token::BorderStrong)),
-            radius: Some(Radius::Step(RadiusStep::Small)),
+            radius: Some(StyleRadius::Step(RadiusStep::Small)),
             ..Style::default()
         },
-        Kind::Icon { .. } => square(20.0),
+        ViewNodeKind::Icon { .. } => square(20.0),
         _ => return None,
     })
 }
 
 fn square(side: f32) -> Style {
-    let side = Some(Length::Points(side));
+    let side = Some(StyleLength::Points(side));
     Style { width: side, height: side, shrink: Some(Share(0.0)), ..Style::default() }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn tick() -> Style {
     Style {
         background: Some(Colour::Token(Token::Primary)),
         colour: Some(Colour::Token(Token::OnPrimary)),
-        radius: Some(Radius::Step(RadiusStep::Small)),
+        radius: Some(StyleRadius::Step(RadiusStep::Small)),
         ..square(20.0)
     }
 }
@@ -65,8 +65,8 @@ pub(super) fn chevron() -> Style {
 
 pub(super) fn caret() -> Style {
     Style {
-        width: Some(Length::Points(1.5)),
-        height: Some(Length::Points(18.0)),
+        width: Some(StyleLength::Points(1.5)),
+        height: Some(StyleLength::Points(18.0)),
         shrink: Some(Share(0.0)),
         background: Some(Colour::Token(Token::Primary)),
         ..Style::default()
@@ -80,12 +80,12 @@ pub(super) const LIST_EDGES: f32 = 10.0;
 /// The list of a select, drawn over the page.
 pub(super) fn list(width: f32) -> Style {
     Style {
-        width: Some(Length::Points(width)),
-        padding: Some(Sides { top: 4.0, right: 4.0, bottom: 4.0, left: 4.0 }),
+        width: Some(StyleLength::Points(width)),
+        padding: Some(StyleInsets { top: 4.0, right: 4.0, bottom: 4.0, left: 4.0 }),
         background: Some(Colour::Token(Token::Raised)),
         border: Some(Border::Thin),
         border_colour: Some(Colour::Token(Token::BorderStrong)),
-        radius: Some(Radius::Step(RadiusStep::Medium)),
+        radius: Some(StyleRadius::Step(RadiusStep::Medium)),
         shadow: Some(Shadow::Medium),
         ..Style::default()
     }
@@ -99,9 +99,9 @@ pub(super) fn choice(is_chosen: bool, is_hovered: bool) -> Style {
     };
     Style {
         align: Some(Align::Center),
-        height: Some(Length::Points(CHOICE_HEIGHT)),
-        padding: Some(Sides { top: 0.0, right: 8.0, bottom: 0.0, left: 8.0 }),
-        radius: Some(Radius::Step(RadiusStep::Small)),
+        height: Some(StyleLength::Points(CHOICE_HEIGHT)),
+        padding: Some(StyleInsets { top: 0.0, right: 8.0, bottom: 0.0, left: 8.0 }),
+        radius: Some(StyleRadius::Step(RadiusStep::Small)),
         background: ground.map(Colour::Token),
         ..Style::default()
     }

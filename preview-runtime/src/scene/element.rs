@@ -1,13 +1,13 @@
 //! Styled elements (boxes, texts, icons and pictures) in drawing order.
 
-use super::Key;
-use crate::look::Icon;
+use super::ElementKey;
+use crate::look::IconStrokes;
 use components::{Style, TypeStep, Weight};
 use std::sync::Arc;
 
 /// The layout of children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum ElementFlow {
     Row,
     Column,
     Grid,
@@ -16,14 +16,14 @@ pub(crate) enum Flow {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Content {
-    Box(Flow),
+pub(crate) enum ElementContent {
+    Box(ElementFlow),
     Text(Arc<str>),
-    Icon(&'static Icon),
-    Picture { path: Arc<str>, fit: Fit },
+    Icon(&'static IconStrokes),
+    Picture { path: Arc<str>, fit: PictureFit },
 }
 
-impl PartialEq for Content {
+impl PartialEq for ElementContent {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Box(one), Self::Box(other)) => one == other,
@@ -39,7 +39,7 @@ impl PartialEq for Content {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum PictureFit {
     Cover,
     Contain,
     Fill,
@@ -47,16 +47,16 @@ pub(crate) enum Fit {
 
 /// An element that can be pressed or typed into.
 #[derive(Debug, Clone)]
-pub(crate) struct Control {
-    pub(crate) key: Key,
+pub(crate) struct ElementControl {
+    pub(crate) key: ElementKey,
     pub(crate) disabled: bool,
-    pub(crate) kind: ControlKind,
+    pub(crate) kind: ElementControlKind,
     /// The index of the instance that receives its actions.
     pub(crate) instance: usize,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum ControlKind {
+pub(crate) enum ElementControlKind {
     /// Only changes its style under the pointer.
     Plain,
     Button {
@@ -74,21 +74,21 @@ pub(crate) enum ControlKind {
     },
     /// A row in the list of a select.
     Choice {
-        of: Key,
+        of: ElementKey,
         value: Arc<str>,
     },
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Element {
-    pub(crate) content: Content,
+pub(crate) struct SceneElement {
+    pub(crate) content: ElementContent,
     pub(crate) style: Style,
     /// The colour of text and icons, inherited when not set.
     pub(crate) colour: components::Colour,
     pub(crate) text: TypeStep,
     pub(crate) weight: Weight,
     pub(crate) children: Vec<usize>,
-    pub(crate) control: Option<Control>,
+    pub(crate) control: Option<ElementControl>,
     /// The element is focused and has no focus style of its own.
     pub(crate) ring: bool,
     /// The position of an element that floats over the page.
@@ -97,7 +97,7 @@ pub(crate) struct Element {
 
 /// An instance on the page or inside a component.
 #[derive(Debug, Clone)]
-pub struct Placed {
+pub struct PlacedInstance {
     pub id: String,
     pub component: String,
     pub parent: Option<usize>,
@@ -107,7 +107,7 @@ pub struct Placed {
     pub roots: Vec<usize>,
 }
 
-impl Element {
+impl SceneElement {
     /// Returns whether both elements have the same text in the same type style and therefore the same size.
     pub(crate) fn is_set_like(&self, other: &Self) -> bool {
         let way = |element: &Self| {
@@ -134,20 +134,20 @@ impl Element {
 
 /// All elements and instances of the screen.
 #[derive(Debug, Clone, Default)]
-pub struct Tree {
-    pub(crate) elements: Vec<Element>,
+pub struct ElementTree {
+    pub(crate) elements: Vec<SceneElement>,
     /// The top-level elements of the page.
     pub(crate) roots: Vec<usize>,
-    pub(crate) instances: Vec<Placed>,
+    pub(crate) instances: Vec<PlacedInstance>,
 }
 
-impl Tree {
+impl ElementTree {
     /// Returns whether both trees have the same structure. Styles may differ.
     pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
-        let same_kind = |a: &Element, b: &Element| {
+        let same_kind = |a: &SceneElement, b: &SceneElement| {
             a.children == b.children
                 && match (&a.content, &b.content) {
-                    (Content::Box(a), Content::Box(b)) => a == b,
+                    (ElementContent::Box(a), ElementContent::Box(b)) => a == b,
                     (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
                 }
         };
@@ -165,7 +165,7 @@ impl Tree {
         self.elements.is_empty()
     }
 
-    pub fn instances(&self) -> &[Placed] {
+    pub fn instances(&self) -> &[PlacedInstance] {
         &self.instances
     }
 }

@@ -5,36 +5,38 @@
 
 mod boxes;
 mod build;
+mod build_cache;
 mod controls;
 mod element;
-mod kept;
-mod list;
+mod interaction;
 mod overrides;
-mod state;
+mod select_list;
 
-pub use build::{Limits, build, build_again};
-pub(crate) use element::{Content, Control, ControlKind, Element, Fit, Flow};
-pub use element::{Placed, Tree};
-pub use kept::Kept;
-pub(crate) use list::list_height;
+pub use build::{BuildLimits, build, build_again};
+pub use build_cache::BuildCache;
+pub(crate) use element::{
+    ElementContent, ElementControl, ElementControlKind, ElementFlow, PictureFit, SceneElement,
+};
+pub use element::{ElementTree, PlacedInstance};
+pub(crate) use interaction::MAX_ENTERED_VALUES;
+pub use interaction::{ControlValue, ElementKey, OpenList, PreviewInteraction, TextCaret};
 pub(crate) use overrides::props_of;
-pub(crate) use state::MAX_TYPED;
-pub use state::{Caret, Interaction, Key, Open, Typed};
+pub(crate) use select_list::list_height;
 
-use shared_protocol::preview::{SceneInstance, SceneOverride, Target};
+use shared_protocol::preview_wire::{SceneInstance, SceneOverride, SceneTarget};
 
 /// The content of a session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scene {
-    pub target: Target,
+pub struct PreviewScene {
+    pub target: SceneTarget,
     /// Parents precede their children.
     pub instances: Vec<SceneInstance>,
     pub overrides: Vec<SceneOverride>,
 }
 
-impl Default for Scene {
+impl Default for PreviewScene {
     fn default() -> Self {
-        let target = Target::Route { route: String::new() };
+        let target = SceneTarget::Route { route: String::new() };
         Self { target, instances: Vec::new(), overrides: Vec::new() }
     }
 }

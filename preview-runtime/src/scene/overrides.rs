@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use shared_protocol::{
-    preview::{OverrideStatus, SceneOverride},
+    preview_wire::{SceneOverride, SceneOverrideStatus},
     v0::JsonPointer,
 };
 
@@ -11,15 +11,15 @@ pub(crate) fn props_of(
     instance: &str,
     mut props: Map<String, Value>,
     overrides: &[SceneOverride],
-    statuses: &mut [OverrideStatus],
+    statuses: &mut [SceneOverrideStatus],
 ) -> Map<String, Value> {
     for (over, status) in overrides.iter().zip(statuses) {
         if over.instance != instance {
             continue;
         }
         *status = match set(&mut props, &over.path, &over.value) {
-            Some(()) => OverrideStatus::Applied,
-            None => OverrideStatus::PathInvalid,
+            Some(()) => SceneOverrideStatus::Applied,
+            None => SceneOverrideStatus::PathInvalid,
         };
     }
     props
@@ -70,10 +70,10 @@ mod tests {
             over("i", "", json!({})),
             over("other", "/a", json!(9)),
         ];
-        let mut statuses = [OverrideStatus::InstanceMissing; 8];
+        let mut statuses = [SceneOverrideStatus::InstanceMissing; 8];
         let found = props_of("i", props, &overrides, &mut statuses);
         assert_eq!(Value::Object(found), json!({"a": 2, "list": [{"x": 3}], "deep": {"new": true}}));
-        use OverrideStatus::{Applied as A, InstanceMissing as M, PathInvalid as P};
+        use SceneOverrideStatus::{Applied as A, InstanceMissing as M, PathInvalid as P};
         assert_eq!(statuses, [A, A, A, P, P, P, P, M]);
     }
 }

@@ -1,15 +1,15 @@
 //! Hit testing and instance boxes.
 
 use crate::{
-    layout::Layout,
-    scene::{Control, Tree},
+    layout::PageLayout,
+    scene::{ElementControl, ElementTree},
 };
 use egui::{Pos2, Rect};
-use shared_protocol::preview::{InstanceBox, MAX_ID};
+use shared_protocol::preview_wire::{InstanceBox, MAX_PREVIEW_ID_CHARS};
 
 /// Returns the boxes of all instances, outer ones first. The box of an instance encloses all of its elements.
-pub(super) fn boxes(tree: &Tree, layout: &Layout) -> Vec<InstanceBox> {
-    let cut = |text: &str| text.chars().take(MAX_ID).collect::<String>();
+pub(super) fn boxes(tree: &ElementTree, layout: &PageLayout) -> Vec<InstanceBox> {
+    let cut = |text: &str| text.chars().take(MAX_PREVIEW_ID_CHARS).collect::<String>();
     tree.instances
         .iter()
         .map(|placed| {
@@ -42,7 +42,7 @@ fn numbers(rect: Rect) -> [f32; 4] {
 }
 
 /// Returns the index of the innermost instance under the point; among several, the one drawn last.
-pub(super) fn instance_at(tree: &Tree, layout: &Layout, at: Pos2) -> Option<usize> {
+pub(super) fn instance_at(tree: &ElementTree, layout: &PageLayout, at: Pos2) -> Option<usize> {
     let seen = |index: &usize| {
         let (rect, clip) = (layout.rects.get(*index), layout.clips.get(*index));
         rect.zip(clip).is_some_and(|(rect, clip)| rect.contains(at) && clip.contains(at))
@@ -54,7 +54,11 @@ pub(super) fn instance_at(tree: &Tree, layout: &Layout, at: Pos2) -> Option<usiz
 
 /// Returns the controls under the point, outer ones first. A later element covers earlier controls only if it is a
 /// control itself.
-pub(super) fn controls_at<'t>(tree: &'t Tree, layout: &Layout, at: Pos2) -> Vec<&'t Control> {
+pub(super) fn controls_at<'t>(
+    tree: &'t ElementTree,
+    layout: &PageLayout,
+    at: Pos2,
+) -> Vec<&'t ElementControl> {
     let mut found = Vec::new();
     for root in &tree.roots {
         descend(tree, layout, *root, at, &mut found);
@@ -63,7 +67,13 @@ pub(super) fn controls_at<'t>(tree: &'t Tree, layout: &Layout, at: Pos2) -> Vec<
 }
 
 /// Recursion is bounded by the depth of the tree.
-fn descend<'t>(tree: &'t Tree, layout: &Layout, index: usize, at: Pos2, found: &mut Vec<&'t Control>) {
+fn descend<'t>(
+    tree: &'t ElementTree,
+    layout: &PageLayout,
+    index: usize,
+    at: Pos2,
+    found: &mut Vec<&'t ElementControl>,
+) {
     let (Some(element), Some(rect), Some(clip)) =
         (tree.elements.get(index), layout.rects.get(index), layout.clips.get(index))
     else {

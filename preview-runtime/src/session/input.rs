@@ -1,35 +1,40 @@
 //! Handles input: hovering, pressing and typing in interact mode, and picking an instance in inspect mode.
 
-use super::{Session, hit};
-use crate::scene::{Caret, Control, ControlKind, Key, MAX_TYPED, Open, Typed, list_height};
+use super::{PreviewRuntimeSession, hit};
+use crate::scene::{
+    ControlValue, ElementControl, ElementControlKind, ElementKey, MAX_ENTERED_VALUES, OpenList, TextCaret,
+    list_height,
+};
 use components::{MAX_TEXT, invisible};
 use egui::{Pos2, pos2};
 use serde_json::Value;
-use shared_protocol::preview::{EditKey, FromPreview, InputEvent, MAX_ID, MAX_TOLD, Mode};
+use shared_protocol::preview_wire::{
+    EditKey, FromPreview, MAX_PREVIEW_ID_CHARS, MAX_PREVIEW_TEXT_CHARS, PreviewInputEvent, PreviewMode,
+};
 use std::{collections::BTreeSet, ops::Range};
 
 /// The gap between a select and its list.
 const LIST_GAP: f32 = 4.0;
 /// The maximum number of characters in a field.
-const MAX_FIELD: usize = 2_000;
+const MAX_FIELD_CHARS: usize = 2_000;
 
-impl Session {
-    pub(super) fn input(&mut self, event: InputEvent) {
+impl PreviewRuntimeSession {
+    pub(super) fn input(&mut self, event: PreviewInputEvent) {
         match (self.mode, event) {
-            (_, InputEvent::Scroll { dy }) => self.scroll(dy),
-            (Mode::Inspect, InputEvent::Move { x, y }) => self.inspect_hover(point(x, y)),
-            (Mode::Inspect, InputEvent::Leave) => self.inspect_hover(None),
-            (Mode::Inspect, InputEvent::Press { x, y }) => {
+            (_, PreviewInputEvent::Scroll { dy }) => self.scroll(dy),
+            (PreviewMode::Inspect, PreviewInputEvent::Move { x, y }) => self.inspect_hover(point(x, y)),
+            (PreviewMode::Inspect, PreviewInputEvent::Leave) => self.inspect_hover(None),
+            (PreviewMode::Inspect, PreviewInputEvent::Press { x, y }) => {
                 let instance = point(x, y).and_then(|at| self.instance_at(at));
                 self.out.push(FromPreview::Picked { instance });
             }
-            (Mode::Inspect, _) => {}
-            (Mode::Interact, InputEvent::Move { x, y }) => self.hover(point(x, y)),
-            (Mode::Interact, InputEvent::Leave) => self.hover(None),
-            (Mode::Interact, InputEvent::Press { x, y }) => self.press(point(x, y)),
-            (Mode::Interact, InputEvent::Release { x, y }) => self.release(point(x, y)),
-            (Mode::Interact, InputEvent::Type { text }) => self.type_text(&text),
-            (Mode::Interact, InputEvent::Key { key }) => self.key(key),
+            (PreviewMode::Inspect, _) => {}
+            (PreviewMode::Interact, PreviewInputEvent::Move { x, y }) => self.hover(point(x, y)),
+            (PreviewMode::Interact, PreviewInputEvent::Leave) => self.hover(None),
+            (PreviewMode::Interact, PreviewInputEvent::Press { x, y }) => self.press(point(x, y)),
+            (PreviewMode::Interact, PreviewInputEvent::Release { x, y }) => self.release(point(x, y)),
+            (PreviewMode::Interact, PreviewInputEvent::Type { text }) => self.type_text(&text),
+            (PreviewMode::Interact, PreviewInputEvent::Key { key }) => self.key(key),
         }
     }
 
@@ -47,7 +52,7 @@ impl Session {
     fn instance_at(&self, at: Pos2) -> Option<String> {
         let found = hit::instance_at(&self.shown.tree, &self.shown.layout, at)?;
         let placed = self.shown.tree.instances.get(found)?;
-        Some(placed.id.chars().take(MAX_ID).collect())
+        Some(placed.id.chars().take(MAX_PREVIEW_ID_CHARS).collect())
     }
 
     fn inspect_hover(&mut self, at: Option<Pos2>) {
@@ -59,7 +64,7 @@ impl Session {
     }
 
     fn hover(&mut self, at: Option<Pos2>) {
-        let hovered: BTreeSet<Key> = at
+        let hovered: BTreeSet<ElementKey> = at
             .map(|at| hit::controls_at(&self.shown.tree, &self.shown.layout, at))
             .unwrap_or_default()
             .iter()
@@ -71,7 +76,7 @@ impl Session {
         }
     }
 
-    fn control_at(&self, at: Option<Pos2>) -> Option<Control> {
+    fn control_at(&self, at: Option<Pos2>) -> Option<ElementControl> {
         let found = hit::controls_at(&self.shown.tree, &self.shown.layout, at?);
         found.last().filter(|control| !control.disabled).map(|control| (*control).clone())
     }
@@ -81,7 +86,7 @@ impl Session {
         let control = self.control_at(at);
         // Any press closes an open list; a press on a choice closes it on release, after the selection.
         let is_choice =
-            control.as_ref().is_some_and(|control| matches!(control.kind, ControlKind::Choice { .. }));
+            control.as_ref().is_some_and(|control| matches!(control.kind, ElementControlKind::Choice { .. }));
         self.closed = self.interaction.open.map(|open| open.select);
         if !is_choice {
             self.interaction.open = None;
@@ -92,8 +97,9 @@ impl Session {
             self.dirty = true;
             return;
         }
-        self.interaction.focused =
-            control.filter(|control| !matches!(control.kind, ControlKind::Plain)).map(|control| control.key);
+        self.interaction.focused = control
+            .filter(|control| !matches!(control.kind, ElementControlKind::Plain))
+            .map(|control| control.key);
         self.dirty = true;
     }
 
@@ -106,31 +112,31 @@ impl Session {
         self.dirty = true;
         if let Some(control) = self.control_at(at).filter(|control| Some(control.key) == pressed) {
             self.activate(&control);
-            if matches!(control.kind, ControlKind::Choice { .. }) {
+            if matches!(control.kind, ElementControlKind::Choice { .. }) {
                 self.interaction.open = None;
             }
         }
     }
 
-    fn activate(&mut self, control: &Control) {
+    fn activate(&mut self, control: &ElementControl) {
         match &control.kind {
-            ControlKind::Button { action } => self.act(control, action, Value::Null),
-            ControlKind::Checkbox { ticked } => {
+            ElementControlKind::Button { action } => self.act(control, action, Value::Null),
+            ElementControlKind::Checkbox { ticked } => {
                 let ticked = !ticked;
-                self.put(control.key, Typed::Ticked(ticked));
+                self.put(control.key, ControlValue::Ticked(ticked));
                 self.act(control, "change", Value::Bool(ticked));
             }
-            ControlKind::Select { .. } => self.open_list(control),
-            ControlKind::Choice { of, value } => {
-                self.put(*of, Typed::Text(value.to_string()));
+            ElementControlKind::Select { .. } => self.open_list(control),
+            ElementControlKind::Choice { of, value } => {
+                self.put(*of, ControlValue::Text(value.to_string()));
                 self.act(control, "change", Value::from(&**value));
             }
-            ControlKind::Input { .. } | ControlKind::Plain => {}
+            ElementControlKind::Input { .. } | ElementControlKind::Plain => {}
         }
     }
 
     /// Opens the list below the select, with the same width. Pressing the select again closes it.
-    fn open_list(&mut self, control: &Control) {
+    fn open_list(&mut self, control: &ElementControl) {
         if self.closed == Some(control.key) {
             return;
         }
@@ -139,57 +145,57 @@ impl Session {
             .zip(&self.shown.layout.rects)
             .find(|(element, _)| element.control.as_ref().is_some_and(|other| other.key == control.key));
         let Some((_, rect)) = found else { return };
-        let ControlKind::Select { options, .. } = &control.kind else { return };
+        let ElementControlKind::Select { options, .. } = &control.kind else { return };
         let height = list_height(options.len());
         let room = self.painter.as_ref().map_or(0.0, |painter| painter.screen().height as f32);
         // Opens above the select when there is no room below.
         let is_below = rect.bottom() + LIST_GAP + height <= room || rect.top() < LIST_GAP + height;
         let y = if is_below { rect.bottom() + LIST_GAP } else { rect.top() - LIST_GAP - height };
         let at = [rect.left(), y + self.interaction.scroll];
-        self.interaction.open = Some(Open { select: control.key, at, width: rect.width() });
+        self.interaction.open = Some(OpenList { select: control.key, at, width: rect.width() });
         self.dirty = true;
     }
 
-    fn put(&mut self, key: Key, typed: Typed) {
-        if self.interaction.typed.len() < MAX_TYPED || self.interaction.typed.contains_key(&key) {
+    fn put(&mut self, key: ElementKey, typed: ControlValue) {
+        if self.interaction.typed.len() < MAX_ENTERED_VALUES || self.interaction.typed.contains_key(&key) {
             self.interaction.typed.insert(key, typed);
             self.dirty = true;
         }
     }
 
-    fn act(&mut self, control: &Control, action: &str, value: Value) {
+    fn act(&mut self, control: &ElementControl, action: &str, value: Value) {
         let Some(placed) = self.shown.tree.instances.get(control.instance) else { return };
         let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
         let value = match value {
-            Value::String(text) => Value::String(cut(&text, MAX_TOLD)),
+            Value::String(text) => Value::String(cut(&text, MAX_PREVIEW_TEXT_CHARS)),
             other => other,
         };
-        let (instance, action) = (cut(&placed.id, MAX_ID), cut(action, MAX_ID));
+        let (instance, action) = (cut(&placed.id, MAX_PREVIEW_ID_CHARS), cut(action, MAX_PREVIEW_ID_CHARS));
         self.out.push(FromPreview::Action { instance, action, value });
     }
 
-    fn focused(&self) -> Option<Control> {
+    fn focused(&self) -> Option<ElementControl> {
         let focused = self.interaction.focused?;
         let mut controls = self.shown.tree.elements.iter().filter_map(|element| element.control.as_ref());
         controls.find(|control| control.key == focused && !control.disabled).cloned()
     }
 
     /// Returns the focused field, its current text and the caret.
-    fn field(&self) -> Option<(Control, Vec<char>, Caret)> {
+    fn field(&self) -> Option<(ElementControl, Vec<char>, TextCaret)> {
         let control = self.focused()?;
-        let ControlKind::Input { value } = &control.kind else { return None };
+        let ElementControlKind::Input { value } = &control.kind else { return None };
         // Includes text typed since the last frame.
         let now: Vec<char> = match self.interaction.typed.get(&control.key) {
-            Some(Typed::Text(text)) => text.chars().collect(),
+            Some(ControlValue::Text(text)) => text.chars().collect(),
             _ => value.chars().collect(),
         };
-        let caret = self.interaction.caret.unwrap_or_else(|| Caret::new(now.len())).within(now.len());
+        let caret = self.interaction.caret.unwrap_or_else(|| TextCaret::new(now.len())).within(now.len());
         Some((control, now, caret))
     }
 
     fn type_text(&mut self, text: &str) {
         let Some((control, now, caret)) = self.field() else { return };
-        let room = (MAX_FIELD + caret.range().len()).saturating_sub(now.len());
+        let room = (MAX_FIELD_CHARS + caret.range().len()).saturating_sub(now.len());
         let typed = text.chars().take(MAX_TEXT).filter(|c| !c.is_control() && !invisible(*c)).take(room);
         let typed: Vec<char> = typed.collect();
         if !typed.is_empty() {
@@ -197,11 +203,11 @@ impl Session {
         }
     }
 
-    fn replace(&mut self, control: &Control, mut now: Vec<char>, range: Range<usize>, with: &[char]) {
-        self.interaction.caret = Some(Caret::new(range.start + with.len()));
+    fn replace(&mut self, control: &ElementControl, mut now: Vec<char>, range: Range<usize>, with: &[char]) {
+        self.interaction.caret = Some(TextCaret::new(range.start + with.len()));
         now.splice(range, with.iter().copied());
         let text: String = now.into_iter().collect();
-        self.put(control.key, Typed::Text(text.clone()));
+        self.put(control.key, ControlValue::Text(text.clone()));
         self.act(control, "change", Value::String(text));
     }
 
@@ -219,8 +225,8 @@ impl Session {
             EditKey::Enter => {
                 if let Some(control) = self.focused() {
                     match control.kind {
-                        ControlKind::Input { .. } => self.act(&control, "submit", Value::Null),
-                        ControlKind::Select { .. } if self.interaction.open.take().is_some() => {
+                        ElementControlKind::Input { .. } => self.act(&control, "submit", Value::Null),
+                        ElementControlKind::Select { .. } if self.interaction.open.take().is_some() => {
                             self.dirty = true;
                         }
                         _ => {
@@ -264,16 +270,16 @@ impl Session {
             EditKey::SelectAll => 0,
             _ => at,
         };
-        self.interaction.caret = Some(Caret { at, anchor });
+        self.interaction.caret = Some(TextCaret { at, anchor });
         self.dirty = true;
     }
 
     /// Selects the next or previous option of a select, without wrapping.
     fn choose_beside(&mut self, before: bool) {
         let Some(control) = self.focused() else { return };
-        let ControlKind::Select { value, options } = &control.kind else { return };
+        let ElementControlKind::Select { value, options } = &control.kind else { return };
         let value = match self.interaction.typed.get(&control.key) {
-            Some(Typed::Text(text)) => text.as_str(),
+            Some(ControlValue::Text(text)) => text.as_str(),
             _ => value,
         };
         let present = options.iter().position(|option| **option == *value);
@@ -283,21 +289,22 @@ impl Session {
             (Some(present), false) => (present + 1).min(options.len().saturating_sub(1)),
         };
         if let Some(option) = options.get(next).filter(|_| present != Some(next)).cloned() {
-            self.put(control.key, Typed::Text(option.to_string()));
+            self.put(control.key, ControlValue::Text(option.to_string()));
             self.act(&control, "change", Value::from(&*option));
         }
     }
 
     /// Moves the focus in drawing order, with wrapping.
     fn move_focus(&mut self, back: bool) {
-        let keys: Vec<Key> = self
+        let keys: Vec<ElementKey> = self
             .shown
             .tree
             .elements
             .iter()
             .filter_map(|element| element.control.as_ref())
             .filter(|control| {
-                let is_passed = matches!(control.kind, ControlKind::Plain | ControlKind::Choice { .. });
+                let is_passed =
+                    matches!(control.kind, ElementControlKind::Plain | ElementControlKind::Choice { .. });
                 !control.disabled && !is_passed
             })
             .map(|control| control.key)

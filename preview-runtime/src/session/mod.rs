@@ -7,17 +7,20 @@ mod hit;
 mod input;
 
 use crate::{
-    PaintError, Painter,
-    layout::Layout,
-    scene::{Interaction, Kept, Key, Limits, Scene, Tree, build_again},
+    PagePainter, PaintError,
+    layout::PageLayout,
+    scene::{
+        BuildCache, BuildLimits, ElementKey, ElementTree, PreviewInteraction, PreviewScene, build_again,
+    },
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use components::{Library, visible};
-use frame_memory::{FrameWriter, MemoryError};
+use components::{ComponentLibrary, visible};
+use frame_memory::{FrameMemoryError, FrameMemoryWriter};
 use shared_protocol::{
-    preview::{
-        FromPreview, InstanceBox, MAX_EVENTS, MAX_INSTANCES, MAX_MISSING_CHARS, MAX_PROBLEMS_TOLD, MAX_TOLD,
-        Mode, OverrideStatus, PreviewProblem, ToPreview,
+    preview_wire::{
+        FromPreview, InstanceBox, MAX_INPUT_EVENTS, MAX_MISSING_CHARS, MAX_PREVIEW_TEXT_CHARS,
+        MAX_REPORTED_PROBLEMS, MAX_SCREEN_INSTANCES, PreviewMode, PreviewProblem, SceneOverrideStatus,
+        ToPreview,
     },
     v0::PreviewLogLevel,
 };
@@ -26,7 +29,7 @@ use system_fonts::LoadedFont;
 
 /// The reason why the preview ends. Main reads it from standard error.
 #[derive(Debug, thiserror::Error)]
-pub enum SessionError {
+pub enum PreviewRuntimeError {
     #[error("a screen message has no memory descriptor")]
     NoMemory,
     #[error("a font message has no file descriptor")]
@@ -34,7 +37,7 @@ pub enum SessionError {
     #[error("a screen message has an invalid size")]
     Screen,
     #[error(transparent)]
-    Memory(#[from] MemoryError),
+    Memory(#[from] FrameMemoryError),
     #[error(transparent)]
     Paint(#[from] PaintError),
     #[error("a message exceeds the limit of instances, overrides or events")]
@@ -43,62 +46,62 @@ pub enum SessionError {
 
 /// The elements and layout on the screen.
 #[derive(Default)]
-struct Shown {
-    tree: Arc<Tree>,
-    layout: Arc<Layout>,
+struct ShownFrame {
+    tree: Arc<ElementTree>,
+    layout: Arc<PageLayout>,
 }
 
-pub struct Session {
-    library: Library,
-    scene: Scene,
-    interaction: Interaction,
+pub struct PreviewRuntimeSession {
+    library: ComponentLibrary,
+    scene: PreviewScene,
+    interaction: PreviewInteraction,
     /// The select whose list was open at the last press.
-    closed: Option<Key>,
-    kept: Kept,
-    limits: Limits,
-    mode: Mode,
+    closed: Option<ElementKey>,
+    kept: BuildCache,
+    limits: BuildLimits,
+    mode: PreviewMode,
     revision: u64,
-    painter: Option<Painter>,
-    writer: Option<FrameWriter>,
+    painter: Option<PagePainter>,
+    writer: Option<FrameMemoryWriter>,
     generation: u32,
-    shown: Shown,
+    shown: ShownFrame,
     /// The last reported state, which avoids duplicate reports.
-    told: Told,
+    told: ReportedState,
     library_changed: bool,
     dirty: bool,
     out: Vec<FromPreview>,
 }
 
 #[derive(Default)]
-struct Told {
+struct ReportedState {
     instances: Option<Vec<InstanceBox>>,
     problems: Vec<PreviewProblem>,
-    statuses: Option<(u64, Vec<OverrideStatus>)>,
+    statuses: Option<(u64, Vec<SceneOverrideStatus>)>,
     hovered: Option<String>,
 }
 
-impl Default for Session {
+impl Default for PreviewRuntimeSession {
     fn default() -> Self {
-        Self::new(Limits::default())
+        Self::new(BuildLimits::default())
     }
 }
 
-impl Session {
-    pub fn new(limits: Limits) -> Self {
+impl PreviewRuntimeSession {
+    pub fn new(limits: BuildLimits) -> Self {
         Self {
-            library: Library::default(),
-            scene: Scene::default(),
-            interaction: Interaction::default(),
+            library: ComponentLibrary::default(),
+            scene: PreviewScene::default(),
+            interaction: PreviewInteraction::default(),
             closed: None,
-            kept: Kept::default(),
+            kept: BuildCache::default(),
             limits,
-            mode: Mode::default(),
+            mode: PreviewMode::default(),
             revision: 0,
             painter: None,
             writer: None,
             generation: 0,
-            shown: Shown::default(),
-            told: Told::default(),
+            shown: ShownFrame::default(),
+            told: ReportedState::default(),
             library_changed: false,
             dirty: false,
             out: Vec::new(),
@@ -106,25 +109,32 @@ impl Session {
     }
 
     /// Handles one message and its file descriptor.
-    pub fn take(&mut self, message: ToPreview, descriptor: Option<OwnedFd>) -> Result<(), SessionError> {
+    pub fn take(
+        &mut self,
+        message: ToPreview,
+        descriptor: Option<OwnedFd>,
+    ) -> Result<(), PreviewRuntimeError> {
         match message {
             ToPreview::Welcome { .. } => {}
             ToPreview::Screen { generation, screen } => {
                 if !screen.is_valid() {
-                    return Err(SessionError::Screen);
+                    return Err(PreviewRuntimeError::Screen);
                 }
                 let [width, height] = screen.pixels();
-                self.writer =
-                    Some(FrameWriter::new(descriptor.ok_or(SessionError::NoMemory)?, width, height)?);
+                self.writer = Some(FrameMemoryWriter::new(
+                    descriptor.ok_or(PreviewRuntimeError::NoMemory)?,
+                    width,
+                    height,
+                )?);
                 self.generation = generation;
                 match &mut self.painter {
                     Some(painter) => painter.set_screen(screen)?,
-                    None => self.painter = Some(Painter::new(screen)?),
+                    None => self.painter = Some(PagePainter::new(screen)?),
                 }
                 self.dirty = true;
             }
             ToPreview::Component { file, text } => {
-                self.library.put(&file, &text);
+                self.library.insert(&file, &text);
                 self.library_changed = true;
             }
             ToPreview::ComponentRemoved { file } => {
@@ -133,17 +143,17 @@ impl Session {
             }
             ToPreview::Image { path, png } => self.picture(&path, &png)?,
             ToPreview::Font { name, index } => {
-                let file = descriptor.ok_or(SessionError::NoFont)?;
+                let file = descriptor.ok_or(PreviewRuntimeError::NoFont)?;
                 self.font(name, file.into(), index);
             }
             ToPreview::Scene { revision, target, instances, overrides } => {
-                if instances.len() > MAX_INSTANCES || overrides.len() > MAX_INSTANCES {
-                    return Err(SessionError::TooMany);
+                if instances.len() > MAX_SCREEN_INSTANCES || overrides.len() > MAX_SCREEN_INSTANCES {
+                    return Err(PreviewRuntimeError::TooMany);
                 }
                 if self.scene.target != target {
-                    self.interaction = Interaction::default();
+                    self.interaction = PreviewInteraction::default();
                 }
-                self.scene = Scene { target, instances, overrides };
+                self.scene = PreviewScene { target, instances, overrides };
                 self.changed(revision);
             }
             ToPreview::Props { revision, instance, props } => {
@@ -153,23 +163,23 @@ impl Session {
                 self.changed(revision);
             }
             ToPreview::Overrides { revision, overrides } => {
-                if overrides.len() > MAX_INSTANCES {
-                    return Err(SessionError::TooMany);
+                if overrides.len() > MAX_SCREEN_INSTANCES {
+                    return Err(PreviewRuntimeError::TooMany);
                 }
                 self.scene.overrides = overrides;
                 self.changed(revision);
             }
             ToPreview::Mode { mode } => {
                 self.mode = mode;
-                self.interaction = Interaction {
+                self.interaction = PreviewInteraction {
                     typed: std::mem::take(&mut self.interaction.typed),
-                    ..Interaction::default()
+                    ..PreviewInteraction::default()
                 };
                 self.dirty = true;
             }
             ToPreview::Input { events } => {
-                if events.len() > MAX_EVENTS {
-                    return Err(SessionError::TooMany);
+                if events.len() > MAX_INPUT_EVENTS {
+                    return Err(PreviewRuntimeError::TooMany);
                 }
                 for event in events {
                     self.input(event);
@@ -177,7 +187,7 @@ impl Session {
             }
             ToPreview::Ping { number } => self.out.push(FromPreview::Pong { number }),
             ToPreview::Reset => {
-                self.interaction = Interaction::default();
+                self.interaction = PreviewInteraction::default();
                 self.dirty = true;
             }
         }
@@ -189,7 +199,7 @@ impl Session {
         self.dirty = true;
     }
 
-    fn picture(&mut self, path: &str, png: &str) -> Result<(), SessionError> {
+    fn picture(&mut self, path: &str, png: &str) -> Result<(), PreviewRuntimeError> {
         let Some(painter) = &mut self.painter else {
             self.log(
                 PreviewLogLevel::Warn,
@@ -223,13 +233,13 @@ impl Session {
     }
 
     fn log(&mut self, level: PreviewLogLevel, message: String) {
-        self.out.push(FromPreview::Log { level, message: visible(&message, MAX_TOLD) });
+        self.out.push(FromPreview::Log { level, message: visible(&message, MAX_PREVIEW_TEXT_CHARS) });
     }
 
     /// Paints a frame if something changed. Called when no message is queued, so that several changes produce one frame.
-    pub fn settle(&mut self) -> Result<(), SessionError> {
+    pub fn settle(&mut self) -> Result<(), PreviewRuntimeError> {
         if self.library_changed {
-            self.library.settle();
+            self.library.rebuild_index();
             self.kept.clear();
             self.library_changed = false;
             self.dirty = true;
@@ -254,13 +264,13 @@ impl Session {
             let (generation, revision) = (self.generation, self.revision);
             self.out.push(FromPreview::Frame { generation, sequence, revision, micros });
         }
-        self.shown = Shown { tree, layout: painted.layout };
+        self.shown = ShownFrame { tree, layout: painted.layout };
         self.tell(problems, statuses);
         Ok(())
     }
 
     /// Reports the changes since the last frame.
-    fn tell(&mut self, problems: Vec<PreviewProblem>, statuses: Vec<OverrideStatus>) {
+    fn tell(&mut self, problems: Vec<PreviewProblem>, statuses: Vec<SceneOverrideStatus>) {
         let revision = self.revision;
         let instances = hit::boxes(&self.shown.tree, &self.shown.layout);
         if self.told.instances.as_ref() != Some(&instances) {
@@ -281,7 +291,7 @@ impl Session {
             message: visible(&format!("{}; expected {}", problem.message, problem.expected), 1_000),
             instance: None,
         });
-        let all: Vec<PreviewProblem> = of_files.chain(problems).take(MAX_PROBLEMS_TOLD).collect();
+        let all: Vec<PreviewProblem> = of_files.chain(problems).take(MAX_REPORTED_PROBLEMS).collect();
         if self.told.problems != all {
             self.told.problems.clone_from(&all);
             self.out.push(FromPreview::Problems { problems: all });
@@ -294,7 +304,7 @@ impl Session {
     }
 
     /// The painter with the latest frame, for tests and images.
-    pub fn painter(&self) -> Option<&Painter> {
+    pub fn painter(&self) -> Option<&PagePainter> {
         self.painter.as_ref()
     }
 }

@@ -2,45 +2,45 @@
 //! decides which proposals match.
 
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
     wording::{ago, counted, line, now},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{RichText, TextEdit, Ui};
 use shared_protocol::{
     BoardId,
     proposal::Risk,
-    review::{Area, Grant, ReviewRequest, Scope, StandingApproval},
+    review::{ApprovalArea, ApprovalGrant, ApprovalScope, ReviewRequest, StandingApproval},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-const HOUR: u64 = 3_600_000;
+const HOUR_MILLIS: u64 = 3_600_000;
 
 /// The choices for the duration of an approval.
-const TERMS: [(&str, Option<u64>); 4] = [
-    ("1 hour", Some(HOUR)),
-    ("1 day", Some(24 * HOUR)),
-    ("7 days", Some(168 * HOUR)),
+const APPROVAL_TERMS: [(&str, Option<u64>); 4] = [
+    ("1 hour", Some(HOUR_MILLIS)),
+    ("1 day", Some(24 * HOUR_MILLIS)),
+    ("7 days", Some(168 * HOUR_MILLIS)),
     ("Until revoked", None),
 ];
 
 #[derive(Debug, Default)]
-pub(crate) struct Approvals {
-    form: Option<Form>,
+pub(crate) struct ApprovalsSection {
+    form: Option<ApprovalForm>,
 }
 
 /// The draft of an approval.
 #[derive(Debug, Default)]
-struct Form {
+struct ApprovalForm {
     client: String,
-    areas: BTreeMap<Area, Risk>,
+    areas: BTreeMap<ApprovalArea, Risk>,
     boards: BTreeSet<BoardId>,
     term: usize,
 }
 
-impl Approvals {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+impl ApprovalsSection {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let theme = view.theme;
         ui.add_space(6.0);
         ui.label("Standing approvals");
@@ -59,7 +59,7 @@ impl Approvals {
         match &mut self.form {
             None => {
                 if ui.button("Grant…").accessible_name("Grant a standing approval…").clicked() {
-                    self.form = Some(Form { term: 1, ..Form::default() });
+                    self.form = Some(ApprovalForm { term: 1, ..ApprovalForm::default() });
                 }
             }
             Some(form) => {
@@ -68,7 +68,7 @@ impl Approvals {
                 ui.horizontal(|ui| {
                     let grant = ui.add_enabled(!form.areas.is_empty(), egui::Button::new("Grant"));
                     if grant.on_disabled_hover_text("Select at least one area").clicked() {
-                        actions.push(Action::Review(ReviewRequest::Grant(form.grant())));
+                        actions.push(WindowAction::Review(ReviewRequest::Grant(form.grant())));
                         done = true;
                     }
                     done |= ui.button("Cancel").clicked();
@@ -81,7 +81,12 @@ impl Approvals {
     }
 }
 
-fn approval_ui(ui: &mut Ui, view: &View<'_>, approval: &StandingApproval, actions: &mut Vec<Action>) {
+fn approval_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    approval: &StandingApproval,
+    actions: &mut Vec<WindowAction>,
+) {
     let StandingApproval { id, grant, by, granted, for_this_run, used } = approval;
     let who = grant.client.as_deref().map_or_else(|| "Any client".to_owned(), line);
     ui.push_id(id, |ui| {
@@ -89,7 +94,7 @@ fn approval_ui(ui: &mut Ui, view: &View<'_>, approval: &StandingApproval, action
             ui.label(format!("{who} · {}", grant.scope));
             let name = format!("Revoke the approval of {who}");
             if ui.small_button("Revoke").accessible_name(name).clicked() {
-                actions.push(Action::Review(ReviewRequest::Revoke(*id)));
+                actions.push(WindowAction::Review(ReviewRequest::Revoke(*id)));
             }
         });
         let boards: Vec<String> = grant.boards.iter().map(|board| board_title(view, *board)).collect();
@@ -109,18 +114,18 @@ fn approval_ui(ui: &mut Ui, view: &View<'_>, approval: &StandingApproval, action
     });
 }
 
-fn board_title(view: &View<'_>, board: BoardId) -> String {
+fn board_title(view: &FrameView<'_>, board: BoardId) -> String {
     view.snapshot.board(board).map_or_else(|| board.to_string(), |board| board.title.clone())
 }
 
-impl Form {
-    fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+impl ApprovalForm {
+    fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let theme = view.theme;
         ui.add_space(4.0);
         let edit = TextEdit::singleline(&mut self.client).hint_text("Any client").desired_width(240.0);
         focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Client");
         muted_ui(ui, theme, "The name that the client reports. It is not verified.");
-        for area in Area::ALL {
+        for area in ApprovalArea::ALL {
             self.area_ui(ui, theme, area);
         }
         muted_ui(ui, theme, "Terraform apply and destroy always need your decision.");
@@ -139,18 +144,18 @@ impl Form {
         });
         muted_ui(ui, theme, "Covers all boards when none is selected.");
         ui.horizontal_wrapped(|ui| {
-            for (place, (word, _)) in TERMS.iter().enumerate() {
+            for (place, (word, _)) in APPROVAL_TERMS.iter().enumerate() {
                 ui.selectable_value(&mut self.term, place, *word);
             }
         });
     }
 
-    fn area_ui(&mut self, ui: &mut Ui, theme: &Theme, area: Area) {
+    fn area_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, area: ApprovalArea) {
         let (title, word) = match area {
-            Area::Diagram => ("Diagrams", "diagrams"),
-            Area::Bundles => ("Spec bundles", "spec bundles"),
-            Area::Interface => ("Interfaces and overrides", "interfaces"),
-            Area::TerraformPlan => ("Terraform plans", "Terraform plans"),
+            ApprovalArea::Diagram => ("Diagrams", "diagrams"),
+            ApprovalArea::Bundles => ("Spec bundles", "spec bundles"),
+            ApprovalArea::Interface => ("Interfaces and overrides", "interfaces"),
+            ApprovalArea::TerraformPlan => ("Terraform plans", "Terraform plans"),
         };
         ui.horizontal(|ui| {
             let mut on = self.areas.contains_key(&area);
@@ -161,7 +166,7 @@ impl Form {
                     self.areas.remove(&area)
                 };
             }
-            if let Some(most) = self.areas.get_mut(&area).filter(|_| area != Area::TerraformPlan) {
+            if let Some(most) = self.areas.get_mut(&area).filter(|_| area != ApprovalArea::TerraformPlan) {
                 let mut grave = *most == Risk::Destructive;
                 let text = RichText::new("include removals").small().color(theme.danger);
                 let tick = ui.checkbox(&mut grave, text);
@@ -173,10 +178,10 @@ impl Form {
         });
     }
 
-    fn grant(&self) -> Grant {
+    fn grant(&self) -> ApprovalGrant {
         let client = Some(self.client.trim().to_owned()).filter(|client| !client.is_empty());
-        let expires = TERMS.get(self.term).and_then(|(_, term)| *term).map(|term| now() + term);
+        let expires = APPROVAL_TERMS.get(self.term).and_then(|(_, term)| *term).map(|term| now() + term);
         let boards = self.boards.iter().copied().collect();
-        Grant { client, scope: Scope(self.areas.clone()), boards, expires }
+        ApprovalGrant { client, scope: ApprovalScope(self.areas.clone()), boards, expires }
     }
 }

@@ -1,16 +1,16 @@
 //! The setup guide for agents, with the same text as the documentation.
 
 use crate::{markdown::markdown_ui, widgets::modal_frame};
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Context, Id};
 
 /// The supported clients, in one line.
-pub(crate) const CLIENTS: &str = "Claude, VS Code, Cursor, or any other MCP client.";
+pub(crate) const SUPPORTED_CLIENTS: &str = "Claude, VS Code, Cursor, or any other MCP client.";
 
-const TEXT: &str = include_str!("../../../docs/guide/agents.md");
+const GUIDE_TEXT: &str = include_str!("../../../docs/guide/agents.md");
 
 /// Returns `false` when the guide closes.
-pub(crate) fn setup_guide_ui(context: &Context, theme: &Theme) -> bool {
+pub(crate) fn setup_guide_ui(context: &Context, theme: &WorkbenchTheme) -> bool {
     let page = egui::Modal::new(Id::unique("setup guide")).frame(modal_frame(context));
     let response = page.show(context, |ui| {
         let room = context.content_rect();
@@ -18,7 +18,7 @@ pub(crate) fn setup_guide_ui(context: &Context, theme: &Theme) -> bool {
         egui::ScrollArea::vertical()
             .max_height((room.height() - 140.0).max(120.0))
             .auto_shrink([false, true])
-            .show(ui, |ui| markdown_ui(ui, theme, TEXT));
+            .show(ui, |ui| markdown_ui(ui, theme, GUIDE_TEXT));
         ui.add_space(8.0);
         !ui.button("Close").clicked()
     });

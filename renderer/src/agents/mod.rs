@@ -6,23 +6,23 @@ pub(crate) mod guide;
 pub(crate) mod pill;
 pub(crate) mod settings;
 
-use crate::view::Action;
+use crate::view::WindowAction;
 use egui::Ui;
 use shared_protocol::{
     mcp::{McpMode, McpRequest, McpView},
-    messages::Request,
+    messages::WorkbenchRequest,
 };
 
 /// Clients whose configuration can be copied: the id for main and the display name.
-const CLIENTS: [(&str, &str); 4] = [
+const CONFIGURABLE_CLIENTS: [(&str, &str); 4] = [
     ("claude-desktop", "Claude Desktop"),
     ("claude-code", "Claude Code"),
     ("vscode", "VS Code"),
     ("cursor", "Cursor"),
 ];
 
-pub(crate) fn ask(actions: &mut Vec<Action>, request: McpRequest) {
-    actions.push(Action::Ask(Request::Mcp(request)));
+pub(crate) fn ask(actions: &mut Vec<WindowAction>, request: McpRequest) {
+    actions.push(WindowAction::Ask(WorkbenchRequest::Mcp(request)));
 }
 
 /// The name and description of a mode.
@@ -36,7 +36,7 @@ fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
     }
 }
 
-fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<Action>) {
+fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<WindowAction>) {
     ui.horizontal_wrapped(|ui| {
         for mode in McpMode::ALL {
             let (word, text) = mode_words(mode);
@@ -48,9 +48,9 @@ fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<Action>) {
     });
 }
 
-fn copy_configuration_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+fn copy_configuration_ui(ui: &mut Ui, actions: &mut Vec<WindowAction>) {
     ui.horizontal_wrapped(|ui| {
-        for (client, name) in CLIENTS {
+        for (client, name) in CONFIGURABLE_CLIENTS {
             let button = ui.button(name).accessible_name(format!("Copy configuration for {name}"));
             if button.on_hover_text(format!("Copies the MCP configuration for {name}")).clicked() {
                 ask(actions, McpRequest::ClientConfig { client: client.to_owned() });

@@ -3,16 +3,16 @@
 use super::{ask, copy_configuration_ui, mode_ui, mode_words};
 use crate::{
     commands::CommandId,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::muted_ui,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Button, Color32, Popup, PopupCloseBehavior, Response, RichText, Stroke, Ui, vec2};
 use shared_protocol::mcp::{McpMode, McpRequest, McpView};
 
 const WIDTH: f32 = 320.0;
 
-pub(crate) fn pill_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(crate) fn pill_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     let (text, hint) = words(view.mcp);
     let button = Button::new(RichText::new(format!("     {text}")).small()).frame_when_inactive(false);
     let response = ui.add(button).accessible_name(text).on_hover_text(hint);
@@ -35,7 +35,7 @@ fn words(mcp: &McpView) -> (String, String) {
 
 /// Paints a filled disc when the server listens, a ring when it is off, and a disc with a bar on error. The shape differs
 /// so that colour alone never carries the state.
-fn mark(ui: &Ui, theme: &Theme, mcp: &McpView, response: &Response) {
+fn mark(ui: &Ui, theme: &WorkbenchTheme, mcp: &McpView, response: &Response) {
     let centre = response.rect.left_center() + vec2(11.0, 0.0);
     match (mcp.mode, &mcp.error) {
         (McpMode::Off, _) => {
@@ -50,7 +50,7 @@ fn mark(ui: &Ui, theme: &Theme, mcp: &McpView, response: &Response) {
     }
 }
 
-fn popover_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+fn popover_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     let (theme, mcp) = (view.theme, view.mcp);
     ui.set_width(WIDTH);
     ui.label(RichText::new("Agents").strong());
@@ -70,15 +70,15 @@ fn popover_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
     ui.add_space(8.0);
     ui.horizontal_wrapped(|ui| {
         if ui.button("Setup guide").clicked() {
-            actions.push(Action::Do(CommandId::SetupGuide));
+            actions.push(WindowAction::Do(CommandId::SetupGuide));
         }
         if ui.button("Settings…").clicked() {
-            actions.push(Action::Do(CommandId::Settings));
+            actions.push(WindowAction::Do(CommandId::Settings));
         }
     });
 }
 
-fn address_ui(ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Action>) {
+fn address_ui(ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &mut Vec<WindowAction>) {
     match &mcp.url {
         Some(url) => {
             ui.add(egui::Label::new(RichText::new(url).monospace()).truncate());
@@ -107,6 +107,6 @@ fn address_ui(ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Actio
 }
 
 /// The colour of a client's activity mark, shared with the agents panel.
-pub(crate) fn activity_colour(theme: &Theme, is_active: bool) -> Color32 {
+pub(crate) fn activity_colour(theme: &WorkbenchTheme, is_active: bool) -> Color32 {
     if is_active { theme.success } else { theme.text_subtle }
 }

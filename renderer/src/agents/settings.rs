@@ -2,24 +2,30 @@
 //! requests.
 
 use super::{ask, mode_ui, mode_words};
-use crate::{view::Action, widgets::muted_ui};
-use canvas::theme::Theme;
+use crate::{view::WindowAction, widgets::muted_ui};
+use canvas::theme::WorkbenchTheme;
 use egui::{RichText, Ui};
 use shared_protocol::mcp::{McpRequest, McpView};
 
-const PORTS: std::ops::RangeInclusive<u16> = 1024..=65535;
+const ALLOWED_PORTS: std::ops::RangeInclusive<u16> = 1024..=65535;
 
 /// Unsent input.
 #[derive(Debug, Default)]
-pub(crate) struct McpSettings {
+pub(crate) struct McpSettingsSection {
     port: Option<u16>,
 }
 
 /// Search keywords of the section.
-pub(crate) const WORDS: &str = "agents mcp server port token observe guarded off connection health";
+pub(crate) const SEARCH_KEYWORDS: &str = "agents mcp server port token observe guarded off connection health";
 
-impl McpSettings {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Action>) {
+impl McpSettingsSection {
+    pub(crate) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        theme: &WorkbenchTheme,
+        mcp: &McpView,
+        actions: &mut Vec<WindowAction>,
+    ) {
         ui.label("MCP server");
         muted_ui(ui, theme, mode_words(mcp.mode).1);
         mode_ui(ui, mcp, actions);
@@ -45,11 +51,17 @@ impl McpSettings {
         }
     }
 
-    fn port_ui(&mut self, ui: &mut Ui, theme: &Theme, mcp: &McpView, actions: &mut Vec<Action>) {
+    fn port_ui(
+        &mut self,
+        ui: &mut Ui,
+        theme: &WorkbenchTheme,
+        mcp: &McpView,
+        actions: &mut Vec<WindowAction>,
+    ) {
         ui.label("Port");
         ui.horizontal_wrapped(|ui| {
             let mut port = self.port.unwrap_or(mcp.configured_port);
-            let field = ui.add(egui::DragValue::new(&mut port).range(PORTS)).accessible_name("Port");
+            let field = ui.add(egui::DragValue::new(&mut port).range(ALLOWED_PORTS)).accessible_name("Port");
             if field.changed() {
                 self.port = Some(port);
             }

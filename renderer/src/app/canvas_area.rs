@@ -5,18 +5,18 @@ use crate::{
     context_menu::ContextMenu,
     features::review::{ProposalLook, ProposalReveal, ReviewMessage},
     first_board::first_board_ui,
-    panels::palette::Dragged,
-    placing::{container_at, parent_for},
+    node_placement::{container_at, parent_for},
+    panels::palette::DraggedType,
     quick_add::QuickAdd,
-    remembered::PointerStyle,
-    view::{Action, View},
+    saved_state::PointerStyle,
+    view::{FrameView, WindowAction},
     widgets::{body_font, paint_type_mark, small_font},
 };
-use canvas::{Canvas, CanvasEvent, Layer, Scene, Standings};
+use canvas::{BoardDeployStatus, BoardScene, Canvas, CanvasEvent, ProposalLayer};
 use egui::{CornerRadius, DragAndDrop, Id, LayerId, Order, Rect, Stroke, StrokeKind, Ui, Vec2, vec2};
 use shared_protocol::{
-    ElementId, NodeId, Point, TypeDef,
-    messages::{Area, Viewport},
+    BoardPoint, ElementId, NodeId, TypeDef,
+    messages::{BoardViewport, ViewRect},
 };
 
 const FIT_PADDING: f32 = 48.0;
@@ -26,9 +26,9 @@ impl Workbench {
         let (counts, reveal) = (self.counted(), std::mem::take(&mut self.session.reveal));
         let reveal_proposal = std::mem::take(&mut self.review.reveal);
         let layer = match self.review.look() {
-            ProposalLook::SideBySide => Layer::Before,
-            ProposalLook::Edit => Layer::After,
-            ProposalLook::Overlay | ProposalLook::List => Layer::Over,
+            ProposalLook::SideBySide => ProposalLayer::Before,
+            ProposalLook::Edit => ProposalLayer::After,
+            ProposalLook::Overlay | ProposalLook::List => ProposalLayer::Over,
         };
         let proposal = self.session.board.and_then(|board| self.shown_proposal(board, layer));
         let viewport = self.session.board.and_then(|board| self.canvases.get(&board)).map(Canvas::viewport);
@@ -37,14 +37,14 @@ impl Workbench {
             return queue.actions(|actions| first_board_ui(ui, &view, actions));
         };
         let rect = ui.max_rect();
-        let area = Area { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
+        let area = ViewRect { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
         let moved = self.canvas_area.replace(area) != Some(area);
         let canvas = match self.session.review.edited() {
             Some(edited) => self.review.canvas(board, edited),
             None => self.canvases.entry(board).or_insert_with(|| {
                 let mut canvas = Canvas::new();
                 canvas.document_changed(view.snapshot, board, None);
-                canvas.set_standings(view.deployed().and_then(Standings::of));
+                canvas.set_standings(view.deployed().and_then(BoardDeployStatus::from_board));
                 canvas
             }),
         };
@@ -61,7 +61,7 @@ impl Workbench {
         canvas.set_proposal(proposal);
         canvas
             .set_shown_page(view.looked_at.filter(|_| view.is_previewing).and_then(|session| session.route));
-        let scene = Scene {
+        let scene = BoardScene {
             snapshot: view.snapshot,
             board,
             selection: view.selection,
@@ -109,8 +109,8 @@ impl Workbench {
     fn hear_canvas(&mut self, ui: &Ui, events: Vec<CanvasEvent>, queue: &mut CommandQueue) {
         for event in events {
             match event {
-                CanvasEvent::Select(selection) => queue.act(Action::Select(selection)),
-                CanvasEvent::Run(command) => queue.act(Action::Run(command)),
+                CanvasEvent::Select(selection) => queue.act(WindowAction::Select(selection)),
+                CanvasEvent::Run(command) => queue.act(WindowAction::Run(command)),
                 CanvasEvent::ViewportChanged => self.presence_changed(ui.ctx()),
                 CanvasEvent::QuickAdd { at, from } => {
                     let screen = ui.pointer_latest_pos().unwrap_or(ui.max_rect().center());
@@ -120,7 +120,7 @@ impl Workbench {
                     let on_element = element.is_some_and(|element| !matches!(element, ElementId::Board(_)));
                     self.overlays.context_menu = Some(ContextMenu::new(at, on_element));
                 }
-                CanvasEvent::Refused(refusal) => queue.act(Action::Refuse(refusal)),
+                CanvasEvent::Refused(refusal) => queue.act(WindowAction::Refuse(refusal)),
                 CanvasEvent::Open(node) => queue.act(self.open_node(node)),
                 CanvasEvent::Proposed(subject) => {
                     queue.send(ReviewMessage::Focus(subject));
@@ -136,7 +136,12 @@ const READABLE: f32 = 0.4;
 const NEAR: f32 = 0.7;
 
 /// The viewport that shows these nodes, or `None` when they are in view.
-fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Option<Viewport> {
+fn revealing(
+    view: &FrameView<'_>,
+    now: BoardViewport,
+    size: Vec2,
+    nodes: &[NodeId],
+) -> Option<BoardViewport> {
     let all = nodes.iter().filter_map(|id| view.snapshot.absolute(*id)).reduce(|a, b| a.union(b))?;
     let (half_w, half_h) = (size.x / now.zoom / 2.0, size.y / now.zoom / 2.0);
     let inside = all.x as f32 >= now.x - half_w
@@ -146,19 +151,25 @@ fn revealing(view: &View<'_>, now: Viewport, size: Vec2, nodes: &[NodeId]) -> Op
     // Zooms in when names are not readable, and keeps a readable zoom.
     let zoom = if now.zoom < READABLE { NEAR } else { now.zoom };
     let middle = (all.x as f32 + all.w as f32 / 2.0, all.y as f32 + all.h as f32 / 2.0);
-    (!inside || zoom > now.zoom).then_some(Viewport { x: middle.0, y: middle.1, zoom })
+    (!inside || zoom > now.zoom).then_some(BoardViewport { x: middle.0, y: middle.1, zoom })
 }
 
 /// A ghost at the pointer for a node dragged from the palette. It shows whether the node may be dropped here.
-fn drop_ui(ui: &Ui, view: &View<'_>, viewport: Viewport, rect: Rect, actions: &mut Vec<Action>) {
-    let Some(dragged) = DragAndDrop::payload::<Dragged>(ui.ctx()) else { return };
+fn drop_ui(
+    ui: &Ui,
+    view: &FrameView<'_>,
+    viewport: BoardViewport,
+    rect: Rect,
+    actions: &mut Vec<WindowAction>,
+) {
+    let Some(dragged) = DragAndDrop::payload::<DraggedType>(ui.ctx()) else { return };
     let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0))
     else {
         return;
     };
     // The canvas is not hovered during a drag.
     let from_middle = (pointer - rect.center()) / viewport.zoom;
-    let point = Point {
+    let point = BoardPoint {
         x: (viewport.x + from_middle.x).round() as i32,
         y: (viewport.y + from_middle.y).round() as i32,
     };
@@ -177,12 +188,12 @@ fn drop_ui(ui: &Ui, view: &View<'_>, viewport: Viewport, rect: Rect, actions: &m
     {
         DragAndDrop::clear_payload(ui.ctx());
         if !view.is_held() {
-            actions.push(Action::AddAt { type_id: dragged.0.clone(), at });
+            actions.push(WindowAction::AddAt { type_id: dragged.0.clone(), at });
         }
     }
 }
 
-fn ghost_ui(ui: &Ui, view: &View<'_>, pointer: egui::Pos2, def: &TypeDef, refusal: Option<&str>) {
+fn ghost_ui(ui: &Ui, view: &FrameView<'_>, pointer: egui::Pos2, def: &TypeDef, refusal: Option<&str>) {
     let theme = view.theme;
     let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, Id::unique("dragged type")));
     let title = painter.layout_no_wrap(def.title.clone(), body_font(ui), theme.text);

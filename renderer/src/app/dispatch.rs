@@ -1,7 +1,7 @@
 //! Carries commands of features to where they are performed: messages to their feature, requests to main, actions to the
 //! window.
 
-use super::{Pending, Workbench, view_of};
+use super::{PendingRequest, Workbench, view_of};
 use crate::{
     features::{
         inspector::{InspectorMessage, InspectorPending},
@@ -10,7 +10,7 @@ use crate::{
     },
     frame::{CommandSender, Feature, FeatureCommand, FeatureContext, MainRequest},
     terraform_answers::TerraformPending,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
 };
 use egui::Context;
 
@@ -23,8 +23,8 @@ pub(super) enum FeatureMessage {
 
 pub(super) enum WindowCommand {
     Message(FeatureMessage),
-    Request { request: MainRequest, pending: Pending },
-    Action(Action),
+    Request { request: MainRequest, pending: PendingRequest },
+    Action(WindowAction),
 }
 
 macro_rules! routes {
@@ -35,7 +35,7 @@ macro_rules! routes {
             }
         }
 
-        impl From<$pending> for Pending {
+        impl From<$pending> for PendingRequest {
             fn from(pending: $pending) -> Self {
                 Self::$feature(pending)
             }
@@ -54,7 +54,7 @@ routes! {
 pub(super) struct CommandQueue(Vec<WindowCommand>);
 
 impl CommandQueue {
-    pub(super) fn act(&mut self, action: Action) {
+    pub(super) fn act(&mut self, action: WindowAction) {
         self.0.push(WindowCommand::Action(action));
     }
 
@@ -63,7 +63,7 @@ impl CommandQueue {
     }
 
     /// Runs code of a feature that still pushes actions onto a list.
-    pub(super) fn actions<R>(&mut self, run: impl FnOnce(&mut Vec<Action>) -> R) -> R {
+    pub(super) fn actions<R>(&mut self, run: impl FnOnce(&mut Vec<WindowAction>) -> R) -> R {
         let mut actions = Vec::new();
         let result = run(&mut actions);
         self.0.extend(actions.into_iter().map(WindowCommand::Action));
@@ -73,19 +73,19 @@ impl CommandQueue {
     /// Runs code of a feature with a context of its own.
     pub(super) fn feature<F, R>(
         &mut self,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         egui: &Context,
         run: impl FnOnce(&FeatureContext<'_, F>) -> R,
     ) -> R
     where
-        F: Feature<Message: Into<FeatureMessage>, Pending: Into<Pending>>,
+        F: Feature<Message: Into<FeatureMessage>, Pending: Into<PendingRequest>>,
     {
         self.sender(|commands| run(&FeatureContext { view, egui, commands }))
     }
 
     pub(super) fn sender<F, R>(&mut self, run: impl FnOnce(&CommandSender<F>) -> R) -> R
     where
-        F: Feature<Message: Into<FeatureMessage>, Pending: Into<Pending>>,
+        F: Feature<Message: Into<FeatureMessage>, Pending: Into<PendingRequest>>,
     {
         let sender = CommandSender::default();
         let result = run(&sender);

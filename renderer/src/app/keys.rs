@@ -2,9 +2,9 @@
 
 use super::{Workbench, dispatch::CommandQueue};
 use crate::{
-    commands::{CommandId, Facts, TABLE, pressed},
+    commands::{COMMANDS, CommandFacts, CommandId, pressed},
     panel_id::PanelId,
-    view::Action,
+    view::WindowAction,
 };
 use egui::{Context, Event, FocusDirection};
 
@@ -17,7 +17,7 @@ impl Workbench {
     }
 
     /// Pushes the commands whose keys were pressed, and returns texts that were pasted.
-    fn pressed_keys(&self, context: &Context, actions: &mut Vec<Action>) -> Vec<String> {
+    fn pressed_keys(&self, context: &Context, actions: &mut Vec<WindowAction>) -> Vec<String> {
         // A drag in progress takes all keys.
         let dragging = context.input(|input| input.pointer.any_down());
         if self.has_popup() || dragging || egui::Popup::is_any_open(context) {
@@ -30,11 +30,11 @@ impl Workbench {
         let in_field = in_preview || context.text_edit_focused();
         // Tab and arrow keys move between widgets while one has the keyboard.
         let on_widget = context.memory(|memory| memory.focused()).is_some();
-        let facts = Facts::of(self.view().as_ref());
+        let facts = CommandFacts::of(self.view().as_ref());
         let board_in_front = self.dock.is_in_front(PanelId::Canvas);
         let mut pasted = Vec::new();
         context.input_mut(|input| {
-            for def in TABLE {
+            for def in COMMANDS {
                 let belongs_to_widget = match def.id {
                     CommandId::Undo | CommandId::Redo => typing,
                     CommandId::Nudge(..)
@@ -53,13 +53,13 @@ impl Workbench {
                 let times: usize = def.keys.iter().map(|keys| pressed(&mut input.events, *keys)).sum();
                 // Only nudges repeat; other commands run once per frame.
                 let times = if matches!(def.id, CommandId::Nudge(..)) { times } else { times.min(1) };
-                actions.extend(std::iter::repeat_n(Action::Do(def.id), times));
+                actions.extend(std::iter::repeat_n(WindowAction::Do(def.id), times));
             }
             if !in_field && board_in_front {
                 take_clipboard_events(&mut input.events, &facts, actions, &mut pasted);
             }
         });
-        if actions.iter().any(|action| matches!(action, Action::Do(CommandId::QuickAdd))) {
+        if actions.iter().any(|action| matches!(action, WindowAction::Do(CommandId::QuickAdd))) {
             // The same key would move the focus to the first widget.
             context.memory_mut(|memory| memory.move_focus(FocusDirection::None));
         }
@@ -70,18 +70,18 @@ impl Workbench {
 /// The window system turns Ctrl+C, X and V into separate events.
 fn take_clipboard_events(
     events: &mut Vec<Event>,
-    facts: &Facts<'_>,
-    actions: &mut Vec<Action>,
+    facts: &CommandFacts<'_>,
+    actions: &mut Vec<WindowAction>,
     pasted: &mut Vec<String>,
 ) {
     let enabled = |id| crate::commands::find(id).is_some_and(|def| def.is_enabled(facts));
     events.retain(|event| match event {
         Event::Copy if enabled(CommandId::Copy) => {
-            actions.push(Action::Do(CommandId::Copy));
+            actions.push(WindowAction::Do(CommandId::Copy));
             false
         }
         Event::Cut if enabled(CommandId::Cut) => {
-            actions.push(Action::Do(CommandId::Cut));
+            actions.push(WindowAction::Do(CommandId::Cut));
             false
         }
         Event::Paste(text) if enabled(CommandId::Paste) => {

@@ -4,27 +4,27 @@ use super::{Workbench, dispatch::CommandQueue, view_of};
 use crate::{
     agents::guide::setup_guide_ui,
     commands::CommandId,
-    dock::Content,
+    dock::DockContent,
     features::{review::codes_ui, terraform::cost_ui},
     frame::FeatureContext,
-    panel_id::{PanelId, Side},
+    panel_id::{PanelId, PanelSide},
     panels::{
-        Panels,
+        PanelStates,
         menu_bar::{board_tabs_ui, menu_bar_ui},
         notices::banner_ui,
         status_bar::status_bar_ui,
     },
     shortcuts_sheet::shortcuts_sheet_ui,
     tour::Tour,
-    view::Action,
+    view::WindowAction,
     widgets::empty_state_ui,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Context, Frame, Margin, Panel, Ui};
 
 const STATUS_HEIGHT: f32 = 28.0;
 
-fn frame(theme: &Theme, margin: Margin) -> Frame {
+fn frame(theme: &WorkbenchTheme, margin: Margin) -> Frame {
     Frame::new().fill(theme.surface_panel).inner_margin(margin)
 }
 
@@ -92,7 +92,7 @@ impl Workbench {
         let theme = self.theme.clone();
         // Taken out while it draws the panels, which belong to the same workbench.
         let mut dock = std::mem::take(&mut self.dock);
-        dock.show_ui(ui, &theme, &mut Docked { workbench: self, queue });
+        dock.show_ui(ui, &theme, &mut DockedPanels { workbench: self, queue });
         self.dock = dock;
     }
 
@@ -105,7 +105,7 @@ impl Workbench {
         }
     }
 
-    fn popups_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
+    fn popups_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
         let counts = self.counted();
         let view = view_of(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
@@ -163,12 +163,12 @@ impl Workbench {
 }
 
 /// The panels as content of the dock.
-struct Docked<'a> {
+struct DockedPanels<'a> {
     workbench: &'a mut Workbench,
     queue: &'a mut CommandQueue,
 }
 
-impl Content for Docked<'_> {
+impl DockContent for DockedPanels<'_> {
     fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui) {
         let Self { workbench, queue } = self;
         if panel == PanelId::Canvas {
@@ -194,18 +194,18 @@ impl Content for Docked<'_> {
     }
 
     fn title(&self, panel: PanelId) -> String {
-        Panels::title(panel, self.workbench.view().as_ref())
+        PanelStates::title(panel, self.workbench.view().as_ref())
     }
 
     fn close(&mut self, panel: PanelId) {
-        self.queue.act(Action::ClosePanel(panel));
+        self.queue.act(WindowAction::ClosePanel(panel));
     }
 
     fn fold(&mut self, panel: PanelId) {
-        self.queue.act(Action::Do(CommandId::Panel(panel)));
+        self.queue.act(WindowAction::Do(CommandId::Panel(panel)));
     }
 
-    fn move_to(&mut self, panel: PanelId, side: Side) {
-        self.queue.act(Action::MovePanel(panel, side));
+    fn move_to(&mut self, panel: PanelId, side: PanelSide) {
+        self.queue.act(WindowAction::MovePanel(panel, side));
     }
 }

@@ -1,25 +1,25 @@
 //! Messages from main, and requests and presence to main.
 
-use super::{CreatedElements, Pending, Workbench, dispatch::CommandQueue, view_of};
+use super::{CreatedElements, PendingRequest, Workbench, dispatch::CommandQueue, view_of};
 use crate::{
     commands::CommandId,
     features::review::ReviewPending,
     frame::MainRequest,
-    link::Incoming,
-    panels::notices::Tone,
-    remembered::layout_to_text,
-    replica::Received,
+    main_connection::MainConnectionEvent,
+    panels::notices::ToastTone,
+    replica::ReplicaUpdate,
+    saved_state::layout_to_text,
     tour::Tour,
-    view::{Action, nodes_of},
-    welcome::Welcome,
+    view::{WindowAction, nodes_of},
+    welcome::WelcomePage,
     wording::counted,
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
-    BoardId, Change, Code, ElementId, Refusal,
-    messages::{Answer, Doing, Presence, Request},
-    review::ReviewAnswer,
+    BoardId, Change, ElementId, Refusal, RefusalCode,
+    messages::{DesignerActivity, Presence, WorkbenchRequest, WorkbenchResponse},
+    review::ReviewResponse,
 };
 use std::collections::BTreeSet;
 
@@ -28,70 +28,72 @@ impl Workbench {
     pub fn receive(&mut self, context: &Context) {
         while let Some(incoming) = self.link.next() {
             match incoming {
-                Incoming::Message(message) => {
+                MainConnectionEvent::Message(message) => {
                     let received = self.replica.receive(message);
                     self.react(received, context);
                 }
-                Incoming::Frames { session, generation, screen, memory } => {
+                MainConnectionEvent::Frames { session, generation, screen, memory } => {
                     let adopted = self.panels.preview.screens.adopt(session, generation, screen, &memory);
                     if let Err(error) = adopted {
                         tracing::error!(%session, %error, "the frames of a preview cannot be shown");
                     }
                 }
-                Incoming::NotSent { request, why } => {
+                MainConnectionEvent::NotSent { request, why } => {
                     match request.and_then(|request| self.pending.remove(&request)) {
-                        Some(Pending::Bundle(ticket)) => {
+                        Some(PendingRequest::Bundle(ticket)) => {
                             let outcome = self.panels.specs.lost(ticket);
                             self.spec_outcome(outcome, context);
                         }
-                        Some(Pending::Upstream(ticket)) => self.panels.upstreams.lost(ticket),
+                        Some(PendingRequest::Upstream(ticket)) => self.panels.upstreams.lost(ticket),
                         _ => {}
                     }
-                    self.notices.tell(Tone::Bad, "This is too much to send at once.", vec![why]);
+                    self.notices.tell(ToastTone::Bad, "This is too much to send at once.", vec![why]);
                 }
-                Incoming::Closed { why } => self.end(why.as_deref(), context),
+                MainConnectionEvent::Closed { why } => self.end(why.as_deref(), context),
             }
         }
     }
 
-    fn react(&mut self, received: Received, context: &Context) {
+    fn react(&mut self, received: ReplicaUpdate, context: &Context) {
         match received {
-            Received::Ignored | Received::Status | Received::Bundles => {}
-            Received::Terraform => self.update_standings(),
-            Received::RunLines { run, first, lines } => self.session.terraform.lines.push(run, first, lines),
+            ReplicaUpdate::Ignored | ReplicaUpdate::Status | ReplicaUpdate::Bundles => {}
+            ReplicaUpdate::Terraform => self.update_standings(),
+            ReplicaUpdate::RunLines { run, first, lines } => {
+                self.session.terraform.lines.push(run, first, lines)
+            }
             // Outdated proposals are requested before the next frame.
-            Received::Review => {
+            ReplicaUpdate::Review => {
                 self.panels.audit.changed();
                 context.request_repaint_after(std::time::Duration::from_millis(1));
             }
-            Received::Previews => self.previews_told(context),
-            Received::PreviewFrame { session, generation } => {
+            ReplicaUpdate::Previews => self.previews_told(context),
+            ReplicaUpdate::PreviewFrame { session, generation } => {
                 self.panels.preview.screens.announced(session, generation);
             }
-            Received::PreviewInstances { session, instances } => {
+            ReplicaUpdate::PreviewInstances { session, instances } => {
                 self.panels.preview.screens.place(session, instances);
             }
-            Received::Opened(presence) => self.opened(&presence, context),
-            Received::Patched(changes) => self.patched(&changes, context),
-            Received::Registry => self.redraw_all(None),
-            Received::Answered { request, result } => self.answered(request, result, context),
-            Received::Raise => {
+            ReplicaUpdate::Opened(presence) => self.opened(&presence, context),
+            ReplicaUpdate::Patched(changes) => self.patched(&changes, context),
+            ReplicaUpdate::Registry => self.redraw_all(None),
+            ReplicaUpdate::Answered { request, result } => self.answered(request, result, context),
+            ReplicaUpdate::Raise => {
                 context.send_viewport_cmd(ViewportCommand::Minimized(false));
                 context.send_viewport_cmd(ViewportCommand::Focus);
             }
-            Received::CrashReport { headline } => self.notices.tell_with(
-                Tone::Bad,
+            ReplicaUpdate::CrashReport { headline } => self.notices.tell_with(
+                ToastTone::Bad,
                 "Draftboard ended unexpectedly",
                 vec![headline, "Nothing was sent. Acknowledged changes are in the journal.".to_owned()],
-                Some(("Show report", Action::Do(CommandId::ReportProblem))),
+                Some(("Show report", WindowAction::Do(CommandId::ReportProblem))),
             ),
-            Received::Welcome(folder) => self.overlays.welcome = Some(Welcome::about(folder)),
-            Received::Resync => {
+            ReplicaUpdate::Welcome(folder) => self.overlays.welcome = Some(WelcomePage::about(folder)),
+            ReplicaUpdate::Resync => {
                 if let Err(error) = self.link.resync() {
                     tracing::error!(%error, "cannot ask for the workspace again");
                 }
             }
-            Received::Broken(why) => self.end(Some(&why), context),
+            ReplicaUpdate::Broken(why) => self.end(Some(&why), context),
         }
     }
 
@@ -181,134 +183,140 @@ impl Workbench {
     }
 
     /// Routes a response to the feature that sent the request. This is the only place that matches answers with purposes.
-    fn answered(&mut self, request: u64, result: Result<Answer, Refusal>, context: &Context) {
+    fn answered(&mut self, request: u64, result: Result<WorkbenchResponse, Refusal>, context: &Context) {
         let pending = self.pending.remove(&request);
         let answer = match (result, pending) {
-            (result, Some(Pending::Bundle(ticket))) => {
+            (result, Some(PendingRequest::Bundle(ticket))) => {
                 let outcome = self.panels.specs.answered(ticket, result);
                 return self.spec_outcome(outcome, context);
             }
-            (result, Some(Pending::Upstream(ticket))) => return self.upstream_answered(ticket, result),
+            (result, Some(PendingRequest::Upstream(ticket))) => {
+                return self.upstream_answered(ticket, result);
+            }
             (Err(refusal), pending) => return self.refused(pending, refusal, context),
             (Ok(answer), _) => answer,
         };
         let mut queue = CommandQueue::default();
         match (answer, pending) {
-            (Answer::Applied(applied), Some(Pending::Promote)) => {
+            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Promote)) => {
                 self.session.unsaved.clear();
-                self.notices.tell(Tone::Good, applied.summary, Vec::new());
+                self.notices.tell(ToastTone::Good, applied.summary, Vec::new());
             }
-            (Answer::Applied(applied), Some(Pending::Change { select_created: true })) => {
+            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Change { select_created: true })) => {
                 self.session.created = CreatedElements::Select(applied.created);
                 self.select_created(context);
             }
-            (Answer::Applied(applied), Some(Pending::Note)) => {
+            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Note)) => {
                 self.session.created = CreatedElements::Write(applied.created);
                 self.select_created(context);
             }
-            (Answer::Applied(applied), Some(Pending::Nudge)) => {
+            (WorkbenchResponse::Applied(applied), Some(PendingRequest::Nudge)) => {
                 self.nudge.answered(applied.revision);
                 self.send_nudge_backlog();
             }
-            (Answer::Saved { files, .. }, _) if files.is_empty() => {
-                self.notices.tell(Tone::Good, "Saved", vec!["Nothing had changed.".to_owned()]);
+            (WorkbenchResponse::Saved { files, .. }, _) if files.is_empty() => {
+                self.notices.tell(ToastTone::Good, "Saved", vec!["Nothing had changed.".to_owned()]);
             }
-            (Answer::Saved { files, .. }, _) => {
+            (WorkbenchResponse::Saved { files, .. }, _) => {
                 let what = format!("Saved {}", counted(files.len(), "file"));
-                self.notices.tell(Tone::Good, what, Vec::new());
+                self.notices.tell(ToastTone::Good, what, Vec::new());
             }
-            (Answer::Log(entries), Some(Pending::Inspector(_))) => {
+            (WorkbenchResponse::Log(entries), Some(PendingRequest::Inspector(_))) => {
                 self.inspector.received_operations(entries)
             }
-            (Answer::Log(entries), _) => self.panels.log.receive(entries),
-            (Answer::AuditView(view), _) => self.panels.audit.receive(*view),
-            (Answer::ProblemReport(text), _) => {
+            (WorkbenchResponse::Log(entries), _) => self.panels.log.receive(entries),
+            (WorkbenchResponse::AuditView(view), _) => self.panels.audit.receive(*view),
+            (WorkbenchResponse::ProblemReport(text), _) => {
                 if let Some(report) = &mut self.overlays.report {
                     report.receive(text);
                 }
             }
-            (Answer::Recents(recents), _) => {
+            (WorkbenchResponse::Recents(recents), _) => {
                 if let Some(welcome) = &mut self.overlays.welcome {
                     welcome.receive(recents);
                 }
             }
             // A workspace was opened or created, so the choice is done.
-            (Answer::Done, Some(Pending::Welcome)) => self.overlays.welcome = None,
-            (Answer::Templates(boards), _) => {
+            (WorkbenchResponse::Done, Some(PendingRequest::Welcome)) => self.overlays.welcome = None,
+            (WorkbenchResponse::Templates(boards), _) => {
                 if let Some(welcome) = &mut self.overlays.welcome {
                     welcome.receive_templates(boards);
                 }
             }
-            (Answer::PlainFolder(folder), _) => self.overlays.welcome = Some(Welcome::about(Some(folder))),
-            (Answer::Demo { tour }, _) => self.demo_started(tour),
-            (Answer::Terraform(answer), pending) => {
-                if pending == Some(Pending::Welcome) {
+            (WorkbenchResponse::PlainFolder(folder), _) => {
+                self.overlays.welcome = Some(WelcomePage::about(Some(folder)))
+            }
+            (WorkbenchResponse::Demo { tour }, _) => self.demo_started(tour),
+            (WorkbenchResponse::Terraform(answer), pending) => {
+                if pending == Some(PendingRequest::Welcome) {
                     self.imported_workspace();
                 }
                 let answers = &mut self.session.terraform;
                 queue.sender(|commands| self.terraform.responded(answer, answers, commands));
             }
-            (Answer::Preview(answer), pending) => self.preview_answered(answer, pending),
-            (Answer::Text(text), Some(Pending::Terraform(_))) => {
+            (WorkbenchResponse::Preview(answer), pending) => self.preview_answered(answer, pending),
+            (WorkbenchResponse::Text(text), Some(PendingRequest::Terraform(_))) => {
                 queue.sender(|commands| self.terraform.received_prices(text, context, commands));
             }
-            (Answer::Text(text), Some(Pending::Agents { copy: true })) => {
+            (WorkbenchResponse::Text(text), Some(PendingRequest::Agents { copy: true })) => {
                 context.copy_text(text);
                 let next = "Paste it into the configuration of your client.".to_owned();
-                self.notices.tell(Tone::Good, "Copied the configuration", vec![next]);
+                self.notices.tell(ToastTone::Good, "Copied the configuration", vec![next]);
             }
-            (Answer::Text(text), _) => self.notices.tell(Tone::Good, text, Vec::new()),
-            (Answer::Review(ReviewAnswer::Origins(origins)), _) => self.inspector.received_origins(origins),
-            (Answer::Review(answer), pending) => {
+            (WorkbenchResponse::Text(text), _) => self.notices.tell(ToastTone::Good, text, Vec::new()),
+            (WorkbenchResponse::Review(ReviewResponse::Origins(origins)), _) => {
+                self.inspector.received_origins(origins)
+            }
+            (WorkbenchResponse::Review(answer), pending) => {
                 let pending = match pending {
-                    Some(Pending::Review(pending)) => pending,
+                    Some(PendingRequest::Review(pending)) => pending,
                     _ => ReviewPending::Other,
                 };
                 if let Some(view) = view_of(&self.replica, &self.session, &self.theme, self.counted()) {
                     queue.feature(&view, context, |cx| self.review.responded(answer, pending, cx));
                 }
             }
-            (Answer::Exported { path, .. }, Some(Pending::AuditExport)) => {
+            (WorkbenchResponse::Exported { path, .. }, Some(PendingRequest::AuditExport)) => {
                 let next = format!("`draftboard audit verify {path}` checks it anywhere.");
-                self.notices.tell(Tone::Good, "Exported the audit", vec![path, next]);
+                self.notices.tell(ToastTone::Good, "Exported the audit", vec![path, next]);
             }
-            (Answer::Exported { path, .. }, _) => {
-                self.notices.tell(Tone::Good, "Exported the board", vec![path]);
+            (WorkbenchResponse::Exported { path, .. }, _) => {
+                self.notices.tell(ToastTone::Good, "Exported the board", vec![path]);
             }
             _ => {}
         }
         self.execute(queue, context);
     }
 
-    fn refused(&mut self, pending: Option<Pending>, refusal: Refusal, context: &Context) {
+    fn refused(&mut self, pending: Option<PendingRequest>, refusal: Refusal, context: &Context) {
         let mut queue = CommandQueue::default();
         match pending {
-            Some(Pending::Review(pending)) => {
+            Some(PendingRequest::Review(pending)) => {
                 queue.sender(|commands| self.review.refused(pending, refusal, commands));
                 return self.execute(queue, context);
             }
-            Some(Pending::Terraform(pending)) => {
+            Some(PendingRequest::Terraform(pending)) => {
                 let answers = &mut self.session.terraform;
                 queue.sender(|commands| self.terraform.refused(pending, refusal, answers, commands));
                 return self.execute(queue, context);
             }
             // A partial revert keeps the conflicting parts.
-            Some(Pending::Revert(revision)) if refusal.code == Code::Conflict => {
-                let partly = Action::Ask(Request::Revert { revision, partial: true });
+            Some(PendingRequest::Revert(revision)) if refusal.code == RefusalCode::Conflict => {
+                let partly = WindowAction::Ask(WorkbenchRequest::Revert { revision, partial: true });
                 return self.notices.offer(&refusal, "Revert what is possible", partly);
             }
-            Some(Pending::Inspector(pending)) => self.inspector.refused(pending),
-            Some(Pending::Log) => self.panels.log.forget_asking(),
-            Some(Pending::Audit) => self.panels.audit.forget_asking(),
-            Some(Pending::Nudge) => self.nudge.give_up(),
-            Some(Pending::PreviewLog(session)) => self.panels.preview.log.lost(session),
-            Some(Pending::Promote) => {
+            Some(PendingRequest::Inspector(pending)) => self.inspector.refused(pending),
+            Some(PendingRequest::Log) => self.panels.log.forget_asking(),
+            Some(PendingRequest::Audit) => self.panels.audit.forget_asking(),
+            Some(PendingRequest::Nudge) => self.nudge.give_up(),
+            Some(PendingRequest::PreviewLog(session)) => self.panels.preview.log.lost(session),
+            Some(PendingRequest::Promote) => {
                 let failed = refusal.failed.iter();
                 let why = failed.map(|failed| (failed.address.clone(), failed.message.clone()));
                 self.session.unsaved = why.collect();
             }
-            Some(Pending::Welcome | Pending::Demo) => {
-                if pending == Some(Pending::Demo) {
+            Some(PendingRequest::Welcome | PendingRequest::Demo) => {
+                if pending == Some(PendingRequest::Demo) {
                     self.tour = None;
                 }
                 if let Some(welcome) = &mut self.overlays.welcome {
@@ -364,9 +372,11 @@ impl Workbench {
         self.select(outermost, context);
     }
 
-    pub(super) fn ask(&mut self, request: Request, pending: Pending) {
+    pub(super) fn ask(&mut self, request: WorkbenchRequest, pending: PendingRequest) {
         match self.review.redirect(request) {
-            Ok(edit @ MainRequest::Review(_)) => self.request(edit, Pending::Review(ReviewPending::Edit)),
+            Ok(edit @ MainRequest::Review(_)) => {
+                self.request(edit, PendingRequest::Review(ReviewPending::Edit))
+            }
             Ok(request) => self.request(request, pending),
             Err(refusal) => {
                 self.notices.refuse(&refusal);
@@ -376,7 +386,7 @@ impl Workbench {
     }
 
     /// Sends a request to main. A full connection is reported and the request forgotten: nothing was changed.
-    pub(super) fn request(&mut self, request: MainRequest, pending: Pending) {
+    pub(super) fn request(&mut self, request: MainRequest, pending: PendingRequest) {
         let is_review = matches!(request, MainRequest::Review(_));
         let sent = match request {
             MainRequest::Review(request) => self.link.review(request),
@@ -390,18 +400,18 @@ impl Workbench {
             Err(error) => format!("{error}."),
         };
         match pending {
-            Pending::Bundle(ticket) => drop(self.panels.specs.lost(ticket)),
-            Pending::Upstream(ticket) => self.panels.upstreams.lost(ticket),
-            Pending::Review(pending) => self.review.not_sent(pending),
-            Pending::Terraform(pending) => {
-                let refusal = Refusal::new(Code::Internal, error.clone());
+            PendingRequest::Bundle(ticket) => drop(self.panels.specs.lost(ticket)),
+            PendingRequest::Upstream(ticket) => self.panels.upstreams.lost(ticket),
+            PendingRequest::Review(pending) => self.review.not_sent(pending),
+            PendingRequest::Terraform(pending) => {
+                let refusal = Refusal::new(RefusalCode::Internal, error.clone());
                 self.terraform.lost(pending, &refusal, &mut self.session.terraform);
             }
             _ => {}
         }
         let more = if is_review { "Nothing was decided." } else { "Nothing was changed." };
         let more = vec![format!("{more} Try again in a moment.")];
-        self.notices.tell(Tone::Bad, super::perform::capitalised(&error), more);
+        self.notices.tell(ToastTone::Bad, super::perform::capitalised(&error), more);
     }
 
     pub(super) fn presence_changed(&mut self, context: &Context) {
@@ -436,11 +446,11 @@ impl Workbench {
             context.request_repaint();
         }
         let doing = if context.dragged_id().is_some() {
-            Doing::Dragging
+            DesignerActivity::Dragging
         } else if self.has_popup() || context.text_edit_focused() {
-            Doing::Typing
+            DesignerActivity::Typing
         } else {
-            Doing::Nothing
+            DesignerActivity::Nothing
         };
         if std::mem::replace(&mut self.doing, doing) != doing {
             self.presence_changed(context);
@@ -468,7 +478,7 @@ impl Workbench {
         {
             tracing::warn!(%error, "presence was not told");
         }
-        if let Err(error) = self.link.request(Request::Quit) {
+        if let Err(error) = self.link.request(WorkbenchRequest::Quit) {
             tracing::warn!(%error, "main was not told that the window closes");
         }
     }

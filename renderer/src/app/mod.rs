@@ -18,39 +18,39 @@ mod upstreams;
 
 use crate::{
     command_palette::CommandPalette,
-    connect_to::ConnectTo,
+    connect_picker::ConnectPicker,
     context_menu::ContextMenu,
     dialogs::Dialogs,
-    dock::{Dock, Place},
+    dock::{Dock, DockLayout},
     features::{
         inspector::{InspectorFeature, InspectorPending},
-        review::{ProposedState, ReviewFeature, ReviewPending},
+        review::{ProposedWorkspace, ReviewFeature, ReviewPending},
         terraform::TerraformFeature,
     },
-    link::Link,
-    link_to::LinkTo,
+    link_to::TraceLinkPicker,
+    main_connection::MainConnection,
     panel_id::PanelId,
-    panels::{Panels, notices::Notices},
-    presence::Debounce,
+    panels::{PanelStates, notices::Toasts},
+    presence::PresenceDebounce,
     quick_add::QuickAdd,
-    remembered::Settings,
-    replica::{Replica, Workspace},
-    report_problem::ReportDialog,
+    replica::{Replica, ReplicatedWorkspace},
+    report_problem::ProblemReportDialog,
+    saved_state::WindowSettings,
     settings_page::SettingsPage,
-    specs::NewEntity,
+    specs::NewEntityPicker,
     terraform_answers::{TerraformAnswers, TerraformPending},
     tour::Tour,
-    view::{History, View},
-    welcome::Welcome,
+    view::{FrameView, SpecHistory},
+    welcome::WelcomePage,
 };
-use canvas::{Canvas, theme::Theme};
+use canvas::{Canvas, theme::WorkbenchTheme};
 use dispatch::CommandQueue;
 use egui::{Context, Ui, ViewportCommand};
-use nudge::Nudge;
+use nudge::NudgeQueue;
 use shared_protocol::{
     BoardId, ElementId, NodeId, OverrideKey, Revision,
-    messages::{Area, Doing},
-    previews::SessionId,
+    messages::{DesignerActivity, ViewRect},
+    preview_sessions::PreviewId,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -59,11 +59,11 @@ use std::{
 
 /// The designer's place: board, selection, pages and previews.
 #[derive(Default)]
-pub(crate) struct Session {
+pub(crate) struct WindowSession {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: BTreeSet<ElementId>,
     /// The spec pages that were read.
-    pub(crate) history: History,
+    pub(crate) history: SpecHistory,
     /// Nodes to bring into view once the canvas has its size.
     reveal: Vec<NodeId>,
     created: CreatedElements,
@@ -71,13 +71,13 @@ pub(crate) struct Session {
     pub(crate) terraform: TerraformAnswers,
     review: ReviewMode,
     /// The chosen preview session.
-    looked_at: Option<SessionId>,
+    looked_at: Option<PreviewId>,
     /// The preview panel was in front in this frame.
     previewing: bool,
     /// The inspector sets overrides while a preview is visible.
     overriding: bool,
     /// The last selection in a component preview.
-    picked: Option<(SessionId, String)>,
+    picked: Option<(PreviewId, String)>,
     /// Overrides that could not be saved to their source, and the reasons.
     unsaved: BTreeMap<OverrideKey, String>,
 }
@@ -99,18 +99,18 @@ enum ReviewMode {
     Off,
     Looking,
     /// The reviewer edits the proposal: the proposed state is shown instead of the workspace.
-    Editing(Arc<ProposedState>),
+    Editing(Arc<ProposedWorkspace>),
 }
 
 impl ReviewMode {
-    fn edited(&self) -> Option<&Arc<ProposedState>> {
+    fn edited(&self) -> Option<&Arc<ProposedWorkspace>> {
         if let Self::Editing(edited) = self { Some(edited) } else { None }
     }
 }
 
 /// The purpose of a request, kept until main responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pending {
+enum PendingRequest {
     Change {
         select_created: bool,
     },
@@ -135,7 +135,7 @@ enum Pending {
     Terraform(TerraformPending),
     /// A new preview session, shown when it starts.
     Preview,
-    PreviewLog(SessionId),
+    PreviewLog(PreviewId),
     /// A request about managed servers, with its ticket.
     Upstream(u64),
     /// Saves overrides to boards and components.
@@ -145,21 +145,21 @@ enum Pending {
 
 /// Popups above everything else.
 #[derive(Default)]
-struct Overlays {
+struct PopupOverlays {
     quick_add: Option<QuickAdd>,
-    connect_to: Option<ConnectTo>,
-    link_to: Option<LinkTo>,
-    new_entity: Option<NewEntity>,
+    connect_to: Option<ConnectPicker>,
+    link_to: Option<TraceLinkPicker>,
+    new_entity: Option<NewEntityPicker>,
     context_menu: Option<ContextMenu>,
     command_palette: Option<CommandPalette>,
     shortcuts: bool,
     guide: bool,
-    report: Option<ReportDialog>,
+    report: Option<ProblemReportDialog>,
     settings: Option<SettingsPage>,
-    welcome: Option<Welcome>,
+    welcome: Option<WelcomePage>,
 }
 
-impl Overlays {
+impl PopupOverlays {
     /// Returns whether a popup has the keyboard.
     fn take_keys(&self) -> bool {
         self.quick_add.is_some()
@@ -177,39 +177,39 @@ impl Overlays {
 }
 
 pub struct Workbench {
-    link: Link,
+    link: MainConnection,
     /// The reason that the workspace was lost.
     lost: Arc<OnceLock<String>>,
     replica: Replica,
-    session: Session,
+    session: WindowSession,
     canvases: BTreeMap<BoardId, Canvas>,
     /// Boards that were shown, and so have a viewport.
     fitted: BTreeSet<BoardId>,
     /// The area of the board in the last frame.
-    canvas_area: Option<Area>,
+    canvas_area: Option<ViewRect>,
     /// The activity in the last frame.
-    doing: Doing,
-    theme: Theme,
-    settings: Settings,
+    doing: DesignerActivity,
+    theme: WorkbenchTheme,
+    settings: WindowSettings,
     /// As last sent to main.
-    told_settings: Settings,
+    told_settings: WindowSettings,
     /// Only settings changed here are saved, so that an unreadable file is not overwritten with defaults.
     has_changed_settings: bool,
     dock: Dock,
     /// As last sent to main.
-    told_layout: Place,
-    panels: Panels,
+    told_layout: DockLayout,
+    panels: PanelStates,
     inspector: InspectorFeature,
     review: ReviewFeature,
     terraform: TerraformFeature,
-    overlays: Overlays,
+    overlays: PopupOverlays,
     /// The tour of the demo while it is open.
     tour: Option<Tour>,
     dialogs: Dialogs,
-    notices: Notices,
-    pending: BTreeMap<u64, Pending>,
-    nudge: Nudge,
-    presence: Debounce,
+    notices: Toasts,
+    pending: BTreeMap<u64, PendingRequest>,
+    nudge: NudgeQueue,
+    presence: PresenceDebounce,
     counts: Option<(Revision, Option<BoardId>, (usize, usize))>,
     title: String,
     /// The workspace that this window was set up for.
@@ -221,7 +221,7 @@ pub struct Workbench {
 }
 
 impl Workbench {
-    pub fn new(context: &Context, link: Link) -> Self {
+    pub fn new(context: &Context, link: MainConnection) -> Self {
         context.options_mut(|options| {
             // The canvas and the menus use these keys.
             options.quit_shortcuts.clear();
@@ -231,28 +231,28 @@ impl Workbench {
             link,
             lost: Arc::default(),
             replica: Replica::default(),
-            session: Session::default(),
+            session: WindowSession::default(),
             canvases: BTreeMap::new(),
             fitted: BTreeSet::new(),
             canvas_area: None,
-            doing: Doing::Nothing,
-            theme: Theme::light(),
-            settings: Settings::default(),
-            told_settings: Settings::default(),
+            doing: DesignerActivity::Nothing,
+            theme: WorkbenchTheme::light(),
+            settings: WindowSettings::default(),
+            told_settings: WindowSettings::default(),
             has_changed_settings: false,
             dock: Dock::default(),
-            told_layout: Place::default(),
-            panels: Panels::default(),
+            told_layout: DockLayout::default(),
+            panels: PanelStates::default(),
             inspector: InspectorFeature::default(),
             review: ReviewFeature::default(),
             terraform: TerraformFeature::default(),
-            overlays: Overlays::default(),
+            overlays: PopupOverlays::default(),
             tour: None,
             dialogs: Dialogs::default(),
-            notices: Notices::default(),
+            notices: Toasts::default(),
             pending: BTreeMap::new(),
-            nudge: Nudge::default(),
-            presence: Debounce::default(),
+            nudge: NudgeQueue::default(),
+            presence: PresenceDebounce::default(),
             counts: None,
             title: String::new(),
             opened_root: None,
@@ -293,11 +293,11 @@ impl Workbench {
         self.had_focus = context.memory(|memory| memory.focused().is_some());
     }
 
-    fn workspace(&self) -> Option<&Workspace> {
+    fn workspace(&self) -> Option<&ReplicatedWorkspace> {
         self.replica.workspace()
     }
 
-    fn view(&self) -> Option<View<'_>> {
+    fn view(&self) -> Option<FrameView<'_>> {
         view_of(&self.replica, &self.session, &self.theme, self.counted())
     }
 
@@ -308,7 +308,7 @@ impl Workbench {
     /// Follows the system theme unless a person chose one.
     fn follow_theme(&mut self, context: &Context) {
         let dark = context.theme() == egui::Theme::Dark;
-        self.theme = if dark { self.dark_theme() } else { Theme::light() };
+        self.theme = if dark { self.dark_theme() } else { WorkbenchTheme::light() };
     }
 
     /// Counts once per revision, because it walks the board.
@@ -351,15 +351,15 @@ impl Workbench {
 /// Builds a view from some fields, so that the others can be changed meanwhile.
 fn view_of<'a>(
     replica: &'a Replica,
-    session: &'a Session,
-    theme: &'a Theme,
+    session: &'a WindowSession,
+    theme: &'a WorkbenchTheme,
     counts: (usize, usize),
-) -> Option<View<'a>> {
+) -> Option<FrameView<'a>> {
     let workspace = replica.workspace()?;
     let edited = session.review.edited().map(Arc::as_ref);
     let sessions = &replica.previews().sessions;
     let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
-    Some(View {
+    Some(FrameView {
         workspace,
         root: &workspace.root,
         name: &workspace.name,

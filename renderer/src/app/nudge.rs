@@ -1,18 +1,18 @@
 //! Nudges by arrow keys, which repeat faster than operations become durable. While one nudge is in flight later ones
 //! add up, and are sent together when the replica has caught up, so that none starts from an outdated position.
 
-use super::{Pending, Workbench};
-use shared_protocol::{Command, NodeId, Revision, command::Placed, messages::Request};
+use super::{PendingRequest, Workbench};
+use shared_protocol::{Command, NodeId, Revision, command::PlaceNode, messages::WorkbenchRequest};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
-pub(super) struct Nudge {
-    state: State,
+pub(super) struct NudgeQueue {
+    state: NudgeState,
     backlog: (i32, i32),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum NudgeState {
     #[default]
     Idle,
     Asked,
@@ -20,9 +20,9 @@ enum State {
     Until(Revision),
 }
 
-impl Nudge {
+impl NudgeQueue {
     pub(super) fn answered(&mut self, revision: Revision) {
-        self.state = State::Until(revision);
+        self.state = NudgeState::Until(revision);
     }
 
     pub(super) fn give_up(&mut self) {
@@ -40,22 +40,22 @@ impl Workbench {
     pub(super) fn send_nudge_backlog(&mut self) {
         let Some(workspace) = self.replica.workspace() else { return };
         match self.nudge.state {
-            State::Asked => return,
-            State::Until(revision) if workspace.snapshot.revision() < revision => return,
-            State::Idle | State::Until(_) => self.nudge.state = State::Idle,
+            NudgeState::Asked => return,
+            NudgeState::Until(revision) if workspace.snapshot.revision() < revision => return,
+            NudgeState::Idle | NudgeState::Until(_) => self.nudge.state = NudgeState::Idle,
         }
         let (dx, dy) = std::mem::take(&mut self.nudge.backlog);
         if (dx, dy) == (0, 0) {
             return;
         }
-        let items: Vec<Placed> = self
+        let items: Vec<PlaceNode> = self
             .outermost_selected()
             .into_iter()
-            .filter_map(|id| Some(Placed::new(id, workspace.snapshot.placement(id)?.moved_by(dx, dy))))
+            .filter_map(|id| Some(PlaceNode::new(id, workspace.snapshot.placement(id)?.moved_by(dx, dy))))
             .collect();
         if !items.is_empty() {
-            self.nudge.state = State::Asked;
-            self.ask(Request::Run(Command::Place { items }), Pending::Nudge);
+            self.nudge.state = NudgeState::Asked;
+            self.ask(WorkbenchRequest::Run(Command::Place { items }), PendingRequest::Nudge);
         }
     }
 

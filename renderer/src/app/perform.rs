@@ -2,140 +2,148 @@
 
 pub(super) use crate::panels::notices::capitalised;
 
-use super::{CreatedElements, Pending, Workbench};
+use super::{CreatedElements, PendingRequest, Workbench};
 use crate::{
-    dialogs::Modal,
+    dialogs::ModalDialog,
     features::{
         inspector::InspectorMessage,
         review::{ReviewFeature, ReviewMessage},
     },
     frame::{Feature, MainRequest},
-    link_to::LinkTo,
+    link_to::TraceLinkPicker,
+    node_placement::{add_at, add_connected, parent_for},
     panel_id::PanelId,
-    panels::notices::Tone,
-    placing::{add_at, add_connected, parent_for},
+    panels::notices::ToastTone,
     terraform_answers::TerraformPending,
     tour::Tour,
-    view::Action,
+    view::WindowAction,
 };
 use egui::Context;
 use shared_protocol::{
-    AddNode, BoardId, Command, ElementId, Endpoint, NodeRef, Point, Refusal, TypeId, mcp::McpRequest,
-    messages::Request, previews::PreviewRequest,
+    AddNode, BoardId, BoardPoint, Command, EdgeEndpoint, ElementId, NodeRef, Refusal, TypeId,
+    mcp::McpRequest, messages::WorkbenchRequest, preview_sessions::PreviewRequest,
 };
 use std::{cmp::Ordering, collections::BTreeSet};
 
 impl Workbench {
-    pub(super) fn perform(&mut self, action: Action, context: &Context) {
+    pub(super) fn perform(&mut self, action: WindowAction, context: &Context) {
         match action {
-            Action::Do(id) => self.run_command(id, context),
-            Action::Run(command) => self.run(command),
-            Action::Ask(request) => {
+            WindowAction::Do(id) => self.run_command(id, context),
+            WindowAction::Run(command) => self.run(command),
+            WindowAction::Ask(request) => {
                 let pending = match request {
-                    Request::Terraform(ref request) => Pending::Terraform(TerraformPending::of(request)),
-                    Request::Log { .. } => Pending::Log,
-                    Request::AuditView { .. } => Pending::Audit,
-                    Request::AuditExport { .. } => Pending::AuditExport,
-                    Request::Preview(PreviewRequest::Log { session, .. }) => Pending::PreviewLog(session),
-                    Request::Mcp(McpRequest::ClientConfig { .. }) => Pending::Agents { copy: true },
-                    Request::Mcp(_) => Pending::Agents { copy: false },
-                    Request::Open(_)
-                    | Request::New { .. }
-                    | Request::OpenExample
-                    | Request::ImportFolder(_)
-                    | Request::Templates
-                    | Request::Recents
-                    | Request::ForgetRecent(_) => Pending::Welcome,
-                    Request::StartDemo => Pending::Demo,
-                    Request::Revert { revision, partial: false } => Pending::Revert(revision),
-                    _ => Pending::Other,
+                    WorkbenchRequest::Terraform(ref request) => {
+                        PendingRequest::Terraform(TerraformPending::of(request))
+                    }
+                    WorkbenchRequest::Log { .. } => PendingRequest::Log,
+                    WorkbenchRequest::AuditView { .. } => PendingRequest::Audit,
+                    WorkbenchRequest::AuditExport { .. } => PendingRequest::AuditExport,
+                    WorkbenchRequest::Preview(PreviewRequest::Log { session, .. }) => {
+                        PendingRequest::PreviewLog(session)
+                    }
+                    WorkbenchRequest::Mcp(McpRequest::ClientConfig { .. }) => {
+                        PendingRequest::Agents { copy: true }
+                    }
+                    WorkbenchRequest::Mcp(_) => PendingRequest::Agents { copy: false },
+                    WorkbenchRequest::Open(_)
+                    | WorkbenchRequest::New { .. }
+                    | WorkbenchRequest::OpenExample
+                    | WorkbenchRequest::ImportFolder(_)
+                    | WorkbenchRequest::Templates
+                    | WorkbenchRequest::Recents
+                    | WorkbenchRequest::ForgetRecent(_) => PendingRequest::Welcome,
+                    WorkbenchRequest::StartDemo => PendingRequest::Demo,
+                    WorkbenchRequest::Revert { revision, partial: false } => PendingRequest::Revert(revision),
+                    _ => PendingRequest::Other,
                 };
-                if pending == Pending::Demo {
+                if pending == PendingRequest::Demo {
                     self.tour = Some(Tour::Starting { by_command: self.overlays.welcome.is_none() });
                 }
                 self.ask(request, pending);
             }
-            Action::Select(selection) => self.select(selection, context),
-            Action::Reveal(element) => self.reveal(element, context),
-            Action::OpenBoard(board) => {
+            WindowAction::Select(selection) => self.select(selection, context),
+            WindowAction::Reveal(element) => self.reveal(element, context),
+            WindowAction::OpenBoard(board) => {
                 self.open_board(board, context);
                 self.show_canvas();
             }
-            Action::Add(type_id) => self.run_or_refuse(|workbench| workbench.add(&type_id)),
-            Action::AddAt { type_id, at } => self.run_or_refuse(|workbench| workbench.add_at(&type_id, at)),
-            Action::AddConnected { type_id, at, from } => {
+            WindowAction::Add(type_id) => self.run_or_refuse(|workbench| workbench.add(&type_id)),
+            WindowAction::AddAt { type_id, at } => {
+                self.run_or_refuse(|workbench| workbench.add_at(&type_id, at))
+            }
+            WindowAction::AddConnected { type_id, at, from } => {
                 self.run_or_refuse(|workbench| workbench.add_connected(&type_id, at, &from));
             }
-            Action::ShowPanel(panel) => self.dock.show(panel),
-            Action::ClosePanel(panel) => self.dock.close(panel),
-            Action::MovePanel(panel, side) => self.dock.move_to(panel, side),
-            Action::NewBoard(kind) => self.dialogs.open(Modal::new_board(kind)),
-            Action::GoToField(element, key) => {
+            WindowAction::ShowPanel(panel) => self.dock.show(panel),
+            WindowAction::ClosePanel(panel) => self.dock.close(panel),
+            WindowAction::MovePanel(panel, side) => self.dock.move_to(panel, side),
+            WindowAction::NewBoard(kind) => self.dialogs.open(ModalDialog::new_board(kind)),
+            WindowAction::GoToField(element, key) => {
                 self.reveal(element, context);
                 self.dock.show(PanelId::Inspector);
                 self.deliver(InspectorMessage::GoToField(key), context);
             }
-            Action::Refuse(refusal) => self.notices.refuse(&refusal),
-            Action::ShowOperation(revision) => {
+            WindowAction::Refuse(refusal) => self.notices.refuse(&refusal),
+            WindowAction::ShowOperation(revision) => {
                 self.dock.show(PanelId::Log);
                 self.panels.log.go_to(revision);
             }
-            Action::AskPath(purpose) => self.ask_path(purpose, context),
-            Action::Spec(action) => self.perform_spec(action, context),
-            Action::LinkFrom(end) => {
-                let popup = self.view().map(|view| LinkTo::new(&view, end));
+            WindowAction::AskPath(purpose) => self.ask_path(purpose, context),
+            WindowAction::Spec(action) => self.perform_spec(action, context),
+            WindowAction::LinkFrom(end) => {
+                let popup = self.view().map(|view| TraceLinkPicker::new(&view, end));
                 self.overlays.link_to = popup;
             }
-            Action::Offer { refusal, text, action } => self.notices.offer(&refusal, text, *action),
-            Action::Notify { message, details, button } => {
+            WindowAction::Offer { refusal, text, action } => self.notices.offer(&refusal, text, *action),
+            WindowAction::Notify { message, details, button } => {
                 let button = button.map(|(text, action)| (text, *action));
-                self.notices.tell_with(Tone::Good, message, details, button);
+                self.notices.tell_with(ToastTone::Good, message, details, button);
             }
-            Action::Warn { message, details } => self.notices.tell(Tone::Bad, message, details),
-            Action::SelectCreated(elements) => {
+            WindowAction::Warn { message, details } => self.notices.tell(ToastTone::Bad, message, details),
+            WindowAction::SelectCreated(elements) => {
                 self.session.created = CreatedElements::Select(elements);
                 self.select_created(context);
             }
-            Action::CloseDialog => self.dialogs.close(),
-            Action::DropNudges => self.nudge.give_up(),
-            Action::Review(request) => {
+            WindowAction::CloseDialog => self.dialogs.close(),
+            WindowAction::DropNudges => self.nudge.give_up(),
+            WindowAction::Review(request) => {
                 let request = MainRequest::Review(request);
-                let pending = Pending::Review(ReviewFeature::pending(&request));
+                let pending = PendingRequest::Review(ReviewFeature::pending(&request));
                 self.request(request, pending);
             }
-            Action::OpenProposal(id) => self.deliver(ReviewMessage::Open(id), context),
-            Action::CloseProposal => self.deliver(ReviewMessage::Close, context),
-            Action::StartPreview(shown) => self.start_preview(shown, context),
-            Action::LookAt(session) => self.session.looked_at = Some(session),
-            Action::SetOverriding(on) => self.session.overriding = on,
-            Action::Promote(which) => {
-                self.ask(Request::Run(Command::PromoteOverrides(which)), Pending::Promote);
+            WindowAction::OpenProposal(id) => self.deliver(ReviewMessage::Open(id), context),
+            WindowAction::CloseProposal => self.deliver(ReviewMessage::Close, context),
+            WindowAction::StartPreview(shown) => self.start_preview(shown, context),
+            WindowAction::LookAt(session) => self.session.looked_at = Some(session),
+            WindowAction::SetOverriding(on) => self.session.overriding = on,
+            WindowAction::Promote(which) => {
+                self.ask(WorkbenchRequest::Run(Command::PromoteOverrides(which)), PendingRequest::Promote);
             }
-            Action::Gesture(session, gesture) => {
+            WindowAction::Gesture(session, gesture) => {
                 if let Err(error) = self.link.preview(session, gesture) {
                     tracing::debug!(%error, "the preview was not told");
                 }
             }
-            Action::Upstream { ticket, ask } => self.ask_upstream(ticket, ask),
-            Action::OpenServer(server) => {
+            WindowAction::Upstream { ticket, ask } => self.ask_upstream(ticket, ask),
+            WindowAction::OpenServer(server) => {
                 self.panels.upstreams.open(server);
                 self.dock.show(PanelId::Upstreams);
             }
-            Action::TakeBack(revision) => {
+            WindowAction::TakeBack(revision) => {
                 let Some(newest) = self.workspace().map(|workspace| workspace.snapshot.revision()) else {
                     return;
                 };
                 let request = match newest.cmp(&revision) {
-                    Ordering::Equal => Request::Undo,
+                    Ordering::Equal => WorkbenchRequest::Undo,
                     // The patch of the operation has not arrived yet.
-                    Ordering::Less => Request::Revert { revision, partial: false },
+                    Ordering::Less => WorkbenchRequest::Revert { revision, partial: false },
                     Ordering::Greater => {
                         let more = vec!["Revert it in the log to keep what came after it.".to_owned()];
                         let message = "Nothing was undone: the workspace has changed since.";
-                        return self.notices.tell(Tone::Bad, message, more);
+                        return self.notices.tell(ToastTone::Bad, message, more);
                     }
                 };
-                self.ask(request, Pending::Revert(revision));
+                self.ask(request, PendingRequest::Revert(revision));
             }
         }
     }
@@ -143,7 +151,7 @@ impl Workbench {
     /// Sends a change. Created elements are selected when they arrive.
     pub(super) fn run(&mut self, command: Command) {
         let select_created = selects_what_it_makes(&command);
-        self.ask(Request::Run(command), Pending::Change { select_created });
+        self.ask(WorkbenchRequest::Run(command), PendingRequest::Change { select_created });
     }
 
     fn run_or_refuse(&mut self, command: impl FnOnce(&Self) -> Result<Option<Command>, Refusal>) {
@@ -213,7 +221,7 @@ impl Workbench {
         Ok(Some(Command::AddNode(add)))
     }
 
-    pub(super) fn add_at(&self, type_id: &TypeId, at: Point) -> Result<Option<Command>, Refusal> {
+    pub(super) fn add_at(&self, type_id: &TypeId, at: BoardPoint) -> Result<Option<Command>, Refusal> {
         let Some(view) = self.view() else { return Ok(None) };
         let Some(board) = view.board() else { return Ok(None) };
         let def = view.snapshot.registry().require(type_id)?;
@@ -223,8 +231,8 @@ impl Workbench {
     fn add_connected(
         &self,
         type_id: &TypeId,
-        at: Point,
-        from: &Endpoint,
+        at: BoardPoint,
+        from: &EdgeEndpoint,
     ) -> Result<Option<Command>, Refusal> {
         let Some(view) = self.view() else { return Ok(None) };
         let Some(board) = view.board() else { return Ok(None) };

@@ -1,25 +1,25 @@
 //! Starts and follows previews.
 
-use super::{Pending, Workbench};
-use crate::{commands::CommandId as Id, panel_id::PanelId, previews::showable};
+use super::{PendingRequest, Workbench};
+use crate::{commands::CommandId as Id, panel_id::PanelId, preview_display::showable};
 use egui::Context;
 use shared_protocol::{
-    messages::Request,
-    preview::Mode,
-    previews::{PreviewAnswer, PreviewRequest, SessionId, SessionState, Shown},
+    messages::WorkbenchRequest,
+    preview_sessions::{PreviewId, PreviewRequest, PreviewResponse, PreviewSessionStatus, PreviewTarget},
+    preview_wire::PreviewMode,
 };
 use std::collections::BTreeSet;
 
 impl Workbench {
     /// Forgets the state of sessions that ended.
     pub(super) fn previews_told(&mut self, context: &Context) {
-        let sessions: Vec<SessionId> =
+        let sessions: Vec<PreviewId> =
             self.replica.previews().sessions.iter().map(|session| session.id).collect();
         self.panels.preview.keep(&sessions);
         // A selection in a component preview is on no board, so the board selection is cleared for the inspector.
         let looked_at = self.view().and_then(|view| view.looked_at);
         let picked = looked_at
-            .filter(|session| !matches!(session.shows, Shown::Route(_)))
+            .filter(|session| !matches!(session.shows, PreviewTarget::Route(_)))
             .and_then(|session| Some((session.id, session.selected.as_ref()?.instance.clone())));
         if picked.is_some() && picked != self.session.picked {
             self.select(BTreeSet::new(), context);
@@ -28,16 +28,18 @@ impl Workbench {
     }
 
     /// Shows something in an existing session if there is one, else in a new one.
-    pub(super) fn start_preview(&mut self, shown: Shown, context: &Context) {
+    pub(super) fn start_preview(&mut self, shown: PreviewTarget, context: &Context) {
         self.dock.show(PanelId::Preview);
         // The page stays in view while the canvas gets narrower.
-        if let Shown::Route(page) = &shown {
+        if let PreviewTarget::Route(page) = &shown {
             self.session.reveal = vec![*page];
         }
         let there = self.replica.previews().sessions.iter().find(|session| session.shows == shown);
         if let Some(session) = there {
-            let (id, ended) =
-                (session.id, matches!(session.state, SessionState::Stopped | SessionState::Failed(_)));
+            let (id, ended) = (
+                session.id,
+                matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_)),
+            );
             self.session.looked_at = Some(id);
             if ended {
                 self.ask_preview(PreviewRequest::Restart(id));
@@ -46,19 +48,19 @@ impl Workbench {
         }
         let screen = self.panels.preview.first_screen(context, self.theme.dark);
         let request = PreviewRequest::Start { shows: shown, screen };
-        self.ask(Request::Preview(request), Pending::Preview);
+        self.ask(WorkbenchRequest::Preview(request), PendingRequest::Preview);
     }
 
     fn ask_preview(&mut self, request: PreviewRequest) {
-        self.ask(Request::Preview(request), Pending::Other);
+        self.ask(WorkbenchRequest::Preview(request), PendingRequest::Other);
     }
 
-    pub(super) fn preview_answered(&mut self, answer: PreviewAnswer, pending: Option<Pending>) {
+    pub(super) fn preview_answered(&mut self, answer: PreviewResponse, pending: Option<PendingRequest>) {
         match (answer, pending) {
-            (PreviewAnswer::Started(session), Some(Pending::Preview)) => {
+            (PreviewResponse::Started(session), Some(PendingRequest::Preview)) => {
                 self.session.looked_at = Some(session);
             }
-            (PreviewAnswer::Log(lines), Some(Pending::PreviewLog(session))) => {
+            (PreviewResponse::Log(lines), Some(PendingRequest::PreviewLog(session))) => {
                 self.panels.preview.log.receive(session, lines);
             }
             _ => {}
@@ -75,7 +77,8 @@ impl Workbench {
                 }
             }
             (Id::PreviewInspect, Some((session, mode))) => {
-                let mode = if mode == Mode::Inspect { Mode::Interact } else { Mode::Inspect };
+                let mode =
+                    if mode == PreviewMode::Inspect { PreviewMode::Interact } else { PreviewMode::Inspect };
                 self.ask_preview(PreviewRequest::Mode { session, mode });
             }
             (Id::PreviewRestart, Some((session, _))) => self.ask_preview(PreviewRequest::Restart(session)),

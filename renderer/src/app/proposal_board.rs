@@ -2,7 +2,7 @@
 
 use super::{ReviewMode, Workbench, dispatch::CommandQueue, view_of};
 use crate::features::review::ProposalLook;
-use canvas::{Layer, Scene, ShownProposal};
+use canvas::{BoardScene, ProposalLayer, ShownProposal};
 use egui::{Context, Key, Panel, Ui};
 use shared_protocol::BoardId;
 
@@ -95,7 +95,7 @@ impl Workbench {
         if self.viewport() != before {
             ui.request_repaint();
         }
-        self.after_ui(&mut child(ui, right, "after"), Some(Layer::After));
+        self.after_ui(&mut child(ui, right, "after"), Some(ProposalLayer::After));
         ui.painter().rect_filled(
             rect.with_min_x(left.right()).with_max_x(right.left()),
             0.0,
@@ -118,7 +118,7 @@ impl Workbench {
     }
 
     /// The proposed state of the board, read-only, with the camera of the board.
-    fn after_ui(&mut self, ui: &mut Ui, layer: Option<Layer>) {
+    fn after_ui(&mut self, ui: &mut Ui, layer: Option<ProposalLayer>) {
         let Some(board) = self.session.board else { return };
         let shown = layer.and_then(|layer| self.shown_proposal(board, layer));
         let viewport = self.viewport();
@@ -130,7 +130,7 @@ impl Workbench {
         canvas.set_minimap(false);
         canvas.set_proposal(shown);
         let selection = std::collections::BTreeSet::new();
-        let scene = Scene {
+        let scene = BoardScene {
             snapshot: &proposed.after,
             board,
             selection: &selection,
@@ -148,11 +148,11 @@ impl Workbench {
         }
     }
 
-    fn viewport(&self) -> Option<shared_protocol::messages::Viewport> {
+    fn viewport(&self) -> Option<shared_protocol::messages::BoardViewport> {
         self.canvases.get(&self.session.board?).map(|canvas| canvas.viewport())
     }
 
-    pub(super) fn shown_proposal(&self, board: BoardId, layer: Layer) -> Option<ShownProposal> {
+    pub(super) fn shown_proposal(&self, board: BoardId, layer: ProposalLayer) -> Option<ShownProposal> {
         let opened = self.review.opened()?;
         let proposed = opened.proposed.as_ref()?.board(board)?;
         let (board, chosen) = (proposed.clone(), opened.drawn().clone());

@@ -3,9 +3,9 @@
 use super::Workbench;
 use crate::{
     dock::Dock,
-    remembered::{Settings, ThemeChoice, layout_from_text},
+    saved_state::{ThemeChoice, WindowSettings, layout_from_text},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Context, ThemePreference};
 use shared_protocol::messages::Presence;
 
@@ -15,7 +15,7 @@ impl Workbench {
         self.told_layout = layout_from_text(&presence.window);
         self.dock = Dock::of(self.told_layout.clone());
         if !self.has_changed_settings {
-            self.settings = Settings::from_text(&presence.settings);
+            self.settings = WindowSettings::from_text(&presence.settings);
             self.told_settings = self.settings.clone();
         }
         self.apply_settings(context);
@@ -23,7 +23,7 @@ impl Workbench {
 
     pub(super) fn apply_settings(&self, context: &Context) {
         let settings = &self.settings;
-        for theme in [Theme::light(), self.dark_theme()] {
+        for theme in [WorkbenchTheme::light(), self.dark_theme()] {
             theme.apply(context);
         }
         context.set_theme(ThemePreference::from(settings.theme));
@@ -41,8 +41,12 @@ impl Workbench {
     }
 
     /// The dark theme, with high contrast if that is chosen.
-    pub(super) fn dark_theme(&self) -> Theme {
-        if self.settings.theme == ThemeChoice::HighContrast { Theme::high_contrast() } else { Theme::dark() }
+    pub(super) fn dark_theme(&self) -> WorkbenchTheme {
+        if self.settings.theme == ThemeChoice::HighContrast {
+            WorkbenchTheme::high_contrast()
+        } else {
+            WorkbenchTheme::dark()
+        }
     }
 
     /// Schedules a presence update when the layout or the settings have changed.

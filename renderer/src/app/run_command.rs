@@ -1,37 +1,37 @@
 //! Runs the commands of the command table.
 
-use super::{Pending, Workbench};
+use super::{PendingRequest, Workbench};
 use crate::{
     clipboard,
     command_palette::CommandPalette,
     commands::CommandId as Id,
-    connect_to::ConnectTo,
-    dialogs::Modal,
+    connect_picker::ConnectPicker,
+    dialogs::ModalDialog,
     features::{
         inspector::InspectorMessage,
         review::{ProposalLook, ReviewMessage},
         terraform::TerraformMessage,
     },
-    link_to::LinkTo,
-    links::end_of,
+    link_to::TraceLinkPicker,
+    node_placement::container_at,
     panel_id::PanelId,
-    panels::{notices::Tone, upstreams::Way},
-    placing::container_at,
+    panels::{notices::ToastTone, upstreams::AddServerMethod},
     quick_add::QuickAdd,
-    remembered::ThemeChoice,
-    report_problem::ReportDialog,
+    report_problem::ProblemReportDialog,
+    saved_state::ThemeChoice,
     settings_page::SettingsPage,
-    view::{Action, Purpose},
-    welcome::Welcome,
+    trace_links::end_of,
+    view::{PathPurpose, WindowAction},
+    welcome::WelcomePage,
 };
 use authority::may_contain;
-use canvas::{Canvas, Scene};
+use canvas::{BoardScene, Canvas};
 use egui::{Context, ViewportCommand};
 use shared_protocol::{
-    BoardId, BoardKind, Command, ElementId, Fragment, NodeId, NodeRef, Point,
-    command::{Alignment, Axis},
-    messages::Request,
-    preview::Mode,
+    BoardId, BoardKind, BoardPoint, Command, ElementId, GraphFragment, NodeId, NodeRef,
+    command::{LayoutAxis, NodeAlignment},
+    messages::WorkbenchRequest,
+    preview_wire::PreviewMode,
 };
 
 const NOTE: &str = "notes/sticky";
@@ -41,15 +41,15 @@ const FIT_PADDING: f32 = 48.0;
 impl Workbench {
     pub(super) fn run_command(&mut self, id: Id, context: &Context) {
         match id {
-            Id::Welcome => self.overlays.welcome = Some(Welcome::default()),
-            Id::OpenFolder => self.ask_path(Purpose::OpenWorkspace, context),
-            Id::OpenExample => self.ask(Request::OpenExample, Pending::Welcome),
-            Id::StartDemo => self.perform(Action::Ask(Request::StartDemo), context),
+            Id::Welcome => self.overlays.welcome = Some(WelcomePage::default()),
+            Id::OpenFolder => self.ask_path(PathPurpose::OpenWorkspace, context),
+            Id::OpenExample => self.ask(WorkbenchRequest::OpenExample, PendingRequest::Welcome),
+            Id::StartDemo => self.perform(WindowAction::Ask(WorkbenchRequest::StartDemo), context),
             Id::Save => self.save(context),
             Id::ExportBoard => self.export(context),
-            Id::Quit => self.ask(Request::Quit, Pending::Other),
-            Id::Undo => self.ask(Request::Undo, Pending::Other),
-            Id::Redo => self.ask(Request::Redo, Pending::Other),
+            Id::Quit => self.ask(WorkbenchRequest::Quit, PendingRequest::Other),
+            Id::Undo => self.ask(WorkbenchRequest::Undo, PendingRequest::Other),
+            Id::Redo => self.ask(WorkbenchRequest::Redo, PendingRequest::Other),
             Id::Cut => {
                 self.copy(context);
                 self.delete();
@@ -58,7 +58,7 @@ impl Workbench {
             // The pasted text arrives as a separate event.
             Id::Paste => context.send_viewport_cmd(ViewportCommand::RequestPaste),
             Id::Duplicate => {
-                self.on_selected(|nodes| Command::Duplicate { nodes, offset: Point { x: 24, y: 24 } })
+                self.on_selected(|nodes| Command::Duplicate { nodes, offset: BoardPoint { x: 24, y: 24 } })
             }
             Id::Delete => self.delete(),
             Id::SelectAll => self.select_all(context),
@@ -70,29 +70,29 @@ impl Workbench {
             Id::AddNote => self.add_note(),
             Id::EnterContainer => self.enter_container(context),
             Id::LeaveContainer => self.leave_container(context),
-            Id::AlignLeft => self.align(Alignment::Left),
-            Id::AlignRight => self.align(Alignment::Right),
-            Id::AlignTop => self.align(Alignment::Top),
-            Id::AlignBottom => self.align(Alignment::Bottom),
-            Id::AlignCentre => self.align(Alignment::Centre),
-            Id::AlignMiddle => self.align(Alignment::Middle),
+            Id::AlignLeft => self.align(NodeAlignment::Left),
+            Id::AlignRight => self.align(NodeAlignment::Right),
+            Id::AlignTop => self.align(NodeAlignment::Top),
+            Id::AlignBottom => self.align(NodeAlignment::Bottom),
+            Id::AlignCentre => self.align(NodeAlignment::Centre),
+            Id::AlignMiddle => self.align(NodeAlignment::Middle),
             Id::DistributeHorizontally => {
-                self.on_selected(|nodes| Command::Distribute { nodes, along: Axis::Horizontal });
+                self.on_selected(|nodes| Command::Distribute { nodes, along: LayoutAxis::Horizontal });
             }
             Id::DistributeVertically => {
-                self.on_selected(|nodes| Command::Distribute { nodes, along: Axis::Vertical })
+                self.on_selected(|nodes| Command::Distribute { nodes, along: LayoutAxis::Vertical })
             }
             Id::Tidy => self.tidy(),
             Id::Nudge(towards, reach) => self.nudge(towards.step(reach)),
             Id::NewBoard => {
                 let kind =
                     self.view().and_then(|view| view.board_kind()).unwrap_or(BoardKind::Infrastructure);
-                self.dialogs.open(Modal::new_board(kind));
+                self.dialogs.open(ModalDialog::new_board(kind));
             }
             Id::RenameBoard => self.rename_board(),
             Id::RemoveBoard => {
                 if let Some(board) = self.session.board {
-                    self.dialogs.open(Modal::RemoveBoard { board });
+                    self.dialogs.open(ModalDialog::RemoveBoard { board });
                 }
             }
             Id::NewEntity
@@ -124,12 +124,12 @@ impl Workbench {
             Id::CommandPalette => self.overlays.command_palette = Some(CommandPalette::default()),
             Id::Shortcuts => self.overlays.shortcuts = true,
             Id::ReportProblem => {
-                self.overlays.report = Some(ReportDialog::default());
-                self.ask(Request::ProblemReport, Pending::Other);
+                self.overlays.report = Some(ProblemReportDialog::default());
+                self.ask(WorkbenchRequest::ProblemReport, PendingRequest::Other);
             }
-            Id::AddServer => self.add_upstream(Way::Form),
-            Id::ImportServers => self.add_upstream(Way::Programs),
-            Id::SearchRegistry => self.add_upstream(Way::Registry),
+            Id::AddServer => self.add_upstream(AddServerMethod::Form),
+            Id::ImportServers => self.add_upstream(AddServerMethod::Programs),
+            Id::SearchRegistry => self.add_upstream(AddServerMethod::Registry),
             Id::SetupGuide => self.overlays.guide = true,
             Id::PreviewSelection
             | Id::PreviewInspect
@@ -139,7 +139,7 @@ impl Workbench {
             Id::Run(operation) => self.deliver(TerraformMessage::Run(operation), context),
             Id::CancelRun => self.deliver(TerraformMessage::CancelRun, context),
             Id::ShowChanges => self.deliver(TerraformMessage::ShowChanges, context),
-            Id::ImportTerraform => self.ask_path(Purpose::ImportTerraform, context),
+            Id::ImportTerraform => self.ask_path(PathPurpose::ImportTerraform, context),
             Id::Settings => self.overlays.settings = Some(SettingsPage::default()),
             Id::ReviewNext => self.deliver(ReviewMessage::Step { forwards: true }, context),
             Id::ReviewPrevious => self.deliver(ReviewMessage::Step { forwards: false }, context),
@@ -163,7 +163,7 @@ impl Workbench {
             Id::ToggleMinimap => self.settings.minimap,
             Id::PreviewInspect => {
                 let looked_at = self.view().and_then(|view| view.looked_at);
-                looked_at.is_some_and(|session| session.mode == Mode::Inspect)
+                looked_at.is_some_and(|session| session.mode == PreviewMode::Inspect)
             }
             Id::ReviewOverlay => self.review.is_reviewing() && self.review.look() == ProposalLook::Overlay,
             Id::ReviewSideBySide => self.review.look() == ProposalLook::SideBySide,
@@ -176,7 +176,7 @@ impl Workbench {
         }
     }
 
-    pub(super) fn ask_path(&mut self, purpose: Purpose, context: &Context) {
+    pub(super) fn ask_path(&mut self, purpose: PathPurpose, context: &Context) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
         self.dialogs.ask_path(purpose, root, context);
     }
@@ -187,13 +187,13 @@ impl Workbench {
         if self.dock.is_in_front(PanelId::Reader) {
             self.save_page(context);
         }
-        self.ask(Request::Save, Pending::Other);
+        self.ask(WorkbenchRequest::Save, PendingRequest::Other);
     }
 
     fn export(&mut self, context: &Context) {
         let Some(view) = self.view() else { return };
         let Some(board) = view.board() else { return };
-        let purpose = Purpose::Export { board: board.id, suggestion: format!("{}.png", board.name) };
+        let purpose = PathPurpose::Export { board: board.id, suggestion: format!("{}.png", board.name) };
         self.ask_path(purpose, context);
     }
 
@@ -210,7 +210,7 @@ impl Workbench {
     pub(super) fn paste(&mut self, text: &str) {
         let Some(fragment) = clipboard::from_text(text) else {
             let more = vec!["Copy nodes on a board first.".to_owned()];
-            self.notices.tell(Tone::Bad, "The clipboard holds nothing from a board.", more);
+            self.notices.tell(ToastTone::Bad, "The clipboard holds nothing from a board.", more);
             return;
         };
         let Some(view) = self.view() else { return };
@@ -230,7 +230,7 @@ impl Workbench {
         };
         let parent = view.snapshot.ancestors(inner).map(|node| node.id).find(|id| takes_all(Some(*id)));
         let origin = view.snapshot.origin_of(parent);
-        let at = pointer.map(|at| Point { x: at.x - origin.x, y: at.y - origin.y });
+        let at = pointer.map(|at| BoardPoint { x: at.x - origin.x, y: at.y - origin.y });
         let command =
             Command::Paste { board: board.id.into(), parent: parent.map(NodeRef::Id), fragment, at };
         self.run(command);
@@ -263,7 +263,7 @@ impl Workbench {
     fn rename_board(&mut self) {
         let Some(board) = self.view().and_then(|view| view.board().cloned()) else { return };
         let (title, name) = (board.title, board.name.to_string());
-        self.dialogs.open(Modal::RenameBoard { board: board.id, title, name });
+        self.dialogs.open(ModalDialog::RenameBoard { board: board.id, title, name });
     }
 
     fn quick_add(&mut self, context: &Context) {
@@ -281,10 +281,10 @@ impl Workbench {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
             let more = vec!["Select the one that the connection starts from.".to_owned()];
-            return self.notices.tell(Tone::Bad, "A connection starts from one node.", more);
+            return self.notices.tell(ToastTone::Bad, "A connection starts from one node.", more);
         };
         if let Some(from) = view.snapshot.node(from) {
-            self.overlays.connect_to = Some(ConnectTo::new(view.snapshot, from));
+            self.overlays.connect_to = Some(ConnectPicker::new(view.snapshot, from));
         }
     }
 
@@ -293,9 +293,9 @@ impl Workbench {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
             let more = vec!["Select the one that should be linked.".to_owned()];
-            return self.notices.tell(Tone::Bad, "A link starts from one node.", more);
+            return self.notices.tell(ToastTone::Bad, "A link starts from one node.", more);
         };
-        let popup = LinkTo::new(&view, end_of(&view, from));
+        let popup = TraceLinkPicker::new(&view, end_of(&view, from));
         self.overlays.link_to = Some(popup);
     }
 
@@ -305,7 +305,7 @@ impl Workbench {
         let at = canvas.pointer_board_position().unwrap_or_else(|| canvas.centre());
         let Ok(note) = NOTE.parse() else { return };
         match self.add_at(&note, at) {
-            Ok(Some(command)) => self.ask(Request::Run(command), Pending::Note),
+            Ok(Some(command)) => self.ask(WorkbenchRequest::Run(command), PendingRequest::Note),
             Ok(None) => {}
             Err(refusal) => self.notices.refuse(&refusal),
         }
@@ -344,7 +344,7 @@ impl Workbench {
         }
     }
 
-    fn align(&mut self, to: Alignment) {
+    fn align(&mut self, to: NodeAlignment) {
         self.on_selected(|nodes| Command::Align { nodes, to });
     }
 
@@ -390,7 +390,7 @@ impl Workbench {
         let Some(view) = view else { return };
         let Some(board) = view.board else { return };
         let Some(canvas) = self.canvases.get_mut(&board) else { return };
-        let scene = Scene {
+        let scene = BoardScene {
             snapshot: view.snapshot,
             board,
             selection: view.selection,
@@ -410,6 +410,6 @@ impl Workbench {
 }
 
 /// The types of the outermost nodes of a fragment.
-fn roots(fragment: &Fragment) -> impl Iterator<Item = &shared_protocol::TypeId> {
+fn roots(fragment: &GraphFragment) -> impl Iterator<Item = &shared_protocol::TypeId> {
     fragment.0.nodes.iter().filter(|node| node.parent.is_none()).map(|node| &node.type_id)
 }

@@ -1,19 +1,19 @@
 //! Performs actions on specs and handles their responses.
 
-use super::{Pending, Workbench};
+use super::{PendingRequest, Workbench};
 use crate::{
     commands::CommandId as Id,
-    dialogs::Modal,
+    dialogs::ModalDialog,
     panel_id::PanelId,
-    panels::notices::Tone,
-    specs::{NewEntity, Outcome},
-    view::{Action, Page, SpecAction, entity_of, entity_of_node, node_of},
+    panels::notices::ToastTone,
+    specs::{NewEntityPicker, SpecOutcome},
+    view::{SpecAction, SpecPage, WindowAction, entity_of, entity_of_node, node_of},
 };
 use egui::Context;
 use shared_protocol::{
     ElementId, NodeId,
     bundle::{BundleRequest, EntityRef},
-    messages::Request,
+    messages::WorkbenchRequest,
 };
 
 /// The default depth of a map.
@@ -23,11 +23,11 @@ impl Workbench {
     pub(super) fn perform_spec(&mut self, action: SpecAction, context: &Context) {
         match action {
             SpecAction::Ask { ticket, request } => {
-                self.ask(Request::Bundle(request), Pending::Bundle(ticket));
+                self.ask(WorkbenchRequest::Bundle(request), PendingRequest::Bundle(ticket));
             }
             SpecAction::Open(page) => self.open_page(page),
             SpecAction::OpenAt(entity, field) => {
-                self.open_page(Page::Entity(entity));
+                self.open_page(SpecPage::Entity(entity));
                 if let Some(field) = field {
                     self.panels.specs.go_to(&field);
                 }
@@ -42,7 +42,7 @@ impl Workbench {
                 self.perform_all(actions, context);
             }
             SpecAction::AskMap(bundle, around) => {
-                self.dialogs.open(Modal::DrawMap { bundle, around, depth: REACH });
+                self.dialogs.open(ModalDialog::DrawMap { bundle, around, depth: REACH });
             }
             SpecAction::DrawMap { bundle, around, depth } => self.draw_map(bundle, around, depth, context),
             SpecAction::ShowOnMap(entity) => self.show_on_map(entity, context),
@@ -62,24 +62,24 @@ impl Workbench {
             _ => {}
         }
         let Some(view) = self.view() else { return };
-        let open = view.history.current().and_then(Page::entity).cloned();
+        let open = view.history.current().and_then(SpecPage::entity).cloned();
         let bundle = self.panels.specs.bundle(&view);
         let action = match (id, open, bundle) {
             (Id::NewEntity, _, Some(bundle)) => {
-                self.overlays.new_entity = Some(NewEntity::new(bundle));
+                self.overlays.new_entity = Some(NewEntityPicker::new(bundle));
                 return;
             }
-            (Id::OpenEntity, ..) => entity_of(&view).map(|entity| SpecAction::Open(Page::Entity(entity))),
+            (Id::OpenEntity, ..) => entity_of(&view).map(|entity| SpecAction::Open(SpecPage::Entity(entity))),
             (Id::EditEntity, Some(entity), _) => Some(SpecAction::Edit(entity)),
             (Id::DeleteEntity, Some(entity), _) => Some(SpecAction::AskDelete(entity)),
             (Id::ShowOnMap, Some(entity), _) => Some(SpecAction::ShowOnMap(entity)),
             (Id::DrawMap, open, Some(bundle)) => Some(SpecAction::AskMap(bundle.id.clone(), open)),
-            (Id::Coverage, _, Some(bundle)) => Some(SpecAction::Open(Page::Coverage(bundle.id.clone()))),
+            (Id::Coverage, _, Some(bundle)) => Some(SpecAction::Open(SpecPage::Coverage(bundle.id.clone()))),
             (Id::Knowledge, _, Some(bundle)) => {
                 // The current bundle, or the first one with knowledge.
                 let all = std::iter::once(bundle).chain(&view.bundles.bundles);
                 let with = all.into_iter().find(|bundle| bundle.has_knowledge);
-                with.map(|bundle| SpecAction::Open(Page::Knowledge(bundle.id.clone())))
+                with.map(|bundle| SpecAction::Open(SpecPage::Knowledge(bundle.id.clone())))
             }
             _ => None,
         };
@@ -92,42 +92,42 @@ impl Workbench {
     }
 
     /// Handles the outcome of a response about specs.
-    pub(super) fn spec_outcome(&mut self, outcome: Outcome, context: &Context) {
+    pub(super) fn spec_outcome(&mut self, outcome: SpecOutcome, context: &Context) {
         match outcome {
-            Outcome::Nothing => {}
-            Outcome::Refused(refusal) => self.notices.refuse(&refusal),
-            Outcome::ShowBoard(board) => {
-                self.perform(Action::SelectCreated(vec![ElementId::Board(board)]), context);
+            SpecOutcome::Nothing => {}
+            SpecOutcome::Refused(refusal) => self.notices.refuse(&refusal),
+            SpecOutcome::ShowBoard(board) => {
+                self.perform(WindowAction::SelectCreated(vec![ElementId::Board(board)]), context);
                 self.show_canvas();
             }
-            Outcome::Made(page, entity) => {
+            SpecOutcome::Made(page, entity) => {
                 let id = entity.id.clone();
                 if self.session.history.current() == Some(&page) {
-                    self.session.history.replace(Page::Entity(entity));
+                    self.session.history.replace(SpecPage::Entity(entity));
                 } else {
                     self.session.history.forget(&page);
                 }
                 self.turned();
-                self.notices.tell(Tone::Good, format!("Created {id}"), Vec::new());
+                self.notices.tell(ToastTone::Good, format!("Created {id}"), Vec::new());
             }
-            Outcome::Deleted(entity) => {
+            SpecOutcome::Deleted(entity) => {
                 let more = vec!["Undo brings it back.".to_owned()];
-                self.notices.tell(Tone::Good, format!("Deleted {}", entity.id), more);
-                self.close_page(&Page::Entity(entity));
+                self.notices.tell(ToastTone::Good, format!("Deleted {}", entity.id), more);
+                self.close_page(&SpecPage::Entity(entity));
             }
         }
     }
 
     /// Opens the entity of a node, or shows the node in the inspector.
-    pub(super) fn open_node(&self, node: NodeId) -> Action {
+    pub(super) fn open_node(&self, node: NodeId) -> WindowAction {
         let entity = self.workspace().and_then(|workspace| entity_of_node(workspace.snapshot.node(node)?));
         match entity {
-            Some(entity) => Action::Spec(SpecAction::Open(Page::Entity(entity))),
-            None => Action::ShowPanel(PanelId::Inspector),
+            Some(entity) => WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity))),
+            None => WindowAction::ShowPanel(PanelId::Inspector),
         }
     }
 
-    fn open_page(&mut self, page: Page) {
+    fn open_page(&mut self, page: SpecPage) {
         self.session.history.open(page);
         self.turned();
     }
@@ -137,7 +137,7 @@ impl Workbench {
         self.dock.show(PanelId::Reader);
     }
 
-    fn close_page(&mut self, page: &Page) {
+    fn close_page(&mut self, page: &SpecPage) {
         self.session.history.forget(page);
         self.panels.specs.turned(self.session.history.current());
         if self.session.history.current().is_none() {
@@ -155,7 +155,7 @@ impl Workbench {
 
     fn ask_delete(&mut self, entity: EntityRef) {
         let referrers = self.panels.specs.referrers(&entity);
-        self.dialogs.open(Modal::DeleteEntity { entity, referrers });
+        self.dialogs.open(ModalDialog::DeleteEntity { entity, referrers });
     }
 
     fn draw_map(&mut self, bundle: String, around: Option<EntityRef>, depth: u32, context: &Context) {
@@ -167,12 +167,12 @@ impl Workbench {
     fn show_on_map(&mut self, entity: EntityRef, context: &Context) {
         let Some(view) = self.view() else { return };
         match node_of(view.snapshot, view.board, &entity) {
-            Some(node) => self.perform(Action::Reveal(ElementId::Node(node)), context),
+            Some(node) => self.perform(WindowAction::Reveal(ElementId::Node(node)), context),
             None => self.draw_map(entity.bundle.clone(), Some(entity), REACH, context),
         }
     }
 
-    fn perform_all(&mut self, actions: Vec<Action>, context: &Context) {
+    fn perform_all(&mut self, actions: Vec<WindowAction>, context: &Context) {
         for action in actions {
             self.perform(action, context);
         }

@@ -6,7 +6,7 @@ use crate::{
     panel_id::PanelId,
     terraform_answers::{TerraformBoard, of_board},
 };
-use canvas::Standings;
+use canvas::BoardDeployStatus;
 use egui::Context;
 use shared_protocol::BoardKind;
 use std::time::Duration;
@@ -39,7 +39,9 @@ impl Workbench {
     /// Draws the deployment status of nodes as main last sent it.
     pub(super) fn update_standings(&mut self) {
         for (board, canvas) in &mut self.canvases {
-            canvas.set_standings(of_board(self.replica.terraform(), *board).and_then(Standings::of));
+            canvas.set_standings(
+                of_board(self.replica.terraform(), *board).and_then(BoardDeployStatus::from_board),
+            );
         }
     }
 }

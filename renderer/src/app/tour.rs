@@ -2,9 +2,9 @@
 
 use super::{Workbench, view_of};
 use crate::{
-    panels::notices::Tone,
-    tour::{Steps, Tour},
-    view::Action,
+    panels::notices::ToastTone,
+    tour::{Tour, TourProgress},
+    view::WindowAction,
 };
 use egui::{Context, Rect, pos2, vec2};
 
@@ -15,10 +15,10 @@ impl Workbench {
         // A restarted demo has the same path but is another workspace.
         self.notices.clear();
         let is_wanted = tour || matches!(self.tour, Some(Tour::Starting { by_command: true }));
-        self.tour = is_wanted.then(|| Tour::Going(Steps::default()));
+        self.tour = is_wanted.then(|| Tour::Going(TourProgress::default()));
     }
 
-    pub(super) fn tour_ui(&mut self, context: &Context, actions: &mut Vec<Action>) {
+    pub(super) fn tour_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
         let counts = self.counted();
         let (Some(Tour::Going(steps)), Some(area)) = (&mut self.tour, self.canvas_area) else { return };
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
@@ -33,6 +33,6 @@ impl Workbench {
         self.overlays.welcome = None;
         let root = self.workspace().map_or_else(String::new, |workspace| workspace.root.clone());
         let more = vec![root, "Your Terraform files stay as they are.".to_owned()];
-        self.notices.tell(Tone::Good, "Made a workspace for the imported folder", more);
+        self.notices.tell(ToastTone::Good, "Made a workspace for the imported folder", more);
     }
 }

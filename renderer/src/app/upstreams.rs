@@ -1,46 +1,46 @@
 //! Sends requests and decisions about managed servers and handles the responses.
 
-use super::{Pending, Workbench};
+use super::{PendingRequest, Workbench};
 use crate::{
     panel_id::PanelId,
     panels::{
-        notices::Tone,
-        upstreams::{Outcome, Way},
+        notices::ToastTone,
+        upstreams::{AddServerMethod, UpstreamOutcome},
     },
-    view::Ask,
+    view::UpstreamAsk,
 };
 use shared_protocol::{
     Refusal,
-    messages::{Answer, Request},
+    messages::{WorkbenchRequest, WorkbenchResponse},
 };
 
 impl Workbench {
-    pub(super) fn ask_upstream(&mut self, ticket: u64, ask: Ask) {
+    pub(super) fn ask_upstream(&mut self, ticket: u64, ask: UpstreamAsk) {
         let decision = match ask {
-            Ask::Request(request) => {
-                return self.ask(Request::Upstream(*request), Pending::Upstream(ticket));
+            UpstreamAsk::Request(request) => {
+                return self.ask(WorkbenchRequest::Upstream(*request), PendingRequest::Upstream(ticket));
             }
-            Ask::Decision(decision) => *decision,
+            UpstreamAsk::Decision(decision) => *decision,
         };
         match self.link.upstream(decision) {
-            Ok(id) => drop(self.pending.insert(id, Pending::Upstream(ticket))),
+            Ok(id) => drop(self.pending.insert(id, PendingRequest::Upstream(ticket))),
             Err(error) => {
                 self.panels.upstreams.lost(ticket);
                 let more = vec!["Nothing was decided. Try again in a moment.".to_owned()];
-                self.notices.tell(Tone::Bad, super::perform::capitalised(&format!("{error}.")), more);
+                self.notices.tell(ToastTone::Bad, super::perform::capitalised(&format!("{error}.")), more);
             }
         }
     }
 
-    pub(super) fn upstream_answered(&mut self, ticket: u64, result: Result<Answer, Refusal>) {
+    pub(super) fn upstream_answered(&mut self, ticket: u64, result: Result<WorkbenchResponse, Refusal>) {
         match self.panels.upstreams.answered(ticket, result) {
-            Outcome::Nothing => {}
-            Outcome::Told(message, more) => self.notices.tell(Tone::Good, message, more),
-            Outcome::Refused(refusal) => self.notices.refuse(&refusal),
+            UpstreamOutcome::Nothing => {}
+            UpstreamOutcome::Told(message, more) => self.notices.tell(ToastTone::Good, message, more),
+            UpstreamOutcome::Refused(refusal) => self.notices.refuse(&refusal),
         }
     }
 
-    pub(super) fn add_upstream(&mut self, way: Way) {
+    pub(super) fn add_upstream(&mut self, way: AddServerMethod) {
         self.panels.upstreams.add(way);
         self.dock.show(PanelId::Upstreams);
     }

@@ -1,6 +1,6 @@
 //! Generates `docs/SHORTCUTS.md` from the command table. A test compares them; `UPDATE_DOCS=1` rewrites the file.
 
-use super::{CommandId, Menu, TABLE};
+use super::{COMMANDS, CommandId, CommandMenu};
 use std::{fmt::Write as _, path::Path};
 
 /// `AlignLeft` is written `align-left`, `Nudge(Left, Ten)` is `nudge-left-ten`.
@@ -29,9 +29,9 @@ fn page() -> String {
          palette (Ctrl+K) and the\nshortcut sheet (`?`) share. `UPDATE_DOCS=1 cargo test -p renderer` regenerates \
          this page.\n",
     );
-    for menu in Menu::SHOWN.into_iter().chain([Menu::None]) {
+    for menu in CommandMenu::SHOWN.into_iter().chain([CommandMenu::None]) {
         let _ = write!(page, "\n## {}\n\n| Command | Label | Keys |\n|---|---|---|\n", menu.title());
-        for def in TABLE.iter().filter(|def| def.menu == menu) {
+        for def in COMMANDS.iter().filter(|def| def.menu == menu) {
             let keys: Vec<String> = def.keys.iter().map(|keys| format!("`{}`", keys.text())).collect();
             let _ = writeln!(page, "| `{}` | {} | {} |", written(def.id), def.text, keys.join(" or "));
         }
@@ -51,7 +51,7 @@ fn the_page_of_shortcuts_is_the_table() {
 
 #[test]
 fn ids_are_written_as_words() {
-    use super::{Reach, Towards};
+    use super::{NudgeDirection, NudgeDistance};
     assert_eq!(written(CommandId::AlignLeft), "align-left");
-    assert_eq!(written(CommandId::Nudge(Towards::Up, Reach::Ten)), "nudge-up-ten");
+    assert_eq!(written(CommandId::Nudge(NudgeDirection::Up, NudgeDistance::Ten)), "nudge-up-ten");
 }

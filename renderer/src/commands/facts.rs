@@ -1,7 +1,7 @@
 //! The state that decides which commands are enabled.
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Facts<'a> {
+pub(crate) struct CommandFacts<'a> {
     pub(crate) workspace: bool,
     pub(crate) board: bool,
     pub(crate) held: bool,

@@ -4,12 +4,12 @@
 use egui::{Event, Key, Modifiers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Keys {
+pub(crate) struct KeyChord {
     modifiers: Modifiers,
     key: Key,
 }
 
-impl Keys {
+impl KeyChord {
     pub(crate) const fn plain(key: Key) -> Self {
         Self { modifiers: Modifiers::NONE, key }
     }
@@ -69,7 +69,7 @@ impl Keys {
 }
 
 /// Removes the presses of these keys from the input, so that no other handler sees them, and returns their number.
-pub(crate) fn pressed(events: &mut Vec<Event>, keys: Keys) -> usize {
+pub(crate) fn pressed(events: &mut Vec<Event>, keys: KeyChord) -> usize {
     let before = events.len();
     events.retain(|event| {
         !matches!(event, Event::Key { key, physical_key, pressed: true, modifiers, .. }
@@ -89,18 +89,18 @@ mod tests {
     #[test]
     fn keys_match_by_sign_or_by_place_and_with_exact_modifiers() {
         let ctrl = Modifiers { ctrl: true, command: true, ..Modifiers::NONE };
-        let check = |mut events: Vec<Event>, keys: Keys| pressed(&mut events, keys) == 1;
-        assert!(check(press(Key::Z, None, ctrl), Keys::ctrl(Key::Z)));
-        assert!(!check(press(Key::Z, None, ctrl | Modifiers::SHIFT), Keys::ctrl(Key::Z)));
+        let check = |mut events: Vec<Event>, keys: KeyChord| pressed(&mut events, keys) == 1;
+        assert!(check(press(Key::Z, None, ctrl), KeyChord::ctrl(Key::Z)));
+        assert!(!check(press(Key::Z, None, ctrl | Modifiers::SHIFT), KeyChord::ctrl(Key::Z)));
         assert!(check(
             press(Key::Exclamationmark, Some(Key::Num1), Modifiers::SHIFT),
-            Keys::shift(Key::Num1)
+            KeyChord::shift(Key::Num1)
         ));
         assert!(check(
             press(Key::Questionmark, Some(Key::Slash), Modifiers::SHIFT),
-            Keys::plain(Key::Questionmark)
+            KeyChord::plain(Key::Questionmark)
         ));
-        assert!(!check(press(Key::F, None, Modifiers::SHIFT), Keys::plain(Key::F)));
-        assert_eq!(Keys::ctrl_shift(Key::L).text(), "Ctrl+Shift+L");
+        assert!(!check(press(Key::F, None, Modifiers::SHIFT), KeyChord::plain(Key::F)));
+        assert_eq!(KeyChord::ctrl_shift(Key::L).text(), "Ctrl+Shift+L");
     }
 }

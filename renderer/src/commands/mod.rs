@@ -7,12 +7,12 @@ mod facts;
 mod keys;
 mod table;
 
-pub(crate) use facts::Facts;
-pub(crate) use keys::{Keys, pressed};
-pub(crate) use table::TABLE;
+pub(crate) use facts::CommandFacts;
+pub(crate) use keys::{KeyChord, pressed};
+pub(crate) use table::COMMANDS;
 
-use crate::panel_id::{PanelId, Side};
-use shared_protocol::terraform::RunOperation;
+use crate::panel_id::{PanelId, PanelSide};
+use shared_protocol::terraform::TerraformOperation;
 use std::borrow::Cow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +49,7 @@ pub(crate) enum CommandId {
     DistributeHorizontally,
     DistributeVertically,
     Tidy,
-    Nudge(Towards, Reach),
+    Nudge(NudgeDirection, NudgeDistance),
     NewBoard,
     RenameBoard,
     RemoveBoard,
@@ -64,7 +64,7 @@ pub(crate) enum CommandId {
     Coverage,
     Knowledge,
     /// Runs Terraform on the board.
-    Run(RunOperation),
+    Run(TerraformOperation),
     CancelRun,
     ShowChanges,
     ImportTerraform,
@@ -78,7 +78,7 @@ pub(crate) enum CommandId {
     ZoomFull,
     ZoomToFit,
     ZoomToSelection,
-    ToggleSide(Side),
+    ToggleSide(PanelSide),
     Panel(PanelId),
     ClosePanel,
     ResetLayout,
@@ -109,18 +109,18 @@ pub(crate) enum CommandId {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Towards {
+pub(crate) enum NudgeDirection {
     Left,
     Right,
     Up,
     Down,
 }
 
-impl Towards {
-    pub(crate) fn step(self, reach: Reach) -> (i32, i32) {
+impl NudgeDirection {
+    pub(crate) fn step(self, reach: NudgeDistance) -> (i32, i32) {
         let by = match reach {
-            Reach::Unit => 1,
-            Reach::Ten => 10,
+            NudgeDistance::Unit => 1,
+            NudgeDistance::Ten => 10,
         };
         match self {
             Self::Left => (-by, 0),
@@ -132,14 +132,14 @@ impl Towards {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Reach {
+pub(crate) enum NudgeDistance {
     Unit,
     Ten,
 }
 
 /// The menu of a command. Nudges are in no menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Menu {
+pub(crate) enum CommandMenu {
     File,
     Edit,
     Arrange,
@@ -153,7 +153,7 @@ pub(crate) enum Menu {
     None,
 }
 
-impl Menu {
+impl CommandMenu {
     pub(crate) const SHOWN: [Self; 10] = [
         Self::File,
         Self::Edit,
@@ -189,19 +189,19 @@ impl Menu {
 pub(crate) struct CommandDef {
     pub(crate) id: CommandId,
     pub(crate) text: &'static str,
-    pub(crate) menu: Menu,
+    pub(crate) menu: CommandMenu,
     /// Draws a separator above the command in its menu.
     pub(crate) starts_group: bool,
     /// Menus show the first one.
-    pub(crate) keys: &'static [Keys],
-    pub(crate) needs: Needs,
+    pub(crate) keys: &'static [KeyChord],
+    pub(crate) needs: CommandRequirement,
     /// Also active while a text field has focus, because no text field uses these keys.
     pub(crate) while_typing: bool,
 }
 
 /// The precondition of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needs {
+pub(crate) enum CommandRequirement {
     Nothing,
     Workspace,
     Board,
@@ -235,7 +235,7 @@ pub(crate) enum Needs {
     Review,
 }
 
-impl Needs {
+impl CommandRequirement {
     /// Returns whether the command applies only while the board is visible.
     pub(crate) fn is_about_board(self) -> bool {
         matches!(
@@ -252,35 +252,35 @@ impl Needs {
 }
 
 impl CommandDef {
-    pub(crate) fn is_enabled(&self, facts: &Facts<'_>) -> bool {
+    pub(crate) fn is_enabled(&self, facts: &CommandFacts<'_>) -> bool {
         let editable = facts.board && !facts.held;
         match self.needs {
-            Needs::Nothing => true,
-            Needs::Workspace => facts.workspace,
-            Needs::Board => facts.board,
-            Needs::EditableBoard => editable,
-            Needs::InfrastructureBoard => facts.infrastructure,
-            Needs::Run => facts.running,
-            Needs::EditableNodes(least) => editable && facts.nodes >= least,
-            Needs::EditableSelection => editable && facts.nodes + facts.edges > 0,
-            Needs::Nodes => facts.board && facts.nodes > 0,
-            Needs::Selection => facts.nodes + facts.edges > 0,
-            Needs::Undo => facts.undo.is_some(),
-            Needs::Redo => facts.redo.is_some(),
-            Needs::Bundle => facts.bundle,
-            Needs::Knowledge => facts.knowledge,
-            Needs::Entity => facts.entity,
-            Needs::EntityNode => facts.entity_node,
-            Needs::Back => facts.back,
-            Needs::Forward => facts.forward,
-            Needs::Showable => facts.showable,
-            Needs::Preview => facts.preview,
-            Needs::Review => facts.reviewing,
+            CommandRequirement::Nothing => true,
+            CommandRequirement::Workspace => facts.workspace,
+            CommandRequirement::Board => facts.board,
+            CommandRequirement::EditableBoard => editable,
+            CommandRequirement::InfrastructureBoard => facts.infrastructure,
+            CommandRequirement::Run => facts.running,
+            CommandRequirement::EditableNodes(least) => editable && facts.nodes >= least,
+            CommandRequirement::EditableSelection => editable && facts.nodes + facts.edges > 0,
+            CommandRequirement::Nodes => facts.board && facts.nodes > 0,
+            CommandRequirement::Selection => facts.nodes + facts.edges > 0,
+            CommandRequirement::Undo => facts.undo.is_some(),
+            CommandRequirement::Redo => facts.redo.is_some(),
+            CommandRequirement::Bundle => facts.bundle,
+            CommandRequirement::Knowledge => facts.knowledge,
+            CommandRequirement::Entity => facts.entity,
+            CommandRequirement::EntityNode => facts.entity_node,
+            CommandRequirement::Back => facts.back,
+            CommandRequirement::Forward => facts.forward,
+            CommandRequirement::Showable => facts.showable,
+            CommandRequirement::Preview => facts.preview,
+            CommandRequirement::Review => facts.reviewing,
         }
     }
 
     /// The text in menus. Undo and redo include the operation they affect.
-    pub(crate) fn caption(&self, facts: &Facts<'_>) -> Cow<'static, str> {
+    pub(crate) fn caption(&self, facts: &CommandFacts<'_>) -> Cow<'static, str> {
         let what = match self.id {
             CommandId::Undo => facts.undo,
             CommandId::Redo => facts.redo,
@@ -298,7 +298,7 @@ impl CommandDef {
 }
 
 pub(crate) fn find(id: CommandId) -> Option<&'static CommandDef> {
-    TABLE.iter().find(|def| def.id == id)
+    COMMANDS.iter().find(|def| def.id == id)
 }
 
 #[cfg(test)]
@@ -309,13 +309,13 @@ mod tests {
     #[test]
     fn every_command_stands_in_the_table_once_and_no_two_share_keys() {
         let mut ids = BTreeSet::new();
-        let mut keys: Vec<(Keys, bool)> = Vec::new();
-        for def in TABLE {
+        let mut keys: Vec<(KeyChord, bool)> = Vec::new();
+        for def in COMMANDS {
             assert!(ids.insert(def.id), "{:?} twice", def.id);
             // Review commands may reuse keys: they come first in the table and win while a proposal is open.
-            let reviews = def.needs == Needs::Review;
+            let reviews = def.needs == CommandRequirement::Review;
             for key in def.keys {
-                let taken = |(other, theirs): &(Keys, bool)| other == key && (reviews || !theirs);
+                let taken = |(other, theirs): &(KeyChord, bool)| other == key && (reviews || !theirs);
                 assert!(!keys.iter().any(taken), "{key:?} twice, again for {:?}", def.id);
                 keys.push((*key, reviews));
             }
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn captions_say_what_would_be_undone() {
-        let facts = Facts { undo: Some("moves web"), ..Facts::default() };
+        let facts = CommandFacts { undo: Some("moves web"), ..CommandFacts::default() };
         let undo = find(CommandId::Undo).unwrap();
         assert_eq!(undo.caption(&facts), "Undo moves web");
         assert!(undo.is_enabled(&facts));
@@ -333,7 +333,8 @@ mod tests {
 
     #[test]
     fn a_held_board_can_be_looked_at_only() {
-        let facts = Facts { workspace: true, board: true, held: true, nodes: 3, ..Facts::default() };
+        let facts =
+            CommandFacts { workspace: true, board: true, held: true, nodes: 3, ..CommandFacts::default() };
         for id in [CommandId::Delete, CommandId::Duplicate, CommandId::AlignLeft, CommandId::QuickAdd] {
             assert!(!find(id).unwrap().is_enabled(&facts), "{id:?}");
         }

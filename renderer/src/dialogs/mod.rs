@@ -3,22 +3,22 @@
 mod modals;
 mod native;
 
-pub(crate) use modals::{Modal, ModalLook, ModalOutcome, kind_text, kind_title};
+pub(crate) use modals::{ModalDialog, ModalLook, ModalOutcome, kind_text, kind_title};
 
-use crate::view::{Action, Purpose, View};
+use crate::view::{FrameView, PathPurpose, WindowAction};
 use crossbeam_channel::Receiver;
 use egui::Context;
-use native::{Picked, pick};
-use shared_protocol::messages::Template;
+use native::{PickedPath, pick};
+use shared_protocol::messages::WorkspaceTemplate;
 use std::path::{Path, PathBuf};
 
-fn new_title(template: Template) -> &'static str {
+fn new_title(template: WorkspaceTemplate) -> &'static str {
     match template {
-        Template::Blank => "New workspace: Blank",
-        Template::ThreeTier => "New workspace: Three tiers",
-        Template::Interface => "New workspace: Interface",
-        Template::Spec => "New workspace: Spec",
-        Template::Example => "New workspace: Example",
+        WorkspaceTemplate::Blank => "New workspace: Blank",
+        WorkspaceTemplate::ThreeTier => "New workspace: Three tiers",
+        WorkspaceTemplate::Interface => "New workspace: Interface",
+        WorkspaceTemplate::Spec => "New workspace: Spec",
+        WorkspaceTemplate::Example => "New workspace: Example",
     }
 }
 
@@ -37,12 +37,12 @@ fn beside_or_at(root: &str, home: Option<PathBuf>) -> PathBuf {
 
 #[derive(Default)]
 pub(crate) struct Dialogs {
-    modal: Option<Modal>,
-    native: Option<(Purpose, Receiver<Picked>)>,
+    modal: Option<ModalDialog>,
+    native: Option<(PathPurpose, Receiver<PickedPath>)>,
 }
 
 impl Dialogs {
-    pub(crate) fn open(&mut self, modal: Modal) {
+    pub(crate) fn open(&mut self, modal: ModalDialog) {
         self.modal = Some(modal);
     }
 
@@ -56,29 +56,34 @@ impl Dialogs {
     }
 
     /// Opens the native path dialog, or a modal with a text field when no native dialog is available.
-    pub(crate) fn ask_path(&mut self, purpose: Purpose, root: &str, context: &Context) {
+    pub(crate) fn ask_path(&mut self, purpose: PathPurpose, root: &str, context: &Context) {
         if self.native.is_some() {
             return;
         }
         match pick(&purpose, root, context.clone()) {
             Ok(picked) => self.native = Some((purpose, picked)),
-            Err(why) => self.modal = Some(Modal::path(purpose, root, why)),
+            Err(why) => self.modal = Some(ModalDialog::path(purpose, root, why)),
         }
     }
 
     /// Handles the result of the native dialog, if there is one.
-    pub(crate) fn receive(&mut self, root: &str, actions: &mut Vec<Action>) {
+    pub(crate) fn receive(&mut self, root: &str, actions: &mut Vec<WindowAction>) {
         let Some((purpose, picked)) = &self.native else { return };
         let Ok(picked) = picked.try_recv() else { return };
         match picked {
-            Picked::Path(path) => actions.push(Action::Ask(purpose.request(path))),
-            Picked::Cancelled => {}
-            Picked::Unavailable(why) => self.modal = Some(Modal::path(purpose.clone(), root, why)),
+            PickedPath::Path(path) => actions.push(WindowAction::Ask(purpose.request(path))),
+            PickedPath::Cancelled => {}
+            PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose.clone(), root, why)),
         }
         self.native = None;
     }
 
-    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) {
         if let Some(modal) = &mut self.modal
             && !modal.show_ui(context, view, actions)
         {

@@ -1,17 +1,18 @@
 //! Modals with fields and two buttons. Enter confirms, Esc cancels.
 
 use crate::{
-    view::{Action, Purpose, SpecAction, View},
+    view::{FrameView, PathPurpose, SpecAction, WindowAction},
     widgets::{focus_stroke, modal_frame, muted_ui},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Context, Id, Key, RichText, TextEdit, Ui};
 use shared_protocol::{
-    BoardId, BoardKind, BoardName, Command, bundle::EntityRef, limits::MAX_LABEL, messages::Template,
+    BoardId, BoardKind, BoardName, Command, bundle::EntityRef, limits::MAX_LABEL_CHARS,
+    messages::WorkspaceTemplate,
 };
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Modal {
+pub(crate) enum ModalDialog {
     NewBoard {
         kind: BoardKind,
         title: String,
@@ -25,7 +26,7 @@ pub(crate) enum Modal {
         board: BoardId,
     },
     Path {
-        purpose: Purpose,
+        purpose: PathPurpose,
         path: String,
         why: String,
     },
@@ -41,27 +42,29 @@ pub(crate) enum Modal {
     },
 }
 
-impl Modal {
+impl ModalDialog {
     pub(crate) fn new_board(kind: BoardKind) -> Self {
         Self::NewBoard { kind, title: String::new() }
     }
 
-    pub(super) fn path(purpose: Purpose, root: &str, why: String) -> Self {
+    pub(super) fn path(purpose: PathPurpose, root: &str, why: String) -> Self {
         let path = match &purpose {
-            Purpose::ImportTerraform => root.to_owned(),
-            Purpose::OpenWorkspace | Purpose::OpenTerraform => super::beside(root).display().to_string(),
-            Purpose::NewWorkspace { template } => {
+            PathPurpose::ImportTerraform => root.to_owned(),
+            PathPurpose::OpenWorkspace | PathPurpose::OpenTerraform => {
+                super::beside(root).display().to_string()
+            }
+            PathPurpose::NewWorkspace { template } => {
                 let name = match template {
-                    Template::Blank => "workspace",
-                    Template::ThreeTier => "three-tiers",
-                    Template::Interface => "interface",
-                    Template::Spec => "spec",
-                    Template::Example => "example",
+                    WorkspaceTemplate::Blank => "workspace",
+                    WorkspaceTemplate::ThreeTier => "three-tiers",
+                    WorkspaceTemplate::Interface => "interface",
+                    WorkspaceTemplate::Spec => "spec",
+                    WorkspaceTemplate::Example => "example",
                 };
                 super::beside(root).join(name).display().to_string()
             }
-            Purpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
-            Purpose::ExportAudit => format!("{root}/{}", Purpose::AUDIT_FILE),
+            PathPurpose::Export { suggestion, .. } => format!("{root}/{suggestion}"),
+            PathPurpose::ExportAudit => format!("{root}/{}", PathPurpose::AUDIT_FILE),
         };
         Self::Path { purpose, path, why }
     }
@@ -73,12 +76,12 @@ impl Modal {
             Self::RemoveBoard { .. } => "Remove board",
             Self::DeleteEntity { .. } => "Delete entity",
             Self::DrawMap { .. } => "Draw map",
-            Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open workspace",
-            Self::Path { purpose: Purpose::NewWorkspace { template }, .. } => super::new_title(*template),
-            Self::Path { purpose: Purpose::Export { .. }, .. } => "Export board",
-            Self::Path { purpose: Purpose::ImportTerraform, .. } => "Import Terraform folder",
-            Self::Path { purpose: Purpose::OpenTerraform, .. } => "Open Terraform folder",
-            Self::Path { purpose: Purpose::ExportAudit, .. } => "Export audit",
+            Self::Path { purpose: PathPurpose::OpenWorkspace, .. } => "Open workspace",
+            Self::Path { purpose: PathPurpose::NewWorkspace { template }, .. } => super::new_title(*template),
+            Self::Path { purpose: PathPurpose::Export { .. }, .. } => "Export board",
+            Self::Path { purpose: PathPurpose::ImportTerraform, .. } => "Import Terraform folder",
+            Self::Path { purpose: PathPurpose::OpenTerraform, .. } => "Open Terraform folder",
+            Self::Path { purpose: PathPurpose::ExportAudit, .. } => "Export audit",
         }
     }
 
@@ -89,15 +92,20 @@ impl Modal {
             Self::RemoveBoard { .. } => "Remove",
             Self::DeleteEntity { .. } => "Delete",
             Self::DrawMap { .. } => "Draw",
-            Self::Path { purpose: Purpose::OpenWorkspace, .. } => "Open",
-            Self::Path { purpose: Purpose::NewWorkspace { .. }, .. } => "Create",
-            Self::Path { purpose: Purpose::Export { .. } | Purpose::ExportAudit, .. } => "Export",
-            Self::Path { purpose: Purpose::ImportTerraform | Purpose::OpenTerraform, .. } => "Import",
+            Self::Path { purpose: PathPurpose::OpenWorkspace, .. } => "Open",
+            Self::Path { purpose: PathPurpose::NewWorkspace { .. }, .. } => "Create",
+            Self::Path { purpose: PathPurpose::Export { .. } | PathPurpose::ExportAudit, .. } => "Export",
+            Self::Path { purpose: PathPurpose::ImportTerraform | PathPurpose::OpenTerraform, .. } => "Import",
         }
     }
 
     /// Returns `false` when the modal closes.
-    pub(super) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+    pub(super) fn show_ui(
+        &mut self,
+        context: &Context,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) -> bool {
         let is_destructive = matches!(self, Self::RemoveBoard { .. } | Self::DeleteEntity { .. });
         let (title, button) = (self.title(), self.button());
         let look = ModalLook { title, button, width: 360.0, is_destructive, confirms_with_enter: true };
@@ -113,7 +121,7 @@ impl Modal {
         false
     }
 
-    fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn fields_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         match self {
             Self::NewBoard { kind, title } => {
                 muted_ui(ui, view.theme, "Kind");
@@ -148,10 +156,10 @@ impl Modal {
         }
     }
 
-    fn verdict(&self, view: &View<'_>) -> Result<Action, String> {
+    fn verdict(&self, view: &FrameView<'_>) -> Result<WindowAction, String> {
         match self {
             Self::NewBoard { kind, title } => match check_title(title) {
-                Ok(title) => Ok(Action::Run(Command::AddBoard { kind: *kind, title, name: None })),
+                Ok(title) => Ok(WindowAction::Run(Command::AddBoard { kind: *kind, title, name: None })),
                 Err(why) => Err(why),
             },
             Self::RenameBoard { board, title, name } => {
@@ -162,27 +170,29 @@ impl Modal {
                             return Err(format!("Another board is called {name} already."));
                         }
                         let (title, name) = (Some(title), Some(name));
-                        Ok(Action::Run(Command::UpdateBoard { board: (*board).into(), title, name }))
+                        Ok(WindowAction::Run(Command::UpdateBoard { board: (*board).into(), title, name }))
                     }
                     (Err(why), _) => Err(why),
                     (_, Err(error)) => Err(format!("{error}.")),
                 }
             }
-            Self::RemoveBoard { board } => Ok(Action::Run(Command::RemoveBoard { board: (*board).into() })),
+            Self::RemoveBoard { board } => {
+                Ok(WindowAction::Run(Command::RemoveBoard { board: (*board).into() }))
+            }
             Self::DeleteEntity { referrers, .. } if !referrers.is_empty() => Err(String::new()),
-            Self::DeleteEntity { entity, .. } => Ok(Action::Spec(SpecAction::Delete(entity.clone()))),
+            Self::DeleteEntity { entity, .. } => Ok(WindowAction::Spec(SpecAction::Delete(entity.clone()))),
             Self::DrawMap { bundle, around, depth } => {
                 let (bundle, around, depth) = (bundle.clone(), around.clone(), *depth);
-                Ok(Action::Spec(SpecAction::DrawMap { bundle, around, depth }))
+                Ok(WindowAction::Spec(SpecAction::DrawMap { bundle, around, depth }))
             }
             Self::Path { purpose, path, .. } => {
                 let ending = path.rsplit('.').next().unwrap_or_default();
                 match purpose {
                     _ if path.trim().is_empty() => Err(String::new()),
-                    Purpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
+                    PathPurpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
                         Err("The path should end in .png, .svg or .md.".to_owned())
                     }
-                    _ => Ok(Action::Ask(purpose.request(path.trim().to_owned()))),
+                    _ => Ok(WindowAction::Ask(purpose.request(path.trim().to_owned()))),
                 }
             }
         }
@@ -209,7 +219,7 @@ impl ModalLook {
     pub(crate) fn show_ui<T>(
         &self,
         context: &Context,
-        theme: &Theme,
+        theme: &WorkbenchTheme,
         fields_ui: impl FnOnce(&mut Ui) -> Result<T, String>,
     ) -> ModalOutcome<T> {
         let response =
@@ -232,7 +242,12 @@ impl ModalLook {
         }
     }
 
-    fn buttons_ui<T>(&self, ui: &mut Ui, theme: &Theme, verdict: Result<T, String>) -> ModalOutcome<T> {
+    fn buttons_ui<T>(
+        &self,
+        ui: &mut Ui,
+        theme: &WorkbenchTheme,
+        verdict: Result<T, String>,
+    ) -> ModalOutcome<T> {
         let (fill, text) = if self.is_destructive {
             (theme.danger, theme.status_text)
         } else {
@@ -258,11 +273,11 @@ impl ModalLook {
 }
 
 /// Referrers that are named; more are counted.
-const MOST_REFERRERS: usize = 8;
+const MAX_LISTED_REFERRERS: usize = 8;
 /// The choices for the depth of a map around an entity.
-const DEPTHS: [(u32, &str); 3] = [(1, "Neighbours"), (2, "Two steps"), (3, "Three steps")];
+const MAP_DEPTHS: [(u32, &str); 3] = [(1, "Neighbours"), (2, "Two steps"), (3, "Three steps")];
 
-fn delete_ui(ui: &mut Ui, view: &View<'_>, entity: &EntityRef, referrers: &[String]) {
+fn delete_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &EntityRef, referrers: &[String]) {
     if referrers.is_empty() {
         let text = format!("Deletes {} and its file. Nothing references it. Undo restores it.", entity.id);
         ui.label(text);
@@ -272,15 +287,15 @@ fn delete_ui(ui: &mut Ui, view: &View<'_>, entity: &EntityRef, referrers: &[Stri
     let what = if count == 1 { "1 reference points".to_owned() } else { format!("{count} references point") };
     ui.label(format!("{} cannot be deleted: {what} to it. Remove the references first.", entity.id));
     ui.add_space(4.0);
-    for referrer in referrers.iter().take(MOST_REFERRERS) {
+    for referrer in referrers.iter().take(MAX_LISTED_REFERRERS) {
         muted_ui(ui, view.theme, format!("• {referrer}"));
     }
-    if count > MOST_REFERRERS {
-        muted_ui(ui, view.theme, format!("and {} more", count - MOST_REFERRERS));
+    if count > MAX_LISTED_REFERRERS {
+        muted_ui(ui, view.theme, format!("and {} more", count - MAX_LISTED_REFERRERS));
     }
 }
 
-fn map_ui(ui: &mut Ui, view: &View<'_>, bundle: &str, around: &mut Option<EntityRef>, depth: &mut u32) {
+fn map_ui(ui: &mut Ui, view: &FrameView<'_>, bundle: &str, around: &mut Option<EntityRef>, depth: &mut u32) {
     match around {
         Some(entity) => {
             let id = entity.id.clone();
@@ -288,7 +303,7 @@ fn map_ui(ui: &mut Ui, view: &View<'_>, bundle: &str, around: &mut Option<Entity
             ui.add_space(6.0);
             muted_ui(ui, view.theme, "Depth");
             ui.horizontal(|ui| {
-                for (each, text) in DEPTHS {
+                for (each, text) in MAP_DEPTHS {
                     ui.selectable_value(depth, each, text);
                 }
             });
@@ -309,12 +324,14 @@ fn check_title(title: &str) -> Result<String, String> {
     let title = title.trim();
     match title.chars().count() {
         0 => Err(String::new()),
-        length if length > MAX_LABEL => Err(format!("A title can have at most {MAX_LABEL} characters.")),
+        length if length > MAX_LABEL_CHARS => {
+            Err(format!("A title can have at most {MAX_LABEL_CHARS} characters."))
+        }
         _ => Ok(title.to_owned()),
     }
 }
 
-fn text_ui(ui: &mut Ui, view: &View<'_>, label: &str, text: &mut String, first: bool) {
+fn text_ui(ui: &mut Ui, view: &FrameView<'_>, label: &str, text: &mut String, first: bool) {
     let label = muted_ui(ui, view.theme, label);
     let edit = TextEdit::singleline(text).desired_width(f32::INFINITY).margin(egui::Margin::symmetric(8, 5));
     let field = focus_stroke(ui, view.theme, |ui| ui.add(edit)).labelled_by(label.id);

@@ -1,7 +1,7 @@
 //! Native file dialogs, each on its own thread.
 
 use super::{beside, new_title};
-use crate::view::Purpose;
+use crate::view::PathPurpose;
 use crossbeam_channel::{Receiver, bounded};
 use std::{
     path::{Path, PathBuf},
@@ -10,10 +10,10 @@ use std::{
 };
 
 /// A dialog that ends faster than this never opened: no person cancels that fast.
-const TOO_FAST: Duration = Duration::from_millis(250);
-const SOON: Duration = Duration::from_millis(2);
+const MIN_DIALOG_TIME: Duration = Duration::from_millis(250);
+const REPAINT_DELAY: Duration = Duration::from_millis(2);
 
-pub(super) enum Picked {
+pub(super) enum PickedPath {
     Path(String),
     Cancelled,
     Unavailable(String),
@@ -21,10 +21,10 @@ pub(super) enum Picked {
 
 /// Opens the dialog and returns the channel that delivers the chosen path. Returns the reason when no dialog is available.
 pub(super) fn pick(
-    purpose: &Purpose,
+    purpose: &PathPurpose,
     root: &str,
     context: egui::Context,
-) -> Result<Receiver<Picked>, String> {
+) -> Result<Receiver<PickedPath>, String> {
     if !has_session_bus() {
         return Err("There is no desktop session for a file dialog. Type the path instead.".to_owned());
     }
@@ -34,17 +34,19 @@ pub(super) fn pick(
         let started = Instant::now();
         let told = match ask(&purpose, &root) {
             Some(path) => match path.into_os_string().into_string() {
-                Ok(path) => Picked::Path(path),
-                Err(_) => Picked::Unavailable("The path is not valid UTF-8. Type another path.".to_owned()),
+                Ok(path) => PickedPath::Path(path),
+                Err(_) => {
+                    PickedPath::Unavailable("The path is not valid UTF-8. Type another path.".to_owned())
+                }
             },
-            None if started.elapsed() < TOO_FAST => Picked::Unavailable(
+            None if started.elapsed() < MIN_DIALOG_TIME => PickedPath::Unavailable(
                 "The file dialog did not open. Install xdg-desktop-portal, or type the path.".to_owned(),
             ),
-            None => Picked::Cancelled,
+            None => PickedPath::Cancelled,
         };
         // The send fails when the window has closed.
         if answer.send(told).is_ok() {
-            context.request_repaint_after(SOON);
+            context.request_repaint_after(REPAINT_DELAY);
         }
     });
     spawned
@@ -52,28 +54,28 @@ pub(super) fn pick(
         .map_err(|error| format!("Cannot start the file dialog: {error}. Type the path instead."))
 }
 
-fn ask(purpose: &Purpose, root: &str) -> Option<PathBuf> {
+fn ask(purpose: &PathPurpose, root: &str) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
     match purpose {
-        Purpose::OpenWorkspace => {
+        PathPurpose::OpenWorkspace => {
             dialog.set_title("Open workspace").set_directory(beside(root)).pick_folder()
         }
-        Purpose::NewWorkspace { template } => {
+        PathPurpose::NewWorkspace { template } => {
             dialog.set_title(new_title(*template)).set_directory(beside(root)).pick_folder()
         }
-        Purpose::ImportTerraform => {
+        PathPurpose::ImportTerraform => {
             dialog.set_title("Import Terraform folder").set_directory(root).pick_folder()
         }
-        Purpose::OpenTerraform => {
+        PathPurpose::OpenTerraform => {
             dialog.set_title("Open Terraform folder").set_directory(beside(root)).pick_folder()
         }
-        Purpose::ExportAudit => dialog
+        PathPurpose::ExportAudit => dialog
             .set_title("Export audit")
             .set_directory(root)
-            .set_file_name(Purpose::AUDIT_FILE)
+            .set_file_name(PathPurpose::AUDIT_FILE)
             .add_filter("JSON Lines", &["jsonl"])
             .save_file(),
-        Purpose::Export { suggestion, .. } => dialog
+        PathPurpose::Export { suggestion, .. } => dialog
             .set_title("Export board")
             .set_directory(root)
             .set_file_name(suggestion.as_str())

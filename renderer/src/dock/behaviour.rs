@@ -1,11 +1,11 @@
 //! The look and behaviour of the dock's tiles: tabs in theme colours, and accessible names for every control.
 
-use super::tiles::{GAP, Tiling};
+use super::tiles::{DockTiles, TILE_GAP};
 use crate::{
-    panel_id::{PanelId, Side},
-    widgets::{Tab, fold_button_ui, tab_ui},
+    panel_id::{PanelId, PanelSide},
+    widgets::{TabButton, fold_button_ui, tab_ui},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{
     Color32, CursorIcon, Frame, Id, Key, Margin, Response, Sense, Stroke, Style, Ui, UiBuilder, Visuals,
     WidgetText,
@@ -14,23 +14,23 @@ use egui_tiles::{
     Behavior, EditAction, ResizeState, SimplificationOptions, TabState, Tabs, TileId, Tiles, UiResponse,
 };
 
-const TAB_BAR: f32 = 30.0;
+const TAB_BAR_HEIGHT: f32 = 30.0;
 /// The minimum size of a tile in points.
-const SMALLEST: f32 = 90.0;
+const MIN_TILE_SIZE: f32 = 90.0;
 
 /// The panels as the dock needs them.
-pub(crate) trait Content {
+pub(crate) trait DockContent {
     fn panel_ui(&mut self, panel: PanelId, ui: &mut Ui);
     /// The text of the tab.
     fn title(&self, panel: PanelId) -> String;
     fn close(&mut self, panel: PanelId);
     fn fold(&mut self, panel: PanelId);
-    fn move_to(&mut self, panel: PanelId, side: Side);
+    fn move_to(&mut self, panel: PanelId, side: PanelSide);
 }
 
-pub(super) struct Docking<'a> {
-    theme: &'a Theme,
-    content: &'a mut dyn Content,
+pub(super) struct DockBehaviour<'a> {
+    theme: &'a WorkbenchTheme,
+    content: &'a mut dyn DockContent,
     /// The group that shows only the canvas, and so has no tab bar.
     bare: Option<TileId>,
     canvas: Option<TileId>,
@@ -41,11 +41,11 @@ pub(super) struct Docking<'a> {
     dropped: bool,
 }
 
-impl<'a> Docking<'a> {
+impl<'a> DockBehaviour<'a> {
     pub(super) fn new(
-        tiling: &Tiling,
-        theme: &'a Theme,
-        content: &'a mut dyn Content,
+        tiling: &DockTiles,
+        theme: &'a WorkbenchTheme,
+        content: &'a mut dyn DockContent,
         wanted: Option<PanelId>,
     ) -> Self {
         let canvas = tiling.canvas();
@@ -77,9 +77,9 @@ impl<'a> Docking<'a> {
 
     fn tab_menu_ui(&mut self, ui: &mut Ui, panel: PanelId) {
         for (side, text) in [
-            (Side::Left, "Move to the left"),
-            (Side::Right, "Move to the right"),
-            (Side::Bottom, "Move to the bottom"),
+            (PanelSide::Left, "Move to the left"),
+            (PanelSide::Right, "Move to the right"),
+            (PanelSide::Bottom, "Move to the bottom"),
         ] {
             if ui.button(text).clicked() {
                 self.content.move_to(panel, side);
@@ -92,7 +92,7 @@ impl<'a> Docking<'a> {
     }
 }
 
-impl Behavior<PanelId> for Docking<'_> {
+impl Behavior<PanelId> for DockBehaviour<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, panel: &mut PanelId) -> UiResponse {
         let room = ui.max_rect();
         ui.set_clip_rect(room.intersect(ui.clip_rect()));
@@ -122,7 +122,7 @@ impl Behavior<PanelId> for Docking<'_> {
         let text = self.tab_title_for_tile(tiles, tile);
         let draggable = self.is_tile_draggable(tiles, tile);
         let sense = if draggable { Sense::click_and_drag() } else { Sense::click() };
-        let tab = Tab { id, text: text.text(), chosen: state.active, sense };
+        let tab = TabButton { id, text: text.text(), chosen: state.active, sense };
         let response = tab_ui(ui, self.theme, tab);
         let Some(panel) = tiles.get_pane(&tile).copied() else { return response };
         if self.wanted == Some(panel) {
@@ -208,15 +208,15 @@ impl Behavior<PanelId> for Docking<'_> {
     }
 
     fn tab_bar_height(&self, _style: &Style) -> f32 {
-        TAB_BAR
+        TAB_BAR_HEIGHT
     }
 
     fn gap_width(&self, _style: &Style) -> f32 {
-        GAP
+        TILE_GAP
     }
 
     fn min_size(&self) -> f32 {
-        SMALLEST
+        MIN_TILE_SIZE
     }
 
     fn tab_bar_color(&self, _visuals: &Visuals) -> Color32 {
@@ -225,7 +225,7 @@ impl Behavior<PanelId> for Docking<'_> {
 
     fn resize_stroke(&self, _style: &Style, state: ResizeState) -> Stroke {
         match state {
-            ResizeState::Idle => Stroke::new(GAP, self.theme.border),
+            ResizeState::Idle => Stroke::new(TILE_GAP, self.theme.border),
             ResizeState::Hovering | ResizeState::Dragging => Stroke::new(2.0, self.theme.accent),
         }
     }

@@ -4,21 +4,21 @@
 //! draw and drag; changes that a person makes to the tiles are read back into it.
 
 mod behaviour;
-mod place;
+mod layout;
 mod tiles;
 
-pub(crate) use behaviour::Content;
-pub(crate) use place::Place;
+pub(crate) use behaviour::DockContent;
+pub(crate) use layout::DockLayout;
 
-use crate::panel_id::{PANELS, PanelId, Side};
-use behaviour::Docking;
-use canvas::theme::Theme;
+use crate::panel_id::{PANELS, PanelId, PanelSide};
+use behaviour::DockBehaviour;
+use canvas::theme::WorkbenchTheme;
 use egui::Ui;
-use tiles::Tiling;
+use tiles::DockTiles;
 
 pub(crate) struct Dock {
-    place: Place,
-    tiling: Tiling,
+    place: DockLayout,
+    tiling: DockTiles,
     /// The panel shown or used last. It keeps its space in a small window and is the target of "close panel".
     recent: Option<PanelId>,
     /// The panel that gets keyboard focus when it is next drawn.
@@ -27,17 +27,17 @@ pub(crate) struct Dock {
 
 impl Default for Dock {
     fn default() -> Self {
-        Self::of(Place::default())
+        Self::of(DockLayout::default())
     }
 }
 
 impl Dock {
-    pub(crate) fn of(place: Place) -> Self {
+    pub(crate) fn of(place: DockLayout) -> Self {
         let place = place.settled();
-        Self { tiling: Tiling::of(&place), place, recent: None, wanted: None }
+        Self { tiling: DockTiles::of(&place), place, recent: None, wanted: None }
     }
 
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &DockLayout {
         &self.place
     }
 
@@ -73,12 +73,12 @@ impl Dock {
         self.recent.filter(|panel| *panel != PanelId::Canvas && self.is_in_front(*panel))
     }
 
-    pub(crate) fn move_to(&mut self, panel: PanelId, side: Side) {
+    pub(crate) fn move_to(&mut self, panel: PanelId, side: PanelSide) {
         self.recent = Some(panel);
         self.change(|place| place.move_to(panel, side));
     }
 
-    pub(crate) fn is_side_shown(&self, side: Side) -> bool {
+    pub(crate) fn is_side_shown(&self, side: PanelSide) -> bool {
         let mut shown = false;
         if let Some(part) = self.place.clone().side_mut(side) {
             part.each_group(&mut |group| shown |= !group.folded && group.front().is_some());
@@ -87,7 +87,7 @@ impl Dock {
     }
 
     /// Collapses or expands all groups at a side of the canvas. Shows the side's first home panel if it is empty.
-    pub(crate) fn toggle_side(&mut self, side: Side) {
+    pub(crate) fn toggle_side(&mut self, side: PanelSide) {
         let fold = self.is_side_shown(side);
         self.change(|place| {
             let Some(part) = place.side_mut(side) else { return };
@@ -105,14 +105,14 @@ impl Dock {
         *self = Self::default();
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut Place)) {
+    fn change(&mut self, change: impl FnOnce(&mut DockLayout)) {
         change(&mut self.place);
-        self.tiling = Tiling::of(&self.place);
+        self.tiling = DockTiles::of(&self.place);
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, theme: &Theme, content: &mut dyn Content) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, content: &mut dyn DockContent) {
         self.tiling.fit(ui.available_rect_before_wrap(), self.recent);
-        let mut docking = Docking::new(&self.tiling, theme, content, self.wanted.take());
+        let mut docking = DockBehaviour::new(&self.tiling, theme, content, self.wanted.take());
         self.tiling.tree.ui(&mut docking, ui);
         let (edited, dropped) = (docking.edited(), docking.dropped());
         self.recent = docking.used().or(self.recent);
@@ -122,7 +122,7 @@ impl Dock {
         }
         if dropped {
             // The drop target may be invalid, so the tiles are rebuilt from the saved layout.
-            self.tiling = Tiling::of(&self.place);
+            self.tiling = DockTiles::of(&self.place);
             ui.request_repaint();
         }
     }

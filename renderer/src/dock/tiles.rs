@@ -1,18 +1,18 @@
 //! Converts a [`Place`] to the tiles that draw it, and back.
 
-use super::place::{Group, Holds, Place, Seat};
+use super::layout::{DockLayout, DockLayoutPart, PanelSlot, TabGroup};
 use crate::panel_id::PanelId;
 use egui::{Id, Rect};
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use std::collections::HashMap;
 
 /// The minimum width and height of a part beside the canvas, and of the canvas, before a part is hidden.
-const SMALLEST: (f32, f32) = (150.0, 90.0);
-const CANVAS: (f32, f32) = (150.0, 140.0);
-pub(super) const GAP: f32 = 1.0;
+const MIN_PART_SIZE: (f32, f32) = (150.0, 90.0);
+const MIN_CANVAS_SIZE: (f32, f32) = (150.0, 140.0);
+pub(super) const TILE_GAP: f32 = 1.0;
 
 /// The tiles of a place. Shares are points; the canvas gets the remaining space.
-pub(super) struct Tiling {
+pub(super) struct DockTiles {
     pub(super) tree: Tree<PanelId>,
     /// Sizes that a person set, for parts beside the canvas.
     sizes: HashMap<TileId, f32>,
@@ -22,8 +22,8 @@ pub(super) struct Tiling {
     squeezed: Vec<TileId>,
 }
 
-impl Tiling {
-    pub(super) fn of(place: &Place) -> Self {
+impl DockTiles {
+    pub(super) fn of(place: &DockLayout) -> Self {
         let mut tiles = Tiles::default();
         let mut sizes = HashMap::new();
         let root = insert(&mut tiles, &mut sizes, place);
@@ -68,10 +68,10 @@ impl Tiling {
         let shown: Vec<TileId> =
             children.iter().copied().filter(|child| self.tree.is_visible_in_layout(*child)).collect();
         let length = if across { room.width() } else { room.height() };
-        let length = (length - GAP * shown.len().saturating_sub(1) as f32).max(0.0);
+        let length = (length - TILE_GAP * shown.len().saturating_sub(1) as f32).max(0.0);
         let given = match middle {
             Some(middle) => {
-                let beside = Beside { part: &children, middle, across, length, whole: room };
+                let beside = CanvasSiblings { part: &children, middle, across, length, whole: room };
                 self.fit_beside(&beside, &shown, recent)
             }
             None => even(&shown, &shares, length),
@@ -90,20 +90,23 @@ impl Tiling {
                 Rect::from_x_y_ranges(room.x_range(), from..=from + points)
             };
             self.fit_part(child, inner, canvas, recent);
-            from += points + GAP;
+            from += points + TILE_GAP;
         }
         self.given.extend(given);
     }
 
     fn fit_beside(
         &mut self,
-        beside: &Beside<'_>,
+        beside: &CanvasSiblings<'_>,
         shown: &[TileId],
         recent: Option<TileId>,
     ) -> HashMap<TileId, f32> {
         let canvas = beside.part[beside.middle];
-        let (least, canvas_least) =
-            if beside.across { (SMALLEST.0, CANVAS.0) } else { (SMALLEST.1, CANVAS.1) };
+        let (least, canvas_least) = if beside.across {
+            (MIN_PART_SIZE.0, MIN_CANVAS_SIZE.0)
+        } else {
+            (MIN_PART_SIZE.1, MIN_CANVAS_SIZE.1)
+        };
         let mut others: Vec<TileId> = shown.iter().copied().filter(|child| *child != canvas).collect();
         // In a very small window, parts without the panel used last are hidden first.
         while least * others.len() as f32 + canvas_least > beside.length && !others.is_empty() {
@@ -161,15 +164,15 @@ impl Tiling {
     }
 
     /// The current layout as plain data.
-    pub(super) fn place(&self) -> Place {
-        let empty = Place::new(Holds::Row(Vec::new()));
+    pub(super) fn place(&self) -> DockLayout {
+        let empty = DockLayout::new(DockLayoutPart::Row(Vec::new()));
         self.tree.root().and_then(|root| self.place_of(root)).unwrap_or(empty).settled()
     }
 
-    fn place_of(&self, part: TileId) -> Option<Place> {
+    fn place_of(&self, part: TileId) -> Option<DockLayout> {
         let tiles = &self.tree.tiles;
         let holds = match tiles.get(part)? {
-            Tile::Pane(panel) => Holds::Tabs(Group {
+            Tile::Pane(panel) => DockLayoutPart::Tabs(TabGroup {
                 panels: vec![self.seat(part, *panel)],
                 front: Some(panel.word().to_owned()),
                 folded: false,
@@ -185,19 +188,19 @@ impl Tiling {
                 });
                 let parts = parts.collect();
                 match linear.dir {
-                    LinearDir::Horizontal => Holds::Row(parts),
-                    LinearDir::Vertical => Holds::Column(parts),
+                    LinearDir::Horizontal => DockLayoutPart::Row(parts),
+                    LinearDir::Vertical => DockLayoutPart::Column(parts),
                 }
             }
             Tile::Container(container) => return Some(self.group_of(part, container)),
         };
-        Some(Place::new(holds))
+        Some(DockLayout::new(holds))
     }
 
     /// Tabs hold only panels: a row or column dropped into tabs becomes a part above them.
-    fn group_of(&self, part: TileId, container: &Container) -> Place {
+    fn group_of(&self, part: TileId, container: &Container) -> DockLayout {
         let tiles = &self.tree.tiles;
-        let mut group = Group { folded: !tiles.is_visible(part), ..Group::default() };
+        let mut group = TabGroup { folded: !tiles.is_visible(part), ..TabGroup::default() };
         let mut parts = Vec::new();
         for child in container.children() {
             match tiles.get(*child) {
@@ -213,21 +216,21 @@ impl Tiling {
             let front = tabs.active.and_then(|active| tiles.get_pane(&active));
             group.front = front.map(|panel| panel.word().to_owned());
         }
-        let group = Place::new(Holds::Tabs(group));
+        let group = DockLayout::new(DockLayoutPart::Tabs(group));
         if parts.is_empty() {
             return group;
         }
         parts.push(group);
-        Place::new(Holds::Column(parts))
+        DockLayout::new(DockLayoutPart::Column(parts))
     }
 
-    fn seat(&self, pane: TileId, panel: PanelId) -> Seat {
-        Seat::new(panel, !self.tree.is_visible(pane))
+    fn seat(&self, pane: TileId, panel: PanelId) -> PanelSlot {
+        PanelSlot::new(panel, !self.tree.is_visible(pane))
     }
 }
 
 /// The row or column that contains the canvas.
-struct Beside<'a> {
+struct CanvasSiblings<'a> {
     part: &'a [TileId],
     middle: usize,
     across: bool,
@@ -235,7 +238,7 @@ struct Beside<'a> {
     whole: Rect,
 }
 
-impl Beside<'_> {
+impl CanvasSiblings<'_> {
     /// The default width of the preview: fits a phone and leaves the canvas usable.
     fn usual_of_preview(&self) -> f32 {
         (self.whole.width() * 0.32).clamp(240.0, 460.0)
@@ -272,11 +275,11 @@ fn holds(tiles: &Tiles<PanelId>, part: TileId, pane: TileId) -> bool {
     false
 }
 
-fn insert(tiles: &mut Tiles<PanelId>, sizes: &mut HashMap<TileId, f32>, place: &Place) -> TileId {
+fn insert(tiles: &mut Tiles<PanelId>, sizes: &mut HashMap<TileId, f32>, place: &DockLayout) -> TileId {
     let (parts, dir) = match &place.holds {
-        Holds::Tabs(group) => return insert_group(tiles, group),
-        Holds::Row(parts) => (parts, LinearDir::Horizontal),
-        Holds::Column(parts) => (parts, LinearDir::Vertical),
+        DockLayoutPart::Tabs(group) => return insert_group(tiles, group),
+        DockLayoutPart::Row(parts) => (parts, LinearDir::Horizontal),
+        DockLayoutPart::Column(parts) => (parts, LinearDir::Vertical),
     };
     let children: Vec<TileId> = parts.iter().map(|part| insert(tiles, sizes, part)).collect();
     let mut linear = Linear::new(dir, children.clone());
@@ -289,7 +292,7 @@ fn insert(tiles: &mut Tiles<PanelId>, sizes: &mut HashMap<TileId, f32>, place: &
     tiles.insert_container(linear)
 }
 
-fn insert_group(tiles: &mut Tiles<PanelId>, group: &Group) -> TileId {
+fn insert_group(tiles: &mut Tiles<PanelId>, group: &TabGroup) -> TileId {
     let mut panes = Vec::new();
     let mut front = None;
     for seat in &group.panels {

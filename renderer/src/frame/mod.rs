@@ -10,8 +10,8 @@
 //!
 //! Must not know: any feature.
 
-use crate::view::{Action, View};
-use shared_protocol::{messages::Request, review::ReviewRequest, terraform::TerraformRequest};
+use crate::view::{FrameView, WindowAction};
+use shared_protocol::{messages::WorkbenchRequest, review::ReviewRequest, terraform::TerraformRequest};
 use std::cell::RefCell;
 
 /// A part of the window with state, messages and requests of its own.
@@ -27,19 +27,19 @@ pub(crate) trait Feature {
 /// A request to main. Decisions about proposals have a channel of their own, which only the window has.
 #[derive(Debug, Clone)]
 pub(crate) enum MainRequest {
-    Request(Request),
+    Request(WorkbenchRequest),
     Review(ReviewRequest),
 }
 
-impl From<Request> for MainRequest {
-    fn from(request: Request) -> Self {
+impl From<WorkbenchRequest> for MainRequest {
+    fn from(request: WorkbenchRequest) -> Self {
         Self::Request(request)
     }
 }
 
 impl From<TerraformRequest> for MainRequest {
     fn from(request: TerraformRequest) -> Self {
-        Self::Request(Request::Terraform(request))
+        Self::Request(WorkbenchRequest::Terraform(request))
     }
 }
 
@@ -53,7 +53,7 @@ impl From<ReviewRequest> for MainRequest {
 pub(crate) enum FeatureCommand<F: Feature> {
     Message(F::Message),
     Request { request: MainRequest, pending: F::Pending },
-    Action(Action),
+    Action(WindowAction),
 }
 
 /// Collects the commands of one feature until the frame is drawn or the message is handled.
@@ -78,12 +78,12 @@ impl<F: Feature> CommandSender<F> {
         self.commands.borrow_mut().push(FeatureCommand::Request { request, pending });
     }
 
-    pub(crate) fn act(&self, action: Action) {
+    pub(crate) fn act(&self, action: WindowAction) {
         self.commands.borrow_mut().push(FeatureCommand::Action(action));
     }
 
     /// Draws a part of a feature that still pushes actions onto a list.
-    pub(crate) fn with_actions<R>(&self, draw: impl FnOnce(&mut Vec<Action>) -> R) -> R {
+    pub(crate) fn with_actions<R>(&self, draw: impl FnOnce(&mut Vec<WindowAction>) -> R) -> R {
         let mut actions = Vec::new();
         let drawn = draw(&mut actions);
         self.commands.borrow_mut().extend(actions.into_iter().map(FeatureCommand::Action));
@@ -97,7 +97,7 @@ impl<F: Feature> CommandSender<F> {
 
 /// The surroundings of a feature in one frame.
 pub(crate) struct FeatureContext<'a, F: Feature> {
-    pub(crate) view: &'a View<'a>,
+    pub(crate) view: &'a FrameView<'a>,
     pub(crate) egui: &'a egui::Context,
     pub(crate) commands: &'a CommandSender<F>,
 }

@@ -3,21 +3,21 @@
 use crate::{
     agents::{ask, pill::activity_colour},
     commands::CommandId,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
     wording::{ago, now},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
-use shared_protocol::mcp::{McpClient, McpEra, McpMode, McpRequest, McpTransport};
+use shared_protocol::mcp::{McpClientTransport, McpClientView, McpEra, McpMode, McpRequest};
 use std::time::Duration;
 
-const ROW: f32 = 40.0;
+const ROW_HEIGHT: f32 = 40.0;
 /// The width of the buttons at the end of a row.
-const BUTTONS: f32 = 176.0;
+const BUTTONS_WIDTH: f32 = 176.0;
 /// A client counts as active for this many milliseconds after a request.
-const ACTIVE: u64 = 5_000;
+const ACTIVE_MS: u64 = 5_000;
 
-pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     let clients = &view.mcp.clients;
     if clients.is_empty() {
         let (title, text) = match view.mcp.mode {
@@ -30,7 +30,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
         empty_state_ui(ui, view.theme, title, text);
         ui.vertical_centered(|ui| {
             if ui.button("Setup guide").clicked() {
-                actions.push(Action::Do(CommandId::SetupGuide));
+                actions.push(WindowAction::Do(CommandId::SetupGuide));
             }
         });
         return;
@@ -39,7 +39,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
     ui.spacing_mut().item_spacing.y = 0.0;
     egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
         ui,
-        ROW,
+        ROW_HEIGHT,
         clients.len(),
         |ui, range| {
             for client in clients.get(range).unwrap_or_default() {
@@ -49,23 +49,30 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
     );
     // Repaints when the activity marks expire.
     if clients.iter().any(|client| is_active(client, now)) {
-        ui.ctx().request_repaint_after(Duration::from_millis(ACTIVE));
+        ui.ctx().request_repaint_after(Duration::from_millis(ACTIVE_MS));
     }
 }
 
-fn is_active(client: &McpClient, now: u64) -> bool {
-    !client.paused && now.saturating_sub(client.last) < ACTIVE
+fn is_active(client: &McpClientView, now: u64) -> bool {
+    !client.paused && now.saturating_sub(client.last) < ACTIVE_MS
 }
 
-fn client_ui(ui: &mut Ui, view: &View<'_>, client: &McpClient, now: u64, actions: &mut Vec<Action>) {
+fn client_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    client: &McpClientView,
+    now: u64,
+    actions: &mut Vec<WindowAction>,
+) {
     let theme = view.theme;
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     if !ui.is_rect_visible(rect) {
         return;
     }
     let dot = pos2(rect.left() + 10.0, rect.top() + 13.0);
     ui.painter().circle_filled(dot, 3.5, activity_colour(theme, is_active(client, now)));
-    let text = Rect::from_min_max(pos2(rect.left() + 22.0, rect.top() + 3.0), rect.max - vec2(BUTTONS, 3.0));
+    let text =
+        Rect::from_min_max(pos2(rect.left() + 22.0, rect.top() + 3.0), rect.max - vec2(BUTTONS_WIDTH, 3.0));
     let top = text.with_max_y(text.center().y);
     let bottom = text.with_min_y(text.center().y);
     let name = if client.version.is_empty() {
@@ -75,14 +82,16 @@ fn client_ui(ui: &mut Ui, view: &View<'_>, client: &McpClient, now: u64, actions
     };
     paint_line(ui, top, Align2::LEFT_CENTER, &name, body_font(ui), theme.text);
     paint_line(ui, bottom, Align2::LEFT_CENTER, &doing(client, now), small_font(ui), theme.text_muted);
-    let buttons =
-        Rect::from_min_max(pos2(rect.right() - BUTTONS + 4.0, rect.top() + 8.0), rect.max - vec2(4.0, 8.0));
+    let buttons = Rect::from_min_max(
+        pos2(rect.right() - BUTTONS_WIDTH + 4.0, rect.top() + 8.0),
+        rect.max - vec2(4.0, 8.0),
+    );
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(buttons).id_salt(client.id).layout(layout));
     buttons_ui(&mut child, client, actions);
 }
 
-fn buttons_ui(ui: &mut Ui, client: &McpClient, actions: &mut Vec<Action>) {
+fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowAction>) {
     let name = &client.name;
     if client.connected {
         let end =
@@ -103,10 +112,10 @@ fn buttons_ui(ui: &mut Ui, client: &McpClient, actions: &mut Vec<Action>) {
 }
 
 /// Describes the last request and its time, the counters, and the transport.
-fn doing(client: &McpClient, now: u64) -> String {
+fn doing(client: &McpClientView, now: u64) -> String {
     let over = match client.transport {
-        McpTransport::Http => "HTTP",
-        McpTransport::Bridge => "bridge",
+        McpClientTransport::Http => "HTTP",
+        McpClientTransport::Bridge => "bridge",
     };
     let era = match client.era {
         McpEra::Legacy => "session",

@@ -1,24 +1,24 @@
 //! The log panel: recent operations, newest first, each with a button to revert it.
 
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
     wording::{ago, describe_actor, now},
 };
 use egui::{Align2, Role, Sense, Ui, WidgetInfo, vec2};
 use shared_protocol::{
     OperationKind, Revision,
-    messages::{LogEntry, Request},
+    messages::{OperationLogEntry, WorkbenchRequest},
 };
 
-const LIMIT: u32 = 200;
+const DEFAULT_ENTRIES: u32 = 200;
 /// The maximum number of entries per request.
-const FURTHEST: u32 = 10_000;
-const ROW: f32 = 28.0;
+const MAX_ENTRIES: u32 = 10_000;
+const ROW_HEIGHT: f32 = 28.0;
 
 #[derive(Default)]
-pub(crate) struct Log {
-    entries: Vec<LogEntry>,
+pub(crate) struct LogPanel {
+    entries: Vec<OperationLogEntry>,
     /// The log changed since the last request.
     stale: bool,
     asked: bool,
@@ -29,12 +29,12 @@ pub(crate) struct Log {
     reach: u32,
 }
 
-impl Log {
+impl LogPanel {
     pub(crate) fn changed(&mut self) {
         self.stale = true;
     }
 
-    pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
+    pub(crate) fn receive(&mut self, entries: Vec<OperationLogEntry>) {
         self.entries = entries;
         self.asked = false;
     }
@@ -57,8 +57,8 @@ impl Log {
     fn place_of_marked(&mut self, now: Revision) -> Option<usize> {
         let marked = self.marked.filter(|_| self.unseen)?;
         let place = self.entries.iter().position(|entry| entry.revision == marked);
-        let needed = u32::try_from(now.0.saturating_sub(marked.0) + 1).unwrap_or(u32::MAX).min(FURTHEST);
-        if place.is_none() && needed > self.reach.max(LIMIT) {
+        let needed = u32::try_from(now.0.saturating_sub(marked.0) + 1).unwrap_or(u32::MAX).min(MAX_ENTRIES);
+        if place.is_none() && needed > self.reach.max(DEFAULT_ENTRIES) {
             self.reach = needed;
             self.stale = true;
         }
@@ -66,12 +66,12 @@ impl Log {
         place
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let place = self.place_of_marked(view.snapshot.revision());
         // Sends one request per change; an empty or missing answer is not requested again.
         if self.stale && !self.asked && view.snapshot.revision().0 > 0 {
             (self.stale, self.asked) = (false, true);
-            actions.push(Action::Ask(Request::Log { limit: self.reach.max(LIMIT) }));
+            actions.push(WindowAction::Ask(WorkbenchRequest::Log { limit: self.reach.max(DEFAULT_ENTRIES) }));
         }
         if self.entries.is_empty() {
             empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
@@ -81,9 +81,10 @@ impl Log {
         ui.spacing_mut().item_spacing.y = 0.0;
         let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
         if let Some(place) = place {
-            area = area.vertical_scroll_offset((place as f32 * ROW - ui.available_height() / 2.0).max(0.0));
+            area = area
+                .vertical_scroll_offset((place as f32 * ROW_HEIGHT - ui.available_height() / 2.0).max(0.0));
         }
-        area.show_rows(ui, ROW, self.entries.len(), |ui, range| {
+        area.show_rows(ui, ROW_HEIGHT, self.entries.len(), |ui, range| {
             for entry in self.entries.get(range).unwrap_or_default() {
                 let marked = self.marked == Some(entry.revision);
                 entry_ui(ui, view, entry, marked, now, actions);
@@ -94,14 +95,14 @@ impl Log {
 
 fn entry_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    entry: &LogEntry,
+    view: &FrameView<'_>,
+    entry: &OperationLogEntry,
     marked: bool,
     now: u64,
-    actions: &mut Vec<Action>,
+    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
-    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     if !ui.is_rect_visible(rect) {
         return;
     }
@@ -134,11 +135,12 @@ fn entry_ui(
         .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
         .accessible_name(format!("Revert {}", entry.summary));
     if response.on_hover_text("Reverts this operation and keeps later ones").clicked() {
-        actions.push(Action::Ask(Request::Revert { revision: entry.revision, partial: false }));
+        actions
+            .push(WindowAction::Ask(WorkbenchRequest::Revert { revision: entry.revision, partial: false }));
     }
 }
 
-fn words(entry: &LogEntry) -> String {
+fn words(entry: &OperationLogEntry) -> String {
     match entry.kind {
         OperationKind::Edit => entry.summary.clone(),
         OperationKind::Undo(of) => format!("Undo of {of} · {}", entry.summary),

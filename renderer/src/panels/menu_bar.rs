@@ -1,12 +1,12 @@
 //! The top bar: menus from the command table, the workspace name, search, and the board tabs.
 
 use crate::{
-    commands::{CommandId, Facts, Menu, TABLE, find},
-    view::{Action, View},
+    commands::{COMMANDS, CommandFacts, CommandId, CommandMenu, find},
+    view::{FrameView, WindowAction},
     widgets::{body_font, focus_ring, icon_button_ui, kind_icon, paint_icon, paint_line, small_font},
     wording::counted,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{
     Align, Align2, Button, CornerRadius, Layout, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo,
     pos2, vec2,
@@ -14,19 +14,19 @@ use egui::{
 use shared_protocol::Board;
 
 const TAB_HEIGHT: f32 = 32.0;
-const WIDEST_TAB: f32 = 200.0;
+const MAX_TAB_WIDTH: f32 = 200.0;
 const COUNT_WIDTH: f32 = 30.0;
 
 pub(crate) fn menu_bar_ui(
     ui: &mut Ui,
-    theme: &Theme,
-    view: Option<&View<'_>>,
+    theme: &WorkbenchTheme,
+    view: Option<&FrameView<'_>>,
     is_on: impl Fn(CommandId) -> bool,
-    actions: &mut Vec<Action>,
+    actions: &mut Vec<WindowAction>,
 ) {
-    let facts = Facts::of(view);
+    let facts = CommandFacts::of(view);
     egui::MenuBar::new().ui(ui, |ui| {
-        for menu in Menu::SHOWN {
+        for menu in CommandMenu::SHOWN {
             ui.menu_button(menu.title(), |ui| {
                 // Menus taller than the window scroll.
                 let room = (ui.ctx().content_rect().height() - 60.0).max(80.0);
@@ -52,28 +52,28 @@ pub(crate) fn menu_bar_ui(
 
 fn menu_ui(
     ui: &mut Ui,
-    menu: Menu,
-    facts: &Facts<'_>,
+    menu: CommandMenu,
+    facts: &CommandFacts<'_>,
     is_on: &impl Fn(CommandId) -> bool,
-    actions: &mut Vec<Action>,
+    actions: &mut Vec<WindowAction>,
 ) {
     ui.set_min_width(240.0);
-    for def in TABLE.iter().filter(|def| def.menu == menu) {
+    for def in COMMANDS.iter().filter(|def| def.menu == menu) {
         if def.starts_group {
             ui.separator();
         }
         let keys = def.keys.first().map(|keys| keys.text()).unwrap_or_default();
         let button = Button::new(def.caption(facts).into_owned()).shortcut_text(keys).selected(is_on(def.id));
         if ui.add_enabled(def.is_enabled(facts), button).clicked() {
-            actions.push(Action::Do(def.id));
+            actions.push(WindowAction::Do(def.id));
         }
     }
 }
 
-fn search_button_ui(ui: &mut Ui, theme: &Theme, room: f32, actions: &mut Vec<Action>) {
+fn search_button_ui(ui: &mut Ui, theme: &WorkbenchTheme, room: f32, actions: &mut Vec<WindowAction>) {
     if room < 110.0 {
         if icon_button_ui(ui, theme, "search", "Search…").clicked() {
-            actions.push(Action::Do(CommandId::CommandPalette));
+            actions.push(WindowAction::Do(CommandId::CommandPalette));
         }
         return;
     }
@@ -90,12 +90,12 @@ fn search_button_ui(ui: &mut Ui, theme: &Theme, room: f32, actions: &mut Vec<Act
         .fill(theme.surface_inset)
         .stroke(egui::Stroke::new(1.0, theme.border));
     if ui.add(button).on_hover_text("Search commands, boards, nodes and types").clicked() {
-        actions.push(Action::Do(CommandId::CommandPalette));
+        actions.push(WindowAction::Do(CommandId::CommandPalette));
     }
 }
 
 /// The row of boards.
-pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let room = (ui.available_width() - 34.0).max(0.0);
@@ -114,19 +114,19 @@ pub(crate) fn board_tabs_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Acti
                 });
             });
         if icon_button_ui(ui, view.theme, "add", "New board").clicked() {
-            actions.push(Action::Do(CommandId::NewBoard));
+            actions.push(WindowAction::Do(CommandId::NewBoard));
         }
     });
 }
 
-fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>) {
+fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<WindowAction>) {
     let (theme, chosen, held) = (view.theme, view.board == Some(board.id), view.holds(board.id));
     let text = ui.painter().layout_no_wrap(board.title.clone(), body_font(ui), theme.text);
     let problems = view.problem_counts.get(&board.id).copied().unwrap_or_default();
     let count = if problems > 99 { "99+".to_owned() } else { problems.to_string() };
     let count = (problems > 0).then_some(count);
     let spare = if held { 14.0 } else { 0.0 } + if count.is_some() { COUNT_WIDTH } else { 0.0 };
-    let width = (text.size().x + 42.0 + spare).min(WIDEST_TAB);
+    let width = (text.size().x + 42.0 + spare).min(MAX_TAB_WIDTH);
     let (rect, response) = ui.allocate_exact_size(vec2(width, TAB_HEIGHT), Sense::click());
     let name = if held { format!("{} (held)", board.title) } else { board.title.clone() };
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, &name));
@@ -136,37 +136,44 @@ fn tab_ui(ui: &mut Ui, view: &View<'_>, board: &Board, actions: &mut Vec<Action>
     };
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_description(about.as_str()));
     if ui.is_rect_visible(rect) {
-        let look = TabLook { chosen, held, count: count.as_deref() };
+        let look = BoardTabLook { chosen, held, count: count.as_deref() };
         paint_tab(ui, theme, board, rect, &response, look);
     }
     if response.clicked() {
-        actions.push(Action::OpenBoard(board.id));
+        actions.push(WindowAction::OpenBoard(board.id));
     }
     let response = if held {
         response.on_hover_text("This board is on hold. Choose a version in the banner to edit it again.")
     } else {
-        response.on_hover_text(format!("{} · {} board · {about}", board.name, board.kind.word()))
+        response.on_hover_text(format!("{} · {} board · {about}", board.name, board.kind.as_str()))
     };
     response.context_menu(|ui| {
         for id in [CommandId::RenameBoard, CommandId::ExportBoard, CommandId::RemoveBoard] {
             let Some(def) = find(id) else { continue };
             if ui.button(def.text).clicked() {
-                actions.push(Action::OpenBoard(board.id));
-                actions.push(Action::Do(id));
+                actions.push(WindowAction::OpenBoard(board.id));
+                actions.push(WindowAction::Do(id));
             }
         }
     });
 }
 
-struct TabLook<'a> {
+struct BoardTabLook<'a> {
     chosen: bool,
     held: bool,
     /// The number of problems.
     count: Option<&'a str>,
 }
 
-fn paint_tab(ui: &Ui, theme: &Theme, board: &Board, rect: Rect, response: &Response, look: TabLook<'_>) {
-    let TabLook { chosen, held, count } = look;
+fn paint_tab(
+    ui: &Ui,
+    theme: &WorkbenchTheme,
+    board: &Board,
+    rect: Rect,
+    response: &Response,
+    look: BoardTabLook<'_>,
+) {
+    let BoardTabLook { chosen, held, count } = look;
     let corners = CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if chosen {
         ui.painter().rect_filled(rect, corners, theme.canvas);
@@ -191,7 +198,7 @@ fn paint_tab(ui: &Ui, theme: &Theme, board: &Board, rect: Rect, response: &Respo
             ui.painter(),
             mark,
             theme,
-            shared_protocol::messages::Severity::Warning,
+            shared_protocol::messages::ProblemSeverity::Warning,
         );
         room.max.x -= 14.0;
     }

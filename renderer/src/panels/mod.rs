@@ -15,31 +15,31 @@ pub(crate) mod upstreams;
 
 use crate::{
     panel_id::PanelId,
-    specs::Specs,
-    view::{Action, Page, View},
+    specs::SpecsFeature,
+    view::{FrameView, SpecPage, WindowAction},
 };
 use egui::Ui;
 
 /// The state that panels keep between frames.
 #[derive(Default)]
-pub(crate) struct Panels {
-    pub(crate) palette: palette::Palette,
-    pub(crate) outline: outline::Outline,
+pub(crate) struct PanelStates {
+    pub(crate) palette: palette::PalettePanel,
+    pub(crate) outline: outline::OutlinePanel,
     pub(crate) audit: audit::AuditPanel,
-    pub(crate) log: log::Log,
-    pub(crate) problems: problems::ProblemList,
-    pub(crate) specs: Specs,
+    pub(crate) log: log::LogPanel,
+    pub(crate) problems: problems::ProblemsPanel,
+    pub(crate) specs: SpecsFeature,
     pub(crate) preview: preview::PreviewPanel,
     pub(crate) upstreams: upstreams::UpstreamsPanel,
 }
 
-impl Panels {
+impl PanelStates {
     pub(crate) fn show_ui(
         &mut self,
         panel: PanelId,
         ui: &mut Ui,
-        view: &View<'_>,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
     ) {
         match panel {
             // Drawn by the workbench, which owns the canvases and these features.
@@ -63,14 +63,14 @@ impl Panels {
     }
 
     /// The text of the tab, with a count where a panel has one.
-    pub(crate) fn title(panel: PanelId, view: Option<&View<'_>>) -> String {
+    pub(crate) fn title(panel: PanelId, view: Option<&FrameView<'_>>) -> String {
         let title = panel.def().title;
         if let (PanelId::Reader, Some(page)) = (panel, view.and_then(|view| view.history.current())) {
-            return Page::title(page);
+            return SpecPage::title(page);
         }
         let count = match panel {
             PanelId::Problems => view.map_or(0, |view| problems::counts(view).0 + problems::counts(view).1),
-            PanelId::Review => view.map_or(0, |view| view.review.waiting()),
+            PanelId::Review => view.map_or(0, |view| view.review.undecided_count()),
             PanelId::Agents => view.map_or(0, |view| view.mcp.clients.len()),
             PanelId::Upstreams => view.map_or(0, |view| upstreams::wanting(view.upstreams)),
             _ => 0,

@@ -2,83 +2,83 @@
 
 use crate::{
     panel_id::PanelId,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{close_button_ui, muted_ui, paint_severity},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{
     Align2, Color32, Context, Frame, Id, Margin, Order, Rangef, Rect, RichText, Sense, Ui, Vec2, vec2,
 };
 use shared_protocol::{
     Refusal, Revision,
-    messages::{HeldReason, Keep, Request, Severity},
+    messages::{ConflictResolution, HeldReason, ProblemSeverity, WorkbenchRequest},
 };
 use std::time::Duration;
 
 /// Seconds.
-const SHOWN_FOR: f64 = 6.0;
+const TOAST_SECONDS: f64 = 6.0;
 /// Seconds that a toast with a button stays: long enough to read it, decide and reach the button.
-const OFFERED_FOR: f64 = 20.0;
+const ACTION_TOAST_SECONDS: f64 = 20.0;
 /// The maximum number of toasts; the oldest is removed first.
-const MOST: usize = 4;
+const MAX_TOASTS: usize = 4;
 /// The gap between toasts, and between toasts and the area they keep clear of.
-const GAP: f32 = 8.0;
-const MAX_WIDTH: f32 = 486.0;
-const MARGIN: Margin = Margin::symmetric(12, 8);
+const TOAST_GAP: f32 = 8.0;
+const MAX_TOAST_WIDTH: f32 = 486.0;
+const TOAST_MARGIN: Margin = Margin::symmetric(12, 8);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub(crate) enum ToastTone {
     Good,
     Bad,
 }
 
 #[derive(Debug)]
-struct Notice {
+struct Toast {
     number: u64,
-    tone: Tone,
+    tone: ToastTone,
     message: String,
     more: Vec<String>,
     /// The label and action of the button.
-    offer: Option<(&'static str, Action)>,
+    offer: Option<(&'static str, WindowAction)>,
     /// Seconds left; paused while the pointer is over the toast.
     left: f64,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Notices {
-    shown: Vec<Notice>,
+pub(crate) struct Toasts {
+    shown: Vec<Toast>,
     next: u64,
 }
 
-impl Notices {
-    pub(crate) fn tell(&mut self, tone: Tone, message: impl Into<String>, more: Vec<String>) {
+impl Toasts {
+    pub(crate) fn tell(&mut self, tone: ToastTone, message: impl Into<String>, more: Vec<String>) {
         self.push(tone, message.into(), more, None);
     }
 
     /// Shows a toast with an optional button.
     pub(crate) fn tell_with(
         &mut self,
-        tone: Tone,
+        tone: ToastTone,
         message: impl Into<String>,
         more: Vec<String>,
-        offer: Option<(&'static str, Action)>,
+        offer: Option<(&'static str, WindowAction)>,
     ) {
         self.push(tone, message.into(), more, offer);
     }
 
     fn push(
         &mut self,
-        tone: Tone,
+        tone: ToastTone,
         message: String,
         more: Vec<String>,
-        offer: Option<(&'static str, Action)>,
+        offer: Option<(&'static str, WindowAction)>,
     ) {
         // A repeated message replaces the earlier toast.
         self.shown.retain(|notice| notice.message != message);
-        let left = if offer.is_some() { OFFERED_FOR } else { SHOWN_FOR };
-        self.shown.push(Notice { number: self.next, tone, message, more, offer, left });
+        let left = if offer.is_some() { ACTION_TOAST_SECONDS } else { TOAST_SECONDS };
+        self.shown.push(Toast { number: self.next, tone, message, more, offer, left });
         self.next += 1;
-        let surplus = self.shown.len().saturating_sub(MOST);
+        let surplus = self.shown.len().saturating_sub(MAX_TOASTS);
         self.shown.drain(..surplus);
     }
 
@@ -90,37 +90,40 @@ impl Notices {
     /// Removes undo buttons for operations that are no longer the newest, because undo would affect another one.
     pub(crate) fn withdraw_undo(&mut self, newest: Revision) {
         for notice in &mut self.shown {
-            let is_late = |(_, action): &mut (_, Action)| matches!(action, Action::TakeBack(revision) if *revision < newest);
+            let is_late = |(_, action): &mut (_, WindowAction)| matches!(action, WindowAction::TakeBack(revision) if *revision < newest);
             if notice.offer.take_if(is_late).is_some() {
-                notice.left = notice.left.min(SHOWN_FOR);
+                notice.left = notice.left.min(TOAST_SECONDS);
             }
         }
     }
 
     pub(crate) fn refuse(&mut self, refusal: &Refusal) {
-        self.push(Tone::Bad, capitalised(&refusal.message), advice(refusal), None);
+        self.push(ToastTone::Bad, capitalised(&refusal.message), advice(refusal), None);
     }
 
     /// Shows a refusal with a button.
-    pub(crate) fn offer(&mut self, refusal: &Refusal, text: &'static str, action: Action) {
-        self.push(Tone::Bad, capitalised(&refusal.message), advice(refusal), Some((text, action)));
+    pub(crate) fn offer(&mut self, refusal: &Refusal, text: &'static str, action: WindowAction) {
+        self.push(ToastTone::Bad, capitalised(&refusal.message), advice(refusal), Some((text, action)));
     }
 
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
-        theme: &Theme,
+        theme: &WorkbenchTheme,
         bottom: f32,
         keep_clear: Option<Rect>,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
         let passed = f64::from(context.input(|input| input.stable_dt)).min(0.5);
         let mut above = bottom;
         let room = context.content_rect();
         if let Some(card) = keep_clear
-            && card.expand(GAP).x_range().intersects(Rangef::point(room.center().x).expand(MAX_WIDTH / 2.0))
+            && card
+                .expand(TOAST_GAP)
+                .x_range()
+                .intersects(Rangef::point(room.center().x).expand(MAX_TOAST_WIDTH / 2.0))
         {
-            above = above.max(room.bottom() - card.top() + GAP);
+            above = above.max(room.bottom() - card.top() + TOAST_GAP);
         }
         let mut still_shown = Vec::new();
         // The newest toast is at the bottom.
@@ -129,7 +132,7 @@ impl Notices {
                 .order(Order::Foreground)
                 .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -above))
                 .show(context, |ui| notice_ui(ui, theme, &notice, actions));
-            above += area.response.rect.height() + GAP;
+            above += area.response.rect.height() + TOAST_GAP;
             if !area.response.contains_pointer() {
                 notice.left -= passed;
             }
@@ -144,21 +147,23 @@ impl Notices {
 }
 
 /// Returns `true` when the toast was dismissed.
-fn notice_ui(ui: &mut Ui, theme: &Theme, notice: &Notice, actions: &mut Vec<Action>) -> bool {
+fn notice_ui(ui: &mut Ui, theme: &WorkbenchTheme, notice: &Toast, actions: &mut Vec<WindowAction>) -> bool {
     let edge = match notice.tone {
-        Tone::Good => theme.success,
-        Tone::Bad => theme.danger,
+        ToastTone::Good => theme.success,
+        ToastTone::Bad => theme.danger,
     };
     Frame::popup(ui.style())
-        .inner_margin(MARGIN)
+        .inner_margin(TOAST_MARGIN)
         .stroke(egui::Stroke::new(1.0, edge))
         .show(ui, |ui| {
-            ui.set_max_width(MAX_WIDTH - 2.0 * f32::from(MARGIN.left) - 2.0);
+            ui.set_max_width(MAX_TOAST_WIDTH - 2.0 * f32::from(TOAST_MARGIN.left) - 2.0);
             ui.horizontal_top(|ui| {
                 let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
                 match notice.tone {
-                    Tone::Bad => paint_severity(ui.painter(), mark.center(), theme, Severity::Error),
-                    Tone::Good => paint_tick(ui, mark, theme),
+                    ToastTone::Bad => {
+                        paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error)
+                    }
+                    ToastTone::Good => paint_tick(ui, mark, theme),
                 }
                 let mut done = false;
                 ui.vertical(|ui| {
@@ -191,7 +196,7 @@ pub(crate) fn message_ui(ui: &mut Ui, message: &str, color: Color32) {
 }
 
 /// The maximum number of failed overrides in a toast.
-const MOST_FAILED: usize = 4;
+const MAX_FAILED_OVERRIDES: usize = 4;
 
 fn advice(refusal: &Refusal) -> Vec<String> {
     let mut advice = refusal.hints.clone();
@@ -199,15 +204,15 @@ fn advice(refusal: &Refusal) -> Vec<String> {
         advice.push(format!("Did you mean {}?", refusal.suggestions.join(", ")));
     }
     // The override lists show all of them.
-    let failed = refusal.failed.iter().take(MOST_FAILED);
+    let failed = refusal.failed.iter().take(MAX_FAILED_OVERRIDES);
     advice.extend(failed.map(|failed| format!("{}: {}", failed.address, failed.message)));
-    if let Some(more) = refusal.failed.len().checked_sub(MOST_FAILED + 1) {
+    if let Some(more) = refusal.failed.len().checked_sub(MAX_FAILED_OVERRIDES + 1) {
         advice.push(format!("… and {} more", more + 1));
     }
     advice
 }
 
-fn paint_tick(ui: &Ui, rect: Rect, theme: &Theme) {
+fn paint_tick(ui: &Ui, rect: Rect, theme: &WorkbenchTheme) {
     let c = rect.center();
     let points = vec![c + vec2(-5.0, 0.0), c + vec2(-1.5, 3.5), c + vec2(5.0, -4.0)];
     ui.painter().add(egui::Shape::line(points, egui::Stroke::new(2.0, theme.success)));
@@ -224,7 +229,7 @@ pub(crate) fn capitalised(text: &str) -> String {
 }
 
 /// The banner: held boards, workspace notices and module problems.
-pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     ui.spacing_mut().item_spacing.y = 1.0;
     for held in &view.status.held {
         strip_ui(ui, view.theme, &held.name, |ui| {
@@ -234,15 +239,16 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
                 HeldReason::Damaged => ("Keep mine", "Reload file"),
             };
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                for (text, keep) in [(theirs, Keep::Theirs), (mine, Keep::Mine)] {
+                for (text, keep) in [(theirs, ConflictResolution::Theirs), (mine, ConflictResolution::Mine)] {
                     let button = ui.button(text).accessible_name(format!("{text} · {}", held.name));
                     if button.clicked() {
-                        actions.push(Action::Ask(Request::Resolve { board: held.board, keep }));
+                        actions
+                            .push(WindowAction::Ask(WorkbenchRequest::Resolve { board: held.board, keep }));
                     }
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                     let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-                    paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+                    paint_severity(ui.painter(), mark.center(), view.theme, ProblemSeverity::Warning);
                     ui.add(egui::Label::new(text.as_str()).truncate()).on_hover_text(text.as_str());
                 });
             });
@@ -271,7 +277,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
         strip_ui(ui, view.theme, "modules", |ui| {
             health_ui(ui, view, &text, |ui| {
                 if ui.button("Show in Problems").clicked() {
-                    actions.push(Action::ShowPanel(PanelId::Problems));
+                    actions.push(WindowAction::ShowPanel(PanelId::Problems));
                 }
             });
         });
@@ -279,18 +285,18 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>)
 }
 
 /// A warning with its fix at the end of the row.
-fn health_ui(ui: &mut Ui, view: &View<'_>, text: &str, fix: impl FnOnce(&mut Ui)) {
+fn health_ui(ui: &mut Ui, view: &FrameView<'_>, text: &str, fix: impl FnOnce(&mut Ui)) {
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
         fix(ui);
         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-            paint_severity(ui.painter(), mark.center(), view.theme, Severity::Warning);
+            paint_severity(ui.painter(), mark.center(), view.theme, ProblemSeverity::Warning);
             ui.add(egui::Label::new(text).truncate()).on_hover_text(text);
         });
     });
 }
 
-fn strip_ui(ui: &mut Ui, theme: &Theme, salt: &str, content: impl FnOnce(&mut Ui)) {
+fn strip_ui(ui: &mut Ui, theme: &WorkbenchTheme, salt: &str, content: impl FnOnce(&mut Ui)) {
     ui.push_id(("banner", salt), |ui| {
         Frame::new().fill(theme.hover).inner_margin(Margin::symmetric(12, 5)).show(ui, |ui| {
             ui.set_width(ui.available_width());

@@ -1,9 +1,9 @@
 //! The outline panel: the board as a tree that is fully usable by keyboard.
 
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{
-        ROW, body_font, empty_state_ui, paint_disclosure, paint_line, paint_severity, paint_type_mark,
+        ROW_HEIGHT, body_font, empty_state_ui, paint_disclosure, paint_line, paint_severity, paint_type_mark,
         small_font,
     },
 };
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const INDENT: f32 = 14.0;
 
 #[derive(Default)]
-pub(crate) struct Outline {
+pub(crate) struct OutlinePanel {
     folded: BTreeSet<NodeId>,
     /// The row with keyboard focus.
     cursor: Option<NodeId>,
@@ -22,18 +22,18 @@ pub(crate) struct Outline {
     followed: Option<NodeId>,
     /// The board and revision of `lines`, which are rebuilt only when either changes.
     known: Option<(BoardId, Revision)>,
-    lines: Vec<Line>,
+    lines: Vec<OutlineRow>,
 }
 
 /// One visible line of the tree.
-struct Line {
+struct OutlineRow {
     node: NodeId,
     depth: usize,
     children: usize,
 }
 
-impl Outline {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+impl OutlinePanel {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let Some(board) = view.board else {
             empty_state_ui(ui, view.theme, "No board", "Open or create a board first.");
             return;
@@ -52,7 +52,13 @@ impl Outline {
         }
     }
 
-    fn tree_ui(&mut self, ui: &mut Ui, view: &View<'_>, lines: &[Line], actions: &mut Vec<Action>) {
+    fn tree_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        lines: &[OutlineRow],
+        actions: &mut Vec<WindowAction>,
+    ) {
         if lines.is_empty() {
             empty_state_ui(ui, view.theme, "No nodes yet", "Nodes that you add to the board appear here.");
             return;
@@ -61,11 +67,11 @@ impl Outline {
         let follow = self.line_to_follow(view, lines);
         let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
         if let Some(index) = follow {
-            let middle = (index as f32 * ROW - ui.available_height() / 2.0).max(0.0);
+            let middle = (index as f32 * ROW_HEIGHT - ui.available_height() / 2.0).max(0.0);
             area = area.vertical_scroll_offset(middle);
         }
         ui.spacing_mut().item_spacing.y = 0.0;
-        area.show_rows(ui, ROW, lines.len(), |ui, range| {
+        area.show_rows(ui, ROW_HEIGHT, lines.len(), |ui, range| {
             for line in lines.get(range).unwrap_or_default() {
                 self.line_ui(ui, view, line, actions);
             }
@@ -73,13 +79,13 @@ impl Outline {
     }
 
     /// The tree as rows, ordered top to bottom, then left to right.
-    fn walk(&self, view: &View<'_>, board: BoardId) -> Vec<Line> {
+    fn walk(&self, view: &FrameView<'_>, board: BoardId) -> Vec<OutlineRow> {
         let mut lines = Vec::new();
         let mut stack: Vec<(NodeId, usize)> =
             sorted(view, board, None).into_iter().rev().map(|id| (id, 0)).collect();
         while let Some((node, depth)) = stack.pop() {
             let children = sorted(view, board, Some(node));
-            lines.push(Line { node, depth, children: children.len() });
+            lines.push(OutlineRow { node, depth, children: children.len() });
             if !self.folded.contains(&node) {
                 stack.extend(children.into_iter().rev().map(|id| (id, depth + 1)));
             }
@@ -98,7 +104,7 @@ impl Outline {
     }
 
     /// Unfolds the ancestors of the selection.
-    fn unfold_to_selection(&mut self, view: &View<'_>) {
+    fn unfold_to_selection(&mut self, view: &FrameView<'_>) {
         for node in view.selected_nodes() {
             let parent = view.snapshot.node(node).and_then(|node| node.parent);
             for container in view.snapshot.ancestors(parent).map(|node| node.id) {
@@ -110,7 +116,7 @@ impl Outline {
     }
 
     /// Returns the row to scroll to after a selection outside the outline, once per selection.
-    fn line_to_follow(&mut self, view: &View<'_>, lines: &[Line]) -> Option<usize> {
+    fn line_to_follow(&mut self, view: &FrameView<'_>, lines: &[OutlineRow]) -> Option<usize> {
         let selected = view.selected_nodes().first().copied();
         let moved = selected != self.followed && selected != self.cursor;
         self.followed = selected;
@@ -118,7 +124,7 @@ impl Outline {
         lines.iter().position(|line| line.node == selected)
     }
 
-    fn keys(&mut self, ui: &Ui, view: &View<'_>, lines: &[Line], actions: &mut Vec<Action>) {
+    fn keys(&mut self, ui: &Ui, view: &FrameView<'_>, lines: &[OutlineRow], actions: &mut Vec<WindowAction>) {
         let Some(cursor) = self.cursor else { return };
         if !ui.memory(|memory| memory.has_focus(row_id(cursor))) {
             return;
@@ -136,7 +142,7 @@ impl Outline {
         } else if pressed(Key::ArrowLeft) {
             if line.children > 0 && self.fold(cursor) { None } else { parent }
         } else if pressed(Key::Enter) {
-            actions.push(Action::Reveal(ElementId::Node(cursor)));
+            actions.push(WindowAction::Reveal(ElementId::Node(cursor)));
             None
         } else {
             None
@@ -144,11 +150,17 @@ impl Outline {
         if let Some(next) = next {
             self.cursor = Some(next);
             ui.memory_mut(|memory| memory.request_focus(row_id(next)));
-            actions.push(Action::Select([ElementId::Node(next)].into()));
+            actions.push(WindowAction::Select([ElementId::Node(next)].into()));
         }
     }
 
-    fn line_ui(&mut self, ui: &mut Ui, view: &View<'_>, line: &Line, actions: &mut Vec<Action>) {
+    fn line_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        line: &OutlineRow,
+        actions: &mut Vec<WindowAction>,
+    ) {
         let Some(node) = view.snapshot.node(line.node) else { return };
         let element = ElementId::Node(node.id);
         let selected = view.selection.contains(&element);
@@ -156,11 +168,17 @@ impl Outline {
         let name = format!("{} in outline", node.label);
         // A stable id keeps keyboard focus on the row when the tree changes.
         let id = row_id(node.id);
-        let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::hover());
+        let (rect, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
         let child = ui.new_child(egui::UiBuilder::new().max_rect(rect));
         let response = child.interact(rect, id, Sense::click());
         let focused = response.has_focus();
-        paint_row(&child, view, node, line, Look { selected, focused, hovered: response.hovered(), folded });
+        paint_row(
+            &child,
+            view,
+            node,
+            line,
+            OutlineRowLook { selected, focused, hovered: response.hovered(), folded },
+        );
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::TreeItem, true, selected, &name));
         if focused {
             // Arrow keys move within the tree and not between widgets.
@@ -182,14 +200,14 @@ impl Outline {
             self.cursor = Some(node.id);
             response.request_focus();
             let many = ui.input(|input| input.modifiers.shift || input.modifiers.command);
-            actions.push(Action::Select(if many {
+            actions.push(WindowAction::Select(if many {
                 toggled(view.selection, element)
             } else {
                 [element].into()
             }));
         }
         if response.double_clicked() {
-            actions.push(Action::Reveal(element));
+            actions.push(WindowAction::Reveal(element));
         }
     }
 }
@@ -207,21 +225,21 @@ fn toggled(selection: &BTreeSet<ElementId>, element: ElementId) -> BTreeSet<Elem
     selection
 }
 
-fn sorted(view: &View<'_>, board: BoardId, parent: Option<NodeId>) -> Vec<NodeId> {
+fn sorted(view: &FrameView<'_>, board: BoardId, parent: Option<NodeId>) -> Vec<NodeId> {
     let mut children: Vec<NodeId> = view.snapshot.children(board, parent).collect();
     children.sort_by_key(|&id| view.snapshot.placement(id).map(|place| (place.y, place.x, id)));
     children
 }
 
-struct Look {
+struct OutlineRowLook {
     selected: bool,
     focused: bool,
     hovered: bool,
     folded: bool,
 }
 
-fn paint_row(ui: &Ui, view: &View<'_>, node: &Node, line: &Line, look: Look) {
-    let Look { selected, focused, hovered, folded } = look;
+fn paint_row(ui: &Ui, view: &FrameView<'_>, node: &Node, line: &OutlineRow, look: OutlineRowLook) {
+    let OutlineRowLook { selected, focused, hovered, folded } = look;
     let (theme, depth) = (view.theme, line.depth as f32 * INDENT);
     let full = ui.max_rect();
     let corners = egui::CornerRadius::same(4);

@@ -2,9 +2,10 @@
 
 use crate::{
     picker::rank,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{
-        Row, body_font, disclosure_ui, empty_state_ui, paint_line, paint_type_mark, row_ui, search_field_ui,
+        ListRow, body_font, disclosure_ui, empty_state_ui, paint_line, paint_type_mark, row_ui,
+        search_field_ui,
     },
 };
 use egui::{Align2, Key, Rect, Sense, Ui, Vec2, pos2};
@@ -16,16 +17,16 @@ use std::{
 
 /// The payload of a drag from the palette.
 #[derive(Debug, Clone)]
-pub(crate) struct Dragged(pub(crate) TypeId);
+pub(crate) struct DraggedType(pub(crate) TypeId);
 
 #[derive(Default)]
-pub(crate) struct Palette {
+pub(crate) struct PalettePanel {
     query: String,
     closed: BTreeSet<String>,
 }
 
-impl Palette {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+impl PalettePanel {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let Some(kind) = view.board_kind() else {
             empty_state_ui(ui, view.theme, "No board", "Open or create a board to add nodes.");
             return;
@@ -35,7 +36,7 @@ impl Palette {
         ui.add_space(4.0);
         let found = by_category(view, kind, &self.query);
         if entered && let Some(best) = best(&found) {
-            actions.push(Action::Add(best.id.clone()));
+            actions.push(WindowAction::Add(best.id.clone()));
         }
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
@@ -65,11 +66,11 @@ impl Palette {
     }
 }
 
-type Ranked<'a> = Vec<(u32, &'a Arc<TypeDef>)>;
+type RankedTypes<'a> = Vec<(u32, &'a Arc<TypeDef>)>;
 
-fn by_category<'a>(view: &View<'a>, kind: BoardKind, query: &str) -> BTreeMap<&'a str, Ranked<'a>> {
-    let mut found: BTreeMap<&str, Ranked<'_>> = BTreeMap::new();
-    for def in view.snapshot.registry().types().filter(|def| def.may_stand_on(kind)) {
+fn by_category<'a>(view: &FrameView<'a>, kind: BoardKind, query: &str) -> BTreeMap<&'a str, RankedTypes<'a>> {
+    let mut found: BTreeMap<&str, RankedTypes<'_>> = BTreeMap::new();
+    for def in view.snapshot.registry().types().filter(|def| def.is_allowed_on(kind)) {
         let more = format!("{} {} {}", def.category, def.id, def.description);
         if let Some(rank) = rank(query, &def.title, &more) {
             found.entry(def.category.as_str()).or_default().push((rank, def));
@@ -81,21 +82,21 @@ fn by_category<'a>(view: &View<'a>, kind: BoardKind, query: &str) -> BTreeMap<&'
     found
 }
 
-fn best<'a>(found: &BTreeMap<&str, Ranked<'a>>) -> Option<&'a Arc<TypeDef>> {
+fn best<'a>(found: &BTreeMap<&str, RankedTypes<'a>>) -> Option<&'a Arc<TypeDef>> {
     found.values().flatten().min_by_key(|(rank, _)| *rank).map(|(_, def)| *def)
 }
 
-fn type_row_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, actions: &mut Vec<Action>) {
-    let row = Row { name: &def.title, selected: false, sense: Sense::click_and_drag() };
+fn type_row_ui(ui: &mut Ui, view: &FrameView<'_>, def: &TypeDef, actions: &mut Vec<WindowAction>) {
+    let row = ListRow { name: &def.title, selected: false, sense: Sense::click_and_drag() };
     let response = row_ui(ui, view.theme, row, |ui, room| {
         let mark = Rect::from_center_size(pos2(room.left() + 10.0, room.center().y), Vec2::splat(20.0));
         paint_type_mark(ui.painter(), mark, view.theme, Some(def));
         let room = room.with_min_x(mark.right() + 8.0);
         paint_line(ui, room, Align2::LEFT_CENTER, &def.title, body_font(ui), view.theme.text);
     });
-    response.dnd_set_drag_payload(Dragged(def.id.clone()));
+    response.dnd_set_drag_payload(DraggedType(def.id.clone()));
     if response.clicked() && !view.is_held() {
-        actions.push(Action::Add(def.id.clone()));
+        actions.push(WindowAction::Add(def.id.clone()));
     }
     if !response.dragged() && !def.description.is_empty() {
         response.on_hover_ui(|ui| {

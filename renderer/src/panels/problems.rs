@@ -2,83 +2,85 @@
 
 use crate::{
     features::terraform::findings::{self, BoardFinding, totals},
-    links::{suspects, suspects_ui},
-    specs::Specs,
-    view::{Action, View},
-    widgets::{ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font},
+    specs::SpecsFeature,
+    trace_links::{suspects, suspects_ui},
+    view::{FrameView, WindowAction},
+    widgets::{
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font,
+    },
 };
 use egui::{Align2, Sense, Ui, pos2};
 use shared_protocol::{
     BoardId, Command, ElementId, PropKey,
-    messages::{Problem, Severity},
+    messages::{BoardProblem, ProblemSeverity},
     registry::RegistryProblem,
 };
 use std::collections::BTreeMap;
 
 /// The width of the button at the end of a row, with the gap before it.
-const BUTTON: f32 = 104.0;
+const FIX_BUTTON_WIDTH: f32 = 104.0;
 
 #[derive(Default)]
-pub(crate) struct ProblemList {
+pub(crate) struct ProblemsPanel {
     /// The severity filter; `None` shows all.
-    only: Option<Severity>,
+    only: Option<ProblemSeverity>,
     /// The selected scope; `None` until a person selects one.
-    scope: Option<Scope>,
+    scope: Option<ProblemScope>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scope {
+enum ProblemScope {
     Boards,
     Specs,
     Links,
 }
 
 /// The numbers of errors and warnings, of boards and specs.
-pub(crate) fn counts(view: &View<'_>) -> (usize, usize) {
+pub(crate) fn counts(view: &FrameView<'_>) -> (usize, usize) {
     let (boards, specs) = (on_boards(view), in_specs(view));
     (boards.0 + specs.0, boards.1 + specs.1 + suspects(view))
 }
 
 /// Includes findings of Terraform runs and files, and module problems.
-fn on_boards(view: &View<'_>) -> (usize, usize) {
+fn on_boards(view: &FrameView<'_>) -> (usize, usize) {
     let (errors, warnings) = totals(view);
     let modules = view.snapshot.registry().problems().len();
     match RegistryProblem::SEVERITY {
-        Severity::Error => (errors + modules, warnings),
-        Severity::Warning => (errors, warnings + modules),
+        ProblemSeverity::Error => (errors + modules, warnings),
+        ProblemSeverity::Warning => (errors, warnings + modules),
     }
 }
 
-fn in_specs(view: &View<'_>) -> (usize, usize) {
+fn in_specs(view: &FrameView<'_>) -> (usize, usize) {
     let bundles = || view.bundles.bundles.iter();
     let (errors, warnings): (u64, u64) =
         (bundles().map(|bundle| bundle.errors).sum(), bundles().map(|bundle| bundle.warnings).sum());
     (errors as usize, warnings as usize)
 }
 
-impl ProblemList {
+impl ProblemsPanel {
     pub(crate) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        specs: &mut Specs,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        specs: &mut SpecsFeature,
+        actions: &mut Vec<WindowAction>,
     ) {
         let suspects = suspects(view);
         let sum = |(errors, warnings)| errors + warnings;
         let (boards, bundles): (usize, usize) = (sum(on_boards(view)), sum(in_specs(view)));
         let usual = match (boards, bundles, suspects) {
-            (0, 0, 1..) => Scope::Links,
-            (0, 1.., _) => Scope::Specs,
-            _ => Scope::Boards,
+            (0, 0, 1..) => ProblemScope::Links,
+            (0, 1.., _) => ProblemScope::Specs,
+            _ => ProblemScope::Boards,
         };
         let mut scope = self.scope.unwrap_or(usual);
         ui.horizontal(|ui| {
             if !view.bundles.bundles.is_empty() || suspects > 0 {
                 for (each, text) in [
-                    (Scope::Boards, format!("Boards {boards}")),
-                    (Scope::Specs, format!("Specs {bundles}")),
-                    (Scope::Links, format!("Links {suspects}")),
+                    (ProblemScope::Boards, format!("Boards {boards}")),
+                    (ProblemScope::Specs, format!("Specs {bundles}")),
+                    (ProblemScope::Links, format!("Links {suspects}")),
                 ] {
                     if ui.selectable_value(&mut scope, each, egui::RichText::new(text).small()).clicked() {
                         self.scope = Some(each);
@@ -87,45 +89,45 @@ impl ProblemList {
                 ui.separator();
             }
             match scope {
-                Scope::Boards => self.filters_ui(ui, view),
-                Scope::Specs => specs.finding_filters_ui(ui, view, actions),
-                Scope::Links => {}
+                ProblemScope::Boards => self.filters_ui(ui, view),
+                ProblemScope::Specs => specs.finding_filters_ui(ui, view, actions),
+                ProblemScope::Links => {}
             }
         });
         match scope {
-            Scope::Boards => self.boards_ui(ui, view, actions),
-            Scope::Specs => specs.findings_ui(ui, view, actions),
-            Scope::Links => suspects_ui(ui, view, actions),
+            ProblemScope::Boards => self.boards_ui(ui, view, actions),
+            ProblemScope::Specs => specs.findings_ui(ui, view, actions),
+            ProblemScope::Links => suspects_ui(ui, view, actions),
         }
     }
 
-    fn filters_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn filters_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let (errors, warnings) = on_boards(view);
         if errors + warnings == 0 {
             return;
         }
         for (only, text) in [
             (None, format!("All {}", errors + warnings)),
-            (Some(Severity::Error), format!("Errors {errors}")),
-            (Some(Severity::Warning), format!("Warnings {warnings}")),
+            (Some(ProblemSeverity::Error), format!("Errors {errors}")),
+            (Some(ProblemSeverity::Warning), format!("Warnings {warnings}")),
         ] {
             ui.selectable_value(&mut self.only, only, egui::RichText::new(text).small());
         }
     }
 
-    fn boards_ui(&self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn boards_ui(&self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let registry = view.snapshot.registry().problems();
         if on_boards(view) == (0, 0) {
             empty_state_ui(ui, view.theme, "No problems", "Your boards have no errors or warnings.");
             return;
         }
-        let problems = view.problems.iter().map(Entry::Board);
-        let mut entries: Vec<Entry<'_>> = problems
-            .chain(findings::all(view).map(Entry::Told))
-            .chain(registry.iter().map(Entry::Module))
+        let problems = view.problems.iter().map(ProblemRow::Board);
+        let mut entries: Vec<ProblemRow<'_>> = problems
+            .chain(findings::all(view).map(ProblemRow::Told))
+            .chain(registry.iter().map(ProblemRow::Module))
             .filter(|entry| self.only.is_none_or(|only| only == entry.severity()))
             .collect();
-        entries.sort_by_key(Entry::rank);
+        entries.sort_by_key(ProblemRow::rank);
         if entries.is_empty() {
             empty_state_ui(ui, view.theme, "No problems of this severity", "Select All to see the others.");
             return;
@@ -135,15 +137,15 @@ impl ProblemList {
 }
 
 /// A row of the list.
-enum Entry<'a> {
-    Board(&'a Problem),
+enum ProblemRow<'a> {
+    Board(&'a BoardProblem),
     /// A finding of a run, a file or an import.
     Told(BoardFinding<'a>),
     Module(&'a RegistryProblem),
 }
 
-impl Entry<'_> {
-    fn severity(&self) -> Severity {
+impl ProblemRow<'_> {
+    fn severity(&self) -> ProblemSeverity {
         match self {
             Self::Board(problem) => problem.severity,
             Self::Told(told) => told.finding.severity,
@@ -152,7 +154,7 @@ impl Entry<'_> {
     }
 
     /// Sorts by severity, then by element; module problems come last.
-    fn rank(&self) -> (bool, Severity, Option<(BoardId, ElementId)>) {
+    fn rank(&self) -> (bool, ProblemSeverity, Option<(BoardId, ElementId)>) {
         let place = match self {
             Self::Board(problem) => Some((problem.board, problem.element)),
             Self::Told(told) => Some((told.board, told.element())),
@@ -162,18 +164,18 @@ impl Entry<'_> {
     }
 }
 
-fn rows_ui(ui: &mut Ui, view: &View<'_>, entries: &[Entry<'_>], actions: &mut Vec<Action>) {
+fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>], actions: &mut Vec<WindowAction>) {
     ui.spacing_mut().item_spacing.y = 0.0;
     egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
         ui,
-        ROW,
+        ROW_HEIGHT,
         entries.len(),
         |ui, range| {
             for entry in entries.get(range).unwrap_or_default() {
                 match entry {
-                    Entry::Board(problem) => problem_ui(ui, view, problem, actions),
-                    Entry::Told(told) => told_ui(ui, view, told, actions),
-                    Entry::Module(problem) => {
+                    ProblemRow::Board(problem) => problem_ui(ui, view, problem, actions),
+                    ProblemRow::Told(told) => told_ui(ui, view, told, actions),
+                    ProblemRow::Module(problem) => {
                         let place = format!("{} in {}", problem.entry, problem.origin);
                         let sense = (Sense::hover(), 0.0);
                         line_ui(ui, view, RegistryProblem::SEVERITY, &problem.message, &place, sense);
@@ -184,14 +186,14 @@ fn rows_ui(ui: &mut Ui, view: &View<'_>, entries: &[Entry<'_>], actions: &mut Ve
     );
 }
 
-fn told_ui(ui: &mut Ui, view: &View<'_>, told: &BoardFinding<'_>, actions: &mut Vec<Action>) {
+fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>, actions: &mut Vec<WindowAction>) {
     let finding = told.finding;
     let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
     let row = line_ui(ui, view, finding.severity, &finding.message, &place, (Sense::click(), 0.0));
     if row.clicked() {
         actions.push(match &finding.prop {
-            Some(prop) => Action::GoToField(told.element(), prop.clone()),
-            None => Action::Reveal(told.element()),
+            Some(prop) => WindowAction::GoToField(told.element(), prop.clone()),
+            None => WindowAction::Reveal(told.element()),
         });
     }
     if !finding.detail.is_empty() {
@@ -199,17 +201,17 @@ fn told_ui(ui: &mut Ui, view: &View<'_>, told: &BoardFinding<'_>, actions: &mut 
     }
 }
 
-fn problem_ui(ui: &mut Ui, view: &View<'_>, problem: &Problem, actions: &mut Vec<Action>) {
+fn problem_ui(ui: &mut Ui, view: &FrameView<'_>, problem: &BoardProblem, actions: &mut Vec<WindowAction>) {
     let place = place_of(view, problem.board, problem.element);
     let fix = fix_of(view, problem);
-    let spare = if fix.is_some() { BUTTON } else { 0.0 };
+    let spare = if fix.is_some() { FIX_BUTTON_WIDTH } else { 0.0 };
     let row = line_ui(ui, view, problem.severity, &problem.message, &place, (Sense::click(), spare));
     if row.clicked() {
-        actions.push(Action::Reveal(problem.element));
+        actions.push(WindowAction::Reveal(problem.element));
     }
     let Some(fix) = fix.filter(|_| ui.is_rect_visible(row.rect)) else { return };
-    let middle = pos2(row.rect.right() - BUTTON / 2.0, row.rect.center().y);
-    let room = egui::Rect::from_center_size(middle, egui::vec2(BUTTON - 12.0, 20.0));
+    let middle = pos2(row.rect.right() - FIX_BUTTON_WIDTH / 2.0, row.rect.center().y);
+    let room = egui::Rect::from_center_size(middle, egui::vec2(FIX_BUTTON_WIDTH - 12.0, 20.0));
     let mut child =
         ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt((problem.element, &problem.message)));
     child.spacing_mut().interact_size.y = room.height();
@@ -226,13 +228,13 @@ fn problem_ui(ui: &mut Ui, view: &View<'_>, problem: &Problem, actions: &mut Vec
 }
 
 /// The one-click fix of a problem.
-struct Fix {
+struct ProblemFix {
     text: &'static str,
     name: String,
-    action: Action,
+    action: WindowAction,
 }
 
-fn fix_of(view: &View<'_>, problem: &Problem) -> Option<Fix> {
+fn fix_of(view: &FrameView<'_>, problem: &BoardProblem) -> Option<ProblemFix> {
     if view.holds(problem.board) {
         return None;
     }
@@ -241,7 +243,7 @@ fn fix_of(view: &View<'_>, problem: &Problem) -> Option<Fix> {
         ElementId::Edge(edge) => {
             let command = Command::Remove { nodes: Vec::new(), edges: vec![edge] };
             let name = format!("Remove connection {}", place_of(view, problem.board, problem.element));
-            return Some(Fix { text: "Disconnect", name, action: Action::Run(command) });
+            return Some(ProblemFix { text: "Disconnect", name, action: WindowAction::Run(command) });
         }
         ElementId::Board(_) => return None,
     };
@@ -249,7 +251,11 @@ fn fix_of(view: &View<'_>, problem: &Problem) -> Option<Fix> {
     let def = view.type_of(node)?;
     if let Some(prop) = def.prop(key.as_str()) {
         let name = format!("Go to {} of {}", prop.label, node.label);
-        return Some(Fix { text: "Go to field", name, action: Action::GoToField(problem.element, key) });
+        return Some(ProblemFix {
+            text: "Go to field",
+            name,
+            action: WindowAction::GoToField(problem.element, key),
+        });
     }
     let name = format!("Remove unused property {key} of {}", node.label);
     let (mut unset, mut references) = (Vec::new(), BTreeMap::new());
@@ -266,24 +272,24 @@ fn fix_of(view: &View<'_>, problem: &Problem) -> Option<Fix> {
         unset,
         references,
     };
-    Some(Fix { text: "Remove", name, action: Action::Run(update) })
+    Some(ProblemFix { text: "Remove", name, action: WindowAction::Run(update) })
 }
 
 fn line_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    severity: Severity,
+    view: &FrameView<'_>,
+    severity: ProblemSeverity,
     message: &str,
     place: &str,
     (sense, spare): (Sense, f32),
 ) -> egui::Response {
     let theme = view.theme;
     let word = match severity {
-        Severity::Error => "Error",
-        Severity::Warning => "Warning",
+        ProblemSeverity::Error => "Error",
+        ProblemSeverity::Warning => "Warning",
     };
     let name = format!("{word}: {message} ({place})");
-    row_ui(ui, theme, Row { name: &name, selected: false, sense }, |ui, room| {
+    row_ui(ui, theme, ListRow { name: &name, selected: false, sense }, |ui, room| {
         paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, severity);
         let room = room.with_min_x(room.left() + 22.0).with_max_x(room.right() - spare);
         let half = room.with_min_x(room.left() + room.width() * 0.55);
@@ -294,7 +300,7 @@ fn line_ui(
     .on_hover_text(message)
 }
 
-fn place_of(view: &View<'_>, board: BoardId, element: ElementId) -> String {
+fn place_of(view: &FrameView<'_>, board: BoardId, element: ElementId) -> String {
     let board = view.snapshot.board(board).map_or("", |board| board.title.as_str());
     let element = match element {
         ElementId::Node(id) => view.snapshot.node(id).map(|node| node.label.clone()),

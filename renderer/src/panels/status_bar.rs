@@ -4,19 +4,19 @@ use crate::{
     commands::CommandId,
     panel_id::PanelId,
     panels::problems::counts,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::paint_severity,
     wording::counted,
 };
 use egui::{Align, Button, Layout, RichText, Sense, Ui, Vec2};
-use shared_protocol::{messages::Severity, proposal::Risk};
+use shared_protocol::{messages::ProblemSeverity, proposal::Risk};
 
 pub(crate) fn status_bar_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     zoom: Option<f32>,
     cost_ui: impl FnOnce(&mut Ui),
-    actions: &mut Vec<Action>,
+    actions: &mut Vec<WindowAction>,
 ) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -34,7 +34,7 @@ pub(crate) fn status_bar_ui(
                 let button = Button::new(RichText::new(&percent).small()).frame_when_inactive(false);
                 let button = ui.add(button).accessible_name(format!("Zoom {percent}"));
                 if button.on_hover_text("Zoom to 100%").clicked() {
-                    actions.push(Action::Do(CommandId::ZoomFull));
+                    actions.push(WindowAction::Do(CommandId::ZoomFull));
                 }
             }
             crate::agents::pill::pill_ui(ui, view, actions);
@@ -44,11 +44,11 @@ pub(crate) fn status_bar_ui(
     });
 }
 
-fn dot_ui(ui: &mut Ui, view: &View<'_>) {
+fn dot_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.label(RichText::new("·").small().color(view.theme.text_subtle));
 }
 
-fn saved_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+fn saved_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     let (theme, revision) = (view.theme, view.snapshot.revision());
     let saved = view.status.saved >= revision;
     let (rect, _) = ui.allocate_exact_size(Vec2::splat(10.0), Sense::hover());
@@ -64,18 +64,18 @@ fn saved_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
             .on_hover_text("Saves all changes to files")
             .clicked()
         {
-            actions.push(Action::Do(CommandId::Save));
+            actions.push(WindowAction::Do(CommandId::Save));
         }
     }
 }
 
-fn counts_ui(ui: &mut Ui, view: &View<'_>) {
+fn counts_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (nodes, edges) = view.counts;
     let text = format!("{} · {}", counted(nodes, "node"), counted(edges, "edge"));
     ui.label(RichText::new(text).small().color(view.theme.text_muted));
 }
 
-fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     let (errors, warnings) = counts(view);
     let text = match (errors, warnings) {
         (0, 0) => "No problems".to_owned(),
@@ -84,28 +84,31 @@ fn problems_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
     };
     if errors + warnings > 0 {
-        let severity = if errors > 0 { Severity::Error } else { Severity::Warning };
+        let severity = if errors > 0 { ProblemSeverity::Error } else { ProblemSeverity::Warning };
         let (rect, _) = ui.allocate_exact_size(Vec2::splat(12.0), Sense::hover());
         paint_severity(ui.painter(), rect.center(), view.theme, severity);
     }
     let text = RichText::new(text).small().color(view.theme.text_muted);
     if ui.add(Button::new(text).frame_when_inactive(false)).on_hover_text("Show problems").clicked() {
-        actions.push(Action::Do(CommandId::Panel(PanelId::Problems)));
+        actions.push(WindowAction::Do(CommandId::Panel(PanelId::Problems)));
     }
 }
 
 /// The number of undecided proposals, visible in every layout.
-fn review_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
-    let waiting = view.review.waiting();
+fn review_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    let waiting = view.review.undecided_count();
     if waiting == 0 {
         return;
     }
     dot_ui(ui, view);
-    let is_grave =
-        view.review.proposals.iter().any(|brief| brief.waits() && brief.risks.contains(&Risk::Destructive));
+    let is_grave = view
+        .review
+        .proposals
+        .iter()
+        .any(|brief| brief.needs_decision() && brief.risks.contains(&Risk::Destructive));
     if is_grave {
         let (rect, _) = ui.allocate_exact_size(Vec2::splat(12.0), Sense::hover());
-        paint_severity(ui.painter(), rect.center(), view.theme, Severity::Warning);
+        paint_severity(ui.painter(), rect.center(), view.theme, ProblemSeverity::Warning);
     }
     let text = RichText::new(format!("{waiting} to review")).small().color(view.theme.text);
     let name = format!("{} to review", counted(waiting, "proposal"));
@@ -116,6 +119,6 @@ fn review_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
         "Open the review queue"
     };
     if button.on_hover_text(hint).clicked() {
-        actions.push(Action::ShowPanel(PanelId::Review));
+        actions.push(WindowAction::ShowPanel(PanelId::Review));
     }
 }

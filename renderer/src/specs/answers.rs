@@ -1,24 +1,24 @@
 //! Cache of main's answers about bundles, valid until the bundle changes, and the pending questions. The old answer stays
 //! visible while a newer one is loading, which avoids flicker. Must not know: widgets.
 
-use super::{SpecAction, history::Page, json::Json, schema::Schema};
-use crate::view::Action;
+use super::{SpecAction, history::SpecPage, json::OrderedJson, schema::EntityFormSchema};
+use crate::view::WindowAction;
 use shared_protocol::{
     Refusal,
     bundle::{
-        BundleAnswer, BundleDiagnostic, BundleRequest, BundlesView, Coverage, EntityRef, EntitySummary,
-        EntityView,
+        BundleDiagnostic, BundleRequest, BundleResponse, BundlesView, EntityRef, EntitySummary, EntityView,
+        RelationCoverageView,
     },
-    messages::Answer,
+    messages::WorkbenchResponse,
 };
 use std::collections::BTreeMap;
 
 /// The maximum number of cached entities. Evicted entities are requested again when they are shown.
-const MOST_ENTITIES: usize = 64;
+const MAX_CACHED_ENTITIES: usize = 64;
 
 /// A cached answer from main.
 #[derive(Debug)]
-pub(crate) struct Known<T> {
+pub(crate) struct CachedSpecAnswer<T> {
     pub(crate) value: Option<T>,
     /// The refusal of the last request.
     pub(crate) refused: Option<Refusal>,
@@ -28,13 +28,13 @@ pub(crate) struct Known<T> {
     pub(crate) version: u64,
 }
 
-impl<T> Default for Known<T> {
+impl<T> Default for CachedSpecAnswer<T> {
     fn default() -> Self {
         Self { value: None, refused: None, asked: None, version: 0 }
     }
 }
 
-impl<T> Known<T> {
+impl<T> CachedSpecAnswer<T> {
     /// Returns whether a request is needed for this generation, and marks it as sent.
     fn must_ask(&mut self, generation: u64) -> bool {
         self.asked.replace(generation) != Some(generation)
@@ -78,23 +78,23 @@ impl EntityList {
 
 /// An entity with its parsed data and schema.
 #[derive(Debug, Clone)]
-pub(crate) struct Entity {
+pub(crate) struct LoadedEntity {
     pub(crate) view: EntityView,
-    pub(crate) data: Json,
-    pub(crate) schema: Schema,
+    pub(crate) data: OrderedJson,
+    pub(crate) schema: EntityFormSchema,
 }
 
-impl Entity {
+impl LoadedEntity {
     fn of(view: EntityView) -> Self {
-        let data = Json::parse(&view.data).unwrap_or_default();
-        let schema = Schema::of(&view.schema);
+        let data = OrderedJson::parse(&view.data).unwrap_or_default();
+        let schema = EntityFormSchema::of(&view.schema);
         Self { view, data, schema }
     }
 }
 
 /// A question to main about bundles.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Question {
+pub(crate) enum SpecQuestion {
     Entities(String),
     Entity(EntityRef),
     Schema(String, String),
@@ -103,74 +103,86 @@ pub(crate) enum Question {
     Knowledge(String),
     Search(String),
     /// A dry run of a form, with the version of its draft.
-    Check(Page, u64),
-    Save(Page),
+    Check(SpecPage, u64),
+    Save(SpecPage),
     Delete(EntityRef),
     Map,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
-    entities: BTreeMap<String, Known<EntityList>>,
-    entity: BTreeMap<EntityRef, Known<Entity>>,
-    schemas: BTreeMap<(String, String), Known<Schema>>,
-    diagnostics: BTreeMap<String, Known<Vec<BundleDiagnostic>>>,
-    coverage: BTreeMap<String, Known<Vec<Coverage>>>,
-    knowledge: BTreeMap<String, Known<String>>,
+pub(crate) struct SpecAnswers {
+    entities: BTreeMap<String, CachedSpecAnswer<EntityList>>,
+    entity: BTreeMap<EntityRef, CachedSpecAnswer<LoadedEntity>>,
+    schemas: BTreeMap<(String, String), CachedSpecAnswer<EntityFormSchema>>,
+    diagnostics: BTreeMap<String, CachedSpecAnswer<Vec<BundleDiagnostic>>>,
+    coverage: BTreeMap<String, CachedSpecAnswer<Vec<RelationCoverageView>>>,
+    knowledge: BTreeMap<String, CachedSpecAnswer<String>>,
     /// The latest search results, with their query.
     pub(crate) found: (String, Vec<EntitySummary>),
     /// The query of the search in progress.
     searching: Option<String>,
-    asked: BTreeMap<u64, Question>,
+    asked: BTreeMap<u64, SpecQuestion>,
     next: u64,
 }
 
-impl Answers {
-    pub(crate) fn ask(&mut self, question: Question, request: BundleRequest, actions: &mut Vec<Action>) {
+impl SpecAnswers {
+    pub(crate) fn ask(
+        &mut self,
+        question: SpecQuestion,
+        request: BundleRequest,
+        actions: &mut Vec<WindowAction>,
+    ) {
         self.next += 1;
         self.asked.insert(self.next, question);
-        actions.push(Action::Spec(SpecAction::Ask { ticket: self.next, request }));
+        actions.push(WindowAction::Spec(SpecAction::Ask { ticket: self.next, request }));
     }
 
-    pub(crate) fn question(&mut self, ticket: u64) -> Option<Question> {
+    pub(crate) fn question(&mut self, ticket: u64) -> Option<SpecQuestion> {
         self.asked.remove(&ticket)
     }
 
     /// Requests an answer, unless it was already requested for this generation or the bundle does not exist.
-    pub(crate) fn want(&mut self, bundles: &BundlesView, question: Question, actions: &mut Vec<Action>) {
+    pub(crate) fn want(
+        &mut self,
+        bundles: &BundlesView,
+        question: SpecQuestion,
+        actions: &mut Vec<WindowAction>,
+    ) {
         let (bundle, request) = match &question {
-            Question::Entities(bundle) => (bundle, BundleRequest::Entities { bundle: bundle.clone() }),
-            Question::Entity(entity) => (&entity.bundle, BundleRequest::Entity(entity.clone())),
-            Question::Schema(bundle, entity_type) => {
+            SpecQuestion::Entities(bundle) => (bundle, BundleRequest::Entities { bundle: bundle.clone() }),
+            SpecQuestion::Entity(entity) => (&entity.bundle, BundleRequest::Entity(entity.clone())),
+            SpecQuestion::Schema(bundle, entity_type) => {
                 let (bundle_id, entity_type) = (bundle.clone(), entity_type.clone());
                 (bundle, BundleRequest::Schema { bundle: bundle_id, entity_type })
             }
-            Question::Diagnostics(bundle) => (bundle, BundleRequest::Diagnostics { bundle: bundle.clone() }),
-            Question::Coverage(bundle) => (bundle, BundleRequest::Coverage { bundle: bundle.clone() }),
-            Question::Knowledge(bundle) => (bundle, BundleRequest::Knowledge { bundle: bundle.clone() }),
+            SpecQuestion::Diagnostics(bundle) => {
+                (bundle, BundleRequest::Diagnostics { bundle: bundle.clone() })
+            }
+            SpecQuestion::Coverage(bundle) => (bundle, BundleRequest::Coverage { bundle: bundle.clone() }),
+            SpecQuestion::Knowledge(bundle) => (bundle, BundleRequest::Knowledge { bundle: bundle.clone() }),
             _ => return,
         };
         let Some(generation) = generation(bundles, bundle) else { return };
         let must_ask = match &question {
-            Question::Entities(bundle) => {
+            SpecQuestion::Entities(bundle) => {
                 self.entities.entry(bundle.clone()).or_default().must_ask(generation)
             }
-            Question::Entity(entity) => {
-                if self.entity.len() >= MOST_ENTITIES && !self.entity.contains_key(entity) {
+            SpecQuestion::Entity(entity) => {
+                if self.entity.len() >= MAX_CACHED_ENTITIES && !self.entity.contains_key(entity) {
                     self.entity.clear();
                 }
                 self.entity.entry(entity.clone()).or_default().must_ask(generation)
             }
-            Question::Schema(bundle, kind) => {
+            SpecQuestion::Schema(bundle, kind) => {
                 self.schemas.entry((bundle.clone(), kind.clone())).or_default().must_ask(generation)
             }
-            Question::Diagnostics(bundle) => {
+            SpecQuestion::Diagnostics(bundle) => {
                 self.diagnostics.entry(bundle.clone()).or_default().must_ask(generation)
             }
-            Question::Coverage(bundle) => {
+            SpecQuestion::Coverage(bundle) => {
                 self.coverage.entry(bundle.clone()).or_default().must_ask(generation)
             }
-            Question::Knowledge(bundle) => {
+            SpecQuestion::Knowledge(bundle) => {
                 self.knowledge.entry(bundle.clone()).or_default().must_ask(generation)
             }
             _ => false,
@@ -180,43 +192,47 @@ impl Answers {
         }
     }
 
-    pub(crate) fn entities(&self, bundle: &str) -> Option<&Known<EntityList>> {
+    pub(crate) fn entities(&self, bundle: &str) -> Option<&CachedSpecAnswer<EntityList>> {
         self.entities.get(bundle)
     }
 
-    pub(crate) fn entity(&self, entity: &EntityRef) -> Option<&Known<Entity>> {
+    pub(crate) fn entity(&self, entity: &EntityRef) -> Option<&CachedSpecAnswer<LoadedEntity>> {
         self.entity.get(entity)
     }
 
-    pub(crate) fn entity_mut(&mut self, entity: &EntityRef) -> Option<&mut Known<Entity>> {
+    pub(crate) fn entity_mut(&mut self, entity: &EntityRef) -> Option<&mut CachedSpecAnswer<LoadedEntity>> {
         self.entity.get_mut(entity)
     }
 
-    pub(crate) fn schema(&self, bundle: &str, entity_type: &str) -> Option<&Known<Schema>> {
+    pub(crate) fn schema(
+        &self,
+        bundle: &str,
+        entity_type: &str,
+    ) -> Option<&CachedSpecAnswer<EntityFormSchema>> {
         self.schemas.get(&(bundle.to_owned(), entity_type.to_owned()))
     }
 
-    pub(crate) fn diagnostics(&self, bundle: &str) -> Option<&Known<Vec<BundleDiagnostic>>> {
+    pub(crate) fn diagnostics(&self, bundle: &str) -> Option<&CachedSpecAnswer<Vec<BundleDiagnostic>>> {
         self.diagnostics.get(bundle)
     }
 
-    pub(crate) fn coverage(&self, bundle: &str) -> Option<&Known<Vec<Coverage>>> {
+    pub(crate) fn coverage(&self, bundle: &str) -> Option<&CachedSpecAnswer<Vec<RelationCoverageView>>> {
         self.coverage.get(bundle)
     }
 
-    pub(crate) fn knowledge(&self, bundle: &str) -> Option<&Known<String>> {
+    pub(crate) fn knowledge(&self, bundle: &str) -> Option<&CachedSpecAnswer<String>> {
         self.knowledge.get(bundle)
     }
 
     /// Searches all bundles. Only one search runs at a time; the newest query follows it.
-    pub(crate) fn search(&mut self, query: &str, limit: u32, actions: &mut Vec<Action>) {
+    pub(crate) fn search(&mut self, query: &str, limit: u32, actions: &mut Vec<WindowAction>) {
         let query = query.trim();
         if query.is_empty() || self.found.0 == query || self.searching.is_some() {
             return;
         }
         self.searching = Some(query.to_owned());
         let request = BundleRequest::Search { bundle: None, query: query.to_owned(), limit };
-        self.ask(Question::Search(query.to_owned()), request, actions);
+        self.ask(SpecQuestion::Search(query.to_owned()), request, actions);
     }
 
     /// Clears the cache, because another workspace may have a bundle with the same name.
@@ -227,58 +243,58 @@ impl Answers {
     /// Stores an answer. Returns the result when it does not belong in the cache.
     pub(crate) fn receive(
         &mut self,
-        question: &Question,
-        result: Result<Answer, Refusal>,
-    ) -> Option<Result<Answer, Refusal>> {
+        question: &SpecQuestion,
+        result: Result<WorkbenchResponse, Refusal>,
+    ) -> Option<Result<WorkbenchResponse, Refusal>> {
         match question {
-            Question::Entities(bundle) => {
+            SpecQuestion::Entities(bundle) => {
                 self.entities.entry(bundle.clone()).or_default().receive(pick(
                     result,
                     |answer| match answer {
-                        BundleAnswer::Entities { entities, .. } => Some(EntityList::of(entities)),
+                        BundleResponse::Entities { entities, .. } => Some(EntityList::of(entities)),
                         _ => None,
                     },
                 ));
             }
-            Question::Entity(entity) => {
+            SpecQuestion::Entity(entity) => {
                 self.entity.entry(entity.clone()).or_default().receive(pick(result, |answer| match answer {
-                    BundleAnswer::Entity(view) => Some(Entity::of(*view)),
+                    BundleResponse::Entity(view) => Some(LoadedEntity::of(*view)),
                     _ => None,
                 }));
             }
-            Question::Schema(bundle, kind) => {
+            SpecQuestion::Schema(bundle, kind) => {
                 let known = self.schemas.entry((bundle.clone(), kind.clone())).or_default();
                 known.receive(pick(result, |answer| match answer {
-                    BundleAnswer::Schema(view) => Some(Schema::of(&view)),
+                    BundleResponse::Schema(view) => Some(EntityFormSchema::of(&view)),
                     _ => None,
                 }));
             }
-            Question::Diagnostics(bundle) => {
+            SpecQuestion::Diagnostics(bundle) => {
                 let known = self.diagnostics.entry(bundle.clone()).or_default();
                 known.receive(pick(result, |answer| match answer {
-                    BundleAnswer::Diagnostics(all) => Some(all),
+                    BundleResponse::Diagnostics(all) => Some(all),
                     _ => None,
                 }));
             }
-            Question::Coverage(bundle) => {
+            SpecQuestion::Coverage(bundle) => {
                 let known = self.coverage.entry(bundle.clone()).or_default();
                 known.receive(pick(result, |answer| match answer {
-                    BundleAnswer::Coverage(all) => Some(all),
+                    BundleResponse::Coverage(all) => Some(all),
                     _ => None,
                 }));
             }
-            Question::Knowledge(bundle) => {
+            SpecQuestion::Knowledge(bundle) => {
                 let known = self.knowledge.entry(bundle.clone()).or_default();
                 known.receive(match result {
-                    Ok(Answer::Text(text)) => Ok(text),
+                    Ok(WorkbenchResponse::Text(text)) => Ok(text),
                     Ok(_) => Err(odd()),
                     Err(refusal) => Err(refusal),
                 });
             }
-            Question::Search(query) => {
+            SpecQuestion::Search(query) => {
                 self.searching = None;
                 let found = pick(result, |answer| match answer {
-                    BundleAnswer::Found(found) => Some(found),
+                    BundleResponse::Found(found) => Some(found),
                     _ => None,
                 });
                 // A failed search counts as no results; the next query tries again.
@@ -295,16 +311,16 @@ pub(crate) fn generation(bundles: &BundlesView, bundle: &str) -> Option<u64> {
 }
 
 fn pick<T>(
-    result: Result<Answer, Refusal>,
-    part: impl FnOnce(BundleAnswer) -> Option<T>,
+    result: Result<WorkbenchResponse, Refusal>,
+    part: impl FnOnce(BundleResponse) -> Option<T>,
 ) -> Result<T, Refusal> {
     match result? {
-        Answer::Bundle(answer) => part(answer).ok_or_else(odd),
+        WorkbenchResponse::Bundle(answer) => part(answer).ok_or_else(odd),
         _ => Err(odd()),
     }
 }
 
 fn odd() -> Refusal {
-    Refusal::new(shared_protocol::Code::Internal, "the workbench sent an unexpected answer")
+    Refusal::new(shared_protocol::RefusalCode::Internal, "the workbench sent an unexpected answer")
         .hint("Try again.")
 }

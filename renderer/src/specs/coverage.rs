@@ -2,37 +2,37 @@
 
 use super::{
     entity::section_ui,
-    look::type_look,
+    entity_look::type_look,
     schema::{phrase, words},
     values::entity_chip_ui,
 };
 use crate::{
-    view::Action,
+    view::WindowAction,
     widgets::{body_font, muted_ui, paint_icon, paint_line, small_font},
     wording::counted,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
-use shared_protocol::bundle::{Coverage, EntityRef};
+use shared_protocol::bundle::{EntityRef, RelationCoverageView};
 use std::collections::BTreeSet;
 
-const ROW: f32 = 30.0;
+const ROW_HEIGHT: f32 = 30.0;
 
 #[derive(Debug, Default)]
-pub(super) struct CoverageView {
+pub(super) struct CoveragePage {
     /// Relations with their uncovered targets expanded.
     open: BTreeSet<String>,
     only_gaps: bool,
 }
 
-impl CoverageView {
+impl CoveragePage {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        theme: &Theme,
+        theme: &WorkbenchTheme,
         bundle: &str,
-        all: &[Coverage],
-        actions: &mut Vec<Action>,
+        all: &[RelationCoverageView],
+        actions: &mut Vec<WindowAction>,
     ) {
         ui.add_space(16.0);
         ui.label(RichText::new("Coverage").size(22.0).color(theme.text));
@@ -60,10 +60,10 @@ impl CoverageView {
     fn relation_ui(
         &mut self,
         ui: &mut Ui,
-        theme: &Theme,
+        theme: &WorkbenchTheme,
         bundle: &str,
-        coverage: &Coverage,
-        actions: &mut Vec<Action>,
+        coverage: &RelationCoverageView,
+        actions: &mut Vec<WindowAction>,
     ) {
         let field = coverage.relation.rsplit(':').next().unwrap_or_default();
         let percent = (coverage.covered * 100).checked_div(coverage.total).unwrap_or(100);
@@ -72,7 +72,7 @@ impl CoverageView {
         let has_gaps = coverage.covered < coverage.total;
         let open = self.open.contains(&coverage.relation);
         let sense = if has_gaps { Sense::click() } else { Sense::hover() };
-        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), sense);
         response.widget_info(|| WidgetInfo::selected(Role::Button, has_gaps, open, &name));
         if ui.is_rect_visible(rect) {
             if response.hovered() && has_gaps {
@@ -93,10 +93,10 @@ impl CoverageView {
     fn gaps_ui(
         &self,
         ui: &mut Ui,
-        theme: &Theme,
+        theme: &WorkbenchTheme,
         bundle: &str,
-        coverage: &Coverage,
-        actions: &mut Vec<Action>,
+        coverage: &RelationCoverageView,
+        actions: &mut Vec<WindowAction>,
     ) {
         let missing = (coverage.total - coverage.covered) as usize;
         ui.push_id(&coverage.relation, |ui| {
@@ -124,9 +124,9 @@ impl CoverageView {
 /// Paints the label, a bar and the numbers. A narrow window has no bar.
 fn paint_bar(
     ui: &Ui,
-    theme: &Theme,
+    theme: &WorkbenchTheme,
     rect: Rect,
-    coverage: &Coverage,
+    coverage: &RelationCoverageView,
     (label, field, percent): (&str, &str, u64),
     open: bool,
 ) {

@@ -1,37 +1,38 @@
 //! The list of findings of all bundles in the problems panel. Each row opens its entity and field.
 
-use super::{SpecAction, answers::Answers, findings::Findings};
+use super::{SpecAction, answers::SpecAnswers, findings::EntityFindings};
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{
-        ROW, Row, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui, small_font,
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui,
+        small_font,
     },
 };
 use egui::{Align2, RichText, Sense, Ui, pos2};
 use shared_protocol::{
     bundle::{BundleDiagnostic, EntityRef},
-    messages::Severity,
+    messages::ProblemSeverity,
 };
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
-pub(crate) struct DiagnosticList {
-    filters: Filters,
+pub(crate) struct SpecFindingsList {
+    filters: SpecFindingFilters,
     /// The inputs of the cached rows.
-    made_from: Option<(Vec<(String, u64)>, Filters)>,
+    made_from: Option<(Vec<(String, u64)>, SpecFindingFilters)>,
     /// The rows, by bundle and index.
     rows: Vec<(String, usize)>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Filters {
-    only: Option<Severity>,
+struct SpecFindingFilters {
+    only: Option<ProblemSeverity>,
     entity_type: Option<String>,
     source: Option<String>,
     text: String,
 }
 
-impl Filters {
+impl SpecFindingFilters {
     fn let_through(&self, diagnostic: &BundleDiagnostic, words: &[String]) -> bool {
         let text = || {
             let id = diagnostic.entity_id.as_deref().unwrap_or_default();
@@ -50,13 +51,13 @@ fn source_of(diagnostic: &BundleDiagnostic) -> &str {
     diagnostic.source.as_deref().unwrap_or("reading")
 }
 
-impl DiagnosticList {
+impl SpecFindingsList {
     pub(crate) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        answers: &Answers,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        answers: &SpecAnswers,
+        actions: &mut Vec<WindowAction>,
     ) {
         let all = known(view, answers);
         if all.iter().all(|(.., found)| found.is_empty()) {
@@ -72,7 +73,7 @@ impl DiagnosticList {
         if self.made_from.as_ref() != Some(&now) {
             let words: Vec<String> =
                 self.filters.text.to_lowercase().split_whitespace().map(str::to_owned).collect();
-            let mut rows: Vec<(Severity, &str, usize)> = Vec::new();
+            let mut rows: Vec<(ProblemSeverity, &str, usize)> = Vec::new();
             for (bundle, _, found) in &all {
                 let fitting =
                     found.iter().enumerate().filter(|(_, each)| self.filters.let_through(each, &words));
@@ -95,7 +96,7 @@ impl DiagnosticList {
         let many = view.bundles.bundles.len() > 1;
         egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
             ui,
-            ROW,
+            ROW_HEIGHT,
             self.rows.len(),
             |ui, range| {
                 for (bundle, place) in self.rows.get(range).unwrap_or_default() {
@@ -111,18 +112,18 @@ impl DiagnosticList {
         );
     }
 
-    pub(crate) fn filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, answers: &Answers) {
+    pub(crate) fn filters_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
         let all = known(view, answers);
         let found = || all.iter().flat_map(|(.., found)| found.iter());
         let count = |severity| found().filter(|each| each.severity == severity).count();
-        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        let (errors, warnings) = (count(ProblemSeverity::Error), count(ProblemSeverity::Warning));
         if errors + warnings == 0 {
             return;
         }
         for (only, text) in [
             (None, format!("All {}", errors + warnings)),
-            (Some(Severity::Error), format!("Errors {errors}")),
-            (Some(Severity::Warning), format!("Warnings {warnings}")),
+            (Some(ProblemSeverity::Error), format!("Errors {errors}")),
+            (Some(ProblemSeverity::Warning), format!("Warnings {warnings}")),
         ] {
             ui.selectable_value(&mut self.filters.only, only, RichText::new(text).small());
         }
@@ -136,10 +137,10 @@ impl DiagnosticList {
     }
 }
 
-type Known<'a> = Vec<(&'a str, u64, &'a [BundleDiagnostic])>;
+type BundleFindings<'a> = Vec<(&'a str, u64, &'a [BundleDiagnostic])>;
 
 /// Returns the known findings of each bundle, in bundle order.
-fn known<'a>(view: &View<'a>, answers: &'a Answers) -> Known<'a> {
+fn known<'a>(view: &FrameView<'a>, answers: &'a SpecAnswers) -> BundleFindings<'a> {
     let of = |bundle: &'a str| {
         let known = answers.diagnostics(bundle)?;
         Some((bundle, known.version, known.value.as_deref().unwrap_or_default()))
@@ -162,10 +163,10 @@ fn filter_ui(ui: &mut Ui, name: &str, all: &str, words: &BTreeSet<&str>, chosen:
 
 fn finding_row_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     found: &BundleDiagnostic,
     many: bool,
-    actions: &mut Vec<Action>,
+    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
     let entity = match (&found.entity_type, &found.entity_id) {
@@ -176,10 +177,10 @@ fn finding_row_ui(
     };
     let place = found.entity_id.clone().or_else(|| found.file.clone()).unwrap_or_default();
     let place = if many { format!("{place} · {}", found.bundle) } else { place };
-    let word = if found.severity == Severity::Error { "Error" } else { "Warning" };
+    let word = if found.severity == ProblemSeverity::Error { "Error" } else { "Warning" };
     let name = format!("{word}: {} ({place})", found.message);
     let sense = if entity.is_some() { Sense::click() } else { Sense::hover() };
-    let row = row_ui(ui, theme, Row { name: &name, selected: false, sense }, |ui, room| {
+    let row = row_ui(ui, theme, ListRow { name: &name, selected: false, sense }, |ui, room| {
         paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, found.severity);
         let room = room.with_min_x(room.left() + 22.0);
         let half = room.with_min_x(room.left() + room.width() * 0.6);
@@ -192,7 +193,7 @@ fn finding_row_ui(
     let file = found.file.as_deref().map(|file| format!("\n{file}")).unwrap_or_default();
     let row = row.on_hover_text(format!("{}{file}{code}", found.message));
     if let Some(entity) = entity.filter(|_| row.clicked()) {
-        let field = Findings::field_of(found);
-        actions.push(Action::Spec(SpecAction::OpenAt(entity, field)));
+        let field = EntityFindings::field_of(found);
+        actions.push(WindowAction::Spec(SpecAction::OpenAt(entity, field)));
     }
 }

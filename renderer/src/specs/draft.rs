@@ -2,33 +2,33 @@
 //! no effect until main applies it. Must not know: widgets.
 
 use super::{
-    findings::Findings,
-    json::Json,
-    schema::{Kind, Schema},
+    findings::EntityFindings,
+    json::OrderedJson,
+    schema::{EntityFormSchema, SchemaFieldKind},
 };
 use shared_protocol::bundle::EntityRef;
 use std::collections::BTreeMap;
 
 /// The pause in typing, in seconds, before a dry run is requested.
-pub(crate) const PAUSE: f64 = 0.35;
+pub(crate) const CHECK_DELAY_SECONDS: f64 = 0.35;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Draft {
+pub(crate) struct EntityFormDraft {
     /// The draft creates an entity; its id is one of the values.
     pub(crate) is_new: bool,
     /// The data in main.
-    base: Json,
-    pub(crate) values: Json,
+    base: OrderedJson,
+    pub(crate) values: OrderedJson,
     /// Raw text of number and JSON fields, by pointer.
     pub(crate) texts: BTreeMap<String, String>,
     /// Parse errors of raw text, by pointer.
     pub(crate) unread: BTreeMap<String, String>,
     /// Fields changed both here and elsewhere, with their value elsewhere.
-    pub(crate) theirs: BTreeMap<String, Option<Json>>,
+    pub(crate) theirs: BTreeMap<String, Option<OrderedJson>>,
     /// Markdown fields in preview mode.
     pub(crate) previews: std::collections::BTreeSet<String>,
     /// The result of the last dry run.
-    pub(crate) checked: Option<Checked>,
+    pub(crate) checked: Option<DraftCheck>,
     /// Incremented with every edit.
     pub(crate) version: u64,
     /// The time of the last edit that has not been checked.
@@ -41,31 +41,31 @@ pub(crate) struct Draft {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Checked {
+pub(crate) struct DraftCheck {
     pub(crate) version: u64,
     pub(crate) possible: bool,
-    pub(crate) findings: Findings,
+    pub(crate) findings: EntityFindings,
 }
 
-impl Draft {
-    pub(crate) fn of(data: &Json) -> Self {
+impl EntityFormDraft {
+    pub(crate) fn of(data: &OrderedJson) -> Self {
         Self { base: data.clone(), values: data.clone(), ..Self::default() }
     }
 
     /// Creates a draft for a new entity with the fields that its schema requires.
-    pub(crate) fn new(schema: &Schema) -> Self {
-        let mut values = Json::Map(Vec::new());
+    pub(crate) fn new(schema: &EntityFormSchema) -> Self {
+        let mut values = OrderedJson::Map(Vec::new());
         for field in schema.fields.iter().filter(|field| field.required || field.name == schema.id_field) {
             let blank = match &field.kind {
                 // Nothing is chosen yet.
-                Kind::Choice(_) | Kind::Reference(_) => Json::text(""),
+                SchemaFieldKind::Choice(_) | SchemaFieldKind::Reference(_) => OrderedJson::text(""),
                 kind => kind.blank(),
             };
             values.set(&field.name, Some(blank));
         }
         let start =
             schema.id_template.as_deref().map(|template| template.split('{').next().unwrap_or_default());
-        values.set(&schema.id_field, Some(Json::text(start.unwrap_or_default())));
+        values.set(&schema.id_field, Some(OrderedJson::text(start.unwrap_or_default())));
         Self { is_new: true, values, ..Self::default() }
     }
 
@@ -98,34 +98,34 @@ impl Draft {
 
     /// Returns the changes in the format of `apply_changes`, or `None` when nothing changed.
     pub(crate) fn changes(&self, entity: &EntityRef) -> Option<String> {
-        let change = |operation: &str, more: Vec<(String, Json)>| {
+        let change = |operation: &str, more: Vec<(String, OrderedJson)>| {
             let mut members = vec![
-                ("operation".to_owned(), Json::text(operation)),
-                ("entityType".to_owned(), Json::text(&entity.entity_type)),
-                ("entityId".to_owned(), Json::text(&entity.id)),
+                ("operation".to_owned(), OrderedJson::text(operation)),
+                ("entityType".to_owned(), OrderedJson::text(&entity.entity_type)),
+                ("entityId".to_owned(), OrderedJson::text(&entity.id)),
             ];
             members.extend(more);
-            Json::Map(members)
+            OrderedJson::Map(members)
         };
         if self.is_new {
             let data = vec![("data".to_owned(), self.values.clone())];
-            return Some(Json::List(vec![change("create", data)]).to_text());
+            return Some(OrderedJson::List(vec![change("create", data)]).to_text());
         }
-        let updates: Vec<Json> = self
+        let updates: Vec<OrderedJson> = self
             .changed()
             .into_iter()
             .map(|name| {
-                let mut more = vec![("fieldPath".to_owned(), Json::text(name))];
+                let mut more = vec![("fieldPath".to_owned(), OrderedJson::text(name))];
                 more.extend(self.values.get(name).map(|value| ("value".to_owned(), value.clone())));
                 change("update", more)
             })
             .collect();
-        (!updates.is_empty()).then(|| Json::List(updates).to_text())
+        (!updates.is_empty()).then(|| OrderedJson::List(updates).to_text())
     }
 
     /// Rebases the draft on new data. Unedited fields take the new values. Edited fields keep theirs, and `theirs` records
     /// a conflicting new value.
-    pub(crate) fn rebase(&mut self, data: &Json) {
+    pub(crate) fn rebase(&mut self, data: &OrderedJson) {
         if self.is_new || *data == self.base {
             return;
         }
@@ -185,15 +185,15 @@ mod tests {
         EntityRef { bundle: "b".into(), entity_type: "Task".into(), id: "TASK-1".into() }
     }
 
-    fn json(text: &str) -> Json {
-        Json::parse(text).unwrap()
+    fn json(text: &str) -> OrderedJson {
+        OrderedJson::parse(text).unwrap()
     }
 
     #[test]
     fn only_what_differs_is_sent() {
-        let mut draft = Draft::of(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
+        let mut draft = EntityFormDraft::of(&json(r#"{"id":"TASK-1","title":"Old","hours":3,"done":true}"#));
         assert_eq!((draft.changes(&entity()), draft.is_changed()), (None, false));
-        draft.values.set("title", Some(Json::text("New")));
+        draft.values.set("title", Some(OrderedJson::text("New")));
         draft.values.set("hours", None);
         let changes = draft.changes(&entity()).unwrap();
         assert_eq!(
@@ -204,14 +204,14 @@ mod tests {
 
     #[test]
     fn what_changes_elsewhere_follows_unless_it_was_touched_here() {
-        let mut draft = Draft::of(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
-        draft.values.set("title", Some(Json::text("Mine")));
+        let mut draft = EntityFormDraft::of(&json(r#"{"id":"TASK-1","title":"Old","state":"a","note":"n"}"#));
+        draft.values.set("title", Some(OrderedJson::text("Mine")));
         draft.rebase(&json(r#"{"id":"TASK-1","title":"Theirs","state":"b","note":"n","extra":1}"#));
         assert_eq!(
             draft.values.to_text(),
             r#"{"id":"TASK-1","title":"Mine","state":"b","note":"n","extra":1}"#
         );
-        assert_eq!(draft.theirs.get("title"), Some(&Some(Json::text("Theirs"))));
+        assert_eq!(draft.theirs.get("title"), Some(&Some(OrderedJson::text("Theirs"))));
         assert_eq!(draft.count(), 1);
         draft.take_theirs("title");
         assert!(!draft.is_changed());
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn the_same_change_elsewhere_is_no_conflict() {
-        let mut draft = Draft::of(&json(r#"{"title":"Old"}"#));
-        draft.values.set("title", Some(Json::text("Same")));
+        let mut draft = EntityFormDraft::of(&json(r#"{"title":"Old"}"#));
+        draft.values.set("title", Some(OrderedJson::text("Same")));
         draft.rebase(&json(r#"{"title":"Same"}"#));
         assert!(draft.theirs.is_empty() && !draft.is_changed());
     }
@@ -232,7 +232,7 @@ mod tests {
             id_field: "id".into(),
             references: Vec::new(),
         };
-        let draft = Draft::new(&Schema::of(&view));
+        let draft = EntityFormDraft::new(&EntityFormSchema::of(&view));
         assert_eq!(draft.values.to_text(), r#"{"id":"TASK-","title":"","kind":""}"#);
         assert!(draft.changes(&entity()).unwrap().contains(r#""operation":"create""#));
     }

@@ -3,39 +3,39 @@
 
 use super::{
     SpecAction,
-    answers::Entity,
-    findings::{Finding, Findings},
-    history::Page,
-    json::Json,
-    look::{badge_ui, paint_entity_mark},
-    schema::{Field, Kind, Schema, Weight, phrase, words},
-    values::{Around, block, choice_of, entity_chip_ui, value_ui},
+    answers::LoadedEntity,
+    entity_look::{badge_ui, paint_entity_mark},
+    findings::{EntityFinding, EntityFindings},
+    history::SpecPage,
+    json::OrderedJson,
+    schema::{EntityFormSchema, FieldProminence, SchemaField, SchemaFieldKind, phrase, words},
+    values::{ValueContext, block, choice_of, entity_chip_ui, value_ui},
 };
 use crate::{
-    view::{Action, View},
-    widgets::{Tab, muted_ui, paint_severity, tab_ui},
+    view::{FrameView, WindowAction},
+    widgets::{TabButton, muted_ui, paint_severity, tab_ui},
     wording::counted,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
 use shared_protocol::{
     bundle::{EntityRef, RelationView},
-    link::LinkEnd,
-    messages::Severity,
+    messages::ProblemSeverity,
+    trace_link::TraceLinkEnd,
 };
 use std::collections::BTreeMap;
 
 /// The maximum width of the text column, for readability.
-const COLUMN: f32 = 780.0;
-const LABELS: f32 = 150.0;
+const MAX_COLUMN_WIDTH: f32 = 780.0;
+const LABEL_WIDTH: f32 = 150.0;
 /// Below this width, labels are placed above their values.
-const NARROW: f32 = 520.0;
+const NARROW_WIDTH: f32 = 520.0;
 /// The maximum number of shown referrers of one kind; the rest are counted.
-const MOST_REFERRERS: usize = 60;
+const MAX_SHOWN_REFERRERS: usize = 60;
 
 /// The state of the reader between frames.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct SpecReaderState {
     /// The open group of each entity type.
     groups: BTreeMap<String, String>,
     /// A field to scroll to, once.
@@ -44,7 +44,7 @@ pub(crate) struct Reading {
     pub(crate) lit: Option<String>,
 }
 
-impl Reading {
+impl SpecReaderState {
     /// Scrolls to a field of the current or next page.
     pub(crate) fn go_to(&mut self, field: &str) {
         self.wanted = Some(field.to_owned());
@@ -55,7 +55,7 @@ impl Reading {
 /// Lays out a centred column of readable width.
 pub(super) fn column_ui<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
     let room = ui.available_width();
-    let width = (room - 44.0).clamp(120.0, COLUMN);
+    let width = (room - 44.0).clamp(120.0, MAX_COLUMN_WIDTH);
     let left = ((room - width) / 2.0).max(8.0).floor();
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
@@ -72,14 +72,14 @@ pub(super) fn column_ui<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R
 
 pub(super) fn entity_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    entity: &Entity,
-    reading: &mut Reading,
-    actions: &mut Vec<Action>,
+    view: &FrameView<'_>,
+    entity: &LoadedEntity,
+    reading: &mut SpecReaderState,
+    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
-    let findings = Findings::of(&entity.view.diagnostics);
-    let around = Around { theme, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
+    let findings = EntityFindings::of(&entity.view.diagnostics);
+    let around = ValueContext { theme, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
     let fields = shown_fields(entity, &findings);
     ui.add_space(16.0);
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
@@ -97,13 +97,13 @@ pub(super) fn entity_ui(
         referrers_ui(ui, theme, &entity.view.incoming, actions);
     }
     ui.add_space(16.0);
-    crate::links::section_ui(ui, view, &LinkEnd::Entity(entity.view.entity.clone()), actions);
+    crate::trace_links::section_ui(ui, view, &TraceLinkEnd::Entity(entity.view.entity.clone()), actions);
     file_ui(ui, view, entity);
     ui.add_space(32.0);
 }
 
 /// Shows type, id and title.
-pub(super) fn title_ui(ui: &mut Ui, theme: &Theme, entity: &EntityRef, title: &str) {
+pub(super) fn title_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &EntityRef, title: &str) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(38.0), Sense::hover());
         paint_entity_mark(ui, mark, theme, &entity.entity_type);
@@ -124,9 +124,9 @@ pub(super) fn title_ui(ui: &mut Ui, theme: &Theme, entity: &EntityRef, title: &s
 }
 
 /// Shows the fields that belong in the header, such as states and dates.
-fn header_values_ui(ui: &mut Ui, theme: &Theme, entity: &Entity, findings: &Findings) {
+fn header_values_ui(ui: &mut Ui, theme: &WorkbenchTheme, entity: &LoadedEntity, findings: &EntityFindings) {
     let mut fields = entity.schema.fields.iter().filter(|field| is_in_header(field));
-    let found = findings.count(Severity::Error) + findings.count(Severity::Warning);
+    let found = findings.count(ProblemSeverity::Error) + findings.count(ProblemSeverity::Warning);
     if found == 0 && !fields.any(|field| entity.data.get(&field.name).is_some()) {
         return;
     }
@@ -134,7 +134,7 @@ fn header_values_ui(ui: &mut Ui, theme: &Theme, entity: &Entity, findings: &Find
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         for field in entity.schema.fields.iter().filter(|field| is_in_header(field)) {
             match (&field.kind, entity.data.get(&field.name)) {
-                (Kind::Choice(choices), Some(Json::Text(value))) => {
+                (SchemaFieldKind::Choice(choices), Some(OrderedJson::Text(value))) => {
                     badge_ui(ui, theme, choice_of(choices, value), value).on_hover_text(&field.label);
                 }
                 (_, Some(value)) => {
@@ -143,7 +143,7 @@ fn header_values_ui(ui: &mut Ui, theme: &Theme, entity: &Entity, findings: &Find
                 (_, None) => {}
             }
         }
-        for (severity, word) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
+        for (severity, word) in [(ProblemSeverity::Error, "error"), (ProblemSeverity::Warning, "warning")] {
             let count = findings.count(severity);
             if count > 0 {
                 ui.horizontal(|ui| {
@@ -166,20 +166,20 @@ fn date_of(text: &str) -> String {
     }
 }
 
-pub(super) fn is_in_header(field: &Field) -> bool {
+pub(super) fn is_in_header(field: &SchemaField) -> bool {
     !field.hidden && (field.in_header || matches!(field.name.as_str(), "state" | "status"))
 }
 
 /// Returns the fields below the header: schema fields with a value or a finding, followed by fields that only the entity
 /// has.
-fn shown_fields(entity: &Entity, findings: &Findings) -> Vec<Field> {
+fn shown_fields(entity: &LoadedEntity, findings: &EntityFindings) -> Vec<SchemaField> {
     let schema = &entity.schema;
-    let mut fields: Vec<Field> = schema
+    let mut fields: Vec<SchemaField> = schema
         .fields
         .iter()
         .filter(|field| {
             let value = entity.data.get(&field.name);
-            let is_title = value.and_then(Json::as_text) == Some(&entity.view.title)
+            let is_title = value.and_then(OrderedJson::as_text) == Some(&entity.view.title)
                 && findings.worst(&field.name).is_none();
             let told = value.is_some() || findings.worst(&field.name).is_some();
             let in_header = is_in_header(field) && findings.worst(&field.name).is_none();
@@ -189,7 +189,12 @@ fn shown_fields(entity: &Entity, findings: &Findings) -> Vec<Field> {
         .collect();
     let known = |name: &str| schema.field(name).is_some() || name == schema.id_field;
     fields.extend(
-        entity.data.members().iter().filter(|(name, _)| !known(name)).map(|(name, _)| Field::unknown(name)),
+        entity
+            .data
+            .members()
+            .iter()
+            .filter(|(name, _)| !known(name))
+            .map(|(name, _)| SchemaField::unknown(name)),
     );
     fields
 }
@@ -197,10 +202,10 @@ fn shown_fields(entity: &Entity, findings: &Findings) -> Vec<Field> {
 /// Draws tabs for the groups of the schema. Returns the open group, or `None` when there are fewer than two.
 pub(super) fn groups_ui(
     ui: &mut Ui,
-    theme: &Theme,
-    schema: &Schema,
+    theme: &WorkbenchTheme,
+    schema: &EntityFormSchema,
     entity_type: &str,
-    reading: &mut Reading,
+    reading: &mut SpecReaderState,
 ) -> Option<String> {
     if schema.groups.len() < 2 {
         return None;
@@ -215,7 +220,7 @@ pub(super) fn groups_ui(
         ui.spacing_mut().item_spacing.x = 0.0;
         for (key, title) in &schema.groups {
             let id = ui.make_persistent_id(("group", key));
-            let tab = Tab { id, text: title, chosen: *key == open, sense: Sense::click() };
+            let tab = TabButton { id, text: title, chosen: *key == open, sense: Sense::click() };
             if tab_ui(ui, theme, tab).clicked() {
                 open.clone_from(key);
             }
@@ -227,7 +232,7 @@ pub(super) fn groups_ui(
 }
 
 /// Returns whether a field belongs to the open group. Fields without a group belong to the first.
-pub(super) fn is_in_group(schema: &Schema, field: &Field, open: Option<&str>) -> bool {
+pub(super) fn is_in_group(schema: &EntityFormSchema, field: &SchemaField, open: Option<&str>) -> bool {
     let Some(open) = open else { return true };
     let first = schema.groups.first().map(|(key, _)| key.as_str());
     let known = |key: &&str| schema.groups.iter().any(|(group, _)| group == key);
@@ -236,22 +241,22 @@ pub(super) fn is_in_group(schema: &Schema, field: &Field, open: Option<&str>) ->
 
 fn field_ui(
     ui: &mut Ui,
-    around: &Around<'_>,
-    field: &Field,
-    value: Option<&Json>,
-    findings: &Findings,
-    reading: &mut Reading,
-    actions: &mut Vec<Action>,
+    around: &ValueContext<'_>,
+    field: &SchemaField,
+    value: Option<&OrderedJson>,
+    findings: &EntityFindings,
+    reading: &mut SpecReaderState,
+    actions: &mut Vec<WindowAction>,
 ) {
     let theme = around.theme;
     let top = ui.cursor().min;
     let mut beside = false;
-    let show = |ui: &mut Ui, actions: &mut Vec<Action>| match value {
+    let show = |ui: &mut Ui, actions: &mut Vec<WindowAction>| match value {
         Some(value) => drop(ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, value, actions))),
         None => drop(muted_ui(ui, theme, "Not set")),
     };
     match field.weight {
-        Weight::Hero => {
+        FieldProminence::Hero => {
             ui.add_space(6.0);
             block(ui, theme, |ui| {
                 heading_ui(ui, theme, field, 17.0);
@@ -259,22 +264,22 @@ fn field_ui(
             });
             ui.add_space(4.0);
         }
-        Weight::Primary => {
+        FieldProminence::Primary => {
             ui.add_space(10.0);
             heading_ui(ui, theme, field, 15.5);
             show(ui, actions);
         }
-        Weight::Usual if field.kind.is_wide() || ui.available_width() < NARROW => {
+        FieldProminence::Usual if field.kind.is_wide() || ui.available_width() < NARROW_WIDTH => {
             ui.add_space(6.0);
             label_ui(ui, theme, field);
             show(ui, actions);
         }
-        Weight::Usual => {
+        FieldProminence::Usual => {
             beside = true;
             ui.horizontal_top(|ui| {
                 let label = egui::Layout::left_to_right(egui::Align::Center);
-                ui.allocate_ui_with_layout(vec2(LABELS, 24.0), label, |ui| {
-                    ui.set_min_size(vec2(LABELS, 24.0));
+                ui.allocate_ui_with_layout(vec2(LABEL_WIDTH, 24.0), label, |ui| {
+                    ui.set_min_size(vec2(LABEL_WIDTH, 24.0));
                     label_ui(ui, theme, field);
                 });
                 ui.vertical(|ui| {
@@ -286,7 +291,7 @@ fn field_ui(
     }
     for finding in findings.at(&field.name) {
         ui.horizontal_top(|ui| {
-            ui.add_space(if beside { LABELS } else { 0.0 });
+            ui.add_space(if beside { LABEL_WIDTH } else { 0.0 });
             finding_ui(ui, theme, finding);
         });
     }
@@ -295,16 +300,22 @@ fn field_ui(
 }
 
 /// The vertical offset that aligns a value with labels and chips.
-pub(super) fn drop_of(kind: &Kind) -> f32 {
+pub(super) fn drop_of(kind: &SchemaFieldKind) -> f32 {
     match kind {
-        Kind::Choice(_) | Kind::Reference(_) => 0.0,
-        Kind::List { .. } | Kind::Object { .. } => 0.0,
+        SchemaFieldKind::Choice(_) | SchemaFieldKind::Reference(_) => 0.0,
+        SchemaFieldKind::List { .. } | SchemaFieldKind::Object { .. } => 0.0,
         _ => 3.0,
     }
 }
 
 /// Scrolls to the target field and highlights it.
-pub(super) fn jump_ui(ui: &Ui, theme: &Theme, field: &Field, top: egui::Pos2, reading: &mut Reading) {
+pub(super) fn jump_ui(
+    ui: &Ui,
+    theme: &WorkbenchTheme,
+    field: &SchemaField,
+    top: egui::Pos2,
+    reading: &mut SpecReaderState,
+) {
     let room = Rect::from_min_max(top, pos2(top.x + 1.0, ui.min_rect().bottom()));
     if reading.lit.as_ref() == Some(&field.name) {
         let bar = Rect::from_min_max(pos2(top.x - 10.0, top.y), pos2(top.x - 7.0, room.bottom()));
@@ -316,12 +327,12 @@ pub(super) fn jump_ui(ui: &Ui, theme: &Theme, field: &Field, top: egui::Pos2, re
     }
 }
 
-fn heading_ui(ui: &mut Ui, theme: &Theme, field: &Field, size: f32) {
+fn heading_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, size: f32) {
     ui.label(RichText::new(&field.label).size(size).color(theme.text));
     ui.add_space(2.0);
 }
 
-fn label_ui(ui: &mut Ui, theme: &Theme, field: &Field) {
+fn label_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField) {
     let label =
         ui.add(egui::Label::new(RichText::new(&field.label).small().color(theme.text_muted)).truncate());
     if !field.description.is_empty() {
@@ -329,7 +340,7 @@ fn label_ui(ui: &mut Ui, theme: &Theme, field: &Field) {
     }
 }
 
-pub(super) fn finding_ui(ui: &mut Ui, theme: &Theme, finding: &Finding) {
+pub(super) fn finding_ui(ui: &mut Ui, theme: &WorkbenchTheme, finding: &EntityFinding) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, finding.severity);
@@ -340,7 +351,7 @@ pub(super) fn finding_ui(ui: &mut Ui, theme: &Theme, finding: &Finding) {
 }
 
 /// A heading of a section that is not a field.
-pub(super) fn section_ui(ui: &mut Ui, theme: &Theme, title: &str) {
+pub(super) fn section_ui(ui: &mut Ui, theme: &WorkbenchTheme, title: &str) {
     ui.add_space(16.0);
     ui.separator();
     ui.add_space(4.0);
@@ -349,7 +360,12 @@ pub(super) fn section_ui(ui: &mut Ui, theme: &Theme, title: &str) {
 }
 
 /// Lists the referrers, grouped by type and field.
-fn referrers_ui(ui: &mut Ui, theme: &Theme, incoming: &[RelationView], actions: &mut Vec<Action>) {
+fn referrers_ui(
+    ui: &mut Ui,
+    theme: &WorkbenchTheme,
+    incoming: &[RelationView],
+    actions: &mut Vec<WindowAction>,
+) {
     section_ui(ui, theme, "Referenced by");
     if incoming.is_empty() {
         muted_ui(ui, theme, "Nothing references this entity.");
@@ -368,19 +384,19 @@ fn referrers_ui(ui: &mut Ui, theme: &Theme, incoming: &[RelationView], actions: 
         muted_ui(ui, theme, format!("{}  ·  {}", words(kind), phrase(field)));
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
-            for relation in relations.iter().take(MOST_REFERRERS) {
+            for relation in relations.iter().take(MAX_SHOWN_REFERRERS) {
                 ui.push_id((&relation.entity.id, field), |ui| {
                     entity_chip_ui(ui, theme, &relation.entity, relation.title.as_deref(), actions);
                 });
             }
-            if relations.len() > MOST_REFERRERS {
-                muted_ui(ui, theme, format!("and {} more", relations.len() - MOST_REFERRERS));
+            if relations.len() > MAX_SHOWN_REFERRERS {
+                muted_ui(ui, theme, format!("and {} more", relations.len() - MAX_SHOWN_REFERRERS));
             }
         });
     }
 }
 
-fn file_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity) {
+fn file_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &LoadedEntity) {
     let bundle = view.bundles.bundles.iter().find(|bundle| bundle.id == entity.view.entity.bundle);
     let folder = bundle.map(|bundle| bundle.folder.as_str()).unwrap_or_default();
     let path =
@@ -400,11 +416,16 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity) {
 }
 
 /// A summary of the entity of a map node, for the inspector.
-pub(super) fn brief_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity, actions: &mut Vec<Action>) {
+pub(super) fn brief_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    entity: &LoadedEntity,
+    actions: &mut Vec<WindowAction>,
+) {
     let theme = view.theme;
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
-    header_values_ui(ui, theme, entity, &Findings::of(&entity.view.diagnostics));
-    let long = entity.schema.fields.iter().filter(|field| matches!(field.kind, Kind::Long { .. }));
+    header_values_ui(ui, theme, entity, &EntityFindings::of(&entity.view.diagnostics));
+    let long = entity.schema.fields.iter().filter(|field| matches!(field.kind, SchemaFieldKind::Long { .. }));
     let text = long.filter_map(|field| entity.data.text_at(&field.name)).next();
     if let Some(text) = text {
         let short: String = text.chars().take(280).collect();
@@ -415,6 +436,6 @@ pub(super) fn brief_ui(ui: &mut Ui, view: &View<'_>, entity: &Entity, actions: &
     muted_ui(ui, theme, format!("{} · referenced by {back}", counted(out, "reference")));
     ui.add_space(4.0);
     if ui.button("Open entity").clicked() {
-        actions.push(Action::Spec(SpecAction::Open(Page::Entity(entity.view.entity.clone()))));
+        actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity.view.entity.clone()))));
     }
 }

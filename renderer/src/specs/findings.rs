@@ -2,11 +2,11 @@
 //! (`rules.linkedRequirement`), or absent.
 
 use super::schema::sentence;
-use shared_protocol::{bundle::BundleDiagnostic, messages::Severity};
+use shared_protocol::{bundle::BundleDiagnostic, messages::ProblemSeverity};
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Finding {
-    pub(crate) severity: Severity,
+pub(crate) struct EntityFinding {
+    pub(crate) severity: ProblemSeverity,
     pub(crate) message: String,
     /// The field of the entity, if the finding concerns one.
     pub(crate) field: Option<String>,
@@ -15,9 +15,9 @@ pub(crate) struct Finding {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Findings(Vec<Finding>);
+pub(crate) struct EntityFindings(Vec<EntityFinding>);
 
-impl Findings {
+impl EntityFindings {
     pub(crate) fn of(diagnostics: &[BundleDiagnostic]) -> Self {
         Self(diagnostics.iter().map(finding).collect())
     }
@@ -25,7 +25,7 @@ impl Findings {
     /// The findings of a dry run. Drops the general error when an error with a field explains it.
     pub(crate) fn of_check(diagnostics: &[BundleDiagnostic]) -> Self {
         let Self(mut found) = Self::of(diagnostics);
-        let is_error = |finding: &Finding| finding.severity == Severity::Error;
+        let is_error = |finding: &EntityFinding| finding.severity == ProblemSeverity::Error;
         if found.iter().any(|finding| is_error(finding) && finding.field.is_some()) {
             found.retain(|finding| !is_error(finding) || finding.field.is_some());
         }
@@ -37,7 +37,7 @@ impl Findings {
         finding(diagnostic).field
     }
 
-    pub(crate) fn at<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a Finding> {
+    pub(crate) fn at<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a EntityFinding> {
         self.0.iter().filter(move |finding| finding.field.as_deref() == Some(field))
     }
 
@@ -45,20 +45,20 @@ impl Findings {
     pub(crate) fn elsewhere<'a>(
         &'a self,
         has_field: impl Fn(&str) -> bool + 'a,
-    ) -> impl Iterator<Item = &'a Finding> {
+    ) -> impl Iterator<Item = &'a EntityFinding> {
         self.0.iter().filter(move |finding| !finding.field.as_deref().is_some_and(&has_field))
     }
 
-    pub(crate) fn worst(&self, field: &str) -> Option<Severity> {
+    pub(crate) fn worst(&self, field: &str) -> Option<ProblemSeverity> {
         self.at(field).map(|finding| finding.severity).min()
     }
 
-    pub(crate) fn count(&self, severity: Severity) -> usize {
+    pub(crate) fn count(&self, severity: ProblemSeverity) -> usize {
         self.0.iter().filter(|finding| finding.severity == severity).count()
     }
 }
 
-fn finding(diagnostic: &BundleDiagnostic) -> Finding {
+fn finding(diagnostic: &BundleDiagnostic) -> EntityFinding {
     let path = diagnostic.path.as_deref().unwrap_or_default();
     let mut keys: Vec<String> =
         path.split(['/', '.']).filter(|key| !key.is_empty()).map(str::to_owned).collect();
@@ -69,7 +69,7 @@ fn finding(diagnostic: &BundleDiagnostic) -> Finding {
     let field = keys.next();
     let part: Vec<String> =
         keys.map(|key| key.parse::<usize>().map_or(key, |place| format!("item {}", place + 1))).collect();
-    Finding {
+    EntityFinding {
         severity: diagnostic.severity,
         message: without_path(&diagnostic.message, path),
         field,
@@ -98,7 +98,7 @@ mod tests {
 
     fn check(path: Option<&str>, code: &str, message: &str, field: Option<&str>, part: &str) {
         let found = finding(&BundleDiagnostic {
-            severity: Severity::Error,
+            severity: ProblemSeverity::Error,
             message: message.into(),
             bundle: "b".into(),
             entity_type: None,

@@ -10,17 +10,17 @@ use serde_json::Number;
 use std::fmt;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Json {
+pub(crate) enum OrderedJson {
     #[default]
     Null,
     Bool(bool),
     Number(Number),
     Text(String),
-    List(Vec<Json>),
-    Map(Vec<(String, Json)>),
+    List(Vec<OrderedJson>),
+    Map(Vec<(String, OrderedJson)>),
 }
 
-impl Json {
+impl OrderedJson {
     pub(crate) fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
@@ -108,7 +108,7 @@ impl Json {
     }
 }
 
-impl Serialize for Json {
+impl Serialize for OrderedJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
@@ -133,63 +133,63 @@ impl Serialize for Json {
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
+impl<'de> Deserialize<'de> for OrderedJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(OrderedJsonVisitor)
     }
 }
 
-struct Reader;
+struct OrderedJsonVisitor;
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Json;
+impl<'de> Visitor<'de> for OrderedJsonVisitor {
+    type Value = OrderedJson;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Null)
+    fn visit_unit<E>(self) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Null)
     }
 
-    fn visit_bool<E>(self, on: bool) -> Result<Json, E> {
-        Ok(Json::Bool(on))
+    fn visit_bool<E>(self, on: bool) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Bool(on))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
-        Ok(Json::Number(number.into()))
+    fn visit_i64<E>(self, number: i64) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Number(number.into()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
-        Ok(Json::Number(number.into()))
+    fn visit_u64<E>(self, number: u64) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Number(number.into()))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
-        Ok(Number::from_f64(number).map_or(Json::Null, Json::Number))
+    fn visit_f64<E>(self, number: f64) -> Result<OrderedJson, E> {
+        Ok(Number::from_f64(number).map_or(OrderedJson::Null, OrderedJson::Number))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(Json::text(text))
+    fn visit_str<E>(self, text: &str) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::text(text))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Json, E> {
-        Ok(Json::Text(text))
+    fn visit_string<E>(self, text: String) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Text(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OrderedJson, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element()? {
             items.push(item);
         }
-        Ok(Json::List(items))
+        Ok(OrderedJson::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedJson, A::Error> {
         let mut members = Vec::new();
         while let Some(member) = map.next_entry()? {
             members.push(member);
         }
-        Ok(Json::Map(members))
+        Ok(OrderedJson::Map(members))
     }
 }
 
@@ -200,17 +200,17 @@ mod tests {
     #[test]
     fn order_and_numbers_come_back_as_they_went() {
         let text = r#"{"z":1,"a":[true,null,-2,2.5,"x"],"m":{"b":1,"a":2}}"#;
-        assert_eq!(Json::parse(text).unwrap().to_text(), text);
-        assert!(Json::parse("{").is_err());
+        assert_eq!(OrderedJson::parse(text).unwrap().to_text(), text);
+        assert!(OrderedJson::parse("{").is_err());
     }
 
     #[test]
     fn a_lent_value_goes_back_to_its_place() {
-        let mut json = Json::parse(r#"{"a":1,"b":2,"c":3}"#).unwrap();
+        let mut json = OrderedJson::parse(r#"{"a":1,"b":2,"c":3}"#).unwrap();
         let value = json.lend("b");
-        assert_eq!(value, Some(Json::Number(2.into())));
-        json.set("b", Some(Json::text("two")));
-        json.set("d", Some(Json::Bool(true)));
+        assert_eq!(value, Some(OrderedJson::Number(2.into())));
+        json.set("b", Some(OrderedJson::text("two")));
+        json.set("d", Some(OrderedJson::Bool(true)));
         json.set("a", None);
         assert_eq!(json.to_text(), r#"{"b":"two","c":3,"d":true}"#);
     }

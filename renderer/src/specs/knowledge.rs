@@ -3,28 +3,28 @@
 use super::entity::column_ui;
 use crate::{
     markdown::markdown_ui,
-    widgets::{Row, body_font, muted_ui, paint_line, row_ui, small_font},
+    widgets::{ListRow, body_font, muted_ui, paint_line, row_ui, small_font},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Align2, RichText, Sense, Ui, vec2};
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
 /// Below this width, the table of contents becomes a menu.
-const NARROW: f32 = 720.0;
-const CONTENTS: f32 = 220.0;
+const NARROW_WIDTH: f32 = 720.0;
+const CONTENTS_WIDTH: f32 = 220.0;
 
 #[derive(Debug, Default)]
-pub(super) struct Knowledge {
+pub(super) struct KnowledgePage {
     /// The bundle and version of the cached sections.
     made_from: Option<(String, u64)>,
-    sections: Vec<Section>,
+    sections: Vec<KnowledgeSection>,
     /// The width at which the sections were measured.
     width: f32,
     wanted: Option<usize>,
 }
 
 #[derive(Debug, PartialEq)]
-struct Section {
+struct KnowledgeSection {
     /// The heading level; zero for the text before the first heading.
     level: usize,
     title: String,
@@ -33,15 +33,21 @@ struct Section {
     height: Option<f32>,
 }
 
-impl Knowledge {
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, theme: &Theme, bundle: &str, (text, version): (&str, u64)) {
+impl KnowledgePage {
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        theme: &WorkbenchTheme,
+        bundle: &str,
+        (text, version): (&str, u64),
+    ) {
         if self.made_from.as_ref().is_none_or(|(of, at)| (of.as_str(), *at) != (bundle, version)) {
             self.sections = sections(text);
             self.made_from = Some((bundle.to_owned(), version));
         }
-        let wide = ui.available_width() >= NARROW && self.sections.len() > 2;
+        let wide = ui.available_width() >= NARROW_WIDTH && self.sections.len() > 2;
         if wide {
-            egui::Panel::left("contents").exact_size(CONTENTS).resizable(false).show(ui, |ui| {
+            egui::Panel::left("contents").exact_size(CONTENTS_WIDTH).resizable(false).show(ui, |ui| {
                 ui.add_space(12.0);
                 muted_ui(ui, theme, "Contents");
                 egui::ScrollArea::vertical()
@@ -54,7 +60,7 @@ impl Knowledge {
                 if !wide && self.sections.len() > 2 {
                     ui.add_space(12.0);
                     ui.menu_button("Contents", |ui| {
-                        ui.set_width(CONTENTS);
+                        ui.set_width(CONTENTS_WIDTH);
                         self.contents_ui(ui, theme);
                     });
                 }
@@ -63,11 +69,11 @@ impl Knowledge {
         });
     }
 
-    fn contents_ui(&mut self, ui: &mut Ui, theme: &Theme) {
+    fn contents_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme) {
         ui.spacing_mut().item_spacing.y = 0.0;
         for (place, section) in self.sections.iter().enumerate().filter(|(_, section)| section.level > 0) {
             let name = format!("Go to {}", section.title);
-            let row = Row { name: &name, selected: false, sense: Sense::click() };
+            let row = ListRow { name: &name, selected: false, sense: Sense::click() };
             let response = row_ui(ui, theme, row, |ui, room| {
                 let room = room.with_min_x(room.left() + (section.level.saturating_sub(1)) as f32 * 12.0);
                 let (font, color) = if section.level <= 1 {
@@ -84,7 +90,7 @@ impl Knowledge {
         }
     }
 
-    fn text_ui(&mut self, ui: &mut Ui, theme: &Theme) {
+    fn text_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme) {
         let width = ui.available_width();
         if (self.width - width).abs() > 0.5 {
             self.width = width;
@@ -123,7 +129,7 @@ impl Knowledge {
 }
 
 /// Splits the text before each heading of the first three levels.
-fn sections(text: &str) -> Vec<Section> {
+fn sections(text: &str) -> Vec<KnowledgeSection> {
     let mut starts: Vec<(usize, usize, String)> = Vec::new();
     let mut heading: Option<(usize, usize, String)> = None;
     for (event, range) in Parser::new(text).into_offset_iter() {
@@ -143,7 +149,7 @@ fn sections(text: &str) -> Vec<Section> {
     let mut sections = Vec::new();
     let first = starts.first().map_or(text.len(), |(start, ..)| *start);
     if !text[..first].trim().is_empty() {
-        sections.push(Section {
+        sections.push(KnowledgeSection {
             level: 0,
             title: String::new(),
             text: text[..first].to_owned(),
@@ -152,7 +158,7 @@ fn sections(text: &str) -> Vec<Section> {
     }
     for (place, (start, level, title)) in starts.iter().enumerate() {
         let end = starts.get(place + 1).map_or(text.len(), |(next, ..)| *next);
-        sections.push(Section {
+        sections.push(KnowledgeSection {
             level: *level,
             title: title.clone(),
             text: text[*start..end].to_owned(),

@@ -7,74 +7,79 @@ mod answers;
 mod coverage;
 mod diagnostics;
 mod draft;
-mod editing;
 mod entity;
+mod entity_form;
+mod entity_look;
+mod entity_picker;
 mod findings;
-mod form;
+mod form_controls;
 mod json;
 mod knowledge;
-mod lines;
-mod look;
 mod navigator;
+mod navigator_lines;
 mod new_entity;
-mod picking;
 mod reader;
 mod schema;
 mod table;
 mod values;
 
-use answers::Question;
-pub(crate) use look::type_look;
-pub(crate) use new_entity::NewEntity;
+use answers::SpecQuestion;
+pub(crate) use entity_look::type_look;
+pub(crate) use new_entity::NewEntityPicker;
 
-use crate::view::{Action, Page, SpecAction, View, entity_of, spec_history as history};
-use answers::Answers;
-use coverage::CoverageView;
-use diagnostics::DiagnosticList;
-use draft::{Checked, Draft};
+use crate::view::{FrameView, SpecAction, SpecPage, WindowAction, entity_of, spec_history as history};
+use answers::SpecAnswers;
+use coverage::CoveragePage;
+use diagnostics::SpecFindingsList;
+use draft::{DraftCheck, EntityFormDraft};
 use egui::Ui;
-use entity::Reading;
-use findings::Findings;
-use knowledge::Knowledge;
-use navigator::Navigator;
-use picking::Picking;
+use entity::SpecReaderState;
+use entity_picker::EntityPicker;
+use findings::EntityFindings;
+use knowledge::KnowledgePage;
+use navigator::SpecNavigator;
 use shared_protocol::{
-    BoardId, Code, Refusal,
-    bundle::{BundleAnswer, BundleRequest, BundleView, EntityRef, EntitySummary},
-    messages::Answer,
+    BoardId, Refusal, RefusalCode,
+    bundle::{BundleRequest, BundleResponse, BundleView, EntityRef, EntitySummary},
+    messages::WorkbenchResponse,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of entities in a search of the whole workspace.
-const MOST_FOUND: u32 = 30;
+const MAX_SEARCH_ENTITIES: u32 = 30;
 
 /// The effect of an answer on the window.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum SpecOutcome {
     Nothing,
     Refused(Refusal),
     ShowBoard(BoardId),
     /// An entity was created; its page replaces the form.
-    Made(Page, EntityRef),
+    Made(SpecPage, EntityRef),
     Deleted(EntityRef),
 }
 
 #[derive(Default)]
-pub(crate) struct Specs {
+pub(crate) struct SpecsFeature {
     /// The bundle in the navigator. The first bundle is shown when this one does not exist.
     chosen: Option<String>,
-    answers: Answers,
-    navigator: Navigator,
-    reading: Reading,
-    drafts: BTreeMap<Page, Draft>,
-    picking: Picking,
-    coverage: CoverageView,
-    knowledge: Knowledge,
-    diagnostics: DiagnosticList,
+    answers: SpecAnswers,
+    navigator: SpecNavigator,
+    reading: SpecReaderState,
+    drafts: BTreeMap<SpecPage, EntityFormDraft>,
+    picking: EntityPicker,
+    coverage: CoveragePage,
+    knowledge: KnowledgePage,
+    diagnostics: SpecFindingsList,
 }
 
-impl Specs {
-    pub(crate) fn navigator_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+impl SpecsFeature {
+    pub(crate) fn navigator_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) {
         let drafts: BTreeSet<EntityRef> = self
             .drafts
             .iter()
@@ -85,21 +90,26 @@ impl Specs {
     }
 
     /// Draws the filters of the findings in the problems panel.
-    pub(crate) fn finding_filters_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn finding_filters_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) {
         for bundle in &view.bundles.bundles {
-            self.answers.want(view.bundles, Question::Diagnostics(bundle.id.clone()), actions);
+            self.answers.want(view.bundles, SpecQuestion::Diagnostics(bundle.id.clone()), actions);
         }
         self.diagnostics.filters_ui(ui, view, &self.answers);
     }
 
-    pub(crate) fn findings_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn findings_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         self.diagnostics.show_ui(ui, view, &self.answers, actions);
     }
 
     /// Draws a summary of the selected node's entity, for the inspector.
-    pub(crate) fn brief_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn brief_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let Some(of) = entity_of(view) else { return };
-        self.answers.want(view.bundles, Question::Entity(of.clone()), actions);
+        self.answers.want(view.bundles, SpecQuestion::Entity(of.clone()), actions);
         let known = self.answers.entity(&of);
         if let Some(found) = known.and_then(|known| known.value.as_ref()) {
             entity::brief_ui(ui, view, found, actions);
@@ -110,27 +120,27 @@ impl Specs {
     }
 
     /// The default bundle of commands: that of the open page, or else the one in the navigator.
-    pub(crate) fn bundle<'a>(&self, view: &View<'a>) -> Option<&'a BundleView> {
-        let page = view.history.current().map(Page::bundle);
+    pub(crate) fn bundle<'a>(&self, view: &FrameView<'a>) -> Option<&'a BundleView> {
+        let page = view.history.current().map(SpecPage::bundle);
         let of_page = view.bundles.bundles.iter().find(|bundle| Some(bundle.id.as_str()) == page);
         of_page.or_else(|| navigator::chosen_bundle(view, self.chosen.as_deref()))
     }
 
     /// Searches all bundles for the query of the command palette.
-    pub(crate) fn search(&mut self, query: &str, actions: &mut Vec<Action>) {
-        self.answers.search(query, MOST_FOUND, actions);
+    pub(crate) fn search(&mut self, query: &str, actions: &mut Vec<WindowAction>) {
+        self.answers.search(query, MAX_SEARCH_ENTITIES, actions);
     }
 
     /// Returns the entities of all bundles that contain every word, in bundle order.
     pub(crate) fn find_everywhere(
         &mut self,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         query: &str,
         most: usize,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) -> Vec<EntitySummary> {
         for bundle in &view.bundles.bundles {
-            self.answers.want(view.bundles, Question::Entities(bundle.id.clone()), actions);
+            self.answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
         }
         let lists = view
             .bundles
@@ -149,7 +159,7 @@ impl Specs {
     }
 
     /// Updates the state after navigation to another page.
-    pub(crate) fn turned(&mut self, page: Option<&Page>) {
+    pub(crate) fn turned(&mut self, page: Option<&SpecPage>) {
         self.reading.lit = None;
         if let Some(page) = page {
             self.chosen = Some(page.bundle().to_owned());
@@ -173,27 +183,29 @@ impl Specs {
     pub(crate) fn edit(&mut self, of: &EntityRef) {
         let known = self.answers.entity(of).and_then(|known| known.value.as_ref());
         if let Some(entity) = known {
-            self.drafts.entry(Page::Entity(of.clone())).or_insert_with(|| Draft::of(&entity.data));
+            self.drafts
+                .entry(SpecPage::Entity(of.clone()))
+                .or_insert_with(|| EntityFormDraft::of(&entity.data));
         }
     }
 
     /// Saves the draft of a page, if it can be saved.
-    pub(crate) fn save(&mut self, page: &Page, actions: &mut Vec<Action>) {
+    pub(crate) fn save(&mut self, page: &SpecPage, actions: &mut Vec<WindowAction>) {
         let Some(draft) = self.drafts.get_mut(page) else { return };
         let entity = match page {
-            Page::Entity(entity) => entity.clone(),
-            Page::New { bundle, entity_type } => {
+            SpecPage::Entity(entity) => entity.clone(),
+            SpecPage::New { bundle, entity_type } => {
                 let schema = self.answers.schema(bundle, entity_type).and_then(|known| known.value.as_ref());
                 let Some(schema) = schema else { return };
                 let id = draft.id(&schema.id_field).to_owned();
                 EntityRef { bundle: bundle.clone(), entity_type: entity_type.clone(), id }
             }
-            Page::Knowledge(_) | Page::Coverage(_) => return,
+            SpecPage::Knowledge(_) | SpecPage::Coverage(_) => return,
         };
-        editing::save(page, &entity, draft, &mut self.answers, actions);
+        entity_form::save(page, &entity, draft, &mut self.answers, actions);
     }
 
-    pub(crate) fn delete(&mut self, entity: &EntityRef, actions: &mut Vec<Action>) {
+    pub(crate) fn delete(&mut self, entity: &EntityRef, actions: &mut Vec<WindowAction>) {
         let change = serde_json::json!([{
             "operation": "delete", "entityType": entity.entity_type, "entityId": entity.id,
         }]);
@@ -202,11 +214,11 @@ impl Specs {
             changes: change.to_string(),
             dry_run: false,
         };
-        self.answers.ask(Question::Delete(entity.clone()), request, actions);
+        self.answers.ask(SpecQuestion::Delete(entity.clone()), request, actions);
     }
 
-    pub(crate) fn draw_map(&mut self, request: BundleRequest, actions: &mut Vec<Action>) {
-        self.answers.ask(Question::Map, request, actions);
+    pub(crate) fn draw_map(&mut self, request: BundleRequest, actions: &mut Vec<WindowAction>) {
+        self.answers.ask(SpecQuestion::Map, request, actions);
     }
 
     /// Clears all state after another workspace was opened.
@@ -217,54 +229,60 @@ impl Specs {
     }
 
     /// Handles a request that could not be sent to main.
-    pub(crate) fn lost(&mut self, ticket: u64) -> Outcome {
-        let refusal = Refusal::new(Code::Timeout, "the workbench did not receive the request")
+    pub(crate) fn lost(&mut self, ticket: u64) -> SpecOutcome {
+        let refusal = Refusal::new(RefusalCode::Timeout, "the workbench did not receive the request")
             .hint("Try again in a moment.");
         self.answered(ticket, Err(refusal))
     }
 
-    pub(crate) fn answered(&mut self, ticket: u64, result: Result<Answer, Refusal>) -> Outcome {
-        let Some(question) = self.answers.question(ticket) else { return Outcome::Nothing };
+    pub(crate) fn answered(
+        &mut self,
+        ticket: u64,
+        result: Result<WorkbenchResponse, Refusal>,
+    ) -> SpecOutcome {
+        let Some(question) = self.answers.question(ticket) else { return SpecOutcome::Nothing };
         let Some(result) = self.answers.receive(&question, result) else {
-            if let Question::Entity(of) = &question {
+            if let SpecQuestion::Entity(of) = &question {
                 self.rebase(of);
             }
-            return Outcome::Nothing;
+            return SpecOutcome::Nothing;
         };
         match question {
-            Question::Check(page, version) => {
+            SpecQuestion::Check(page, version) => {
                 self.checked(&page, version, result);
-                Outcome::Nothing
+                SpecOutcome::Nothing
             }
-            Question::Save(page) => self.saved(page, result),
-            Question::Delete(entity) => match result {
-                Ok(_) => Outcome::Deleted(entity),
-                Err(refusal) => Outcome::Refused(refusal),
+            SpecQuestion::Save(page) => self.saved(page, result),
+            SpecQuestion::Delete(entity) => match result {
+                Ok(_) => SpecOutcome::Deleted(entity),
+                Err(refusal) => SpecOutcome::Refused(refusal),
             },
-            Question::Map => match result {
-                Ok(Answer::Bundle(BundleAnswer::Map { board, .. })) => Outcome::ShowBoard(board),
-                Ok(_) => Outcome::Nothing,
-                Err(refusal) => Outcome::Refused(refusal),
+            SpecQuestion::Map => match result {
+                Ok(WorkbenchResponse::Bundle(BundleResponse::Map { board, .. })) => {
+                    SpecOutcome::ShowBoard(board)
+                }
+                Ok(_) => SpecOutcome::Nothing,
+                Err(refusal) => SpecOutcome::Refused(refusal),
             },
-            _ => Outcome::Nothing,
+            _ => SpecOutcome::Nothing,
         }
     }
 
     /// Rebases the draft of an entity that was loaded again.
     fn rebase(&mut self, of: &EntityRef) {
         let known = self.answers.entity(of).and_then(|known| known.value.as_ref());
-        if let (Some(entity), Some(draft)) = (known, self.drafts.get_mut(&Page::Entity(of.clone()))) {
+        if let (Some(entity), Some(draft)) = (known, self.drafts.get_mut(&SpecPage::Entity(of.clone()))) {
             draft.rebase(&entity.data);
         }
     }
 
-    fn checked(&mut self, page: &Page, version: u64, result: Result<Answer, Refusal>) {
+    fn checked(&mut self, page: &SpecPage, version: u64, result: Result<WorkbenchResponse, Refusal>) {
         let Some(draft) = self.drafts.get_mut(page) else { return };
         draft.is_checking = false;
         match result {
-            Ok(Answer::Bundle(BundleAnswer::Checked { possible, diagnostics, .. })) => {
-                let findings = Findings::of_check(&diagnostics);
-                draft.checked = Some(Checked { version, possible, findings });
+            Ok(WorkbenchResponse::Bundle(BundleResponse::Checked { possible, diagnostics, .. })) => {
+                let findings = EntityFindings::of_check(&diagnostics);
+                draft.checked = Some(DraftCheck { version, possible, findings });
             }
             Ok(_) => {}
             // The check failed; saving will report the reason.
@@ -275,16 +293,16 @@ impl Specs {
         }
     }
 
-    fn saved(&mut self, page: Page, result: Result<Answer, Refusal>) -> Outcome {
-        let Some(draft) = self.drafts.get_mut(&page) else { return Outcome::Nothing };
+    fn saved(&mut self, page: SpecPage, result: Result<WorkbenchResponse, Refusal>) -> SpecOutcome {
+        let Some(draft) = self.drafts.get_mut(&page) else { return SpecOutcome::Nothing };
         draft.is_saving = false;
         if let Err(refusal) = result {
             draft.refused = Some(schema::sentence(&refusal.to_string()));
-            return Outcome::Nothing;
+            return SpecOutcome::Nothing;
         }
-        let Some(draft) = self.drafts.remove(&page) else { return Outcome::Nothing };
+        let Some(draft) = self.drafts.remove(&page) else { return SpecOutcome::Nothing };
         match &page {
-            Page::Entity(of) => {
+            SpecPage::Entity(of) => {
                 // The saved values apply immediately; the rest follows with the next answer.
                 if let Some(known) = self.answers.entity_mut(of) {
                     known.forget_asking();
@@ -292,16 +310,16 @@ impl Specs {
                         entity.data = draft.values;
                     }
                 }
-                Outcome::Nothing
+                SpecOutcome::Nothing
             }
-            Page::New { bundle, entity_type } => {
+            SpecPage::New { bundle, entity_type } => {
                 let schema = self.answers.schema(bundle, entity_type).and_then(|known| known.value.as_ref());
                 let id_field = schema.map_or("id", |schema| schema.id_field.as_str());
                 let id = draft.id(id_field).to_owned();
                 let entity = EntityRef { bundle: bundle.clone(), entity_type: entity_type.clone(), id };
-                Outcome::Made(page, entity)
+                SpecOutcome::Made(page, entity)
             }
-            Page::Knowledge(_) | Page::Coverage(_) => Outcome::Nothing,
+            SpecPage::Knowledge(_) | SpecPage::Coverage(_) => SpecOutcome::Nothing,
         }
     }
 }

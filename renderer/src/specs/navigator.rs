@@ -2,16 +2,16 @@
 
 use super::{
     SpecAction,
-    answers::{Answers, EntityList, Question},
-    history::Page,
-    lines::{Line, Shape, What, lines},
-    look::paint_entity_mark,
+    answers::{EntityList, SpecAnswers, SpecQuestion},
+    entity_look::paint_entity_mark,
+    history::SpecPage,
+    navigator_lines::{NavigatorFilter, NavigatorLine, NavigatorLineKind, lines},
 };
 use crate::{
     commands::CommandId,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{
-        ROW, body_font, empty_state_ui, icon_button_ui, muted_ui, paint_disclosure, paint_line,
+        ROW_HEIGHT, body_font, empty_state_ui, icon_button_ui, muted_ui, paint_disclosure, paint_line,
         paint_severity, search_field_ui, small_font,
     },
 };
@@ -21,45 +21,45 @@ use egui::{
 };
 use shared_protocol::{
     bundle::{BundleView, EntityRef},
-    messages::Severity,
+    messages::ProblemSeverity,
 };
 use std::collections::BTreeSet;
 
 const INDENT: f32 = 12.0;
 
 #[derive(Default)]
-pub(crate) struct Navigator {
+pub(crate) struct SpecNavigator {
     filter: String,
     /// Lines whose expanded state differs from the initial one.
     toggled: BTreeSet<String>,
     /// The focused line.
     cursor: Option<String>,
-    lines: Vec<Line>,
+    lines: Vec<NavigatorLine>,
     /// The inputs of the cached lines.
     made_from: Option<(String, u64, u64, String)>,
     /// The page that was last scrolled to.
-    followed: Option<Page>,
+    followed: Option<SpecPage>,
     /// A line to scroll to once it exists.
     reveal: Option<String>,
 }
 
-impl Navigator {
+impl SpecNavigator {
     /// `drafts`: entities with unsaved changes.
     pub(crate) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        answers: &mut Answers,
+        view: &FrameView<'_>,
+        answers: &mut SpecAnswers,
         chosen: &mut Option<String>,
         drafts: &BTreeSet<EntityRef>,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
         let Some(bundle) = chosen_bundle(view, chosen.as_deref()) else {
             return nothing_ui(ui, view);
         };
         self.header_ui(ui, view, bundle, chosen, actions);
         failures_ui(ui, view);
-        answers.want(view.bundles, Question::Entities(bundle.id.clone()), actions);
+        answers.want(view.bundles, SpecQuestion::Entities(bundle.id.clone()), actions);
         let known = answers.entities(&bundle.id);
         let Some(list) = known.and_then(|known| known.value.as_ref()) else {
             match known.and_then(|known| known.refused.as_ref()) {
@@ -73,7 +73,8 @@ impl Navigator {
         let version = known.map_or(0, |known| known.version);
         let now = (bundle.id.clone(), bundle.generation, version, self.filter.clone());
         if self.made_from.as_ref() != Some(&now) {
-            self.lines = lines(bundle, list, &Shape { filter: &self.filter, toggled: &self.toggled });
+            self.lines =
+                lines(bundle, list, &NavigatorFilter { filter: &self.filter, toggled: &self.toggled });
             self.made_from = Some(now);
         }
         if self.lines.is_empty() {
@@ -88,10 +89,10 @@ impl Navigator {
     fn header_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         bundle: &BundleView,
         chosen: &mut Option<String>,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
@@ -101,13 +102,13 @@ impl Navigator {
                 switcher_ui(ui, view, bundle, chosen);
             });
             if icon_button_ui(ui, view.theme, "add", "New entity…").clicked() {
-                actions.push(Action::Do(CommandId::NewEntity));
+                actions.push(WindowAction::Do(CommandId::NewEntity));
             }
             if bundle.has_knowledge && icon_button_ui(ui, view.theme, "page", "Domain knowledge").clicked() {
-                actions.push(Action::Spec(SpecAction::Open(Page::Knowledge(bundle.id.clone()))));
+                actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Knowledge(bundle.id.clone()))));
             }
             if icon_button_ui(ui, view.theme, "monitor", "Coverage").clicked() {
-                actions.push(Action::Spec(SpecAction::Open(Page::Coverage(bundle.id.clone()))));
+                actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Coverage(bundle.id.clone()))));
             }
         });
         ui.add_space(2.0);
@@ -121,31 +122,31 @@ impl Navigator {
                 ui.memory_mut(|memory| memory.request_focus(row_id(&first.key)));
             }
         } else if field.lost_focus() && ui.input(|input| input.key_pressed(enter)) {
-            let first = self.lines.iter().find(|line| matches!(line.what, What::Entity(_)));
+            let first = self.lines.iter().find(|line| matches!(line.what, NavigatorLineKind::Entity(_)));
             self.cursor = first.map(|line| line.key.clone());
             if let Some(entity) = first.and_then(|line| entity_of_key(&bundle.id, &line.key)) {
-                actions.push(Action::Spec(SpecAction::Open(Page::Entity(entity))));
+                actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity))));
             }
         }
         ui.add_space(4.0);
     }
 
     /// Expands and scrolls to an entity that was opened elsewhere, once.
-    fn follow(&mut self, view: &View<'_>, list: &EntityList) {
+    fn follow(&mut self, view: &FrameView<'_>, list: &EntityList) {
         let page = view.history.current();
         if self.followed.as_ref() == page {
             return;
         }
         self.followed = page.cloned();
-        let Some(entity) = page.and_then(Page::entity) else { return };
+        let Some(entity) = page.and_then(SpecPage::entity) else { return };
         let key = format!("entity {}/{}", entity.entity_type, entity.id);
         let known = list.entities.iter().any(|summary| summary.entity == *entity);
         if known && self.filter.is_empty() && !self.lines.iter().any(|line| line.key == key) {
             for line in &self.lines {
                 let holds = match &line.what {
-                    What::Type { name, open, .. } => *name == entity.entity_type && !open,
-                    What::Category { open, .. } => !open,
-                    What::Entity(_) => false,
+                    NavigatorLineKind::Type { name, open, .. } => *name == entity.entity_type && !open,
+                    NavigatorLineKind::Category { open, .. } => !open,
+                    NavigatorLineKind::Entity(_) => false,
                 };
                 // A collapsed category may contain the entity; its types keep their state.
                 if holds && !self.toggled.remove(&line.key) {
@@ -161,11 +162,11 @@ impl Navigator {
     fn tree_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         list: &EntityList,
-        lines: &[Line],
+        lines: &[NavigatorLine],
         drafts: &BTreeSet<EntityRef>,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
         let moved = self.keys(ui, list, lines, actions);
         let place_of = |key: &String| lines.iter().position(|line| line.key == *key);
@@ -176,12 +177,12 @@ impl Navigator {
         ui.spacing_mut().item_spacing.y = 0.0;
         egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
             ui,
-            ROW,
+            ROW_HEIGHT,
             lines.len(),
             |ui, range| {
                 if let Some(place) = moved.or(reveal) {
-                    let top = ui.max_rect().top() + (place as f32 - range.start as f32) * ROW;
-                    let row = Rect::from_min_size(pos2(ui.max_rect().left(), top), vec2(1.0, ROW));
+                    let top = ui.max_rect().top() + (place as f32 - range.start as f32) * ROW_HEIGHT;
+                    let row = Rect::from_min_size(pos2(ui.max_rect().left(), top), vec2(1.0, ROW_HEIGHT));
                     ui.scroll_to_rect(row, None);
                 }
                 for line in lines.get(range).unwrap_or_default() {
@@ -196,8 +197,8 @@ impl Navigator {
         &mut self,
         ui: &Ui,
         list: &EntityList,
-        lines: &[Line],
-        actions: &mut Vec<Action>,
+        lines: &[NavigatorLine],
+        actions: &mut Vec<WindowAction>,
     ) -> Option<usize> {
         let cursor = self.cursor.clone()?;
         if !ui.memory(|memory| memory.has_focus(row_id(&cursor))) {
@@ -206,7 +207,7 @@ impl Navigator {
         let place = lines.iter().position(|line| line.key == cursor)?;
         let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         let line = &lines[place];
-        let page = (ui.available_height() / ROW) as usize;
+        let page = (ui.available_height() / ROW_HEIGHT) as usize;
         let next = if pressed(Key::ArrowDown) {
             place + 1
         } else if pressed(Key::ArrowUp) {
@@ -249,12 +250,13 @@ impl Navigator {
         None
     }
 
-    fn activate(&mut self, list: &EntityList, line: &Line, actions: &mut Vec<Action>) {
+    fn activate(&mut self, list: &EntityList, line: &NavigatorLine, actions: &mut Vec<WindowAction>) {
         match &line.what {
-            What::Entity(place) => {
+            NavigatorLineKind::Entity(place) => {
                 if let Some(summary) = list.entities.get(*place) {
-                    self.followed = Some(Page::Entity(summary.entity.clone()));
-                    actions.push(Action::Spec(SpecAction::Open(Page::Entity(summary.entity.clone()))));
+                    self.followed = Some(SpecPage::Entity(summary.entity.clone()));
+                    actions
+                        .push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(summary.entity.clone()))));
                 }
             }
             _ => drop(self.toggle(&line.key)),
@@ -264,20 +266,23 @@ impl Navigator {
     fn line_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         list: &EntityList,
-        line: &Line,
+        line: &NavigatorLine,
         drafts: &BTreeSet<EntityRef>,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
-        let summary = if let What::Entity(place) = line.what { list.entities.get(place) } else { None };
-        let current = view.history.current().and_then(Page::entity);
+        let summary =
+            if let NavigatorLineKind::Entity(place) = line.what { list.entities.get(place) } else { None };
+        let current = view.history.current().and_then(SpecPage::entity);
         let selected = summary.is_some_and(|summary| current == Some(&summary.entity));
         let id = row_id(&line.key);
-        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
         let response = ui.interact(rect, id, Sense::click());
         let name = match (&line.what, summary) {
-            (What::Category { title, .. } | What::Type { title, .. }, _) => title.clone(),
+            (NavigatorLineKind::Category { title, .. } | NavigatorLineKind::Type { title, .. }, _) => {
+                title.clone()
+            }
             (_, Some(summary)) => format!("{} {}", summary.entity.id, summary.title),
             _ => String::new(),
         };
@@ -306,10 +311,10 @@ impl Navigator {
         }
         let room = rect.shrink2(vec2(4.0, 0.0)).with_min_x(rect.left() + 4.0 + line.depth as f32 * INDENT);
         match (&line.what, summary) {
-            (What::Category { title, open, count }, _) => {
+            (NavigatorLineKind::Category { title, open, count }, _) => {
                 paint_disclosure(
                     ui.painter(),
-                    Rect::from_min_size(room.min, vec2(14.0, ROW)),
+                    Rect::from_min_size(room.min, vec2(14.0, ROW_HEIGHT)),
                     *open,
                     theme.text_subtle,
                 );
@@ -323,10 +328,10 @@ impl Navigator {
                     theme.text_muted,
                 );
             }
-            (What::Type { name, title, open, count, worst }, _) => {
+            (NavigatorLineKind::Type { name, title, open, count, worst }, _) => {
                 paint_disclosure(
                     ui.painter(),
-                    Rect::from_min_size(room.min, vec2(14.0, ROW)),
+                    Rect::from_min_size(room.min, vec2(14.0, ROW_HEIGHT)),
                     *open,
                     theme.text_subtle,
                 );
@@ -347,12 +352,12 @@ impl Navigator {
                     theme.text,
                 );
             }
-            (What::Entity(_), Some(summary)) => {
+            (NavigatorLineKind::Entity(_), Some(summary)) => {
                 let mut room = room.with_min_x(room.left() + 18.0);
                 let worst = match (summary.errors, summary.warnings) {
                     (0, 0) => None,
-                    (0, _) => Some(Severity::Warning),
-                    _ => Some(Severity::Error),
+                    (0, _) => Some(ProblemSeverity::Warning),
+                    _ => Some(ProblemSeverity::Error),
                 };
                 if let Some(worst) = worst {
                     paint_severity(ui.painter(), pos2(room.right() - 6.0, room.center().y), theme, worst);
@@ -376,7 +381,7 @@ impl Navigator {
     }
 }
 
-fn switcher_ui(ui: &mut Ui, view: &View<'_>, bundle: &BundleView, chosen: &mut Option<String>) {
+fn switcher_ui(ui: &mut Ui, view: &FrameView<'_>, bundle: &BundleView, chosen: &mut Option<String>) {
     let combo = egui::ComboBox::from_id_salt("bundle")
         .selected_text(RichText::new(&bundle.title).strong())
         .width(ui.available_width())
@@ -393,7 +398,7 @@ fn switcher_ui(ui: &mut Ui, view: &View<'_>, bundle: &BundleView, chosen: &mut O
 }
 
 /// Returns the chosen bundle, or else the first.
-pub(crate) fn chosen_bundle<'a>(view: &View<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
+pub(crate) fn chosen_bundle<'a>(view: &FrameView<'a>, chosen: Option<&str>) -> Option<&'a BundleView> {
     let bundles = &view.bundles.bundles;
     bundles.iter().find(|bundle| Some(bundle.id.as_str()) == chosen).or_else(|| bundles.first())
 }
@@ -407,14 +412,14 @@ fn row_id(key: &str) -> egui::Id {
     egui::Id::unique(("spec row", key))
 }
 
-fn paint_count(ui: &Ui, theme: &canvas::Theme, room: Rect, count: u64) -> Rect {
+fn paint_count(ui: &Ui, theme: &canvas::WorkbenchTheme, room: Rect, count: u64) -> Rect {
     let width =
         paint_line(ui, room, Align2::RIGHT_CENTER, &count.to_string(), small_font(ui), theme.text_subtle);
     room.with_max_x(room.right() - width - 8.0)
 }
 
 /// Paints the id at the right if it fits beside the title without truncation. Returns the width it used.
-fn paint_id(ui: &Ui, theme: &canvas::Theme, room: Rect, title: &str, id: &str) -> f32 {
+fn paint_id(ui: &Ui, theme: &canvas::WorkbenchTheme, room: Rect, title: &str, id: &str) -> f32 {
     if title == id {
         return 0.0;
     }
@@ -430,13 +435,13 @@ fn paint_id(ui: &Ui, theme: &canvas::Theme, room: Rect, title: &str, id: &str) -
 }
 
 /// Lists configured folders that do not contain a valid bundle.
-fn failures_ui(ui: &mut Ui, view: &View<'_>) {
+fn failures_ui(ui: &mut Ui, view: &FrameView<'_>) {
     for (folder, reason) in &view.bundles.failed {
         egui::Frame::new().fill(view.theme.hover).corner_radius(4).inner_margin(6).show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.horizontal_top(|ui| {
                 let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center(), view.theme, Severity::Error);
+                paint_severity(ui.painter(), mark.center(), view.theme, ProblemSeverity::Error);
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.y = 1.0;
                     ui.add(egui::Label::new(RichText::new(folder).small().strong()).wrap());
@@ -451,7 +456,7 @@ fn failures_ui(ui: &mut Ui, view: &View<'_>) {
 }
 
 /// The empty state, with instructions to add a bundle.
-fn nothing_ui(ui: &mut Ui, view: &View<'_>) {
+fn nothing_ui(ui: &mut Ui, view: &FrameView<'_>) {
     if view.bundles.failed.is_empty() {
         empty_state_ui(ui, view.theme, "No specs", "A spec bundle is a folder with an sdd-bundle.yaml.");
     } else {

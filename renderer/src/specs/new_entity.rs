@@ -1,28 +1,33 @@
 //! A searchable list of types for a new entity.
 
-use super::{SpecAction, history::Page, look::type_look};
+use super::{SpecAction, entity_look::type_look, history::SpecPage};
 use crate::{
-    picker::{Entry, Mark, Picker, rank},
-    view::{Action, View},
+    picker::{PickerEntry, PickerMark, SearchPicker, rank},
+    view::{FrameView, WindowAction},
 };
 use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
 use shared_protocol::bundle::{BundleView, EntityTypeView};
 
 const WIDTH: f32 = 360.0;
 
-pub(crate) struct NewEntity {
+pub(crate) struct NewEntityPicker {
     bundle: String,
-    picker: Picker,
+    picker: SearchPicker,
     fresh: bool,
 }
 
-impl NewEntity {
+impl NewEntityPicker {
     pub(crate) fn new(bundle: &BundleView) -> Self {
-        Self { bundle: bundle.id.clone(), picker: Picker::default(), fresh: true }
+        Self { bundle: bundle.id.clone(), picker: SearchPicker::default(), fresh: true }
     }
 
     /// Returns `false` when the list closes.
-    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) -> bool {
         if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
             return false;
         }
@@ -35,12 +40,12 @@ impl NewEntity {
             .filter_map(|kind| Some((rank(&self.picker.query, &kind.name, &kind.title)?, kind)))
             .collect();
         found.sort_by_key(|(rank, _)| *rank);
-        let entries: Vec<Entry<'_>> = found
+        let entries: Vec<PickerEntry<'_>> = found
             .iter()
-            .map(|(_, kind)| Entry {
+            .map(|(_, kind)| PickerEntry {
                 title: super::schema::words(&kind.name),
                 note: kind.category.as_deref().map(super::schema::words).unwrap_or_default(),
-                mark: Mark::Icon(type_look(&kind.name).0),
+                mark: PickerMark::Icon(type_look(&kind.name).0),
                 enabled: true,
             })
             .collect();
@@ -57,8 +62,8 @@ impl NewEntity {
                     .inner
             });
         if let Some((_, kind)) = area.inner.and_then(|place| found.get(place)) {
-            let page = Page::New { bundle: bundle.id.clone(), entity_type: kind.name.clone() };
-            actions.push(Action::Spec(SpecAction::Open(page)));
+            let page = SpecPage::New { bundle: bundle.id.clone(), entity_type: kind.name.clone() };
+            actions.push(WindowAction::Spec(SpecAction::Open(page)));
             return false;
         }
         // The click that opened the list may still be active in this frame.

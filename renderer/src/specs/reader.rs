@@ -1,26 +1,26 @@
 //! The reader: shows one page at a time in the centre of the window, with back and forward navigation.
 
 use super::{
-    SpecAction, Specs,
-    answers::{Known, Question},
-    draft::Draft,
-    editing::{Subject, check, form_ui, new_title},
+    SpecAction, SpecsFeature,
+    answers::{CachedSpecAnswer, SpecQuestion},
+    draft::EntityFormDraft,
     entity::{column_ui, entity_ui, title_ui},
-    findings::Findings,
-    history::Page,
-    look::arrow_button_ui,
+    entity_form::{EntityFormSubject, check, form_ui, new_title},
+    entity_look::arrow_button_ui,
+    findings::EntityFindings,
+    history::SpecPage,
     schema::words,
 };
 use crate::{
     commands::{CommandId, find},
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{empty_state_ui, muted_ui},
 };
 use egui::{Align, Button, Layout, Panel, RichText, ScrollArea, Ui, vec2};
 use shared_protocol::bundle::EntityRef;
 
-impl Specs {
-    pub(crate) fn reader_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+impl SpecsFeature {
+    pub(crate) fn reader_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let Some(page) = view.history.current() else {
             ui.add_space(ui.available_height() * 0.3);
             return empty_state_ui(
@@ -39,20 +39,20 @@ impl Specs {
             return empty_state_ui(ui, view.theme, "Bundle not found", &text);
         }
         match page {
-            Page::Entity(entity) => self.entity_page_ui(ui, view, page, entity, actions),
-            Page::New { bundle, entity_type } => {
+            SpecPage::Entity(entity) => self.entity_page_ui(ui, view, page, entity, actions),
+            SpecPage::New { bundle, entity_type } => {
                 self.new_page_ui(ui, view, page, (bundle, entity_type), actions)
             }
-            Page::Knowledge(bundle) => {
-                self.answers.want(view.bundles, Question::Knowledge(bundle.clone()), actions);
+            SpecPage::Knowledge(bundle) => {
+                self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()), actions);
                 let known = self.answers.knowledge(bundle);
                 match known.and_then(|known| Some((known.value.as_deref()?, known.version))) {
                     Some(text) => self.knowledge.show_ui(ui, view.theme, bundle, text),
                     None => waiting_ui(ui, view, known),
                 }
             }
-            Page::Coverage(bundle) => {
-                self.answers.want(view.bundles, Question::Coverage(bundle.clone()), actions);
+            SpecPage::Coverage(bundle) => {
+                self.answers.want(view.bundles, SpecQuestion::Coverage(bundle.clone()), actions);
                 let known = self.answers.coverage(bundle);
                 match known.and_then(|known| known.value.as_deref()) {
                     Some(all) => {
@@ -65,7 +65,13 @@ impl Specs {
         }
     }
 
-    fn toolbar_ui(&mut self, ui: &mut Ui, view: &View<'_>, page: &Page, actions: &mut Vec<Action>) {
+    fn toolbar_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        page: &SpecPage,
+        actions: &mut Vec<WindowAction>,
+    ) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
             for (on, towards, id) in [
@@ -75,14 +81,14 @@ impl Specs {
                 let name = find(id).map_or("", |def| def.text);
                 let arrow = |ui: &mut Ui| arrow_button_ui(ui, view.theme, vec2(towards, 0.0), name);
                 if ui.add_enabled_ui(on, arrow).inner.clicked() {
-                    actions.push(Action::Do(id));
+                    actions.push(WindowAction::Do(id));
                 }
             }
             ui.add_space(4.0);
             let bundle = view.bundles.bundles.iter().find(|bundle| bundle.id == page.bundle());
             let bundle = bundle.map_or(page.bundle(), |bundle| bundle.title.as_str());
             let trail = match page {
-                Page::Entity(entity) => format!("{bundle}  /  {}", words(&entity.entity_type)),
+                SpecPage::Entity(entity) => format!("{bundle}  /  {}", words(&entity.entity_type)),
                 _ => bundle.to_owned(),
             };
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -98,7 +104,13 @@ impl Specs {
     }
 
     /// Draws the actions of the page, from the right.
-    fn buttons_ui(&mut self, ui: &mut Ui, view: &View<'_>, page: &Page, actions: &mut Vec<Action>) {
+    fn buttons_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        page: &SpecPage,
+        actions: &mut Vec<WindowAction>,
+    ) {
         let theme = view.theme;
         if let Some(draft) = self.drafts.get(page) {
             let ready = draft.can_be_saved() || (draft.is_new && !draft.is_saving && draft.unread.is_empty());
@@ -111,7 +123,7 @@ impl Specs {
             let button = Button::new(text).min_size(vec2(72.0, 26.0));
             let button = if ready { button.fill(theme.accent) } else { button };
             if ui.add_enabled(ready, button).accessible_name(format!("{word} entity")).clicked() {
-                actions.push(Action::Spec(SpecAction::Save));
+                actions.push(WindowAction::Spec(SpecAction::Save));
             }
             let word = if draft.is_changed() { "Discard" } else { "Close" };
             if ui.button(word).accessible_name("Discard changes").clicked() {
@@ -121,7 +133,7 @@ impl Specs {
             muted_ui(ui, theme, state_of(draft));
             return;
         }
-        let Page::Entity(entity) = page else { return };
+        let SpecPage::Entity(entity) = page else { return };
         ui.menu_button("More", |ui| {
             for (id, action) in [
                 (CommandId::ShowOnMap, SpecAction::ShowOnMap(entity.clone())),
@@ -129,7 +141,7 @@ impl Specs {
                 (CommandId::DeleteEntity, SpecAction::AskDelete(entity.clone())),
             ] {
                 if ui.button(find(id).map_or("", |def| def.text)).clicked() {
-                    actions.push(Action::Spec(action));
+                    actions.push(WindowAction::Spec(action));
                 }
             }
         })
@@ -137,27 +149,27 @@ impl Specs {
         .accessible_name("More actions for this entity");
         let known = self.answers.entity(entity).is_some_and(|known| known.value.is_some());
         if ui.add_enabled(known, Button::new("Edit")).accessible_name("Edit entity").clicked() {
-            actions.push(Action::Spec(SpecAction::Edit(entity.clone())));
+            actions.push(WindowAction::Spec(SpecAction::Edit(entity.clone())));
         }
     }
 
-    fn discard(&mut self, page: &Page, actions: &mut Vec<Action>) {
+    fn discard(&mut self, page: &SpecPage, actions: &mut Vec<WindowAction>) {
         self.drafts.remove(page);
-        if matches!(page, Page::New { .. }) {
-            actions.push(Action::Spec(SpecAction::Close(page.clone())));
+        if matches!(page, SpecPage::New { .. }) {
+            actions.push(WindowAction::Spec(SpecAction::Close(page.clone())));
         }
     }
 
     fn entity_page_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        page: &Page,
+        view: &FrameView<'_>,
+        page: &SpecPage,
         of: &EntityRef,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
         let Self { answers, drafts, picking, reading, .. } = self;
-        answers.want(view.bundles, Question::Entity(of.clone()), actions);
+        answers.want(view.bundles, SpecQuestion::Entity(of.clone()), actions);
         let known = answers.entity(of);
         let Some(entity) = known.and_then(|known| known.value.as_ref()) else {
             return waiting_ui(ui, view, known);
@@ -169,31 +181,31 @@ impl Specs {
                 entity_ui(ui, view, entity, reading, actions);
             });
         };
-        let known = Findings::of(&entity.view.diagnostics);
+        let known = EntityFindings::of(&entity.view.diagnostics);
         // Cloned, because `answers` is borrowed mutably below.
         let (schema, title) = (entity.schema.clone(), entity.view.title.clone());
-        let subject = Subject { page, entity: of.clone(), schema: &schema, known: &known };
+        let subject = EntityFormSubject { page, entity: of.clone(), schema: &schema, known: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
             gone_ui(ui, view, gone.as_deref());
             title_ui(ui, view.theme, of, &title);
             form_ui(ui, view, &subject, draft, answers, picking, reading);
         });
-        answers.want(view.bundles, Question::Entities(of.bundle.clone()), actions);
+        answers.want(view.bundles, SpecQuestion::Entities(of.bundle.clone()), actions);
         check(ui, &subject, draft, answers, actions);
     }
 
     fn new_page_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        page: &Page,
+        view: &FrameView<'_>,
+        page: &SpecPage,
         (bundle, entity_type): (&str, &str),
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
-        let question = Question::Schema(bundle.to_owned(), entity_type.to_owned());
+        let question = SpecQuestion::Schema(bundle.to_owned(), entity_type.to_owned());
         self.answers.want(view.bundles, question, actions);
-        self.answers.want(view.bundles, Question::Entities(bundle.to_owned()), actions);
+        self.answers.want(view.bundles, SpecQuestion::Entities(bundle.to_owned()), actions);
         let known = self.answers.schema(bundle, entity_type);
         let Some(schema) = known.and_then(|known| known.value.as_ref()).cloned() else {
             return waiting_ui(ui, view, known);
@@ -202,14 +214,14 @@ impl Specs {
         if !drafts.contains_key(page) {
             reading.wanted = Some(schema.id_field.clone());
         }
-        let draft = drafts.entry(page.clone()).or_insert_with(|| Draft::new(&schema));
+        let draft = drafts.entry(page.clone()).or_insert_with(|| EntityFormDraft::new(&schema));
         let entity = EntityRef {
             bundle: bundle.to_owned(),
             entity_type: entity_type.to_owned(),
             id: draft.id(&schema.id_field).to_owned(),
         };
-        let known = Findings::default();
-        let subject = Subject { page, entity, schema: &schema, known: &known };
+        let known = EntityFindings::default();
+        let subject = EntityFormSubject { page, entity, schema: &schema, known: &known };
         page_ui(ui, page, |ui| {
             ui.add_space(16.0);
             title_ui(ui, view.theme, &subject.entity, &new_title(entity_type));
@@ -219,7 +231,7 @@ impl Specs {
     }
 }
 
-fn state_of(draft: &Draft) -> String {
+fn state_of(draft: &EntityFormDraft) -> String {
     let wrong =
         draft.checked.as_ref().is_some_and(|checked| checked.version == draft.version && !checked.possible);
     match draft.count() {
@@ -232,13 +244,13 @@ fn state_of(draft: &Draft) -> String {
 }
 
 /// A scrolling page that remembers its scroll position.
-fn page_ui(ui: &mut Ui, page: &Page, content: impl FnOnce(&mut Ui)) {
+fn page_ui(ui: &mut Ui, page: &SpecPage, content: impl FnOnce(&mut Ui)) {
     let salt = format!("{page:?}");
     ScrollArea::vertical().id_salt(salt).auto_shrink([false, false]).show(ui, |ui| column_ui(ui, content));
 }
 
 /// Shows a notice when the entity can no longer be loaded.
-fn gone_ui(ui: &mut Ui, view: &View<'_>, why: Option<&str>) {
+fn gone_ui(ui: &mut Ui, view: &FrameView<'_>, why: Option<&str>) {
     if let Some(why) = why {
         ui.add_space(8.0);
         ui.horizontal_top(|ui| {
@@ -247,7 +259,7 @@ fn gone_ui(ui: &mut Ui, view: &View<'_>, why: Option<&str>) {
                 ui.painter(),
                 mark.center(),
                 view.theme,
-                shared_protocol::messages::Severity::Warning,
+                shared_protocol::messages::ProblemSeverity::Warning,
             );
             let text = format!("Showing the last loaded version: {why}");
             ui.add(egui::Label::new(RichText::new(text).color(view.theme.text)).wrap());
@@ -256,7 +268,7 @@ fn gone_ui(ui: &mut Ui, view: &View<'_>, why: Option<&str>) {
 }
 
 /// Shows the loading state or the refusal.
-fn waiting_ui<T>(ui: &mut Ui, view: &View<'_>, known: Option<&Known<T>>) {
+fn waiting_ui<T>(ui: &mut Ui, view: &FrameView<'_>, known: Option<&CachedSpecAnswer<T>>) {
     ui.add_space(ui.available_height() * 0.3);
     match known.and_then(|known| known.refused.as_ref()) {
         Some(refusal) => empty_state_ui(ui, view.theme, "Cannot load this page", &refusal.to_string()),

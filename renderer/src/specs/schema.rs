@@ -1,21 +1,21 @@
 //! The window's model of an entity schema: fields in order, with their kind and display hints. Both vocabularies of hints
 //! are supported. A field with an unsupported schema is edited as JSON, never omitted. Must not know: widgets, values.
 
-use super::json::Json;
+use super::json::OrderedJson;
 use shared_protocol::bundle::SchemaView;
 
 /// The maximum depth of nested objects with their own controls; deeper ones are edited as JSON.
-const DEEPEST: usize = 6;
+const MAX_SCHEMA_DEPTH: usize = 6;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Schema {
+pub(crate) struct EntityFormSchema {
     pub(crate) id_field: String,
     /// The template of ids, such as `REQ-{slug}`.
     pub(crate) id_template: Option<String>,
     /// The description of the type.
     pub(crate) description: String,
     /// The fields in display order, including the id.
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<SchemaField>,
     /// Key and title of each group that has a field.
     pub(crate) groups: Vec<(String, String)>,
     /// There is no usable schema; the fields are those of the entity.
@@ -23,14 +23,14 @@ pub(crate) struct Schema {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Field {
+pub(crate) struct SchemaField {
     pub(crate) name: String,
     pub(crate) label: String,
     pub(crate) description: String,
     pub(crate) required: bool,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SchemaFieldKind,
     pub(crate) group: Option<String>,
-    pub(crate) weight: Weight,
+    pub(crate) weight: FieldProminence,
     pub(crate) in_header: bool,
     pub(crate) hidden: bool,
     order: Option<f64>,
@@ -38,14 +38,14 @@ pub(crate) struct Field {
 
 /// The visual weight of a field on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Weight {
+pub(crate) enum FieldProminence {
     Hero,
     Primary,
     Usual,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum SchemaFieldKind {
     Text,
     /// Multi-line text.
     Long {
@@ -55,23 +55,23 @@ pub(crate) enum Kind {
         whole: bool,
     },
     Boolean,
-    Choice(Vec<Choice>),
+    Choice(Vec<SchemaChoice>),
     Date,
     /// A reference to an entity of one of these types; any type when empty.
     Reference(Vec<String>),
     List {
-        of: Box<Kind>,
+        of: Box<SchemaFieldKind>,
         look: ListLook,
     },
     Object {
-        fields: Vec<Field>,
+        fields: Vec<SchemaField>,
         as_chips: bool,
     },
     Json,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Choice {
+pub(crate) struct SchemaChoice {
     pub(crate) value: String,
     pub(crate) title: String,
     pub(crate) description: String,
@@ -93,7 +93,7 @@ pub(crate) enum ListLook {
     },
 }
 
-impl Kind {
+impl SchemaFieldKind {
     /// Returns whether the field needs the full width.
     pub(crate) fn is_wide(&self) -> bool {
         match self {
@@ -108,22 +108,24 @@ impl Kind {
     }
 
     /// Returns the initial value of a new field.
-    pub(crate) fn blank(&self) -> Json {
+    pub(crate) fn blank(&self) -> OrderedJson {
         match self {
-            Self::Boolean => Json::Bool(false),
-            Self::Number { .. } | Self::Json => Json::Null,
-            Self::List { .. } => Json::List(Vec::new()),
+            Self::Boolean => OrderedJson::Bool(false),
+            Self::Number { .. } | Self::Json => OrderedJson::Null,
+            Self::List { .. } => OrderedJson::List(Vec::new()),
             Self::Object { fields, .. } => {
                 let needed = fields.iter().filter(|field| field.required);
-                Json::Map(needed.map(|field| (field.name.clone(), field.kind.blank())).collect())
+                OrderedJson::Map(needed.map(|field| (field.name.clone(), field.kind.blank())).collect())
             }
-            Self::Choice(choices) => Json::text(choices.first().map_or("", |choice| choice.value.as_str())),
-            _ => Json::text(""),
+            Self::Choice(choices) => {
+                OrderedJson::text(choices.first().map_or("", |choice| choice.value.as_str()))
+            }
+            _ => OrderedJson::text(""),
         }
     }
 }
 
-impl Field {
+impl SchemaField {
     /// Creates a field that the schema does not define.
     pub(crate) fn unknown(name: &str) -> Self {
         Self {
@@ -131,9 +133,9 @@ impl Field {
             label: words(name),
             description: "The schema does not define this field.".to_owned(),
             required: false,
-            kind: Kind::Json,
+            kind: SchemaFieldKind::Json,
             group: None,
-            weight: Weight::Usual,
+            weight: FieldProminence::Usual,
             in_header: false,
             hidden: false,
             order: None,
@@ -141,10 +143,10 @@ impl Field {
     }
 }
 
-impl Schema {
+impl EntityFormSchema {
     pub(crate) fn of(view: &SchemaView) -> Self {
-        let root = Json::parse(&view.schema).unwrap_or_default();
-        let reader = Reader { root: &root, references: &view.references };
+        let root = OrderedJson::parse(&view.schema).unwrap_or_default();
+        let reader = SchemaReader { root: &root, references: &view.references };
         let mut fields = reader.fields(&root, "", 0);
         // The sort is stable: fields without an order keep schema order, after fields with one.
         fields.sort_by(|a, b| {
@@ -152,7 +154,7 @@ impl Schema {
             a.total_cmp(&b)
         });
         let id = root.get("properties").and_then(|properties| properties.get(&view.id_field));
-        let id_template = id.and_then(|id| hint(id, "idTemplate")).and_then(Json::as_text);
+        let id_template = id.and_then(|id| hint(id, "idTemplate")).and_then(OrderedJson::as_text);
         Self {
             id_field: view.id_field.clone(),
             id_template: id_template.map(str::to_owned),
@@ -163,19 +165,19 @@ impl Schema {
         }
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+    pub(crate) fn field(&self, name: &str) -> Option<&SchemaField> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
 /// Returns the groups that have a field, in order.
-fn groups(root: &Json, fields: &[Field]) -> Vec<(String, String)> {
-    let named = hint(root, "layoutGroups").map(Json::members).unwrap_or_default();
+fn groups(root: &OrderedJson, fields: &[SchemaField]) -> Vec<(String, String)> {
+    let named = hint(root, "layoutGroups").map(OrderedJson::members).unwrap_or_default();
     let mut groups: Vec<(f64, String, String)> = named
         .iter()
         .filter(|(key, _)| fields.iter().any(|field| field.group.as_ref() == Some(key)))
         .map(|(key, group)| {
-            let order = group.get("order").and_then(Json::as_number).unwrap_or(f64::MAX);
+            let order = group.get("order").and_then(OrderedJson::as_number).unwrap_or(f64::MAX);
             (order, key.clone(), group.text_at("title").map_or_else(|| words(key), str::to_owned))
         })
         .collect();
@@ -184,22 +186,22 @@ fn groups(root: &Json, fields: &[Field]) -> Vec<(String, String)> {
 }
 
 /// Returns an annotation by its current or its older name: `x-sdd-displayHint`, `displayHint`.
-fn hint<'a>(schema: &'a Json, name: &str) -> Option<&'a Json> {
+fn hint<'a>(schema: &'a OrderedJson, name: &str) -> Option<&'a OrderedJson> {
     schema
         .get(&format!("x-sdd-{name}"))
         .or_else(|| schema.get(&format!("x-{name}")))
         .or_else(|| schema.get(name))
 }
 
-struct Reader<'a> {
-    root: &'a Json,
+struct SchemaReader<'a> {
+    root: &'a OrderedJson,
     references: &'a [(String, Vec<String>)],
 }
 
-impl Reader<'_> {
-    fn fields(&self, schema: &Json, path: &str, depth: usize) -> Vec<Field> {
+impl SchemaReader<'_> {
+    fn fields(&self, schema: &OrderedJson, path: &str, depth: usize) -> Vec<SchemaField> {
         let required = schema.texts_at("required");
-        let properties = schema.get("properties").map(Json::members).unwrap_or_default();
+        let properties = schema.get("properties").map(OrderedJson::members).unwrap_or_default();
         properties
             .iter()
             .map(|(name, property)| {
@@ -209,32 +211,39 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn field(&self, name: &str, schema: &Json, required: bool, path: &str, depth: usize) -> Field {
-        let text = |key: &str| hint(schema, key).and_then(Json::as_text).unwrap_or_default();
+    fn field(
+        &self,
+        name: &str,
+        schema: &OrderedJson,
+        required: bool,
+        path: &str,
+        depth: usize,
+    ) -> SchemaField {
+        let text = |key: &str| hint(schema, key).and_then(OrderedJson::as_text).unwrap_or_default();
         let label = [text("prominenceLabel"), text("title"), text("displayName")];
         let label = label.into_iter().find(|label| !label.is_empty()).map_or_else(|| words(name), sentence);
-        Field {
+        SchemaField {
             name: name.to_owned(),
             label,
             description: text("description").to_owned(),
             required,
             kind: self.kind(schema, path, depth),
-            group: hint(schema, "layoutGroup").and_then(Json::as_text).map(str::to_owned),
+            group: hint(schema, "layoutGroup").and_then(OrderedJson::as_text).map(str::to_owned),
             weight: match text("prominence") {
-                "hero" => Weight::Hero,
-                "primary" => Weight::Primary,
-                _ => Weight::Usual,
+                "hero" => FieldProminence::Hero,
+                "primary" => FieldProminence::Primary,
+                _ => FieldProminence::Usual,
             },
             in_header: text("displayLocation") == "header",
             hidden: text("displayHint") == "hidden",
-            order: hint(schema, "order").and_then(Json::as_number),
+            order: hint(schema, "order").and_then(OrderedJson::as_number),
         }
     }
 
     /// Resolves a `$ref` within the same schema file.
-    fn resolve<'s>(&'s self, schema: &'s Json) -> &'s Json {
+    fn resolve<'s>(&'s self, schema: &'s OrderedJson) -> &'s OrderedJson {
         let mut at = schema;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_SCHEMA_DEPTH {
             let Some(path) = at.text_at("$ref").and_then(|path| path.strip_prefix("#/")) else { break };
             let found = path.split('/').try_fold(self.root, |at, key| at.get(key));
             match found {
@@ -245,63 +254,66 @@ impl Reader<'_> {
         at
     }
 
-    fn kind(&self, schema: &Json, path: &str, depth: usize) -> Kind {
+    fn kind(&self, schema: &OrderedJson, path: &str, depth: usize) -> SchemaFieldKind {
         let schema = self.resolve(schema);
-        let display = hint(schema, "displayHint").and_then(Json::as_text).unwrap_or_default();
+        let display = hint(schema, "displayHint").and_then(OrderedJson::as_text).unwrap_or_default();
         match type_of(schema) {
             "string" => self.text_kind(schema, path, display),
-            "integer" => Kind::Number { whole: true },
-            "number" => Kind::Number { whole: false },
-            "boolean" => Kind::Boolean,
-            "array" if depth < DEEPEST => {
+            "integer" => SchemaFieldKind::Number { whole: true },
+            "number" => SchemaFieldKind::Number { whole: false },
+            "boolean" => SchemaFieldKind::Boolean,
+            "array" if depth < MAX_SCHEMA_DEPTH => {
                 let of = match schema.get("items") {
                     Some(items) => self.kind(items, path, depth + 1),
-                    None => Kind::Json,
+                    None => SchemaFieldKind::Json,
                 };
-                Kind::List { of: Box::new(of), look: list_look(schema, display) }
+                SchemaFieldKind::List { of: Box::new(of), look: list_look(schema, display) }
             }
-            "object" if depth < DEEPEST => {
+            "object" if depth < MAX_SCHEMA_DEPTH => {
                 let fields = self.fields(schema, path, depth + 1);
                 if fields.is_empty() {
-                    return Kind::Json;
+                    return SchemaFieldKind::Json;
                 }
-                Kind::Object { fields, as_chips: display == "booleanChips" }
+                SchemaFieldKind::Object { fields, as_chips: display == "booleanChips" }
             }
-            _ => Kind::Json,
+            _ => SchemaFieldKind::Json,
         }
     }
 
-    fn text_kind(&self, schema: &Json, path: &str, display: &str) -> Kind {
+    fn text_kind(&self, schema: &OrderedJson, path: &str, display: &str) -> SchemaFieldKind {
         let format = schema.text_at("format").unwrap_or_default();
         let declared = self.references.iter().find(|(known, _)| known == path);
         if format == "sdd-ref" || declared.is_some() || hint(schema, "refTargets").is_some() {
-            let targets = hint(schema, "refTargets").map(Json::items).unwrap_or_default();
-            let targets: Vec<String> = targets.iter().filter_map(Json::as_text).map(str::to_owned).collect();
-            return Kind::Reference(declared.map_or(targets, |(_, types)| types.clone()));
+            let targets = hint(schema, "refTargets").map(OrderedJson::items).unwrap_or_default();
+            let targets: Vec<String> =
+                targets.iter().filter_map(OrderedJson::as_text).map(str::to_owned).collect();
+            return SchemaFieldKind::Reference(declared.map_or(targets, |(_, types)| types.clone()));
         }
-        if let Some(Json::List(values)) = schema.get("enum") {
-            return Kind::Choice(
-                values.iter().filter_map(Json::as_text).map(|value| choice(schema, value)).collect(),
+        if let Some(OrderedJson::List(values)) = schema.get("enum") {
+            return SchemaFieldKind::Choice(
+                values.iter().filter_map(OrderedJson::as_text).map(|value| choice(schema, value)).collect(),
             );
         }
         let widget = hint(schema, "widget").or_else(|| schema.get("ui:widget"));
-        match (display, widget.and_then(Json::as_text).unwrap_or_default()) {
-            ("markdown", _) | (_, "MarkdownWidget") => Kind::Long { markdown: true },
-            ("multiline", _) | (_, "textarea") => Kind::Long { markdown: false },
-            _ if format == "date" => Kind::Date,
+        match (display, widget.and_then(OrderedJson::as_text).unwrap_or_default()) {
+            ("markdown", _) | (_, "MarkdownWidget") => SchemaFieldKind::Long { markdown: true },
+            ("multiline", _) | (_, "textarea") => SchemaFieldKind::Long { markdown: false },
+            _ if format == "date" => SchemaFieldKind::Date,
             // Fields that usually contain sentences.
-            _ if matches!(path, "description" | "statement" | "rationale") => Kind::Long { markdown: true },
-            _ => Kind::Text,
+            _ if matches!(path, "description" | "statement" | "rationale") => {
+                SchemaFieldKind::Long { markdown: true }
+            }
+            _ => SchemaFieldKind::Text,
         }
     }
 }
 
 /// Returns the type of a schema. A union counts only when one type besides null remains.
-fn type_of(schema: &Json) -> &str {
+fn type_of(schema: &OrderedJson) -> &str {
     match schema.get("type") {
-        Some(Json::Text(name)) => name,
-        Some(Json::List(names)) => {
-            let mut names = names.iter().filter_map(Json::as_text).filter(|name| *name != "null");
+        Some(OrderedJson::Text(name)) => name,
+        Some(OrderedJson::List(names)) => {
+            let mut names = names.iter().filter_map(OrderedJson::as_text).filter(|name| *name != "null");
             match (names.next(), names.next()) {
                 (Some(only), None) => only,
                 _ => "",
@@ -313,22 +325,23 @@ fn type_of(schema: &Json) -> &str {
     }
 }
 
-fn choice(schema: &Json, value: &str) -> Choice {
+fn choice(schema: &OrderedJson, value: &str) -> SchemaChoice {
     let of = |name: &str| hint(schema, name).and_then(|all| all.get(value));
     let style = of("enumStyles");
     let tone = style.and_then(|style| style.as_text().or_else(|| style.text_at("color")));
-    Choice {
+    SchemaChoice {
         value: value.to_owned(),
-        title: of("enumTitles").and_then(Json::as_text).map_or_else(|| words(value), str::to_owned),
-        description: of("enumDescriptions").and_then(Json::as_text).unwrap_or_default().to_owned(),
+        title: of("enumTitles").and_then(OrderedJson::as_text).map_or_else(|| words(value), str::to_owned),
+        description: of("enumDescriptions").and_then(OrderedJson::as_text).unwrap_or_default().to_owned(),
         tone: tone.map(str::to_owned),
     }
 }
 
-fn list_look(schema: &Json, display: &str) -> ListLook {
-    let text =
-        |name: &str, usual: &str| hint(schema, name).and_then(Json::as_text).unwrap_or(usual).to_owned();
-    match hint(schema, "layout").and_then(Json::as_text).unwrap_or_default() {
+fn list_look(schema: &OrderedJson, display: &str) -> ListLook {
+    let text = |name: &str, usual: &str| {
+        hint(schema, name).and_then(OrderedJson::as_text).unwrap_or(usual).to_owned()
+    };
+    match hint(schema, "layout").and_then(OrderedJson::as_text).unwrap_or_default() {
         "tabbedArray" => {
             ListLook::Tabs { label: text("tabLabelField", "name"), chosen: text("choiceField", "isChosen") }
         }
@@ -378,9 +391,9 @@ pub(crate) fn sentence(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(schema: &str) -> Schema {
+    fn read(schema: &str) -> EntityFormSchema {
         let references = vec![("ownerId".to_owned(), vec!["Actor".to_owned()])];
-        Schema::of(&SchemaView { schema: schema.to_owned(), id_field: "id".into(), references })
+        EntityFormSchema::of(&SchemaView { schema: schema.to_owned(), id_field: "id".into(), references })
     }
 
     #[test]
@@ -402,23 +415,29 @@ mod tests {
         assert_eq!(schema.fields[0].name, "decision", "what has an order comes first");
         assert_eq!(
             (schema.fields[0].label.as_str(), schema.fields[0].weight),
-            ("The Decision", Weight::Hero)
+            ("The Decision", FieldProminence::Hero)
         );
         let kind = |name: &str| &schema.field(name).unwrap().kind;
         assert!(schema.field("title").unwrap().required);
         assert_eq!(schema.field("title").unwrap().label, "Name of it");
-        assert_eq!(kind("body"), &Kind::Long { markdown: true });
-        assert_eq!(kind("ownerId"), &Kind::Reference(vec!["Actor".into()]), "declared by a relation only");
-        let Kind::Choice(choices) = kind("state") else { panic!() };
+        assert_eq!(kind("body"), &SchemaFieldKind::Long { markdown: true });
+        assert_eq!(
+            kind("ownerId"),
+            &SchemaFieldKind::Reference(vec!["Actor".into()]),
+            "declared by a relation only"
+        );
+        let SchemaFieldKind::Choice(choices) = kind("state") else { panic!() };
         assert_eq!((choices[0].title.as_str(), choices[0].tone.as_deref()), ("In progress", Some("info")));
         assert!(schema.field("state").unwrap().in_header);
         assert!(
-            matches!(kind("featureIds"), Kind::List { of, .. } if **of == Kind::Reference(vec!["Feature".into()]))
+            matches!(kind("featureIds"), SchemaFieldKind::List { of, .. } if **of == SchemaFieldKind::Reference(vec!["Feature".into()]))
         );
-        let Kind::List { of, .. } = kind("rules") else { panic!() };
-        assert!(matches!(&**of, Kind::Object { fields, .. } if matches!(fields[0].kind, Kind::Choice(_))));
-        assert_eq!(kind("count"), &Kind::Number { whole: true });
-        assert_eq!(kind("odd"), &Kind::Json);
+        let SchemaFieldKind::List { of, .. } = kind("rules") else { panic!() };
+        assert!(
+            matches!(&**of, SchemaFieldKind::Object { fields, .. } if matches!(fields[0].kind, SchemaFieldKind::Choice(_)))
+        );
+        assert_eq!(kind("count"), &SchemaFieldKind::Number { whole: true });
+        assert_eq!(kind("odd"), &SchemaFieldKind::Json);
     }
 
     #[test]

@@ -3,37 +3,37 @@
 
 use super::{
     entity::drop_of,
-    json::Json,
-    schema::{Field, Kind},
-    values::{Around, block, members_ui, text_width, value_ui},
+    json::OrderedJson,
+    schema::{SchemaField, SchemaFieldKind},
+    values::{ValueContext, block, members_ui, text_width, value_ui},
 };
 use crate::{
-    view::Action,
+    view::WindowAction,
     widgets::{paint_line, small_font},
 };
 use egui::{Align2, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
 
 /// The maximum number of shown objects; the rest are counted.
-const MOST_ROWS: usize = 200;
-const NARROWEST: f32 = 70.0;
-const WIDEST: f32 = 360.0;
-const GAP: f32 = 14.0;
+const MAX_TABLE_ROWS: usize = 200;
+const MIN_COLUMN_WIDTH: f32 = 70.0;
+const MAX_COLUMN_WIDTH: f32 = 360.0;
+const COLUMN_GAP: f32 = 14.0;
 
 pub(super) fn table_ui(
     ui: &mut Ui,
-    around: &Around<'_>,
-    fields: &[Field],
-    items: &[Json],
-    actions: &mut Vec<Action>,
+    around: &ValueContext<'_>,
+    fields: &[SchemaField],
+    items: &[OrderedJson],
+    actions: &mut Vec<WindowAction>,
 ) {
     let theme = around.theme;
-    let columns: Vec<&Field> = fields
+    let columns: Vec<&SchemaField> = fields
         .iter()
         .filter(|field| !field.hidden && items.iter().any(|item| item.get(&field.name).is_some()))
         .collect();
     let nested = columns.iter().any(|field| match &field.kind {
-        Kind::Object { .. } => true,
-        Kind::List { of, .. } => matches!(**of, Kind::Object { .. }),
+        SchemaFieldKind::Object { .. } => true,
+        SchemaFieldKind::List { of, .. } => matches!(**of, SchemaFieldKind::Object { .. }),
         _ => false,
     });
     let more = items
@@ -44,35 +44,38 @@ pub(super) fn table_ui(
     match widths.filter(|_| !nested && !more) {
         Some(widths) => {
             header_ui(ui, around, &columns, &widths, room);
-            for (place, item) in items.iter().take(MOST_ROWS).enumerate() {
+            for (place, item) in items.iter().take(MAX_TABLE_ROWS).enumerate() {
                 ui.push_id(place, |ui| row_ui(ui, around, &columns, &widths, item, actions));
             }
         }
         None => {
-            for (place, item) in items.iter().take(MOST_ROWS).enumerate() {
+            for (place, item) in items.iter().take(MAX_TABLE_ROWS).enumerate() {
                 ui.push_id(place, |ui| block(ui, theme, |ui| members_ui(ui, around, fields, item, actions)));
                 ui.add_space(4.0);
             }
         }
     }
-    if items.len() > MOST_ROWS {
-        crate::widgets::muted_ui(ui, theme, format!("and {} more", items.len() - MOST_ROWS));
+    if items.len() > MAX_TABLE_ROWS {
+        crate::widgets::muted_ui(ui, theme, format!("and {} more", items.len() - MAX_TABLE_ROWS));
     }
 }
 
 /// Returns the column widths, or `None` when the columns would be too narrow.
-fn widths(ui: &Ui, columns: &[&Field], items: &[Json], room: f32) -> Option<Vec<f32>> {
+fn widths(ui: &Ui, columns: &[&SchemaField], items: &[OrderedJson], room: f32) -> Option<Vec<f32>> {
     if columns.is_empty() {
         return None;
     }
-    let gaps = GAP * (columns.len() - 1) as f32;
+    let gaps = COLUMN_GAP * (columns.len() - 1) as f32;
     let free = room - gaps;
-    if free < NARROWEST * columns.len() as f32 {
+    if free < MIN_COLUMN_WIDTH * columns.len() as f32 {
         return None;
     }
-    let wish = |field: &Field| {
-        let texts = items.iter().take(20).filter_map(|item| item.get(&field.name)).map(Json::in_line);
-        let chip = if matches!(field.kind, Kind::Reference(_) | Kind::Choice(_) | Kind::List { .. }) {
+    let wish = |field: &SchemaField| {
+        let texts = items.iter().take(20).filter_map(|item| item.get(&field.name)).map(OrderedJson::in_line);
+        let chip = if matches!(
+            field.kind,
+            SchemaFieldKind::Reference(_) | SchemaFieldKind::Choice(_) | SchemaFieldKind::List { .. }
+        ) {
             40.0
         } else {
             0.0
@@ -80,11 +83,11 @@ fn widths(ui: &Ui, columns: &[&Field], items: &[Json], room: f32) -> Option<Vec<
         let widest = texts
             .map(|text| text_width(ui, &text) * 1.15 + chip)
             .fold(text_width(ui, &field.label), f32::max);
-        widest.clamp(NARROWEST, WIDEST)
+        widest.clamp(MIN_COLUMN_WIDTH, MAX_COLUMN_WIDTH)
     };
     let wishes: Vec<f32> = columns.iter().map(|field| wish(field)).collect();
     let sum: f32 = wishes.iter().sum();
-    let floor = NARROWEST * columns.len() as f32;
+    let floor = MIN_COLUMN_WIDTH * columns.len() as f32;
     let widths = if sum <= free {
         // The last column takes the remaining width.
         let last = wishes.len() - 1;
@@ -95,18 +98,18 @@ fn widths(ui: &Ui, columns: &[&Field], items: &[Json], room: f32) -> Option<Vec<
             .collect()
     } else {
         let kept = (free - floor) / (sum - floor);
-        wishes.iter().map(|wish| NARROWEST + (wish - NARROWEST) * kept).collect()
+        wishes.iter().map(|wish| MIN_COLUMN_WIDTH + (wish - MIN_COLUMN_WIDTH) * kept).collect()
     };
     Some(widths)
 }
 
-fn header_ui(ui: &mut Ui, around: &Around<'_>, columns: &[&Field], widths: &[f32], room: f32) {
+fn header_ui(ui: &mut Ui, around: &ValueContext<'_>, columns: &[&SchemaField], widths: &[f32], room: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(room, 22.0), egui::Sense::hover());
     let mut left = rect.left() + 8.0;
     for (field, width) in columns.iter().zip(widths) {
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(*width, rect.height()));
         paint_line(ui, cell, Align2::LEFT_CENTER, &field.label, small_font(ui), around.theme.text_muted);
-        left += width + GAP;
+        left += width + COLUMN_GAP;
     }
     let stroke = Stroke::new(1.0, around.theme.border_strong);
     ui.painter().hline(rect.x_range(), rect.bottom(), stroke);
@@ -114,11 +117,11 @@ fn header_ui(ui: &mut Ui, around: &Around<'_>, columns: &[&Field], widths: &[f32
 
 fn row_ui(
     ui: &mut Ui,
-    around: &Around<'_>,
-    columns: &[&Field],
+    around: &ValueContext<'_>,
+    columns: &[&SchemaField],
     widths: &[f32],
-    item: &Json,
-    actions: &mut Vec<Action>,
+    item: &OrderedJson,
+    actions: &mut Vec<WindowAction>,
 ) {
     let (room, top) = (ui.available_width(), ui.cursor().top());
     let mut left = ui.cursor().left() + 8.0;
@@ -131,7 +134,7 @@ fn row_ui(
             value_ui(&mut child, around, &field.kind, value, actions);
         }
         bottom = bottom.max(child.min_rect().bottom() + 5.0);
-        left += width + GAP;
+        left += width + COLUMN_GAP;
     }
     let rect = Rect::from_min_max(pos2(ui.cursor().left(), top), pos2(ui.cursor().left() + room, bottom));
     ui.advance_cursor_after_rect(rect);

@@ -8,14 +8,14 @@ use run_lines::RunLines;
 use shared_protocol::{
     BoardId, Refusal, Revision,
     terraform::{
-        BoardTerraform, CostView, Finding, HclView, PlanState, PlanView, RunId, RunState, RunView,
-        TerraformAnswer, TerraformRequest, TerraformView,
+        BoardTerraformView, CostView, HclView, PlanState, PlanView, TerraformFindingView, TerraformRequest,
+        TerraformResponse, TerraformRunId, TerraformRunState, TerraformRunView, TerraformView,
     },
 };
 
 /// A run writes the files, so that they depend on it as well.
-type FilesAt = (Revision, Option<RunId>);
-type RunAt = (Option<RunId>, bool);
+type FilesAt = (Revision, Option<TerraformRunId>);
+type RunAt = (Option<TerraformRunId>, bool);
 
 #[derive(Default)]
 pub(crate) struct TerraformAnswers {
@@ -26,10 +26,10 @@ pub(crate) struct TerraformAnswers {
     plan: AnswerCache<Option<PlanView>, (PlanState, RunAt)>,
     /// Increases with each answer.
     plan_version: u64,
-    history: AnswerCache<Vec<RunView>, RunAt>,
+    history: AnswerCache<Vec<TerraformRunView>, RunAt>,
     pub(crate) lines: RunLines,
     /// The notes of the last import.
-    imported: Option<(BoardId, Vec<Finding>)>,
+    imported: Option<(BoardId, Vec<TerraformFindingView>)>,
 }
 
 /// The purpose of a request about Terraform.
@@ -39,7 +39,7 @@ pub(crate) enum TerraformPending {
     Cost,
     Plan,
     History,
-    Lines(RunId),
+    Lines(TerraformRunId),
     Run,
     Prices,
     Other,
@@ -71,7 +71,7 @@ pub(crate) struct TerraformWants {
     pub(crate) plan: bool,
     pub(crate) runs: bool,
     /// The run whose lines are shown, if it is not the newest.
-    pub(crate) chosen_run: Option<RunId>,
+    pub(crate) chosen_run: Option<TerraformRunId>,
 }
 
 /// The state of the viewed board that answers depend on.
@@ -79,12 +79,12 @@ pub(crate) struct TerraformWants {
 pub(crate) struct TerraformBoard<'a> {
     pub(crate) board: BoardId,
     pub(crate) revision: Revision,
-    pub(crate) told: Option<&'a BoardTerraform>,
+    pub(crate) told: Option<&'a BoardTerraformView>,
     pub(crate) time: f64,
 }
 
 impl TerraformBoard<'_> {
-    fn run(&self) -> Option<&RunView> {
+    fn run(&self) -> Option<&TerraformRunView> {
         self.told?.run.as_ref()
     }
 
@@ -138,11 +138,11 @@ impl TerraformAnswers {
     }
 
     /// Newest first.
-    pub(crate) fn history(&self, board: BoardId) -> &[RunView] {
+    pub(crate) fn history(&self, board: BoardId) -> &[TerraformRunView] {
         self.history.get(board).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn imported(&self) -> Option<(BoardId, &[Finding])> {
+    pub(crate) fn imported(&self) -> Option<(BoardId, &[TerraformFindingView])> {
         self.imported.as_ref().map(|(board, notes)| (*board, notes.as_slice()))
     }
 
@@ -189,30 +189,30 @@ impl TerraformAnswers {
         again.is_finite().then_some(again)
     }
 
-    pub(crate) fn receive(&mut self, answer: TerraformAnswer) {
+    pub(crate) fn receive(&mut self, answer: TerraformResponse) {
         match answer {
-            TerraformAnswer::Hcl(view) => {
+            TerraformResponse::Hcl(view) => {
                 self.hcl.receive(view.board, *view);
                 self.hcl_version += 1;
             }
-            TerraformAnswer::Cost(view) => self.cost.receive(view.board, *view),
-            TerraformAnswer::Plan(view) => {
+            TerraformResponse::Cost(view) => self.cost.receive(view.board, *view),
+            TerraformResponse::Plan(view) => {
                 let board = view.as_ref().map(|view| view.board).or(self.plan.asked_board());
                 if let Some(board) = board {
                     self.plan.receive(board, view.map(|view| *view));
                     self.plan_version += 1;
                 }
             }
-            TerraformAnswer::History(runs) => {
+            TerraformResponse::History(runs) => {
                 if let Some(board) = self.history.asked_board() {
                     self.history.receive(board, runs);
                 }
             }
-            TerraformAnswer::Lines { run, lines } => self.lines.answered(&run, lines),
-            TerraformAnswer::Started { .. } => {}
-            TerraformAnswer::Written { .. } => self.hcl.outdate(),
-            TerraformAnswer::Imported { board, notes, .. } => self.imported = Some((board, notes)),
-            TerraformAnswer::MissingPrices(_) | TerraformAnswer::Cancelling => {}
+            TerraformResponse::Lines { run, lines } => self.lines.answered(&run, lines),
+            TerraformResponse::Started { .. } => {}
+            TerraformResponse::Written { .. } => self.hcl.outdate(),
+            TerraformResponse::Imported { board, notes, .. } => self.imported = Some((board, notes)),
+            TerraformResponse::MissingPrices(_) | TerraformResponse::Cancelling => {}
         }
     }
 
@@ -231,10 +231,10 @@ impl TerraformAnswers {
 
 /// The run whose output is shown: the chosen one, else the newest.
 pub(crate) fn shown_run<'a>(
-    chosen: Option<RunId>,
-    newest: Option<&'a RunView>,
-    history: &'a [RunView],
-) -> Option<&'a RunView> {
+    chosen: Option<TerraformRunId>,
+    newest: Option<&'a TerraformRunView>,
+    history: &'a [TerraformRunView],
+) -> Option<&'a TerraformRunView> {
     let newest = newest.or(history.first());
     match chosen {
         Some(id) => newest.into_iter().chain(history).find(|run| run.id == id).or(newest),
@@ -242,10 +242,10 @@ pub(crate) fn shown_run<'a>(
     }
 }
 
-pub(crate) fn of_board(view: &TerraformView, board: BoardId) -> Option<&BoardTerraform> {
+pub(crate) fn of_board(view: &TerraformView, board: BoardId) -> Option<&BoardTerraformView> {
     view.boards.iter().find(|known| known.board == board)
 }
 
-pub(crate) fn is_going(run: &RunView) -> bool {
-    matches!(run.state, RunState::Running | RunState::Cancelling)
+pub(crate) fn is_going(run: &TerraformRunView) -> bool {
+    matches!(run.state, TerraformRunState::Running | TerraformRunState::Cancelling)
 }

@@ -1,7 +1,7 @@
 //! The output of recent runs without gaps. Main sends new lines by itself; earlier and lost lines are requested.
 
 use super::is_going;
-use shared_protocol::terraform::{RunId, RunLine, RunView};
+use shared_protocol::terraform::{TerraformRunId, TerraformRunLine, TerraformRunView};
 use std::collections::VecDeque;
 
 /// The maximum number of lines of a run; older ones are in its log.
@@ -16,10 +16,10 @@ pub(crate) struct RunLines {
 
 #[derive(Debug)]
 pub(crate) struct LoadedRunLines {
-    run: RunId,
+    run: TerraformRunId,
     /// The number of the first line.
     pub(crate) first: u64,
-    pub(crate) lines: VecDeque<RunLine>,
+    pub(crate) lines: VecDeque<TerraformRunLine>,
     is_waiting: bool,
     /// A line was lost.
     has_gap: bool,
@@ -28,7 +28,7 @@ pub(crate) struct LoadedRunLines {
 }
 
 impl LoadedRunLines {
-    fn new(run: RunId) -> Self {
+    fn new(run: TerraformRunId) -> Self {
         let lines = VecDeque::new();
         Self { run, first: 0, lines, is_waiting: false, has_gap: false, nothing_from: None }
     }
@@ -37,7 +37,7 @@ impl LoadedRunLines {
         self.first + self.lines.len() as u64
     }
 
-    fn take(&mut self, first: u64, lines: Vec<RunLine>) {
+    fn take(&mut self, first: u64, lines: Vec<TerraformRunLine>) {
         let Some(known) = self.end().checked_sub(first) else {
             self.has_gap = true;
             return;
@@ -50,11 +50,11 @@ impl LoadedRunLines {
 }
 
 impl RunLines {
-    pub(crate) fn of(&self, run: RunId) -> Option<&LoadedRunLines> {
+    pub(crate) fn of(&self, run: TerraformRunId) -> Option<&LoadedRunLines> {
         self.runs.iter().find(|output| output.run == run)
     }
 
-    fn of_mut(&mut self, run: RunId) -> &mut LoadedRunLines {
+    fn of_mut(&mut self, run: TerraformRunId) -> &mut LoadedRunLines {
         let place = self.runs.iter().position(|output| output.run == run).unwrap_or_else(|| {
             self.runs.truncate(MAX_RUNS - 1);
             self.runs.push_front(LoadedRunLines::new(run));
@@ -64,12 +64,12 @@ impl RunLines {
     }
 
     /// Takes lines that main sent by itself.
-    pub(crate) fn push(&mut self, run: RunId, first: u64, lines: Vec<RunLine>) {
+    pub(crate) fn push(&mut self, run: TerraformRunId, first: u64, lines: Vec<TerraformRunLine>) {
         self.of_mut(run).take(first, lines);
     }
 
     /// Takes the lines requested from [`Self::missing`].
-    pub(crate) fn answered(&mut self, run: &RunView, lines: Vec<RunLine>) {
+    pub(crate) fn answered(&mut self, run: &TerraformRunView, lines: Vec<TerraformRunLine>) {
         let output = self.of_mut(run.id);
         output.is_waiting = false;
         output.has_gap = false;
@@ -77,14 +77,14 @@ impl RunLines {
         output.take(output.end(), lines);
     }
 
-    pub(crate) fn refused(&mut self, run: RunId) {
+    pub(crate) fn refused(&mut self, run: TerraformRunId) {
         let output = self.of_mut(run);
         output.is_waiting = false;
         output.nothing_from = Some(output.end());
     }
 
     /// The number of the first line to request. Marks it as requested.
-    pub(crate) fn missing(&mut self, run: &RunView) -> Option<u64> {
+    pub(crate) fn missing(&mut self, run: &TerraformRunView) -> Option<u64> {
         let is_new = self.of(run.id).is_none();
         let output = self.of_mut(run.id);
         let from = output.end();
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
     use shared_protocol::{
         Actor, ActorKind, BoardId,
-        terraform::{RunOperation, RunState},
+        terraform::{TerraformOperation, TerraformRunState},
     };
 
-    fn run(state: RunState, lines: u64) -> RunView {
-        RunView {
+    fn run(state: TerraformRunState, lines: u64) -> TerraformRunView {
+        TerraformRunView {
             id: 3,
             board: BoardId::from_bits(1),
-            operation: RunOperation::Plan,
+            operation: TerraformOperation::Plan,
             by: Actor::new(ActorKind::Window, "ada"),
             requested_by: None,
             started: 0,
@@ -120,8 +120,8 @@ mod tests {
         }
     }
 
-    fn text(numbers: std::ops::Range<u64>) -> Vec<RunLine> {
-        numbers.map(|number| RunLine { error: false, text: number.to_string() }).collect()
+    fn text(numbers: std::ops::Range<u64>) -> Vec<TerraformRunLine> {
+        numbers.map(|number| TerraformRunLine { error: false, text: number.to_string() }).collect()
     }
 
     fn shown(lines: &RunLines) -> Vec<String> {
@@ -136,19 +136,19 @@ mod tests {
         lines.push(3, 0, text(0..3));
         lines.push(3, 2, text(2..5));
         assert_eq!(shown(&lines), ["0", "1", "2", "3", "4"], "what was known is not shown twice");
-        assert_eq!(lines.missing(&run(RunState::Running, 9)), None, "main sends the rest");
+        assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), None, "main sends the rest");
         lines.push(3, 7, text(7..9));
         assert_eq!(shown(&lines).len(), 5, "nothing is shown in the wrong place");
-        assert_eq!(lines.missing(&run(RunState::Running, 9)), Some(5), "a gap is asked for");
-        assert_eq!(lines.missing(&run(RunState::Running, 9)), None, "once");
-        lines.answered(&run(RunState::Running, 9), text(5..9));
+        assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), Some(5), "a gap is asked for");
+        assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), None, "once");
+        lines.answered(&run(TerraformRunState::Running, 9), text(5..9));
         assert_eq!(shown(&lines).len(), 9);
     }
 
     #[test]
     fn a_run_from_before_is_read_to_its_end_and_no_further() {
         let mut lines = RunLines::default();
-        let ended = run(RunState::Succeeded { ended: 9 }, 5);
+        let ended = run(TerraformRunState::Succeeded { ended: 9 }, 5);
         assert_eq!(lines.missing(&ended), Some(0));
         lines.answered(&ended, text(0..2));
         assert_eq!(lines.missing(&ended), Some(2));

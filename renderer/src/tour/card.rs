@@ -1,9 +1,9 @@
 //! The tour card: the current step, its explanation and the navigation buttons.
 
-use super::{Pressed, Step};
+use super::{TourAction, TourStep};
 use crate::{
     terraform_answers::is_going,
-    view::View,
+    view::FrameView,
     widgets::{close_button_ui, paint_icon},
 };
 use egui::{
@@ -13,21 +13,26 @@ use egui::{
 use shared_protocol::{
     ProposalState,
     review::ProposalBrief,
-    terraform::{PlannedAction, TrialView},
+    terraform::{PlannedAction, TrialPlanView},
 };
 
 const WIDTH: f32 = 372.0;
 /// The distance from the corner of the canvas.
 const INSET: f32 = 16.0;
 
-pub(super) struct Card<'a> {
-    pub(super) step: Step,
+pub(super) struct TourCard<'a> {
+    pub(super) step: TourStep,
     pub(super) proposal: Option<&'a ProposalBrief>,
-    pub(super) trial: Option<&'a TrialView>,
+    pub(super) trial: Option<&'a TrialPlanView>,
 }
 
-impl Card<'_> {
-    pub(super) fn show_ui(&self, context: &Context, view: &View<'_>, area: Rect) -> (Option<Pressed>, Rect) {
+impl TourCard<'_> {
+    pub(super) fn show_ui(
+        &self,
+        context: &Context,
+        view: &FrameView<'_>,
+        area: Rect,
+    ) -> (Option<TourAction>, Rect) {
         let theme = view.theme;
         let frame = Frame::new()
             .fill(theme.surface_raised)
@@ -50,7 +55,7 @@ impl Card<'_> {
         (shown.inner, shown.response.rect)
     }
 
-    fn content_ui(&self, ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
+    fn content_ui(&self, ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {
         let theme = view.theme;
         let mut pressed = None;
         ui.horizontal(|ui| {
@@ -59,10 +64,10 @@ impl Card<'_> {
             ui.label(RichText::new(self.title()).strong());
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if close_button_ui(ui, theme, "Close the tour").clicked() {
-                    pressed = Some(Pressed::Close);
+                    pressed = Some(TourAction::Close);
                 }
-                if self.step != Step::Over {
-                    let place = format!("{} of {}", self.step.number(), Step::COUNT);
+                if self.step != TourStep::Over {
+                    let place = format!("{} of {}", self.step.number(), TourStep::COUNT);
                     ui.label(RichText::new(place).small().color(theme.text_muted));
                 }
             });
@@ -71,7 +76,8 @@ impl Card<'_> {
         ui.add(egui::Label::new(self.text(view)).wrap());
         ui.add_space(6.0);
         ui.horizontal_wrapped(|ui| {
-            let buttons = if self.step == Step::Over { end_ui(ui, view) } else { self.steps_ui(ui, view) };
+            let buttons =
+                if self.step == TourStep::Over { end_ui(ui, view) } else { self.steps_ui(ui, view) };
             pressed = pressed.or(buttons);
         });
         pressed
@@ -79,37 +85,37 @@ impl Card<'_> {
 
     fn title(&self) -> &'static str {
         match self.step {
-            Step::Arrive => "An agent is proposing a change",
-            Step::Consequences => "Look at the consequences",
-            Step::Decide => "You decide",
-            Step::Over => "You finished the tour",
+            TourStep::Arrive => "An agent is proposing a change",
+            TourStep::Consequences => "Look at the consequences",
+            TourStep::Decide => "You decide",
+            TourStep::Over => "You finished the tour",
         }
     }
 
-    fn text(&self, view: &View<'_>) -> String {
+    fn text(&self, view: &FrameView<'_>) -> String {
         match self.step {
-            Step::Arrive if self.waits() => {
+            TourStep::Arrive if self.waits() => {
                 "Nothing has changed yet. Ghosts show the proposed changes. The agent has submitted the proposal: open it to review it."
                     .to_owned()
             }
-            Step::Arrive => {
+            TourStep::Arrive => {
                 "Nothing has changed yet. Ghosts show the proposed changes. They appear one agent call at a time.".to_owned()
             }
-            Step::Consequences => self.plan_text(view),
-            Step::Decide => format!(
+            TourStep::Consequences => self.plan_text(view),
+            TourStep::Decide => format!(
                 "{}Removals must be confirmed one by one. Tick the removal and accept everything, leave it out and accept \
                                  the rest, or reject the proposal with a reason. Undo reverts an accepted proposal.",
                 self.plan_result()
             ),
-            Step::Over => self.end_text(),
+            TourStep::Over => self.end_text(),
         }
     }
 
     fn waits(&self) -> bool {
-        self.proposal.is_some_and(ProposalBrief::waits)
+        self.proposal.is_some_and(ProposalBrief::needs_decision)
     }
 
-    fn plan_text(&self, view: &View<'_>) -> String {
+    fn plan_text(&self, view: &FrameView<'_>) -> String {
         let first = "The proposal lists every edit and marks removals. Consequences shows the checks, the costs and the \
                              Terraform files.";
         match (&view.terraform.program, self.trial) {
@@ -152,49 +158,49 @@ impl Card<'_> {
         )
     }
 
-    fn steps_ui(&self, ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
+    fn steps_ui(&self, ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {
         let mut pressed = None;
-        let can_open = self.step == Step::Arrive && self.waits() && !view.is_reviewing;
+        let can_open = self.step == TourStep::Arrive && self.waits() && !view.is_reviewing;
         if can_open && ui.add(main_button(view, "Open the proposal")).clicked() {
-            pressed = Some(Pressed::OpenProposal);
+            pressed = Some(TourAction::OpenProposal);
         }
-        let can_plan = self.step == Step::Consequences && view.is_reviewing && self.trial.is_none();
+        let can_plan = self.step == TourStep::Consequences && view.is_reviewing && self.trial.is_none();
         if can_plan && ui.button("Show me where").clicked() {
-            pressed = Some(Pressed::ShowPlan);
+            pressed = Some(TourAction::ShowPlan);
         }
-        if self.step != Step::Arrive && ui.button("Back").clicked() {
-            pressed = Some(Pressed::Back);
+        if self.step != TourStep::Arrive && ui.button("Back").clicked() {
+            pressed = Some(TourAction::Back);
         }
-        if (self.step == Step::Consequences || view.is_reviewing)
-            && self.step != Step::Decide
+        if (self.step == TourStep::Consequences || view.is_reviewing)
+            && self.step != TourStep::Decide
             && ui.button("Next").clicked()
         {
-            pressed = Some(Pressed::Next);
+            pressed = Some(TourAction::Next);
         }
         let text = RichText::new("Do not show again").small().color(view.theme.text_muted);
         let close = ui.add(Button::new(text).frame(false));
         let tip = "The welcome page then starts the demo without the tour. File → Show me a proposal shows it again";
         if close.on_hover_text(tip).clicked() {
-            pressed = Some(Pressed::CloseForEver);
+            pressed = Some(TourAction::CloseForEver);
         }
         pressed
     }
 }
 
-fn main_button<'a>(view: &View<'_>, text: &str) -> Button<'a> {
+fn main_button<'a>(view: &FrameView<'_>, text: &str) -> Button<'a> {
     Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent)
 }
 
-fn end_ui(ui: &mut Ui, view: &View<'_>) -> Option<Pressed> {
+fn end_ui(ui: &mut Ui, view: &FrameView<'_>) -> Option<TourAction> {
     let mut pressed = None;
     if ui.add(main_button(view, "Connect your own agent")).clicked() {
-        pressed = Some(Pressed::Connect);
+        pressed = Some(TourAction::Connect);
     }
     if ui.button("Try the example").clicked() {
-        pressed = Some(Pressed::Example);
+        pressed = Some(TourAction::Example);
     }
     if ui.button("Close").clicked() {
-        pressed = Some(Pressed::Close);
+        pressed = Some(TourAction::Close);
     }
     pressed
 }

@@ -4,17 +4,19 @@
 //! Must not know: how the demo is set up. It reads the same state as the panels and decides nothing.
 
 mod card;
-pub(crate) mod pointer;
+pub(crate) mod targets;
 
 use crate::{
     commands::CommandId,
     terraform_answers::is_going,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
 };
-use card::Card;
+use card::TourCard;
 use egui::{Context, Rect};
-use pointer::Place;
-use shared_protocol::{ProposalState, messages::Request, review::ProposalBrief, terraform::TrialView};
+use shared_protocol::{
+    ProposalState, messages::WorkbenchRequest, review::ProposalBrief, terraform::TrialPlanView,
+};
+use targets::TourTarget;
 
 /// A tour that is starting or running.
 pub(crate) enum Tour {
@@ -22,7 +24,7 @@ pub(crate) enum Tour {
     Starting {
         by_command: bool,
     },
-    Going(Steps),
+    Going(TourProgress),
 }
 
 impl Tour {
@@ -34,15 +36,15 @@ impl Tour {
 
 /// The progress of the tour.
 #[derive(Debug, Default)]
-pub(crate) struct Steps {
-    step: Step,
+pub(crate) struct TourProgress {
+    step: TourStep,
     /// The furthest step reached. The tour advances to each step automatically only once.
-    reached: Step,
+    reached: TourStep,
     card: Option<Rect>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum TourStep {
     #[default]
     Arrive,
     Consequences,
@@ -51,7 +53,7 @@ enum Step {
     Over,
 }
 
-impl Step {
+impl TourStep {
     const COUNT: usize = 3;
 
     fn number(self) -> usize {
@@ -76,11 +78,11 @@ impl Step {
     }
 
     /// The places to highlight, most specific first.
-    fn places(self) -> &'static [Place] {
+    fn places(self) -> &'static [TourTarget] {
         match self {
-            Self::Arrive => &[Place::Ghosts],
-            Self::Consequences => &[Place::PlanNow, Place::Plan, Place::Consequences],
-            Self::Decide => &[Place::Decision],
+            Self::Arrive => &[TourTarget::Ghosts],
+            Self::Consequences => &[TourTarget::PlanNow, TourTarget::Plan, TourTarget::Consequences],
+            Self::Decide => &[TourTarget::Decision],
             Self::Over => &[],
         }
     }
@@ -88,7 +90,7 @@ impl Step {
 
 /// The button pressed on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pressed {
+enum TourAction {
     Next,
     Back,
     OpenProposal,
@@ -99,39 +101,39 @@ enum Pressed {
     CloseForEver,
 }
 
-impl Steps {
+impl TourProgress {
     /// Draws the card over the canvas. Returns `false` when it closes.
     pub(crate) fn show_ui(
         &mut self,
         context: &Context,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         area: Rect,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
         let proposal = view.review.proposals.iter().max_by_key(|brief| brief.number);
         let trials = &view.terraform.trials;
         let trial = proposal.and_then(|brief| trials.iter().rev().find(|trial| trial.proposal == brief.id));
-        let is_over = self.follow(happened(proposal, trial, view.is_reviewing)) == Some(Step::Over);
+        let is_over = self.follow(happened(proposal, trial, view.is_reviewing)) == Some(TourStep::Over);
         if is_over && view.is_reviewing {
             // Closes the decided proposal, so that the board shows the result.
-            actions.push(Action::CloseProposal);
+            actions.push(WindowAction::CloseProposal);
         }
-        pointer::point_at(context, view.theme, self.step.places());
-        let card = Card { step: self.step, proposal, trial };
+        targets::point_at(context, view.theme, self.step.places());
+        let card = TourCard { step: self.step, proposal, trial };
         let (pressed, rect) = card.show_ui(context, view, area);
         self.card = Some(rect);
         match pressed {
-            Some(Pressed::Next) => self.step = self.step.next(),
-            Some(Pressed::Back) => self.step = self.step.back(),
-            Some(Pressed::OpenProposal) => {
-                actions.extend(proposal.map(|brief| Action::OpenProposal(brief.id)));
+            Some(TourAction::Next) => self.step = self.step.next(),
+            Some(TourAction::Back) => self.step = self.step.back(),
+            Some(TourAction::OpenProposal) => {
+                actions.extend(proposal.map(|brief| WindowAction::OpenProposal(brief.id)));
             }
-            Some(Pressed::ShowPlan) => pointer::bring_into_view(context, Place::Plan),
-            Some(Pressed::Connect) => actions.push(Action::Do(CommandId::SetupGuide)),
-            Some(Pressed::Example) => actions.push(Action::Do(CommandId::OpenExample)),
-            Some(Pressed::Close) => return false,
-            Some(Pressed::CloseForEver) => {
-                actions.push(Action::Ask(Request::CloseTour));
+            Some(TourAction::ShowPlan) => targets::bring_into_view(context, TourTarget::Plan),
+            Some(TourAction::Connect) => actions.push(WindowAction::Do(CommandId::SetupGuide)),
+            Some(TourAction::Example) => actions.push(WindowAction::Do(CommandId::OpenExample)),
+            Some(TourAction::Close) => return false,
+            Some(TourAction::CloseForEver) => {
+                actions.push(WindowAction::Ask(WorkbenchRequest::CloseTour));
                 return false;
             }
             None => {}
@@ -141,7 +143,7 @@ impl Steps {
 
     /// Advances to a step when it is reached for the first time, so that the person can still go back. Returns the step when
     /// it advanced.
-    fn follow(&mut self, happened: Step) -> Option<Step> {
+    fn follow(&mut self, happened: TourStep) -> Option<TourStep> {
         if happened <= self.reached {
             return None;
         }
@@ -151,12 +153,12 @@ impl Steps {
     }
 }
 
-fn happened(proposal: Option<&ProposalBrief>, trial: Option<&TrialView>, is_reviewing: bool) -> Step {
+fn happened(proposal: Option<&ProposalBrief>, trial: Option<&TrialPlanView>, is_reviewing: bool) -> TourStep {
     match proposal {
-        Some(brief) if !brief.waits() && brief.state != ProposalState::Draft => Step::Over,
-        Some(_) if trial.is_some_and(|trial| !is_going(&trial.run)) => Step::Decide,
-        Some(brief) if is_reviewing && brief.waits() => Step::Consequences,
-        _ => Step::Arrive,
+        Some(brief) if !brief.needs_decision() && brief.state != ProposalState::Draft => TourStep::Over,
+        Some(_) if trial.is_some_and(|trial| !is_going(&trial.run)) => TourStep::Decide,
+        Some(brief) if is_reviewing && brief.needs_decision() => TourStep::Consequences,
+        _ => TourStep::Arrive,
     }
 }
 
@@ -166,25 +168,25 @@ mod tests {
 
     #[test]
     fn it_goes_on_by_itself_once_and_lets_one_go_back() {
-        let mut steps = Steps::default();
-        steps.follow(Step::Arrive);
-        assert_eq!(steps.step, Step::Arrive);
-        steps.follow(Step::Consequences);
-        assert_eq!(steps.step, Step::Consequences);
+        let mut steps = TourProgress::default();
+        steps.follow(TourStep::Arrive);
+        assert_eq!(steps.step, TourStep::Arrive);
+        steps.follow(TourStep::Consequences);
+        assert_eq!(steps.step, TourStep::Consequences);
         steps.step = steps.step.back();
-        steps.follow(Step::Consequences);
-        assert_eq!(steps.step, Step::Arrive, "what has happened already does not push");
-        steps.follow(Step::Over);
-        assert_eq!(steps.step, Step::Over);
+        steps.follow(TourStep::Consequences);
+        assert_eq!(steps.step, TourStep::Arrive, "what has happened already does not push");
+        steps.follow(TourStep::Over);
+        assert_eq!(steps.step, TourStep::Over);
     }
 
     #[test]
     fn next_never_claims_that_something_was_decided() {
-        let mut steps = Steps::default();
+        let mut steps = TourProgress::default();
         for _ in 0..5 {
             steps.step = steps.step.next();
         }
-        assert_eq!(steps.step, Step::Decide);
-        assert_eq!(Step::Decide.number(), Step::COUNT);
+        assert_eq!(steps.step, TourStep::Decide);
+        assert_eq!(TourStep::Decide.number(), TourStep::COUNT);
     }
 }

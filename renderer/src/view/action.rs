@@ -1,31 +1,31 @@
 //! The actions that features request from the window, performed after the frame is drawn.
 
-use super::spec_history::Page;
+use super::spec_history::SpecPage;
 use crate::{
     commands::CommandId,
-    panel_id::{PanelId, Side},
+    panel_id::{PanelId, PanelSide},
 };
 use shared_protocol::{
-    BoardId, BoardKind, Command, ElementId, Endpoint, Point, PropKey, ProposalId, Refusal, Revision, TypeId,
-    WhichOverrides,
+    BoardId, BoardKind, BoardPoint, Command, EdgeEndpoint, ElementId, OverrideSelector, PropKey, ProposalId,
+    Refusal, Revision, TypeId,
     bundle::{BundleRequest, EntityRef},
-    link::LinkEnd,
-    messages::{Request, Template},
-    previews::{PreviewGesture, SessionId, Shown},
+    messages::{WorkbenchRequest, WorkspaceTemplate},
+    preview_sessions::{PreviewGesture, PreviewId, PreviewTarget},
     review::ReviewRequest,
     terraform::TerraformRequest,
+    trace_link::TraceLinkEnd,
     upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
 };
 use std::collections::BTreeSet;
 
 /// An action of the window, requested by a panel and performed after the frame is drawn.
 #[derive(Debug, Clone)]
-pub(crate) enum Action {
+pub(crate) enum WindowAction {
     /// Runs a command of the command table.
     Do(CommandId),
     /// Changes the workspace.
     Run(Command),
-    Ask(Request),
+    Ask(WorkbenchRequest),
     Select(BTreeSet<ElementId>),
     /// Selects an element, opens its board and brings it into view.
     Reveal(ElementId),
@@ -35,18 +35,18 @@ pub(crate) enum Action {
     /// Adds a node centred on a point of the board.
     AddAt {
         type_id: TypeId,
-        at: Point,
+        at: BoardPoint,
     },
     /// Adds a node and connects it to an endpoint.
     AddConnected {
         type_id: TypeId,
-        at: Point,
-        from: Endpoint,
+        at: BoardPoint,
+        from: EdgeEndpoint,
     },
     /// Opens a panel in front.
     ShowPanel(PanelId),
     ClosePanel(PanelId),
-    MovePanel(PanelId, Side),
+    MovePanel(PanelId, PanelSide),
     /// Opens the dialog for a new board.
     NewBoard(BoardKind),
     /// Selects an element and puts the keyboard into one of its properties.
@@ -56,13 +56,13 @@ pub(crate) enum Action {
     Offer {
         refusal: Refusal,
         text: &'static str,
-        action: Box<Action>,
+        action: Box<WindowAction>,
     },
     /// Shows a notice of success, with a button if there is one.
     Notify {
         message: String,
         details: Vec<String>,
-        button: Option<(&'static str, Box<Action>)>,
+        button: Option<(&'static str, Box<WindowAction>)>,
     },
     /// Shows a notice of something that did not work.
     Warn {
@@ -78,29 +78,29 @@ pub(crate) enum Action {
     /// Shows an operation in the log.
     ShowOperation(Revision),
     /// Opens a file dialog and then performs its purpose.
-    AskPath(Purpose),
+    AskPath(PathPurpose),
     /// An action on spec bundles.
     Spec(SpecAction),
     /// Opens the dialog that links an element to another one.
-    LinkFrom(LinkEnd),
+    LinkFrom(TraceLinkEnd),
     /// A request that only the window may send, such as a decision.
     Review(ReviewRequest),
     OpenProposal(ProposalId),
     CloseProposal,
     /// Shows something in a preview, in an existing session if there is one.
-    StartPreview(Shown),
+    StartPreview(PreviewTarget),
     /// Shows another session in the preview panel.
-    LookAt(SessionId),
+    LookAt(PreviewId),
     /// Switches the inspector between props and overrides.
     SetOverriding(bool),
     /// Saves overrides to boards and components.
-    Promote(WhichOverrides),
+    Promote(OverrideSelector),
     /// Input in a preview.
-    Gesture(SessionId, PreviewGesture),
+    Gesture(PreviewId, PreviewGesture),
     /// A request about managed servers, with the ticket of its response.
     Upstream {
         ticket: u64,
-        ask: Ask,
+        ask: UpstreamAsk,
     },
     /// Shows the page of a managed server.
     OpenServer(ServerId),
@@ -108,7 +108,7 @@ pub(crate) enum Action {
     TakeBack(Revision),
 }
 
-impl Action {
+impl WindowAction {
     pub(crate) fn notify(message: impl Into<String>, details: Vec<String>) -> Self {
         Self::Notify { message: message.into(), details, button: None }
     }
@@ -123,11 +123,11 @@ pub(crate) enum SpecAction {
         request: BundleRequest,
     },
     /// Shows a page in the reader.
-    Open(Page),
+    Open(SpecPage),
     /// Shows an entity, with one of its fields in view.
     OpenAt(EntityRef, Option<String>),
     /// Closes a page whose subject is gone.
-    Close(Page),
+    Close(SpecPage),
     Edit(EntityRef),
     Save,
     /// Opens the dialog that deletes an entity.
@@ -146,17 +146,17 @@ pub(crate) enum SpecAction {
 
 /// A request about managed servers. Decisions have a channel that terminals and agents do not have.
 #[derive(Debug, Clone)]
-pub(crate) enum Ask {
+pub(crate) enum UpstreamAsk {
     Request(Box<UpstreamRequest>),
     Decision(Box<UpstreamDecision>),
 }
 
 /// The purpose of a path.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Purpose {
+pub(crate) enum PathPurpose {
     OpenWorkspace,
     NewWorkspace {
-        template: Template,
+        template: WorkspaceTemplate,
     },
     Export {
         board: BoardId,
@@ -170,18 +170,20 @@ pub(crate) enum Purpose {
     ExportAudit,
 }
 
-impl Purpose {
+impl PathPurpose {
     /// The suggested name of an exported audit.
     pub(crate) const AUDIT_FILE: &str = "audit.jsonl";
 
-    pub(crate) fn request(&self, path: String) -> Request {
+    pub(crate) fn request(&self, path: String) -> WorkbenchRequest {
         match self {
-            Self::OpenWorkspace => Request::Open(path),
-            Self::NewWorkspace { template } => Request::New { path, template: *template },
-            Self::Export { board, .. } => Request::Export { board: *board, path },
-            Self::ImportTerraform => Request::Terraform(TerraformRequest::Import { path, name: None }),
-            Self::OpenTerraform => Request::ImportFolder(path),
-            Self::ExportAudit => Request::AuditExport { path },
+            Self::OpenWorkspace => WorkbenchRequest::Open(path),
+            Self::NewWorkspace { template } => WorkbenchRequest::New { path, template: *template },
+            Self::Export { board, .. } => WorkbenchRequest::Export { board: *board, path },
+            Self::ImportTerraform => {
+                WorkbenchRequest::Terraform(TerraformRequest::Import { path, name: None })
+            }
+            Self::OpenTerraform => WorkbenchRequest::ImportFolder(path),
+            Self::ExportAudit => WorkbenchRequest::AuditExport { path },
         }
     }
 }

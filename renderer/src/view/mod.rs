@@ -5,46 +5,46 @@ mod action;
 pub(crate) mod spec_history;
 mod spec_nodes;
 
-pub(crate) use action::{Action, Ask, Purpose, SpecAction};
-pub(crate) use spec_history::{History, Page};
+pub(crate) use action::{PathPurpose, SpecAction, UpstreamAsk, WindowAction};
+pub(crate) use spec_history::{SpecHistory, SpecPage};
 pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};
 
 use crate::{
-    replica::Workspace,
+    replica::ReplicatedWorkspace,
     terraform_answers::{TerraformAnswers, is_going, of_board},
 };
-use authority::{Problems, Snapshot};
-use canvas::theme::Theme;
+use authority::{ProblemIndex, Snapshot};
+use canvas::theme::WorkbenchTheme;
 use shared_protocol::{
     Board, BoardId, BoardKind, EdgeId, ElementId, Node, NodeId, OverrideKey, TypeDef,
     bundle::BundlesView,
-    link::LinksView,
     mcp::McpView,
-    messages::Status,
-    previews::{PreviewsView, SelectedInstance, SessionView, Shown},
+    messages::WorkspaceStatus,
+    preview_sessions::{PreviewSessionView, PreviewTarget, PreviewsView, SelectedInstance},
     review::ReviewView,
-    terraform::{BoardTerraform, RunView, TerraformView},
+    terraform::{BoardTerraformView, TerraformRunView, TerraformView},
+    trace_link::TraceLinksView,
     upstreams::UpstreamsView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The workspace as one frame shows it.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct FrameView<'a> {
     /// The workspace itself, also while the reviewer edits a proposal.
-    pub(crate) workspace: &'a Workspace,
+    pub(crate) workspace: &'a ReplicatedWorkspace,
     pub(crate) root: &'a str,
     pub(crate) name: &'a str,
     pub(crate) snapshot: &'a Snapshot,
-    pub(crate) problems: &'a Problems,
+    pub(crate) problems: &'a ProblemIndex,
     /// The number of problems per board.
     pub(crate) problem_counts: &'a BTreeMap<BoardId, usize>,
-    pub(crate) status: &'a Status,
+    pub(crate) status: &'a WorkspaceStatus,
     pub(crate) mcp: &'a McpView,
     pub(crate) bundles: &'a BundlesView,
-    pub(crate) links: &'a LinksView,
+    pub(crate) links: &'a TraceLinksView,
     /// The pages of the spec reader.
-    pub(crate) history: &'a History,
+    pub(crate) history: &'a SpecHistory,
     /// The state of runs and plans that main sends by itself.
     pub(crate) terraform: &'a TerraformView,
     /// The answers of main about the Terraform of the board.
@@ -58,7 +58,7 @@ pub(crate) struct View<'a> {
     pub(crate) is_proposed: bool,
     pub(crate) previews: &'a PreviewsView,
     /// The session of the preview panel.
-    pub(crate) looked_at: Option<&'a SessionView>,
+    pub(crate) looked_at: Option<&'a PreviewSessionView>,
     /// The preview panel is visible.
     pub(crate) is_previewing: bool,
     /// The inspector sets overrides instead of props.
@@ -67,12 +67,12 @@ pub(crate) struct View<'a> {
     pub(crate) unsaved: &'a BTreeMap<OverrideKey, String>,
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
-    pub(crate) theme: &'a Theme,
+    pub(crate) theme: &'a WorkbenchTheme,
     /// The numbers of nodes and edges on the board.
     pub(crate) counts: (usize, usize),
 }
 
-impl<'a> View<'a> {
+impl<'a> FrameView<'a> {
     pub(crate) fn board(&self) -> Option<&'a Board> {
         self.snapshot.board(self.board?)
     }
@@ -104,18 +104,20 @@ impl<'a> View<'a> {
 
     /// The component that the inspector edits while a component preview is visible and nothing on the board is
     /// selected: the selected part, else the component itself.
-    pub(crate) fn alone(&self) -> Option<Alone<'a>> {
+    pub(crate) fn alone(&self) -> Option<IsolatedComponent<'a>> {
         let session = self.looked_at.filter(|_| self.is_previewing && self.selection.is_empty())?;
         let (component, whole) = match &session.shows {
-            Shown::Route(_) => return None,
-            Shown::Component { component } => (component, component.clone()),
-            Shown::Variant { component, variant } => (component, format!("{component}@{variant}")),
+            PreviewTarget::Route(_) => return None,
+            PreviewTarget::Component { component } => (component, component.clone()),
+            PreviewTarget::Variant { component, variant } => (component, format!("{component}@{variant}")),
         };
         Some(match &session.selected {
-            Some(part) if part.instance != whole => {
-                Alone { instance: part.instance.clone(), component: &part.component, part: Some(part) }
-            }
-            _ => Alone { instance: whole, component, part: None },
+            Some(part) if part.instance != whole => IsolatedComponent {
+                instance: part.instance.clone(),
+                component: &part.component,
+                part: Some(part),
+            },
+            _ => IsolatedComponent { instance: whole, component, part: None },
         })
     }
 
@@ -132,12 +134,12 @@ impl<'a> View<'a> {
     }
 
     /// The Terraform state of the board.
-    pub(crate) fn deployed(&self) -> Option<&'a BoardTerraform> {
+    pub(crate) fn deployed(&self) -> Option<&'a BoardTerraformView> {
         of_board(self.terraform, self.board?)
     }
 
     /// The run in progress.
-    pub(crate) fn going(&self) -> Option<&'a RunView> {
+    pub(crate) fn going(&self) -> Option<&'a TerraformRunView> {
         self.deployed()?.run.as_ref().filter(|run| is_going(run))
     }
 
@@ -147,7 +149,7 @@ impl<'a> View<'a> {
 }
 
 /// A component in its own preview, or a part of it.
-pub(crate) struct Alone<'a> {
+pub(crate) struct IsolatedComponent<'a> {
     /// The instance as overrides name it.
     pub(crate) instance: String,
     pub(crate) component: &'a str,

@@ -7,7 +7,7 @@ const MAX_PAGES: usize = 100;
 
 /// A page of the reader.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Page {
+pub(crate) enum SpecPage {
     Entity(EntityRef),
     /// A new entity.
     New {
@@ -19,7 +19,7 @@ pub(crate) enum Page {
     Coverage(String),
 }
 
-impl Page {
+impl SpecPage {
     pub(crate) fn bundle(&self) -> &str {
         match self {
             Self::Entity(entity) => &entity.bundle,
@@ -43,19 +43,19 @@ impl Page {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct History {
-    pages: Vec<Page>,
+pub(crate) struct SpecHistory {
+    pages: Vec<SpecPage>,
     /// The index after the current page; zero when there is none.
     at: usize,
 }
 
-impl History {
-    pub(crate) fn current(&self) -> Option<&Page> {
+impl SpecHistory {
+    pub(crate) fn current(&self) -> Option<&SpecPage> {
         self.at.checked_sub(1).and_then(|at| self.pages.get(at))
     }
 
     /// Opens a page and forgets the pages ahead.
-    pub(crate) fn open(&mut self, page: Page) {
+    pub(crate) fn open(&mut self, page: SpecPage) {
         if self.current() == Some(&page) {
             return;
         }
@@ -67,7 +67,7 @@ impl History {
     }
 
     /// Replaces the current page: a created entity takes the place of its form.
-    pub(crate) fn replace(&mut self, page: Page) {
+    pub(crate) fn replace(&mut self, page: SpecPage) {
         if let Some(at) = self.at.checked_sub(1)
             && let Some(current) = self.pages.get_mut(at)
         {
@@ -96,7 +96,7 @@ impl History {
     }
 
     /// Removes a page from the history.
-    pub(crate) fn forget(&mut self, page: &Page) {
+    pub(crate) fn forget(&mut self, page: &SpecPage) {
         let before = self.pages.iter().take(self.at).filter(|known| *known != page).count();
         self.pages.retain(|known| known != page);
         self.at = before;
@@ -107,13 +107,13 @@ impl History {
 mod tests {
     use super::*;
 
-    fn page(id: &str) -> Page {
-        Page::Entity(EntityRef { bundle: "b".into(), entity_type: "T".into(), id: id.into() })
+    fn page(id: &str) -> SpecPage {
+        SpecPage::Entity(EntityRef { bundle: "b".into(), entity_type: "T".into(), id: id.into() })
     }
 
     #[test]
     fn back_and_forward_as_in_a_browser() {
-        let mut history = History::default();
+        let mut history = SpecHistory::default();
         assert!(history.current().is_none() && !history.can_go_back());
         for id in ["a", "b", "b", "c"] {
             history.open(page(id));

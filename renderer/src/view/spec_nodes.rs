@@ -1,6 +1,6 @@
 //! Entities on boards: nodes of a map hold the bundle, type and id of their entity.
 
-use crate::view::View;
+use crate::view::FrameView;
 use authority::Snapshot;
 use shared_protocol::{Node, NodeId, bundle::EntityRef};
 
@@ -16,7 +16,7 @@ pub(crate) fn entity_of_node(node: &Node) -> Option<EntityRef> {
 }
 
 /// The entity of the selected node.
-pub(crate) fn entity_of(view: &View<'_>) -> Option<EntityRef> {
+pub(crate) fn entity_of(view: &FrameView<'_>) -> Option<EntityRef> {
     let [only] = view.selected_nodes()[..] else { return None };
     view.snapshot.node(only).and_then(entity_of_node)
 }

@@ -1,18 +1,18 @@
 //! A large choice of the welcome page: an icon, a title and a description.
 
 use crate::widgets::{body_font, focus_ring, paint_icon, small_font};
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{
     Color32, CornerRadius, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 const PADDING: Vec2 = vec2(14.0, 10.0);
-const ICON: f32 = 22.0;
+const ICON_SIZE: f32 = 22.0;
 /// The gap between the icon and the text.
 const GAP: f32 = 14.0;
 
 #[derive(Clone, Copy)]
-pub(super) struct Choice {
+pub(super) struct WelcomeChoice {
     pub(super) icon: &'static str,
     pub(super) title: &'static str,
     pub(super) text: &'static str,
@@ -20,11 +20,11 @@ pub(super) struct Choice {
     pub(super) is_main: bool,
 }
 
-pub(super) fn choice_ui(ui: &mut Ui, theme: &Theme, choice: Choice) -> Response {
+pub(super) fn choice_ui(ui: &mut Ui, theme: &WorkbenchTheme, choice: WelcomeChoice) -> Response {
     let (title_color, text_color) =
         if choice.is_main { (theme.accent_text, theme.accent_text) } else { (theme.text, theme.text_muted) };
     let width = ui.available_width();
-    let room = (width - 2.0 * PADDING.x - ICON - GAP).max(0.0);
+    let room = (width - 2.0 * PADDING.x - ICON_SIZE - GAP).max(0.0);
     let title = ui.painter().layout_no_wrap(choice.title.to_owned(), body_font(ui), title_color);
     let text = ui.painter().layout(choice.text.to_owned(), small_font(ui), text_color, room);
     let height = 2.0 * PADDING.y + title.size().y + 2.0 + text.size().y;
@@ -34,8 +34,8 @@ pub(super) fn choice_ui(ui: &mut Ui, theme: &Theme, choice: Choice) -> Response 
     if ui.is_rect_visible(rect) {
         paint_card(ui, theme, rect, &response, choice.is_main);
         let icon = Rect::from_center_size(
-            pos2(rect.left() + PADDING.x + ICON / 2.0, rect.center().y),
-            Vec2::splat(ICON),
+            pos2(rect.left() + PADDING.x + ICON_SIZE / 2.0, rect.center().y),
+            Vec2::splat(ICON_SIZE),
         );
         let color = if choice.is_main { theme.accent_text } else { theme.accent };
         paint_icon(ui.painter(), choice.icon, icon, color);
@@ -48,7 +48,7 @@ pub(super) fn choice_ui(ui: &mut Ui, theme: &Theme, choice: Choice) -> Response 
 }
 
 /// Paints a clickable card with its focus ring.
-pub(super) fn paint_card(ui: &Ui, theme: &Theme, rect: Rect, response: &Response, is_main: bool) {
+pub(super) fn paint_card(ui: &Ui, theme: &WorkbenchTheme, rect: Rect, response: &Response, is_main: bool) {
     let is_lit = response.hovered() || response.has_focus();
     let (fill, edge): (Color32, Color32) = match (is_main, is_lit) {
         (true, true) => (theme.accent_hover, theme.accent_hover),

@@ -7,40 +7,40 @@ mod templates;
 
 use crate::{
     agents::guide,
+    app_icon::paint_mark,
     commands::CommandId,
-    icon::paint_mark,
     panels::notices::{capitalised, message_ui},
-    view::{Action, Purpose, View},
+    view::{FrameView, PathPurpose, WindowAction},
     widgets::{close_button_ui, modal_frame, muted_ui},
 };
-use choice::{Choice, choice_ui};
+use choice::{WelcomeChoice, choice_ui};
 use egui::{Context, CornerRadius, Frame, Id, Margin, RichText, Sense, Stroke, Ui, vec2};
 use shared_protocol::{
-    Document, Refusal,
-    messages::{PlainFolder, Recent, Request, Template},
+    GraphDocument, Refusal,
+    messages::{PlainFolder, RecentWorkspace, WorkbenchRequest, WorkspaceTemplate},
 };
-use templates::Templates;
+use templates::TemplateGallery;
 
-const MAX_WIDTH: f32 = 1060.0;
-const MAX_HEIGHT: f32 = 640.0;
+const MAX_PAGE_WIDTH: f32 = 1060.0;
+const MAX_PAGE_HEIGHT: f32 = 640.0;
 /// The minimum width for two columns.
-const TWO_COLUMNS: f32 = 700.0;
+const TWO_COLUMNS_MIN_WIDTH: f32 = 700.0;
 /// The margin around the page.
 const MARGIN: f32 = 56.0;
-const MARK: f32 = 44.0;
+const MARK_SIZE: f32 = 44.0;
 
 /// The introduction.
-const LINES: [&str; 3] = [
+const INTRODUCTION: [&str; 3] = [
     "Draw infrastructure, interfaces and specs as one graph on one canvas.",
     "Agents read the boards live. Their proposals appear as ghosts until you accept or reject them.",
     "Check Terraform code, plans, costs and previews before anything changes.",
 ];
 
 #[derive(Default)]
-pub(crate) struct Welcome {
+pub(crate) struct WelcomePage {
     /// `None` until main answers.
-    recents: Option<Vec<Recent>>,
-    templates: Templates,
+    recents: Option<Vec<RecentWorkspace>>,
+    templates: TemplateGallery,
     has_asked: bool,
     /// The first button has received keyboard focus.
     is_focused: bool,
@@ -54,17 +54,17 @@ pub(crate) struct Welcome {
     folder: Option<PlainFolder>,
 }
 
-impl Welcome {
+impl WelcomePage {
     /// Creates the page with the options for a folder that is not a workspace.
     pub(crate) fn about(folder: Option<PlainFolder>) -> Self {
         Self { folder, ..Self::default() }
     }
 
-    pub(crate) fn receive(&mut self, recents: Vec<Recent>) {
+    pub(crate) fn receive(&mut self, recents: Vec<RecentWorkspace>) {
         self.recents = Some(recents);
     }
 
-    pub(crate) fn receive_templates(&mut self, boards: Vec<(Template, Document)>) {
+    pub(crate) fn receive_templates(&mut self, boards: Vec<(WorkspaceTemplate, GraphDocument)>) {
         self.templates.receive(boards);
     }
 
@@ -81,21 +81,26 @@ impl Welcome {
     }
 
     /// Returns `false` when the page closes.
-    pub(crate) fn show_ui(&mut self, context: &Context, view: &View<'_>, actions: &mut Vec<Action>) -> bool {
+    pub(crate) fn show_ui(
+        &mut self,
+        context: &Context,
+        view: &FrameView<'_>,
+        actions: &mut Vec<WindowAction>,
+    ) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            actions.push(Action::Ask(Request::Recents));
+            actions.push(WindowAction::Ask(WorkbenchRequest::Recents));
             if self.templates.is_missing() {
-                actions.push(Action::Ask(Request::Templates));
+                actions.push(WindowAction::Ask(WorkbenchRequest::Templates));
             }
         }
         let page = egui::Modal::new(Id::unique("welcome")).frame(modal_frame(context).inner_margin(24));
         let response = page.show(context, |ui| {
             let room = context.content_rect();
-            ui.set_width(MAX_WIDTH.min(room.width() - MARGIN - 48.0));
+            ui.set_width(MAX_PAGE_WIDTH.min(room.width() - MARGIN - 48.0));
             let close = heading_ui(ui, view);
             self.news_ui(ui, view, actions);
             // The height does not depend on the recent workspaces, so that nothing moves when they arrive.
-            let whole = MAX_HEIGHT.min(room.height() - MARGIN - 48.0);
+            let whole = MAX_PAGE_HEIGHT.min(room.height() - MARGIN - 48.0);
             let height = (whole - ui.min_rect().height()).max(120.0);
             egui::ScrollArea::vertical()
                 .max_height(height)
@@ -115,7 +120,7 @@ impl Welcome {
     }
 
     /// Shows the progress, the last refusal, or the options for a folder.
-    fn news_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn news_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         if let Some(what) = &self.waiting {
             ui.label(what.as_str());
             ui.add_space(8.0);
@@ -132,7 +137,13 @@ impl Welcome {
         }
     }
 
-    fn folder_ui(&mut self, ui: &mut Ui, view: &View<'_>, folder: &PlainFolder, actions: &mut Vec<Action>) {
+    fn folder_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        folder: &PlainFolder,
+        actions: &mut Vec<WindowAction>,
+    ) {
         if folder.is_workspace {
             return self.existing_ui(ui, view, &folder.path, actions);
         }
@@ -153,25 +164,31 @@ impl Welcome {
                     self.focus_first(&import);
                     if import.clicked() {
                         self.wait(format!("Importing {}…", folder.path));
-                        actions.push(Action::Ask(Request::ImportFolder(folder.path.clone())));
+                        actions.push(WindowAction::Ask(WorkbenchRequest::ImportFolder(folder.path.clone())));
                     }
                 }
                 let create = ui.button("Create a workspace here");
                 self.focus_first(&create);
                 if create.clicked() {
                     self.wait(format!("Creating a workspace in {}…", folder.path));
-                    let (path, template) = (folder.path.clone(), Template::Blank);
-                    actions.push(Action::Ask(Request::New { path, template }));
+                    let (path, template) = (folder.path.clone(), WorkspaceTemplate::Blank);
+                    actions.push(WindowAction::Ask(WorkbenchRequest::New { path, template }));
                 }
                 if ui.button("Choose another folder…").clicked() {
-                    actions.push(Action::AskPath(Purpose::OpenWorkspace));
+                    actions.push(WindowAction::AskPath(PathPurpose::OpenWorkspace));
                 }
             });
         });
     }
 
     /// Shows the options when a new workspace was requested in an existing one.
-    fn existing_ui(&mut self, ui: &mut Ui, view: &View<'_>, path: &str, actions: &mut Vec<Action>) {
+    fn existing_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        path: &str,
+        actions: &mut Vec<WindowAction>,
+    ) {
         ui.label(RichText::new(format!("{path} is already a workspace")).strong());
         let text = "It was not changed. Open it, or choose a template and another folder.";
         muted_ui(ui, view.theme, text);
@@ -181,7 +198,7 @@ impl Welcome {
             self.focus_first(&open);
             if open.clicked() {
                 self.wait(format!("Opening {path}…"));
-                actions.push(Action::Ask(Request::Open(path.to_owned())));
+                actions.push(WindowAction::Ask(WorkbenchRequest::Open(path.to_owned())));
             }
         });
     }
@@ -193,9 +210,9 @@ impl Welcome {
         }
     }
 
-    fn page_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let width = ui.available_width();
-        if width < TWO_COLUMNS {
+        if width < TWO_COLUMNS_MIN_WIDTH {
             self.choices_ui(ui, view, actions);
             ui.add_space(14.0);
             self.rest_ui(ui, view, actions);
@@ -215,22 +232,22 @@ impl Welcome {
         });
     }
 
-    fn rest_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn rest_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         section_ui(ui, view, "New workspace");
         if let Some(template) = self.templates.show_ui(ui, view) {
-            actions.push(Action::AskPath(Purpose::NewWorkspace { template }));
+            actions.push(WindowAction::AskPath(PathPurpose::NewWorkspace { template }));
         }
         ui.add_space(14.0);
         section_ui(ui, view, "Recent");
         if let Some(path) = recents::recents_ui(ui, view, self.recents.as_deref(), actions) {
             self.wait(format!("Opening {path}…"));
-            actions.push(Action::Ask(Request::Open(path)));
+            actions.push(WindowAction::Ask(WorkbenchRequest::Open(path)));
         }
     }
 
-    fn choices_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn choices_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         section_ui(ui, view, "Start");
-        let demo = Choice {
+        let demo = WelcomeChoice {
             icon: "decision",
             title: "Show me a proposal",
             text: "A scripted agent proposes a change to a copy of the example, including one harmful edit. You review it and \
@@ -241,9 +258,9 @@ impl Welcome {
         self.focus_first(&first);
         if first.clicked() {
             self.wait("Setting up the demo…");
-            actions.push(Action::Ask(Request::StartDemo));
+            actions.push(WindowAction::Ask(WorkbenchRequest::StartDemo));
         }
-        let example = Choice {
+        let example = WelcomeChoice {
             icon: "layers",
             title: "Try the example",
             text: "Parcel lockers: infrastructure, an interface and a spec. Opens your own copy.",
@@ -251,46 +268,50 @@ impl Welcome {
         };
         if choice_ui(ui, view.theme, example).clicked() {
             self.wait("Opening the example…");
-            actions.push(Action::Ask(Request::OpenExample));
+            actions.push(WindowAction::Ask(WorkbenchRequest::OpenExample));
         }
-        let terraform = Choice {
+        let terraform = WelcomeChoice {
             icon: "code",
             title: "Open Terraform folder…",
             text: "Imports a copy into a new workspace next to the folder. Your files do not change.",
             is_main: false,
         };
         if choice_ui(ui, view.theme, terraform).clicked() {
-            actions.push(Action::AskPath(Purpose::OpenTerraform));
+            actions.push(WindowAction::AskPath(PathPurpose::OpenTerraform));
         }
-        let agent =
-            Choice { icon: "cluster", title: "Connect an agent…", text: guide::CLIENTS, is_main: false };
+        let agent = WelcomeChoice {
+            icon: "cluster",
+            title: "Connect an agent…",
+            text: guide::SUPPORTED_CLIENTS,
+            is_main: false,
+        };
         if choice_ui(ui, view.theme, agent).clicked() {
-            actions.push(Action::Do(CommandId::SetupGuide));
+            actions.push(WindowAction::Do(CommandId::SetupGuide));
         }
-        let folder = Choice {
+        let folder = WelcomeChoice {
             icon: "folder",
             title: "Open folder…",
             text: "Opens a workspace, which is a folder with a draftboard.toml.",
             is_main: false,
         };
         if choice_ui(ui, view.theme, folder).clicked() {
-            actions.push(Action::AskPath(Purpose::OpenWorkspace));
+            actions.push(WindowAction::AskPath(PathPurpose::OpenWorkspace));
         }
     }
 }
 
 /// Returns whether the page should close.
-fn heading_ui(ui: &mut Ui, view: &View<'_>) -> bool {
+fn heading_ui(ui: &mut Ui, view: &FrameView<'_>) -> bool {
     let theme = view.theme;
     let close = ui.horizontal_top(|ui| {
-        let (mark, _) = ui.allocate_exact_size(egui::Vec2::splat(MARK), Sense::hover());
+        let (mark, _) = ui.allocate_exact_size(egui::Vec2::splat(MARK_SIZE), Sense::hover());
         paint_mark(ui.painter(), mark, theme);
         ui.add_space(6.0);
         ui.vertical(|ui| {
             ui.set_width(ui.available_width() - 30.0);
             ui.label(RichText::new("Welcome to Draftboard").heading().size(22.0));
             ui.spacing_mut().item_spacing.y = 3.0;
-            for line in LINES {
+            for line in INTRODUCTION {
                 ui.add(egui::Label::new(RichText::new(line).color(theme.text_muted)).wrap());
             }
         });
@@ -300,12 +321,12 @@ fn heading_ui(ui: &mut Ui, view: &View<'_>) -> bool {
     close.inner
 }
 
-fn section_ui(ui: &mut Ui, view: &View<'_>, title: &str) {
+fn section_ui(ui: &mut Ui, view: &FrameView<'_>, title: &str) {
     ui.label(RichText::new(title).color(view.theme.text_muted));
     ui.add_space(2.0);
 }
 
-fn boxed_ui(ui: &mut Ui, view: &View<'_>, edge: egui::Color32, content: impl FnOnce(&mut Ui)) {
+fn boxed_ui(ui: &mut Ui, view: &FrameView<'_>, edge: egui::Color32, content: impl FnOnce(&mut Ui)) {
     Frame::new()
         .fill(view.theme.surface_card)
         .stroke(Stroke::new(1.0, edge))

@@ -2,21 +2,21 @@
 
 use super::choice::paint_card;
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{body_font, close_button_ui, muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
-use shared_protocol::messages::{Recent, Request};
+use shared_protocol::messages::{RecentWorkspace, WorkbenchRequest};
 
-const ROW: f32 = 46.0;
-const PROBLEM: f32 = 18.0;
+const ROW_HEIGHT: f32 = 46.0;
+const PROBLEM_HEIGHT: f32 = 18.0;
 
 /// Returns the path of the chosen workspace.
 pub(super) fn recents_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    recents: Option<&[Recent]>,
-    actions: &mut Vec<Action>,
+    view: &FrameView<'_>,
+    recents: Option<&[RecentWorkspace]>,
+    actions: &mut Vec<WindowAction>,
 ) -> Option<String> {
     let Some(recents) = recents else {
         muted_ui(ui, view.theme, "Loading…");
@@ -29,22 +29,24 @@ pub(super) fn recents_ui(
     let mut chosen = None;
     for recent in recents {
         match recent_ui(ui, view, recent) {
-            Some(Pressed::Open) => chosen = Some(recent.path.clone()),
-            Some(Pressed::Forget) => actions.push(Action::Ask(Request::ForgetRecent(recent.path.clone()))),
+            Some(RecentAction::Open) => chosen = Some(recent.path.clone()),
+            Some(RecentAction::Forget) => {
+                actions.push(WindowAction::Ask(WorkbenchRequest::ForgetRecent(recent.path.clone())))
+            }
             None => {}
         }
     }
     chosen
 }
 
-enum Pressed {
+enum RecentAction {
     Open,
     Forget,
 }
 
-fn recent_ui(ui: &mut Ui, view: &View<'_>, recent: &Recent) -> Option<Pressed> {
+fn recent_ui(ui: &mut Ui, view: &FrameView<'_>, recent: &RecentWorkspace) -> Option<RecentAction> {
     let theme = view.theme;
-    let height = if recent.problem.is_some() { ROW + PROBLEM } else { ROW };
+    let height = if recent.problem.is_some() { ROW_HEIGHT + PROBLEM_HEIGHT } else { ROW_HEIGHT };
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let mut row = ui.new_child(egui::UiBuilder::new().max_rect(rect).id_salt(&recent.path));
     let card = rect.with_max_x(rect.right() - 26.0);
@@ -73,7 +75,7 @@ fn recent_ui(ui: &mut Ui, view: &View<'_>, recent: &Recent) -> Option<Pressed> {
     let cross = Rect::from_center_size(pos2(rect.right() - 12.0, rect.center().y), Vec2::splat(20.0));
     let mut end = row.new_child(egui::UiBuilder::new().max_rect(cross));
     if close_button_ui(&mut end, theme, &format!("Remove {} from the list", recent.name)).clicked() {
-        return Some(Pressed::Forget);
+        return Some(RecentAction::Forget);
     }
-    is_opened.then_some(Pressed::Open)
+    is_opened.then_some(RecentAction::Open)
 }

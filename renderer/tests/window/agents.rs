@@ -3,8 +3,8 @@
 use crate::{dock::run_command, shop::Shop};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    mcp::{McpClient, McpEra, McpMode, McpRequest, McpTransport, McpView},
-    messages::{Request, ToRenderer},
+    mcp::{McpClientTransport, McpClientView, McpEra, McpMode, McpRequest, McpView},
+    messages::{ToRenderer, WorkbenchRequest},
 };
 
 fn listening() -> McpView {
@@ -20,12 +20,12 @@ fn listening() -> McpView {
     }
 }
 
-fn reader() -> McpClient {
-    McpClient {
+fn reader() -> McpClientView {
+    McpClientView {
         id: 7,
         name: "Inspector".to_owned(),
         version: "2.1".to_owned(),
-        transport: McpTransport::Bridge,
+        transport: McpClientTransport::Bridge,
         era: McpEra::Legacy,
         since: 0,
         last: 0,
@@ -48,7 +48,7 @@ fn with(view: McpView) -> Shop {
 fn asked(shop: &mut Shop) -> Vec<McpRequest> {
     let requests = shop.settle().into_iter();
     requests
-        .filter_map(|request| if let Request::Mcp(request) = request { Some(request) } else { None })
+        .filter_map(|request| if let WorkbenchRequest::Mcp(request) = request { Some(request) } else { None })
         .collect()
 }
 
@@ -93,7 +93,7 @@ fn the_panel_shows_who_reads_what_and_holds_or_ends_it() {
     }
     let (pause, end) = (McpRequest::Pause { client: 7 }, McpRequest::Disconnect { client: 7 });
     assert_eq!(asked(&mut shop), [pause, end]);
-    let paused = McpClient { paused: true, ..reader() };
+    let paused = McpClientView { paused: true, ..reader() };
     shop.main.send(ToRenderer::Mcp(Box::new(McpView { clients: vec![paused], ..listening() })));
     shop.window.run();
     assert!(shop.shows("Resume Inspector"));

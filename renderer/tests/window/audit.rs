@@ -5,7 +5,7 @@ use egui::Theme;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     ProposalId, Revision,
-    messages::Request,
+    messages::WorkbenchRequest,
     proposal::Proposer,
     review::{AuditEntry, AuditEvent, AuditLine, AuditView, AuditedProposal, ReviewRequest},
 };
@@ -158,7 +158,7 @@ fn the_audit_is_exported_to_a_path_that_a_person_chooses() {
     }
     shop.window.get_by_label("Export").click();
     let asked = shop.settle();
-    assert_eq!(asked, [Request::AuditExport { path: "/home/ada/shop/audit.jsonl".into() }]);
+    assert_eq!(asked, [WorkbenchRequest::AuditExport { path: "/home/ada/shop/audit.jsonl".into() }]);
     assert!(shop.shows("Exported the audit"));
 }
 

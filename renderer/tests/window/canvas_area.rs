@@ -4,8 +4,8 @@ use crate::shop::{Main, Shop, open};
 use egui::{Event, Key, Modifiers, PointerButton, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    Command, EndpointRef, NodeRef,
-    messages::{FromRenderer, Presence, Request, Viewport},
+    Command, EdgeEndpointRef, NodeRef,
+    messages::{BoardViewport, FromRenderer, Presence, WorkbenchRequest},
 };
 
 fn pointer(shop: &mut Shop, at: egui::Pos2, pressed: Option<bool>) {
@@ -29,7 +29,7 @@ fn dragging_from_the_palette_adds_in_the_container_under_the_pointer() {
     pointer(&mut shop, to, None);
     pointer(&mut shop, to, Some(false));
     let requests = shop.settle();
-    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!(
         (add.type_id.as_str(), &add.parent),
         ("aws/compute/instance", &Some(NodeRef::Id(shop.subnet)))
@@ -47,7 +47,7 @@ fn tab_adds_at_the_pointer() {
     shop.window.run();
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!(add.type_id.as_str(), "aws/database/dynamodb_table");
 }
 
@@ -65,13 +65,15 @@ fn dropping_a_connection_on_nothing_adds_and_connects_in_one_step() {
     assert!(shop.shows("Quick add"), "a list of what can be connected");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::Batch { commands, .. })] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::Batch { commands, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     let [Command::AddNode(add), Command::Connect { source, target, .. }] = &commands[..] else {
         panic!("{commands:?}")
     };
     let name = add.name.as_ref().unwrap();
-    let names = |end: &EndpointRef| end.node.to_string() == format!("production/{name}");
-    let is_web = |end: &EndpointRef| end.node == shop.web.into();
+    let names = |end: &EdgeEndpointRef| end.node.to_string() == format!("production/{name}");
+    let is_web = |end: &EdgeEndpointRef| end.node == shop.web.into();
     assert!((names(source) && is_web(target)) || (is_web(source) && names(target)), "{commands:?}");
     assert_eq!(shop.main.snapshot.edges_of(shop.web).count(), 1);
 }
@@ -89,7 +91,7 @@ fn presence_is_told_and_restored() {
     let presence = told.expect("presence was told");
     assert_eq!(presence.board, Some(shop.infrastructure));
     assert_eq!(presence.selection, [shared_protocol::ElementId::Node(shop.web)]);
-    assert!(presence.is_sound() && !presence.viewports.is_empty());
+    assert!(presence.is_valid() && !presence.viewports.is_empty());
     // Where the board is in the window, and what of it is in view.
     let seen = presence.on_screen().expect("a board is shown");
     let canvas = shop.rect_of("Board Production");
@@ -98,7 +100,7 @@ fn presence_is_told_and_restored() {
 
     let (mut main, link) = Main::new();
     main.snapshot = shop.main.snapshot.clone();
-    let viewport = Viewport { x: 120.0, y: 90.0, zoom: 0.75 };
+    let viewport = BoardViewport { x: 120.0, y: 90.0, zoom: 0.75 };
     main.presence = Presence { viewports: vec![(shop.infrastructure, viewport)], ..presence };
     main.send_workspace();
     shop.window = open(link, (1440.0, 900.0), Theme::Light);

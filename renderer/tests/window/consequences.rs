@@ -4,16 +4,19 @@ use crate::shop::Shop;
 use egui::{Key, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, Code, Command, NodeId, PropKey, ProposalId, Refusal, Revision, Value,
-    messages::{Request, Severity, ToRenderer},
-    preview::Screen,
-    previews::Pixels,
+    Actor, ActorKind, BoardId, Command, NodeId, PropKey, PropValue, ProposalId, Refusal, RefusalCode,
+    Revision,
+    messages::{ProblemSeverity, ToRenderer, WorkbenchRequest},
+    preview_sessions::PreviewImage,
+    preview_wire::PreviewScreen,
     review::{
-        BoardConsequences, Consequences, PageLook, PagePictures, ReviewAnswer, ReviewRequest, TouchedPage,
+        BoardConsequences, PagePictures, PageRendering, ProposalConsequences, ReviewRequest, ReviewResponse,
+        TouchedPage,
     },
     terraform::{
-        Counts, Finding, PlanAttribute, PlanChange, PlannedAction, RunLine, RunOperation, RunState, RunView,
-        TerraformRequest, TerraformView, TrialView,
+        PlanAttribute, PlanChange, PlanCounts, PlannedAction, TerraformFindingView, TerraformOperation,
+        TerraformRequest, TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
+        TrialPlanView,
     },
 };
 
@@ -22,18 +25,18 @@ fn size(node: NodeId, value: &str) -> Command {
         node: node.into(),
         label: None,
         name: None,
-        set: [(PropKey::parse("instance_type").unwrap(), Value::text(value))].into(),
+        set: [(PropKey::parse("instance_type").unwrap(), PropValue::text(value))].into(),
         unset: Default::default(),
         references: Default::default(),
     }
 }
 
 /// A page of a colour, with a bar so that one sees where its top is.
-fn page(colour: [u8; 4]) -> PageLook {
+fn page(colour: [u8; 4]) -> PageRendering {
     let (width, height) = (96, 60);
     let pixel = |place: usize| if place < width * 12 { [40, 40, 60, 255] } else { colour };
     let rgba = (0..width * height).flat_map(pixel).collect();
-    PageLook::Drawn(Pixels { width: 96, height: 60, rgba })
+    PageRendering::Drawn(PreviewImage { width: 96, height: 60, rgba })
 }
 
 const PROPOSAL: u64 = 17;
@@ -55,10 +58,10 @@ impl Case {
         case
     }
 
-    fn follows(&mut self, change: impl FnOnce(&mut Consequences)) {
+    fn follows(&mut self, change: impl FnOnce(&mut ProposalConsequences)) {
         let Self { shop, id, home } = self;
         let opened = &shop.main.reviews.opened[id];
-        let mut all = Consequences {
+        let mut all = ProposalConsequences {
             proposal: *id,
             version: opened.brief.version,
             hash: opened.hash,
@@ -78,7 +81,7 @@ impl Case {
         shop.main.reviews.consequences.insert(*id, all);
     }
 
-    fn drawn(&mut self, now: PageLook, proposed: PageLook) {
+    fn drawn(&mut self, now: PageRendering, proposed: PageRendering) {
         let hash = self.shop.main.reviews.opened[&self.id].hash;
         let (proposal, page) = (self.id, self.home);
         let pictures = PagePictures { proposal, hash, page, now, proposed };
@@ -102,13 +105,13 @@ impl Case {
         std::mem::take(&mut self.shop.main.reviews.heard)
     }
 
-    fn trial(&self, run: u64, state: RunState) -> TrialView {
+    fn trial(&self, run: u64, state: TerraformRunState) -> TrialPlanView {
         let opened = &self.shop.main.reviews.opened[&self.id];
-        TrialView {
-            run: RunView {
+        TrialPlanView {
+            run: TerraformRunView {
                 id: run,
                 board: self.shop.infrastructure,
-                operation: RunOperation::Plan,
+                operation: TerraformOperation::Plan,
                 by: Actor::new(ActorKind::Window, "ada"),
                 requested_by: None,
                 started: 1,
@@ -128,13 +131,13 @@ impl Case {
         }
     }
 
-    fn tell(&mut self, trial: TrialView) {
+    fn tell(&mut self, trial: TrialPlanView) {
         let view = TerraformView { trials: vec![trial], ..TerraformView::default() };
         self.shop.main.send(ToRenderer::Terraform(Box::new(view)));
         self.shop.settle();
     }
 
-    fn planned(&self, run: u64) -> TrialView {
+    fn planned(&self, run: u64) -> TrialPlanView {
         let change = |address: &str, action, node, attributes| PlanChange {
             address: address.into(),
             node,
@@ -148,8 +151,8 @@ impl Case {
             after: Some("t3.large".into()),
             forces_replacement: false,
         };
-        let mut trial = self.trial(run, RunState::Succeeded { ended: 9_000 });
-        trial.run.summary = Some(Counts { add: 1, change: 1, remove: 1 });
+        let mut trial = self.trial(run, TerraformRunState::Succeeded { ended: 9_000 });
+        trial.run.summary = Some(PlanCounts { add: 1, change: 1, remove: 1 });
         trial.changes = Some(vec![
             change("aws_instance.cache", PlannedAction::Create, None, Vec::new()),
             change("aws_instance.web", PlannedAction::Update, Some(self.shop.web), vec![attribute]),
@@ -168,7 +171,7 @@ fn a_page_is_asked_for_once_shown_side_by_side_and_enlarged() {
     let mut case = case();
     case.drawn(page([250, 250, 250, 255]), page([210, 235, 255, 255]));
     case.open();
-    let asked: Vec<(NodeId, Screen)> = case
+    let asked: Vec<(NodeId, PreviewScreen)> = case
         .asked()
         .iter()
         .filter_map(|request| match request {
@@ -195,14 +198,14 @@ fn a_page_is_asked_for_once_shown_side_by_side_and_enlarged() {
 #[test]
 fn what_is_not_there_what_failed_and_what_is_no_picture_is_told() {
     let mut case = case();
-    case.drawn(PageLook::Absent, PageLook::Failed("a component ended the preview".into()));
+    case.drawn(PageRendering::Absent, PageRendering::Failed("a component ended the preview".into()));
     case.open();
     assert!(case.shop.shows("Home now: New page"));
     assert!(case.shop.shows("Home as proposed: No image: a component ended the preview"));
 
     let mut case = Case::new((1440.0, 1000.0), Theme::Light);
-    let lie = PageLook::Drawn(Pixels { width: 4_000, height: 4_000, rgba: vec![0; 16] });
-    case.drawn(lie, PageLook::Absent);
+    let lie = PageRendering::Drawn(PreviewImage { width: 4_000, height: 4_000, rgba: vec![0; 16] });
+    case.drawn(lie, PageRendering::Absent);
     case.open();
     assert!(case.shop.shows("Home now: No image: The image has the wrong size."));
     assert!(case.shop.shows("Home as proposed: Removed page"));
@@ -239,7 +242,7 @@ fn nothing_is_planned_before_a_person_says_so_twice() {
     assert_eq!(plans(&mut case), 0, "it says what it does first");
     case.click("Do not plan");
     case.click("Plan…");
-    case.shop.main.reviews.planning = Some(Ok(ReviewAnswer::Planning { run: 4 }));
+    case.shop.main.reviews.planning = Some(Ok(ReviewResponse::Planning { run: 4 }));
     let (hash, board) = (case.shop.main.reviews.opened[&case.id].hash, case.shop.infrastructure);
     case.click("Plan now");
     let asked = case.asked();
@@ -367,9 +370,9 @@ fn a_plan_of_built_in_resources_says_nothing_of_credentials() {
 fn a_plan_is_followed_cancelled_and_its_result_listed_with_what_goes_first() {
     let mut case = case();
     case.open();
-    let going = case.trial(4, RunState::Running);
+    let going = case.trial(4, TerraformRunState::Running);
     case.tell(going);
-    let line = RunLine { error: false, text: "terraform_data.first: Refreshing state…".into() };
+    let line = TerraformRunLine { error: false, text: "terraform_data.first: Refreshing state…".into() };
     case.shop.main.send(ToRenderer::RunLines { run: 4, first: 0, lines: vec![line] });
     case.shop.settle();
     assert!(case.shop.shows("Plan: Terraform is planning"));
@@ -378,7 +381,7 @@ fn a_plan_is_followed_cancelled_and_its_result_listed_with_what_goes_first() {
     assert!(case.shop.shows("Refreshing state"));
     case.shop.window.get_by_label("Cancel the plan").click();
     let asked = case.shop.settle();
-    assert_eq!(asked, [Request::Terraform(TerraformRequest::Cancel { run: 4 })]);
+    assert_eq!(asked, [WorkbenchRequest::Terraform(TerraformRequest::Cancel { run: 4 })]);
 
     let planned = case.planned(4);
     case.tell(planned);
@@ -407,9 +410,9 @@ fn a_plan_of_another_version_says_so_and_so_does_one_that_failed() {
     case.tell(old);
     assert!(case.shop.shows("This plan is for version 3; version 1 is shown. Plan again."));
 
-    let mut failed = case.trial(5, RunState::Failed { ended: 2, code: Some(1) });
-    failed.findings = vec![Finding {
-        severity: Severity::Error,
+    let mut failed = case.trial(5, TerraformRunState::Failed { ended: 2, code: Some(1) });
+    failed.findings = vec![TerraformFindingView {
+        severity: ProblemSeverity::Error,
         node: None,
         prop: None,
         message: "No valid credential sources found".into(),
@@ -433,7 +436,7 @@ fn values_that_a_plan_needs_are_asked_for_and_sent_once() {
     case.click("Plan…");
     let (proposal, board): (ProposalId, BoardId) = (case.id, case.shop.infrastructure);
     let secrets = vec!["db_password".to_owned()];
-    case.shop.main.reviews.planning = Some(Ok(ReviewAnswer::PlanNeeds { proposal, board, secrets }));
+    case.shop.main.reviews.planning = Some(Ok(ReviewResponse::PlanNeeds { proposal, board, secrets }));
     case.click("Plan now");
     assert!(case.shop.shows("db_password"));
     assert!(case.shop.window.get_by_label("Plan now").accesskit_node().is_disabled());
@@ -441,7 +444,7 @@ fn values_that_a_plan_needs_are_asked_for_and_sent_once() {
     case.shop.window.run();
     case.shop.type_keys("hush");
     case.shop.main.reviews.planning =
-        Some(Err(Refusal::new(Code::Conflict, "a run is going on for this board")));
+        Some(Err(Refusal::new(RefusalCode::Conflict, "a run is going on for this board")));
     case.asked();
     case.click("Plan now");
     let given = case.asked().into_iter().find_map(|request| match request {

@@ -3,7 +3,7 @@
 use crate::shop::Shop;
 use egui::{Key, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use shared_protocol::{BoardKind, Command, ElementId, NodeId, Value, messages::Request};
+use shared_protocol::{BoardKind, Command, ElementId, NodeId, PropValue, messages::WorkbenchRequest};
 
 /// A shop whose window begins with one more node, selected.
 fn with(kind: BoardKind, type_id: &str) -> (Shop, NodeId) {
@@ -22,12 +22,12 @@ fn with(kind: BoardKind, type_id: &str) -> (Shop, NodeId) {
     (shop, made.unwrap())
 }
 
-fn value(shop: &Shop, node: NodeId, key: &str) -> Option<Value> {
+fn value(shop: &Shop, node: NodeId, key: &str) -> Option<PropValue> {
     shop.main.snapshot.node(node).unwrap().props.get(key).cloned()
 }
 
-fn list(items: &[&str]) -> Option<Value> {
-    Some(Value::List(items.iter().map(|item| Value::text(*item)).collect()))
+fn list(items: &[&str]) -> Option<PropValue> {
+    Some(PropValue::List(items.iter().map(|item| PropValue::text(*item)).collect()))
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_secret_is_masked_until_it_is_revealed_and_masked_again_elsewhere() {
     shop.type_keys("correct horse");
     shop.press(Key::Enter);
     shop.settle();
-    assert_eq!(value(&shop, node, "password"), Some(Value::text("correct horse")));
+    assert_eq!(value(&shop, node, "password"), Some(PropValue::text("correct horse")));
     assert!(!shop.says("correct horse"), "not even to a screen reader");
     shop.window.get_by_label("Reveal Password").click();
     shop.window.run();
@@ -191,7 +191,7 @@ fn the_context_menu_acts_on_what_is_under_the_pointer() {
     shop.right_click_at(at);
     shop.window.get_by_label_contains("Duplicate").click();
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [Request::Run(Command::Duplicate { .. })]), "{requests:?}");
+    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::Duplicate { .. })]), "{requests:?}");
     let empty = shop.rect_of("S3 bucket Pictures").center_bottom() + egui::vec2(-60.0, 300.0);
     shop.right_click_at(empty);
     assert!(shop.shows("Quick add…") && !shop.shows("Zoom to selection"));
@@ -226,7 +226,7 @@ fn f2_renames_on_the_canvas() {
     shop.type_keys("Front");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [Request::Run(Command::UpdateNode { .. })]), "{requests:?}");
+    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { .. })]), "{requests:?}");
     assert_eq!(shop.main.snapshot.node(shop.web).unwrap().label, "Front");
     shop.press(Key::F2);
     shop.type_keys("Nothing");

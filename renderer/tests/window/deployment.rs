@@ -10,13 +10,13 @@ use egui::Theme;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     BoardKind, ElementId, PropKey,
-    messages::{Request, Severity, ToRenderer},
-    terraform::{CostView, Finding, TerraformAnswer, TerraformRequest},
+    messages::{ProblemSeverity, ToRenderer, WorkbenchRequest},
+    terraform::{CostView, TerraformFindingView, TerraformRequest, TerraformResponse},
 };
 
-fn finding(shop: &Shop, prop: Option<&str>, message: &str) -> Finding {
-    Finding {
-        severity: Severity::Error,
+fn finding(shop: &Shop, prop: Option<&str>, message: &str) -> TerraformFindingView {
+    TerraformFindingView {
+        severity: ProblemSeverity::Error,
         node: Some(shop.bucket),
         prop: prop.map(|prop| PropKey::parse(prop).unwrap()),
         message: message.to_owned(),
@@ -75,7 +75,7 @@ fn the_status_bar_tells_the_cost_and_what_it_is_made_of() {
     shop.window.get_by_label("Copy missing prices").click();
     let asked = shop.settle();
     let board = shop.infrastructure;
-    assert_eq!(asked, [Request::Terraform(TerraformRequest::MissingPrices { board })]);
+    assert_eq!(asked, [WorkbenchRequest::Terraform(TerraformRequest::MissingPrices { board })]);
     assert!(shop.shows("Copied the missing prices"));
     let row = shop.rect_of("Web costs $312").center();
     shop.click_at(row);
@@ -117,7 +117,8 @@ fn what_the_files_lack_is_listed_but_not_what_the_board_says_itself() {
     let image = PropKey::parse("ami").unwrap();
     let known = shop.main.snapshot.node(shop.worker).unwrap().id;
     let mut files = hcl(&shop);
-    let about = |prop| Finding { node: Some(known), prop, ..finding(&shop, None, "no image is given") };
+    let about =
+        |prop| TerraformFindingView { node: Some(known), prop, ..finding(&shop, None, "no image is given") };
     files.findings = vec![about(Some(image)), about(None)];
     shop.main.terraform.hcl = Some(files);
     shop.window.get_by_label("3 errors").click();
@@ -136,9 +137,10 @@ fn an_imported_folder_is_opened_with_its_notes_among_the_problems() {
     let request = TerraformRequest::Import { path: "/home/ada/old".into(), name: None };
     let heard = shop.main.heard();
     let id = heard.iter().find_map(|said| match said {
-        shared_protocol::messages::FromRenderer::Request { id, request: Request::Terraform(found) } => {
-            (*found == request).then_some(*id)
-        }
+        shared_protocol::messages::FromRenderer::Request {
+            id,
+            request: WorkbenchRequest::Terraform(found),
+        } => (*found == request).then_some(*id),
         _ => None,
     });
     let board = match shop.main.run(shared_protocol::Command::AddBoard {
@@ -150,14 +152,14 @@ fn an_imported_folder_is_opened_with_its_notes_among_the_problems() {
         [ElementId::Board(board)] => board,
         ref other => panic!("{other:?}"),
     };
-    let notes = vec![Finding {
+    let notes = vec![TerraformFindingView {
         node: None,
-        severity: Severity::Warning,
+        severity: ProblemSeverity::Warning,
         ..finding(&shop, None, "a block was kept as it is")
     }];
     let revision = shop.main.snapshot.revision();
-    let answer = TerraformAnswer::Imported { board, revision, notes };
-    let result = Ok(shared_protocol::messages::Answer::Terraform(answer));
+    let answer = TerraformResponse::Imported { board, revision, notes };
+    let result = Ok(shared_protocol::messages::WorkbenchResponse::Terraform(answer));
     shop.main.send(ToRenderer::Answer { request: id.unwrap(), result });
     shop.settle();
     assert!(shop.shows("Board Old") && shop.shows("Imported the folder as a board"));

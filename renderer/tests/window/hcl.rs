@@ -9,7 +9,7 @@ use egui::Theme;
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
     Command, ElementId,
-    messages::Request,
+    messages::WorkbenchRequest,
     terraform::{HclFile, TerraformRequest},
 };
 
@@ -121,7 +121,10 @@ fn differences_are_told_and_written() {
     }
     shop.window.get_by_label("Write files").click();
     let written = shop.settle();
-    assert_eq!(written, [Request::Terraform(TerraformRequest::Write { board: shop.infrastructure })]);
+    assert_eq!(
+        written,
+        [WorkbenchRequest::Terraform(TerraformRequest::Write { board: shop.infrastructure })]
+    );
     assert!(shop.shows("Wrote 1 file"));
     assert_eq!(shop.main.terraform.hcl_asked, 2, "what is on the disk is other now");
 }

@@ -4,19 +4,19 @@ use crate::shop::Shop;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    Actor, ActorKind, Command, ElementId, OperationKind, PropKey, Revision, Value,
-    messages::{LogEntry, Request},
+    Actor, ActorKind, Command, ElementId, OperationKind, PropKey, PropValue, Revision,
+    messages::{OperationLogEntry, WorkbenchRequest},
 };
 
 fn key(text: &str) -> PropKey {
     PropKey::parse(text).unwrap()
 }
 
-fn updates(requests: &[Request]) -> Vec<&Command> {
+fn updates(requests: &[WorkbenchRequest]) -> Vec<&Command> {
     requests
         .iter()
         .filter_map(|request| {
-            if let Request::Run(command @ Command::UpdateNode { .. }) = request {
+            if let WorkbenchRequest::Run(command @ Command::UpdateNode { .. }) = request {
                 Some(command)
             } else {
                 None
@@ -34,7 +34,7 @@ fn typing_a_value_sends_it_when_done() {
     shop.press(Key::Enter);
     let requests = shop.settle();
     let [Command::UpdateNode { set, .. }] = updates(&requests)[..] else { panic!("{requests:?}") };
-    assert_eq!(set.get(&key("cidr_block")), Some(&Value::text("10.1.0.0/16")));
+    assert_eq!(set.get(&key("cidr_block")), Some(&PropValue::text("10.1.0.0/16")));
     assert_eq!(shop.field("Address range"), "10.1.0.0/16");
 }
 
@@ -52,7 +52,7 @@ fn a_wrong_value_says_why_and_the_last_valid_one_is_kept() {
     assert!(updates(&requests).is_empty(), "{requests:?}");
     assert!(shop.shows("is not an address range"), "and after");
     let stored = shop.main.snapshot.node(shop.network).unwrap().props.get(&key("cidr_block")).cloned();
-    assert_eq!(stored, Some(Value::text("10.1.0.0/16")));
+    assert_eq!(stored, Some(PropValue::text("10.1.0.0/16")));
     shop.window.key_press(Key::Escape);
     shop.window.run();
     shop.select("EC2 instance Web");
@@ -131,7 +131,7 @@ fn a_choice_is_sent_at_once_and_can_be_reset() {
     shop.window.get_by_label("Blue").click();
     let requests = shop.settle();
     let [Command::UpdateNode { set, .. }] = updates(&requests)[..] else { panic!("{requests:?}") };
-    assert_eq!(set.get(&key("tone")), Some(&Value::text("blue")));
+    assert_eq!(set.get(&key("tone")), Some(&PropValue::text("blue")));
     shop.window.get_by_label("Reset Tone").click();
     let requests = shop.settle();
     let [Command::UpdateNode { unset, .. }] = updates(&requests)[..] else { panic!("{requests:?}") };
@@ -151,7 +151,9 @@ fn several_of_one_type_are_changed_together() {
     shop.retype("Image", "ami-0123456789abcdef0");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::Batch { commands, .. })] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::Batch { commands, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(commands.len(), 2);
 }
 
@@ -162,7 +164,9 @@ fn nothing_selected_shows_the_board() {
     shop.retype("Title", "Live");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::UpdateBoard { title, .. })] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::UpdateBoard { title, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(title.as_deref(), Some("Live"));
 }
 
@@ -177,7 +181,7 @@ fn a_colour_is_written_as_hex_and_sent_once_when_let_go() {
     shop.press(Key::Enter);
     let requests = shop.settle();
     let [Command::UpdateNode { set, .. }] = updates(&requests)[..] else { panic!("{requests:?}") };
-    assert_eq!(set.get(&key("background")), Some(&Value::text("#3366ff")));
+    assert_eq!(set.get(&key("background")), Some(&PropValue::text("#3366ff")));
 
     let swatch = shop.window.get_by_label("Background swatch").rect();
     shop.click_at(swatch.center());
@@ -208,7 +212,7 @@ fn a_colour_is_written_as_hex_and_sent_once_when_let_go() {
 
 #[test]
 fn where_something_comes_from_is_told_and_leads_to_the_log() {
-    let entry = |revision: u64, name: &str, summary: &str| LogEntry {
+    let entry = |revision: u64, name: &str, summary: &str| OperationLogEntry {
         revision: Revision(revision),
         time: 0,
         actor: Actor::new(ActorKind::Window, name),
@@ -260,7 +264,7 @@ fn a_property_becomes_a_variable_and_back() {
     shop.select("S3 bucket Pictures");
     shop.window.get_by_label("Name as a variable").click();
     let requests = shop.settle();
-    let [Request::Run(Command::SetVariable { key: set, variable: true, .. })] = &requests[..] else {
+    let [WorkbenchRequest::Run(Command::SetVariable { key: set, variable: true, .. })] = &requests[..] else {
         panic!("{requests:?}")
     };
     assert_eq!(*set, key("bucket"));
@@ -269,7 +273,7 @@ fn a_property_becomes_a_variable_and_back() {
     shop.picture("variable-light");
     shop.window.get_by_label("Name as a variable").click();
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [Request::Run(Command::SetVariable { variable: false, .. })]));
+    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::SetVariable { variable: false, .. })]));
     assert!(shop.shows("Name is required"));
     // Several at once: one command, whatever each was before.
     let (web, worker) = (shop.web, shop.worker);

@@ -1,11 +1,14 @@
 //! The socket: the hello, messages either way, and the end.
 
 use crate::shop::Shop;
-use renderer::{Incoming, Link};
+use renderer::{MainConnection, MainConnectionEvent};
 use shared_protocol::{
     Command, Revision,
-    frame::{FrameReader, MAX_FROM_RENDERER, MAX_TO_RENDERER, decode, encode},
-    messages::{FromRenderer, Hello, PROTOCOL_VERSION, Request, Role, Status, ToRenderer},
+    framing::{FrameDecoder, MAX_FROM_RENDERER_BYTES, MAX_TO_RENDERER_BYTES, decode, encode},
+    messages::{
+        ChildHello, FromRenderer, PROTOCOL_VERSION, ProcessRole, ToRenderer, WorkbenchRequest,
+        WorkspaceStatus,
+    },
 };
 use std::{
     io::{Read, Write},
@@ -15,19 +18,19 @@ use std::{
 
 struct Peer {
     stream: UnixStream,
-    reader: FrameReader,
+    reader: FrameDecoder,
 }
 
 impl Peer {
-    fn pair() -> (Self, Link) {
+    fn pair() -> (Self, MainConnection) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         ours.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        let link = Link::over(theirs, egui::Context::default()).unwrap();
-        (Self { stream: ours, reader: FrameReader::new(MAX_FROM_RENDERER) }, link)
+        let link = MainConnection::over(theirs, egui::Context::default()).unwrap();
+        (Self { stream: ours, reader: FrameDecoder::new(MAX_FROM_RENDERER_BYTES) }, link)
     }
 
     fn send(&mut self, message: &ToRenderer) {
-        self.stream.write_all(&encode(message, MAX_TO_RENDERER).unwrap()).unwrap();
+        self.stream.write_all(&encode(message, MAX_TO_RENDERER_BYTES).unwrap()).unwrap();
     }
 
     fn hear(&mut self) -> FromRenderer {
@@ -43,7 +46,7 @@ impl Peer {
     }
 }
 
-fn next(link: &Link) -> Incoming {
+fn next(link: &MainConnection) -> MainConnectionEvent {
     let started = Instant::now();
     loop {
         if let Some(incoming) = link.next() {
@@ -58,22 +61,24 @@ fn next(link: &Link) -> Incoming {
 fn it_answers_the_challenge_and_then_talks() {
     let (mut peer, mut link) = Peer::pair();
     peer.send(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token: [7; 32] });
-    let FromRenderer::Hello(Hello { protocol, role, token, build }) = peer.hear() else { panic!("no hello") };
-    assert_eq!((protocol, role, token), (PROTOCOL_VERSION, Role::Renderer, [7; 32]));
+    let FromRenderer::Hello(ChildHello { protocol, role, token, build }) = peer.hear() else {
+        panic!("no hello")
+    };
+    assert_eq!((protocol, role, token), (PROTOCOL_VERSION, ProcessRole::Renderer, [7; 32]));
     assert!(!build.is_empty());
-    let first = link.request(Request::Save).unwrap();
-    let second = link.request(Request::Undo).unwrap();
+    let first = link.request(WorkbenchRequest::Save).unwrap();
+    let second = link.request(WorkbenchRequest::Undo).unwrap();
     assert_ne!(first, second);
-    assert_eq!(peer.hear(), FromRenderer::Request { id: first, request: Request::Save });
-    assert_eq!(peer.hear(), FromRenderer::Request { id: second, request: Request::Undo });
-    peer.send(&ToRenderer::Status(Status { saved: Revision(4), ..Status::default() }));
+    assert_eq!(peer.hear(), FromRenderer::Request { id: first, request: WorkbenchRequest::Save });
+    assert_eq!(peer.hear(), FromRenderer::Request { id: second, request: WorkbenchRequest::Undo });
+    peer.send(&ToRenderer::Status(WorkspaceStatus { saved: Revision(4), ..WorkspaceStatus::default() }));
     assert!(
-        matches!(next(&link), Incoming::Message(ToRenderer::Status(status)) if status.saved == Revision(4))
+        matches!(next(&link), MainConnectionEvent::Message(ToRenderer::Status(status)) if status.saved == Revision(4))
     );
     // The last words are written before the link is gone.
-    link.request(Request::Quit).unwrap();
+    link.request(WorkbenchRequest::Quit).unwrap();
     drop(link);
-    assert!(matches!(peer.hear(), FromRenderer::Request { request: Request::Quit, .. }));
+    assert!(matches!(peer.hear(), FromRenderer::Request { request: WorkbenchRequest::Quit, .. }));
 }
 
 #[test]
@@ -82,22 +87,25 @@ fn the_end_of_main_is_told() {
     peer.send(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token: [7; 32] });
     peer.hear();
     drop(peer);
-    assert!(matches!(next(&link), Incoming::Closed { why: None }));
+    assert!(matches!(next(&link), MainConnectionEvent::Closed { why: None }));
 }
 
 #[test]
 fn anything_but_this_protocol_ends_it() {
     let wrong = [
-        encode(&ToRenderer::Raise, MAX_TO_RENDERER).unwrap(),
-        encode(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION + 1, token: [0; 32] }, MAX_TO_RENDERER)
-            .unwrap(),
+        encode(&ToRenderer::Raise, MAX_TO_RENDERER_BYTES).unwrap(),
+        encode(
+            &ToRenderer::Challenge { protocol: PROTOCOL_VERSION + 1, token: [0; 32] },
+            MAX_TO_RENDERER_BYTES,
+        )
+        .unwrap(),
         vec![0, 0, 0, 3, 0xff, 0xff, 0xff],
         vec![0xff; 16],
     ];
     for bytes in wrong {
         let (mut peer, link) = Peer::pair();
         peer.stream.write_all(&bytes).unwrap();
-        assert!(matches!(next(&link), Incoming::Closed { why: Some(_) }), "{bytes:?}");
+        assert!(matches!(next(&link), MainConnectionEvent::Closed { why: Some(_) }), "{bytes:?}");
     }
 }
 
@@ -124,7 +132,7 @@ fn a_gap_in_the_patches_asks_for_everything_again() {
 fn a_full_queue_is_told_and_never_waited_for() {
     let (outgoing, _kept) = crossbeam_channel::bounded(1);
     let (_to_window, incoming) = crossbeam_channel::bounded(1);
-    let mut link = Link::from_channels(outgoing, incoming);
-    assert!(link.request(Request::Save).is_ok());
-    assert!(link.request(Request::Save).is_err());
+    let mut link = MainConnection::from_channels(outgoing, incoming);
+    assert!(link.request(WorkbenchRequest::Save).is_ok());
+    assert!(link.request(WorkbenchRequest::Save).is_err());
 }

@@ -7,49 +7,60 @@ use crate::{
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    LinkId,
-    link::{EndState, EndView, Fingerprint, Link, LinkEnd, LinkRequest, LinkView, LinksView},
-    messages::{Request, ToRenderer},
+    TraceLinkId,
+    messages::{ToRenderer, WorkbenchRequest},
+    trace_link::{
+        TraceLink, TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkFingerprint, TraceLinkRequest,
+        TraceLinkView, TraceLinksView,
+    },
 };
 
-fn tell(shop: &mut Shop, from: LinkEnd, to: LinkEnd, states: (EndState, EndState)) -> LinkId {
-    let (id, seen) = (LinkId::from_bits(5), Fingerprint::of(b""));
-    let end = |title: &str, state| EndView { title: title.to_owned(), board: None, state };
-    let link = Link { id, from, to, relation: "is realised by".to_owned(), seen: (seen, seen) };
-    let view = LinkView { link, from: end("Open the cell", states.0), to: end("Web", states.1) };
-    shop.main.send(ToRenderer::Links(Box::new(LinksView { links: vec![view], problem: None })));
+fn tell(
+    shop: &mut Shop,
+    from: TraceLinkEnd,
+    to: TraceLinkEnd,
+    states: (TraceLinkEndState, TraceLinkEndState),
+) -> TraceLinkId {
+    let (id, seen) = (TraceLinkId::from_bits(5), TraceLinkFingerprint::of(b""));
+    let end = |title: &str, state| TraceLinkEndView { title: title.to_owned(), board: None, state };
+    let link = TraceLink { id, from, to, relation: "is realised by".to_owned(), seen: (seen, seen) };
+    let view = TraceLinkView { link, from: end("Open the cell", states.0), to: end("Web", states.1) };
+    shop.main.send(ToRenderer::Links(Box::new(TraceLinksView { links: vec![view], problem: None })));
     shop.settle();
     id
 }
 
-fn asked(requests: Vec<Request>) -> Vec<LinkRequest> {
-    let link = |request| if let Request::Link(request) = request { Some(request) } else { None };
+fn asked(requests: Vec<WorkbenchRequest>) -> Vec<TraceLinkRequest> {
+    let link = |request| if let WorkbenchRequest::Link(request) = request { Some(request) } else { None };
     requests.into_iter().filter_map(link).collect()
 }
 
-fn requirement() -> LinkEnd {
-    LinkEnd::Entity(reference("Requirement", "REQ-pickup-001"))
+fn requirement() -> TraceLinkEnd {
+    TraceLinkEnd::Entity(reference("Requirement", "REQ-pickup-001"))
 }
 
 #[test]
 fn a_suspect_link_says_why_at_its_node_and_somebody_says_that_it_holds() {
     let mut shop = Shop::open();
-    let web = LinkEnd::Node(shop.web);
-    let id = tell(&mut shop, requirement(), web, (EndState::Changed, EndState::Same));
+    let web = TraceLinkEnd::Node(shop.web);
+    let id = tell(&mut shop, requirement(), web, (TraceLinkEndState::Changed, TraceLinkEndState::Same));
     shop.select("EC2 instance Web");
     assert!(shop.shows("Open the cell") && shop.shows("is realised by this"));
     assert!(shop.shows("Open the cell changed since this link was last confirmed"));
     shop.window.get_by_label("Confirm: Open the cell is realised by Web").click_accesskit();
-    assert_eq!(asked(shop.settle()), [LinkRequest::Clear { links: vec![id] }]);
+    assert_eq!(asked(shop.settle()), [TraceLinkRequest::Clear { links: vec![id] }]);
     shop.window.get_by_label("Remove the link to Open the cell").click_accesskit();
-    assert_eq!(asked(shop.settle()), [LinkRequest::Remove { link: id }]);
+    assert_eq!(asked(shop.settle()), [TraceLinkRequest::Remove { link: id }]);
 }
 
 #[test]
 fn what_is_gone_cannot_hold_and_what_holds_needs_no_button() {
     let mut shop = Shop::open();
-    let web = LinkEnd::Node(shop.web);
-    for states in [(EndState::Gone, EndState::Same), (EndState::Same, EndState::Same)] {
+    let web = TraceLinkEnd::Node(shop.web);
+    for states in [
+        (TraceLinkEndState::Gone, TraceLinkEndState::Same),
+        (TraceLinkEndState::Same, TraceLinkEndState::Same),
+    ] {
         tell(&mut shop, requirement(), web.clone(), states);
         shop.select("EC2 instance Web");
         assert!(shop.shows("Open the cell"));
@@ -60,15 +71,15 @@ fn what_is_gone_cannot_hold_and_what_holds_needs_no_button() {
 #[test]
 fn suspect_links_are_among_the_problems() {
     let mut shop = Shop::open();
-    let web = LinkEnd::Node(shop.web);
-    let id = tell(&mut shop, requirement(), web, (EndState::Same, EndState::Changed));
+    let web = TraceLinkEnd::Node(shop.web);
+    let id = tell(&mut shop, requirement(), web, (TraceLinkEndState::Same, TraceLinkEndState::Changed));
     crate::dock::run_command(&mut shop, "Problems");
     shop.settle();
     shop.window.get_by_label("Links 1").click_accesskit();
     shop.settle();
     assert!(shop.shows("Open the cell is realised by Web"));
     shop.window.get_by_label("Confirm: Open the cell is realised by Web").click_accesskit();
-    assert_eq!(asked(shop.settle()), [LinkRequest::Clear { links: vec![id] }]);
+    assert_eq!(asked(shop.settle()), [TraceLinkRequest::Clear { links: vec![id] }]);
 }
 
 #[test]
@@ -82,8 +93,11 @@ fn a_node_is_linked_to_an_entity_by_keyboard() {
     locker.shop.retype("Link to", "open the cell");
     locker.settle();
     locker.shop.press(Key::Enter);
-    let expected =
-        LinkRequest::Add { from: LinkEnd::Node(web), to: requirement(), relation: "serves".to_owned() };
+    let expected = TraceLinkRequest::Add {
+        from: TraceLinkEnd::Node(web),
+        to: requirement(),
+        relation: "serves".to_owned(),
+    };
     assert_eq!(asked(locker.settle()), [expected]);
     assert!(!locker.shows("Link relation"));
 }

@@ -5,8 +5,8 @@ use crate::shop::{Main, Shop};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    Actor, ActorKind, Code, OperationKind, Refusal, Revision,
-    messages::{HeldBoard, HeldReason, LogEntry, Notice, Status, ToRenderer},
+    Actor, ActorKind, OperationKind, Refusal, RefusalCode, Revision,
+    messages::{HeldBoard, HeldReason, OperationLogEntry, ToRenderer, WorkspaceNotice, WorkspaceStatus},
 };
 
 const THEMES: [(Theme, &str); 2] = [(Theme::Light, "light"), (Theme::Dark, "dark")];
@@ -29,7 +29,7 @@ fn draws_in_both_themes_and_sizes() {
 
 fn log(main: &mut Main) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as u64;
-    let entry = |revision: u64, kind, summary: &str| LogEntry {
+    let entry = |revision: u64, kind, summary: &str| OperationLogEntry {
         revision: Revision(revision),
         time: now - (20 - revision) * 100_000,
         actor: Actor::new(ActorKind::Window, "ada"),
@@ -54,14 +54,15 @@ fn draws_what_opens_over_it() {
                 "shop-front.json was changed by somebody else in the same places as your unsaved work".into();
             let held = HeldBoard { board, name: "shop-front".into(), why: HeldReason::Conflict, message };
             let message = "The module pricing.json cannot be read; its types are missing.".into();
-            let notices = vec![Notice { message, file: Some("modules/pricing.json".into()) }];
-            main.status = Status { held: vec![held], notices, ..Status::default() };
+            let notices = vec![WorkspaceNotice { message, file: Some("modules/pricing.json".into()) }];
+            main.status = WorkspaceStatus { held: vec![held], notices, ..WorkspaceStatus::default() };
         });
         shop.window.get_by_label("3 errors").click();
         shop.settle();
-        let refusal = Refusal::new(Code::ContainmentError, "a database cannot stand on the board itself")
-            .hint("It stands in Subnet, Frame.")
-            .suggest(["aws/database/dynamodb_table".to_owned()]);
+        let refusal =
+            Refusal::new(RefusalCode::ContainmentError, "a database cannot stand on the board itself")
+                .hint("It stands in Subnet, Frame.")
+                .suggest(["aws/database/dynamodb_table".to_owned()]);
         shop.main.send(ToRenderer::Answer { request: 99, result: Err(refusal) });
         shop.settle();
         shop.picture(&format!("problems-{word}"));

@@ -4,9 +4,11 @@ use crate::{previews::session, shop::Shop};
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    Command, NodeId, OverrideKey, OverrideScope, SetOverride, Value, WhichOverrides,
-    messages::{FromRenderer, Request, ToRenderer},
-    previews::{PreviewGesture, PreviewsView, SelectedInstance, SessionState, Tried},
+    Command, NodeId, OverrideKey, OverrideScope, OverrideSelector, PropValue, SetOverride,
+    messages::{FromRenderer, ToRenderer, WorkbenchRequest},
+    preview_sessions::{
+        PreviewGesture, PreviewSessionStatus, PreviewsView, SelectedInstance, TransientPropValue,
+    },
     v0::JsonPointer,
 };
 
@@ -16,7 +18,7 @@ fn previewing() -> (Shop, NodeId) {
     shop.window.get_by_label("Shop front").click();
     shop.settle();
     shop.press_with(egui::Modifiers::COMMAND | egui::Modifiers::SHIFT, Key::V);
-    let view = session(&shop.main, SessionState::Ready);
+    let view = session(&shop.main, PreviewSessionStatus::Ready);
     show(&mut shop, view.selected.clone());
     shop.select("Button Buy");
     shop.settle();
@@ -31,8 +33,10 @@ fn previewing() -> (Shop, NodeId) {
 }
 
 fn show(shop: &mut Shop, selected: Option<SelectedInstance>) {
-    let view =
-        shared_protocol::previews::SessionView { selected, ..session(&shop.main, SessionState::Ready) };
+    let view = shared_protocol::preview_sessions::PreviewSessionView {
+        selected,
+        ..session(&shop.main, PreviewSessionStatus::Ready)
+    };
     let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
     shop.main.send(ToRenderer::Previews(Box::new(view)));
     shop.window.run();
@@ -42,17 +46,17 @@ fn key(instance: impl ToString, path: &str) -> OverrideKey {
     OverrideKey::new(OverrideScope::App, instance.to_string(), JsonPointer::parse(path).unwrap())
 }
 
-fn lay(shop: &mut Shop, instance: impl ToString, path: &str, value: Value) {
+fn lay(shop: &mut Shop, instance: impl ToString, path: &str, value: PropValue) {
     let OverrideKey { scope, instance, path } = key(instance, path);
     let one = SetOverride { scope, instance, path, value, component: None, locator: None };
     shop.main.run(Command::SetOverrides { set: vec![one] });
     shop.settle();
 }
 
-fn commands(requests: &[Request]) -> Vec<&Command> {
+fn commands(requests: &[WorkbenchRequest]) -> Vec<&Command> {
     let mut all = Vec::new();
     for request in requests {
-        if let Request::Run(command) = request {
+        if let WorkbenchRequest::Run(command) = request {
             all.push(command);
         }
     }
@@ -78,12 +82,12 @@ fn a_value_is_laid_over_and_the_board_stays() {
     shop.press(Key::Enter);
     let requests = shop.settle();
     let [Command::SetOverrides { set }] = commands(&requests)[..] else { panic!("{requests:?}") };
-    assert_eq!((set[0].key(), &set[0].value), (key(button, "/label"), &Value::text("Buy now")));
+    assert_eq!((set[0].key(), &set[0].value), (key(button, "/label"), &PropValue::text("Buy now")));
     assert_eq!(*shop.main.snapshot.node(button).unwrap(), before);
     assert!(shop.shows("Overridden"));
     shop.window.get_by_label("Reset the override of Label").click();
     let requests = shop.settle();
-    let clear = Command::ClearOverrides(WhichOverrides::These(vec![key(button, "/label")]));
+    let clear = Command::ClearOverrides(OverrideSelector::These(vec![key(button, "/label")]));
     assert_eq!(commands(&requests), [&clear]);
     assert!(!shop.shows("Overridden"));
 }
@@ -91,7 +95,7 @@ fn a_value_is_laid_over_and_the_board_stays() {
 #[test]
 fn all_overrides_are_listed_with_why_some_apply_to_nothing() {
     let (mut shop, button) = previewing();
-    lay(&mut shop, button, "/label", Value::text("Tried"));
+    lay(&mut shop, button, "/label", PropValue::text("Tried"));
     let gone = shop.main.add(
         shop.main.snapshot.node(button).unwrap().board,
         "ui.button",
@@ -101,7 +105,7 @@ fn all_overrides_are_listed_with_why_some_apply_to_nothing() {
     );
     shop.main.send_workspace();
     shop.settle();
-    lay(&mut shop, gone, "/label", Value::text("Lost"));
+    lay(&mut shop, gone, "/label", PropValue::text("Lost"));
     shop.main.run(Command::Remove { nodes: vec![gone.into()], edges: vec![] });
     shop.settle();
     assert_eq!(shop.main.snapshot.overrides().count(), 2, "never dropped");
@@ -110,11 +114,11 @@ fn all_overrides_are_listed_with_why_some_apply_to_nothing() {
     assert!(shop.shows("Applies to nothing: the instance does not exist."));
     shop.window.get_by_label("Save all to source").click();
     let requests = shop.settle();
-    let promote = Command::PromoteOverrides(WhichOverrides::These(vec![key(button, "/label")]));
+    let promote = Command::PromoteOverrides(OverrideSelector::These(vec![key(button, "/label")]));
     assert_eq!(commands(&requests), [&promote], "what applies is saved");
     shop.window.get_by_label("Clear 1 orphaned").click();
     let requests = shop.settle();
-    assert_eq!(commands(&requests), [&Command::ClearOverrides(WhichOverrides::Orphaned)]);
+    assert_eq!(commands(&requests), [&Command::ClearOverrides(OverrideSelector::Orphaned)]);
 }
 
 #[test]
@@ -148,7 +152,9 @@ fn a_preview_that_ends_during_a_drag_takes_nothing_along() {
     shop.select("Page Home");
     shop.window.get_by_label("Set overrides").click();
     shop.settle();
-    let shared_protocol::previews::Shown::Route(page) = session(&shop.main, SessionState::Ready).shows else {
+    let shared_protocol::preview_sessions::PreviewTarget::Route(page) =
+        session(&shop.main, PreviewSessionStatus::Ready).shows
+    else {
         panic!("a page is shown")
     };
     let selected = SelectedInstance {
@@ -173,8 +179,12 @@ fn a_preview_that_ends_during_a_drag_takes_nothing_along() {
     shop.window.event(Event::PointerMoved(to));
     shop.window.run();
     // The process is gone, and with it what was selected in it.
-    let failed = shared_protocol::previews::Failed { what: "killed".into(), detail: vec![], again_at: None };
-    let view = session(&shop.main, SessionState::Failed(failed));
+    let failed = shared_protocol::preview_sessions::PreviewFailure {
+        what: "killed".into(),
+        detail: vec![],
+        again_at: None,
+    };
+    let view = session(&shop.main, PreviewSessionStatus::Failed(failed));
     let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
     shop.main.send(ToRenderer::Previews(Box::new(view)));
     shop.window.run();
@@ -200,23 +210,25 @@ fn what_is_dragged_is_tried_and_kept_once() {
     for message in shop.main.heard() {
         match message {
             FromRenderer::Preview { gesture: PreviewGesture::Try(values), .. } => tried.push(values),
-            FromRenderer::Request { request: Request::Run(Command::SetOverrides { .. }), .. } => kept += 1,
+            FromRenderer::Request {
+                request: WorkbenchRequest::Run(Command::SetOverrides { .. }), ..
+            } => kept += 1,
             _ => {}
         }
     }
     assert!(tried.len() > 2, "live while it is dragged: {tried:?}");
-    assert_eq!(tried.last(), Some(&Vec::<Tried>::new()), "then what is kept counts");
+    assert_eq!(tried.last(), Some(&Vec::<TransientPropValue>::new()), "then what is kept counts");
     assert_eq!(kept, 1, "one command");
 }
 
 /// A component by itself has overrides of its own, in its own list; so has each of its variants.
 #[test]
 fn a_component_by_itself_is_overridden_from_the_inspector() {
-    use shared_protocol::previews::Shown;
+    use shared_protocol::preview_sessions::PreviewTarget;
     let (mut shop, _) = previewing();
     for (shows, instance) in [
-        (Shown::Component { component: "ui.badge".into() }, "ui.badge"),
-        (Shown::Variant { component: "ui.badge".into(), variant: "late".into() }, "ui.badge@late"),
+        (PreviewTarget::Component { component: "ui.badge".into() }, "ui.badge"),
+        (PreviewTarget::Variant { component: "ui.badge".into(), variant: "late".into() }, "ui.badge@late"),
     ] {
         let selected = Some(SelectedInstance {
             instance: instance.into(),
@@ -225,8 +237,9 @@ fn a_component_by_itself_is_overridden_from_the_inspector() {
             file: "components/badge.component.yaml".into(),
             line: 1,
         });
-        let ready = session(&shop.main, SessionState::Ready);
-        let view = shared_protocol::previews::SessionView { shows, selected, route: None, ..ready };
+        let ready = session(&shop.main, PreviewSessionStatus::Ready);
+        let view =
+            shared_protocol::preview_sessions::PreviewSessionView { shows, selected, route: None, ..ready };
         let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
         shop.main.send(ToRenderer::Previews(Box::new(view)));
         shop.window.run();
@@ -240,9 +253,9 @@ fn a_component_by_itself_is_overridden_from_the_inspector() {
         assert_eq!(set[0].key(), OverrideKey::new(OverrideScope::Component, instance, path));
     }
     // The variant is none that the workspace has, so that one was refused; the other is there and can be taken back.
-    let ready = session(&shop.main, SessionState::Ready);
-    let shows = Shown::Component { component: "ui.badge".into() };
-    let view = shared_protocol::previews::SessionView { shows, route: None, ..ready };
+    let ready = session(&shop.main, PreviewSessionStatus::Ready);
+    let shows = PreviewTarget::Component { component: "ui.badge".into() };
+    let view = shared_protocol::preview_sessions::PreviewSessionView { shows, route: None, ..ready };
     let view = PreviewsView { sessions: vec![view], ..PreviewsView::default() };
     shop.main.send(ToRenderer::Previews(Box::new(view)));
     shop.window.run();
@@ -256,11 +269,12 @@ fn a_component_by_itself_is_overridden_from_the_inspector() {
 #[test]
 fn what_cannot_be_saved_says_why_at_its_place() {
     let (mut shop, button) = previewing();
-    lay(&mut shop, button, "/label", Value::text("Tried"));
+    lay(&mut shop, button, "/label", PropValue::text("Tried"));
     let path = JsonPointer::parse("/text").unwrap();
     let key = OverrideKey::new(OverrideScope::Component, "ui.badge", path);
     let OverrideKey { scope, instance, path } = key;
-    let one = SetOverride { scope, instance, path, value: Value::text("X"), component: None, locator: None };
+    let one =
+        SetOverride { scope, instance, path, value: PropValue::text("X"), component: None, locator: None };
     shop.main.run(Command::SetOverrides { set: vec![one] });
     shop.settle();
     shop.window.get_by_label("Overrides (2)").click();

@@ -4,9 +4,10 @@ use crate::shop::Shop;
 use egui::{Key, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    Actor, ActorKind, BoardKind, Code, Command, ElementId, OperationKind, Refusal, Revision,
+    Actor, ActorKind, BoardKind, Command, ElementId, OperationKind, Refusal, RefusalCode, Revision,
     messages::{
-        Answer, FromRenderer, HeldBoard, HeldReason, Keep, LogEntry, Notice, Request, Status, ToRenderer,
+        ConflictResolution, FromRenderer, HeldBoard, HeldReason, OperationLogEntry, ToRenderer,
+        WorkbenchRequest, WorkbenchResponse, WorkspaceNotice, WorkspaceStatus,
     },
 };
 
@@ -26,7 +27,7 @@ fn the_palette_filters_and_adds() {
     assert!(!shop.shows("Lambda function") && shop.shows("SQS queue"));
     shop.window.get_by_label("SQS queue").click();
     let requests = shop.settle();
-    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!(add.type_id.as_str(), "aws/messaging/sqs_queue");
     assert!(shop.field("Label").contains("SQS"), "it is selected");
 }
@@ -71,7 +72,9 @@ fn a_new_board_is_asked_for_and_opened() {
     shop.retype("Board title", "Wishes");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::AddBoard { kind, title, .. })] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::AddBoard { kind, title, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!((*kind, title.as_str()), (BoardKind::Spec, "Wishes"));
     assert!(shop.shows("Board Wishes"));
 }
@@ -112,12 +115,13 @@ fn a_refusal_is_a_notice_with_its_hint_and_can_be_dismissed() {
     shop.select("S3 bucket Pictures");
     shop.press(Key::Delete);
     let heard = shop.main.heard();
-    let Some(FromRenderer::Request { id, .. }) =
-        heard.iter().find(|said| matches!(said, FromRenderer::Request { request: Request::Run(_), .. }))
+    let Some(FromRenderer::Request { id, .. }) = heard
+        .iter()
+        .find(|said| matches!(said, FromRenderer::Request { request: WorkbenchRequest::Run(_), .. }))
     else {
         panic!("{heard:?}")
     };
-    let refusal = Refusal::new(Code::ReadOnly, "the board is held").hint("Decide its conflict first.");
+    let refusal = Refusal::new(RefusalCode::ReadOnly, "the board is held").hint("Decide its conflict first.");
     shop.main.send(ToRenderer::Answer { request: *id, result: Err(refusal) });
     shop.window.run();
     assert!(shop.shows("The board is held") && shop.shows("Decide its conflict first."));
@@ -129,7 +133,7 @@ fn a_refusal_is_a_notice_with_its_hint_and_can_be_dismissed() {
 #[test]
 fn a_notice_goes_by_itself() {
     let mut shop = Shop::open();
-    let answer = Answer::Exported { path: "/tmp/board.png".into(), bytes: 1 };
+    let answer = WorkbenchResponse::Exported { path: "/tmp/board.png".into(), bytes: 1 };
     shop.main.send(ToRenderer::Answer { request: 77, result: Ok(answer) });
     shop.window.run();
     assert!(shop.shows("Exported the board"));
@@ -140,7 +144,7 @@ fn a_notice_goes_by_itself() {
 #[test]
 fn the_log_is_asked_for_while_it_is_open_and_reverts() {
     let mut shop = Shop::open();
-    shop.main.log = vec![LogEntry {
+    shop.main.log = vec![OperationLogEntry {
         revision: Revision(7),
         time: 0,
         actor: Actor::new(ActorKind::Terminal, "bob"),
@@ -151,14 +155,17 @@ fn the_log_is_asked_for_while_it_is_open_and_reverts() {
     shop.window.get_by_label("3 errors").click();
     shop.window.run();
     shop.window.get_by_label("Log").click();
-    assert!(matches!(&shop.settle()[..], [Request::Log { .. }]));
+    assert!(matches!(&shop.settle()[..], [WorkbenchRequest::Log { .. }]));
     shop.window.get_by_label("Revert adds Web").click();
     shop.window.run();
-    assert_eq!(shop.main.requests(), [Request::Revert { revision: Revision(7), partial: false }]);
+    assert_eq!(shop.main.requests(), [WorkbenchRequest::Revert { revision: Revision(7), partial: false }]);
     let again = shop.infrastructure;
     shop.main.run(Command::UpdateBoard { board: again.into(), title: Some("Live".into()), name: None });
     shop.window.run();
-    assert!(matches!(&shop.main.requests()[..], [Request::Log { .. }]), "asked again after a change");
+    assert!(
+        matches!(&shop.main.requests()[..], [WorkbenchRequest::Log { .. }]),
+        "asked again after a change"
+    );
 }
 
 #[test]
@@ -171,7 +178,7 @@ fn a_held_board_waits_for_a_decision() {
             why: HeldReason::Conflict,
             message: "changed on disk in the same places".into(),
         };
-        main.status = Status { held: vec![held], ..Status::default() };
+        main.status = WorkspaceStatus { held: vec![held], ..WorkspaceStatus::default() };
     });
     assert!(shop.shows("changed on disk in the same places") && shop.shows("Production (held)"));
     shop.select("S3 bucket Pictures");
@@ -179,13 +186,16 @@ fn a_held_board_waits_for_a_decision() {
     assert!(shop.main.requests().is_empty(), "nothing on it changes");
     shop.window.get_by_label("Keep mine · production").click();
     shop.window.run();
-    assert_eq!(shop.main.requests(), [Request::Resolve { board: shop.infrastructure, keep: Keep::Mine }]);
+    assert_eq!(
+        shop.main.requests(),
+        [WorkbenchRequest::Resolve { board: shop.infrastructure, keep: ConflictResolution::Mine }]
+    );
 }
 
 #[test]
 fn a_revert_that_is_in_conflict_offers_the_part_that_is_not() {
     let mut shop = Shop::open();
-    shop.main.log = vec![LogEntry {
+    shop.main.log = vec![OperationLogEntry {
         revision: Revision(7),
         time: 0,
         actor: Actor::new(ActorKind::Window, "ada"),
@@ -201,16 +211,16 @@ fn a_revert_that_is_in_conflict_offers_the_part_that_is_not() {
     shop.window.run();
     let heard = shop.main.heard();
     let asked = heard.iter().find_map(|said| match said {
-        FromRenderer::Request { id, request: Request::Revert { .. } } => Some(*id),
+        FromRenderer::Request { id, request: WorkbenchRequest::Revert { .. } } => Some(*id),
         _ => None,
     });
-    let refusal = Refusal::new(Code::Conflict, "Web was changed since");
+    let refusal = Refusal::new(RefusalCode::Conflict, "Web was changed since");
     shop.main.send(ToRenderer::Answer { request: asked.unwrap(), result: Err(refusal) });
     shop.window.run();
     shop.picture("revert-light");
     shop.window.get_by_label("Revert what is possible").click();
     shop.window.run();
-    assert_eq!(shop.main.requests(), [Request::Revert { revision: Revision(7), partial: true }]);
+    assert_eq!(shop.main.requests(), [WorkbenchRequest::Revert { revision: Revision(7), partial: true }]);
     assert!(!shop.shows("Web was changed since"), "the notice is done with");
 }
 
@@ -220,7 +230,7 @@ fn problems_are_filtered_and_lead_to_their_field() {
         // As if a module had dropped a property that was set.
         let mut document = main.snapshot.to_document();
         let node = document.nodes.iter_mut().find(|node| node.label == "Pictures").unwrap();
-        node.props.insert("colour_of_old".parse().unwrap(), shared_protocol::Value::text("red"));
+        node.props.insert("colour_of_old".parse().unwrap(), shared_protocol::PropValue::text("red"));
         let registry = std::sync::Arc::clone(main.snapshot.registry());
         main.snapshot = authority::Snapshot::from_document(document, registry).unwrap();
     });
@@ -232,7 +242,9 @@ fn problems_are_filtered_and_lead_to_their_field() {
     assert!(!shop.shows("Error: ") && shop.shows("Warning: "));
     shop.window.get_by_label("Remove unused property colour_of_old of Pictures").click();
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [Request::Run(Command::UpdateNode { unset, .. })] if unset.len() == 1));
+    assert!(
+        matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { unset, .. })] if unset.len() == 1)
+    );
     assert!(shop.shows("No problems of this severity"), "no warning is left");
     shop.window.get_by_label("Errors 3").click();
     shop.window.run();
@@ -259,12 +271,12 @@ fn a_workspace_without_boards_asks_what_kind_to_begin_with() {
 fn the_health_of_the_workspace_is_told_with_a_way_to_mend_it() {
     let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| {
         let message = "draftboard.toml: line 3 has no value; defaults are used until it is mended".into();
-        let notice = Notice { message, file: Some("draftboard.toml".into()) };
-        main.status = Status { notices: vec![notice], ..Status::default() };
-        let broken = authority::Module { origin: "modules/pricing.json".into(), text: "{".into() };
+        let notice = WorkspaceNotice { message, file: Some("draftboard.toml".into()) };
+        main.status = WorkspaceStatus { notices: vec![notice], ..WorkspaceStatus::default() };
+        let broken = authority::ModuleSource { origin: "modules/pricing.json".into(), text: "{".into() };
         let mut modules = catalogue::built_in();
         modules.push(broken);
-        let registry = authority::Registry::compose(&modules, &Default::default());
+        let registry = authority::TypeRegistry::compose(&modules, &Default::default());
         main.snapshot = main.snapshot.clone().with_registry(std::sync::Arc::new(registry));
     });
     assert!(shop.shows("line 3 has no value") && shop.shows("modules/pricing.json"));

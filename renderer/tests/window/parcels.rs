@@ -2,12 +2,12 @@
 
 use crate::shop::{Main, Shop};
 use shared_protocol::{
-    BoardId, Code, Refusal, Revision,
+    BoardId, Refusal, RefusalCode, Revision,
     bundle::{
-        BundleAnswer, BundleDiagnostic, BundleRequest, BundleView, BundlesView, Coverage, EntityRef,
-        EntitySummary, EntityTypeView, EntityView, RelationView, SchemaView,
+        BundleDiagnostic, BundleRequest, BundleResponse, BundleView, BundlesView, EntityRef, EntitySummary,
+        EntityTypeView, EntityView, RelationCoverageView, RelationView, SchemaView,
     },
-    messages::{Answer, Applied, Request, Severity, ToRenderer},
+    messages::{AppliedCommand, ProblemSeverity, ToRenderer, WorkbenchRequest, WorkbenchResponse},
 };
 
 macro_rules! schema {
@@ -61,7 +61,7 @@ pub(crate) struct Parcels {
     pub(crate) asked: Vec<BundleRequest>,
 }
 
-pub(crate) fn finding(severity: Severity, id: &str, path: &str, message: &str) -> BundleDiagnostic {
+pub(crate) fn finding(severity: ProblemSeverity, id: &str, path: &str, message: &str) -> BundleDiagnostic {
     BundleDiagnostic {
         severity,
         message: message.into(),
@@ -127,8 +127,13 @@ impl Default for Parcels {
                 ),
             ],
             diagnostics: vec![
-                finding(Severity::Error, "REQ-pickup-001", "realizesFeatureIds", "FEAT-gone does not exist"),
-                finding(Severity::Warning, "REQ-pickup-002", "", "No task fulfils it"),
+                finding(
+                    ProblemSeverity::Error,
+                    "REQ-pickup-001",
+                    "realizesFeatureIds",
+                    "FEAT-gone does not exist",
+                ),
+                finding(ProblemSeverity::Warning, "REQ-pickup-002", "", "No task fulfils it"),
             ],
             check: (true, Vec::new()),
             changes: Vec::new(),
@@ -164,10 +169,13 @@ impl Parcels {
                     kind("Actor", "Actors", "product"),
                     kind("Task", "Tasks", "delivery"),
                 ],
-                errors: self.diagnostics.iter().filter(|each| each.severity == Severity::Error).count()
+                errors: self.diagnostics.iter().filter(|each| each.severity == ProblemSeverity::Error).count()
                     as u64,
-                warnings: self.diagnostics.iter().filter(|each| each.severity == Severity::Warning).count()
-                    as u64,
+                warnings: self
+                    .diagnostics
+                    .iter()
+                    .filter(|each| each.severity == ProblemSeverity::Warning)
+                    .count() as u64,
                 has_knowledge: true,
             }],
             failed: Vec::new(),
@@ -189,15 +197,16 @@ impl Parcels {
             entity: entity.clone(),
             title: title.clone(),
             status: None,
-            errors: count(Severity::Error),
-            warnings: count(Severity::Warning),
+            errors: count(ProblemSeverity::Error),
+            warnings: count(ProblemSeverity::Warning),
         }
     }
 
-    fn entity(&self, wanted: &EntityRef) -> Result<BundleAnswer, Refusal> {
+    fn entity(&self, wanted: &EntityRef) -> Result<BundleResponse, Refusal> {
         let found = self.entities.iter().find(|(entity, ..)| entity == wanted);
-        let (entity, title, data) = found
-            .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no {} any more", wanted.id)))?;
+        let (entity, title, data) = found.ok_or_else(|| {
+            Refusal::new(RefusalCode::NotFound, format!("there is no {} any more", wanted.id))
+        })?;
         let mentions = |data: &str, id: &str| data.contains(&format!("\"{id}\""));
         let related = |field: &str, entity: EntityRef| RelationView {
             field: field.into(),
@@ -219,7 +228,7 @@ impl Parcels {
             .filter(|(other, _, data)| other != entity && mentions(data, &entity.id))
             .map(|(other, ..)| related("refersToIds", other.clone()))
             .collect();
-        Ok(BundleAnswer::Entity(Box::new(EntityView {
+        Ok(BundleResponse::Entity(Box::new(EntityView {
             entity: entity.clone(),
             title: title.clone(),
             file: format!("bundle/{}s/{}.yaml", entity.entity_type.to_lowercase(), entity.id),
@@ -236,23 +245,23 @@ impl Parcels {
         })))
     }
 
-    fn answer(&mut self, request: &BundleRequest) -> Result<Answer, Refusal> {
+    fn answer(&mut self, request: &BundleRequest) -> Result<WorkbenchResponse, Refusal> {
         let answer = match request {
-            BundleRequest::Entities { .. } => BundleAnswer::Entities {
+            BundleRequest::Entities { .. } => BundleResponse::Entities {
                 revision: Revision(1),
                 entities: self.entities.iter().map(|each| self.summary(each)).collect(),
             },
             BundleRequest::Entity(entity) => self.entity(entity)?,
             BundleRequest::Schema { entity_type, .. } => {
-                BundleAnswer::Schema(Box::new(schema_of(entity_type)))
+                BundleResponse::Schema(Box::new(schema_of(entity_type)))
             }
             BundleRequest::Search { query, .. } => {
                 let fits = |title: &String| title.to_lowercase().contains(&query.to_lowercase());
                 let found = self.entities.iter().filter(|(_, title, _)| fits(title));
-                BundleAnswer::Found(found.map(|each| self.summary(each)).collect())
+                BundleResponse::Found(found.map(|each| self.summary(each)).collect())
             }
-            BundleRequest::Diagnostics { .. } => BundleAnswer::Diagnostics(self.diagnostics.clone()),
-            BundleRequest::Coverage { .. } => BundleAnswer::Coverage(vec![
+            BundleRequest::Diagnostics { .. } => BundleResponse::Diagnostics(self.diagnostics.clone()),
+            BundleRequest::Coverage { .. } => BundleResponse::Coverage(vec![
                 coverage("Requirement", "Feature", "realizesFeatureIds", (1, 2), &["FEAT-returns"]),
                 coverage("Requirement", "Actor", "ownerId", (1, 1), &[]),
                 coverage("Feature", "ADR", "governedByAdrIds", (1, 1), &[]),
@@ -264,12 +273,12 @@ impl Parcels {
                     &["REQ-pickup-001", "REQ-pickup-002"],
                 ),
             ]),
-            BundleRequest::Knowledge { .. } => return Ok(Answer::Text(KNOWLEDGE.into())),
+            BundleRequest::Knowledge { .. } => return Ok(WorkbenchResponse::Text(KNOWLEDGE.into())),
             BundleRequest::Change { changes, dry_run, .. } => {
                 self.changes.push((changes.clone(), *dry_run));
                 if *dry_run {
                     let (possible, diagnostics) = self.check.clone();
-                    return Ok(Answer::Bundle(BundleAnswer::Checked {
+                    return Ok(WorkbenchResponse::Bundle(BundleResponse::Checked {
                         possible,
                         diagnostics,
                         files: Vec::new(),
@@ -278,7 +287,7 @@ impl Parcels {
                 let refused = self.refuse.take();
                 return refused.map_or_else(
                     || {
-                        Ok(Answer::Applied(Applied {
+                        Ok(WorkbenchResponse::Applied(AppliedCommand {
                             revision: Revision(9),
                             summary: "changes".into(),
                             created: Vec::new(),
@@ -288,16 +297,22 @@ impl Parcels {
                 );
             }
             BundleRequest::DrawMap { .. } => {
-                let board = self.map.ok_or_else(|| Refusal::new(Code::BadRequest, "not here"))?;
-                BundleAnswer::Map { board, revision: Revision(1) }
+                let board = self.map.ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "not here"))?;
+                BundleResponse::Map { board, revision: Revision(1) }
             }
         };
-        Ok(Answer::Bundle(answer))
+        Ok(WorkbenchResponse::Bundle(answer))
     }
 }
 
-fn coverage(from: &str, to: &str, field: &str, (covered, total): (u64, u64), uncovered: &[&str]) -> Coverage {
-    Coverage {
+fn coverage(
+    from: &str,
+    to: &str,
+    field: &str,
+    (covered, total): (u64, u64),
+    uncovered: &[&str],
+) -> RelationCoverageView {
+    RelationCoverageView {
         relation: format!("{from}->{to}:{field}"),
         from: from.into(),
         to: to.into(),
@@ -344,13 +359,13 @@ impl Locker {
     }
 
     /// Lets time pass and everything be answered. Gives back what was asked of other matters.
-    pub(crate) fn settle(&mut self) -> Vec<Request> {
+    pub(crate) fn settle(&mut self) -> Vec<WorkbenchRequest> {
         let mut rest = Vec::new();
         loop {
             self.shop.window.run_steps(3);
             let Self { shop, parcels } = self;
             let served = shop.main.serve_with(&mut |request| {
-                let Request::Bundle(request) = request else { return None };
+                let WorkbenchRequest::Bundle(request) = request else { return None };
                 parcels.asked.push(request.clone());
                 Some(parcels.answer(request))
             });
@@ -358,7 +373,7 @@ impl Locker {
                 self.shop.window.run();
                 return rest;
             }
-            rest.extend(served.into_iter().filter(|request| !matches!(request, Request::Bundle(_))));
+            rest.extend(served.into_iter().filter(|request| !matches!(request, WorkbenchRequest::Bundle(_))));
         }
     }
 

@@ -4,21 +4,21 @@
 use crate::shop::{Main, Shop};
 use egui::{Key, Pos2, Rect};
 use egui_kittest::kittest::Queryable;
-use frame_memory::{FrameMemory, FrameWriter};
-use renderer::Incoming;
+use frame_memory::{FrameMemory, FrameMemoryWriter};
+use renderer::MainConnectionEvent;
 use shared_protocol::{
     BoardId, ElementId, NodeId,
-    messages::{FromRenderer, Request, ToRenderer},
-    preview::{EditKey, InputEvent, Mode, Screen},
-    previews::{
-        ComponentView, Failed, LogLevel, LoggedLine, PreviewAnswer, PreviewGesture, PreviewRequest,
-        PreviewsView, SelectedInstance, SessionId, SessionProblem, SessionState, SessionView, Shown,
-        ShownInstance,
+    messages::{FromRenderer, ToRenderer, WorkbenchRequest},
+    preview_sessions::{
+        ComponentView, LogLevel, PreviewFailure, PreviewGesture, PreviewId, PreviewInstanceBox,
+        PreviewLogLine, PreviewRequest, PreviewResponse, PreviewSessionProblem, PreviewSessionStatus,
+        PreviewSessionView, PreviewTarget, PreviewsView, SelectedInstance,
     },
+    preview_wire::{EditKey, PreviewInputEvent, PreviewMode, PreviewScreen},
 };
 use std::os::fd::AsFd;
 
-const SESSION: SessionId = SessionId(1);
+const SESSION: PreviewId = PreviewId(1);
 
 /// The page of the shop and what is on it.
 struct Front {
@@ -35,14 +35,14 @@ fn front(main: &Main) -> Front {
     Front { board: node("Home").board, page: node("Home").id, button: node("Buy").id }
 }
 
-pub(crate) fn session(main: &Main, state: SessionState) -> SessionView {
-    SessionView {
+pub(crate) fn session(main: &Main, state: PreviewSessionStatus) -> PreviewSessionView {
+    PreviewSessionView {
         id: SESSION,
-        shows: Shown::Route(front(main).page),
+        shows: PreviewTarget::Route(front(main).page),
         title: "Home".into(),
         state,
-        screen: Screen::new(390, 844, 0.75, false).unwrap(),
-        mode: Mode::Interact,
+        screen: PreviewScreen::new(390, 844, 0.75, false).unwrap(),
+        mode: PreviewMode::Interact,
         route: Some(front(main).page),
         selected: None,
         hovered: None,
@@ -53,7 +53,7 @@ pub(crate) fn session(main: &Main, state: SessionState) -> SessionView {
     }
 }
 
-fn tell(shop: &mut Shop, sessions: Vec<SessionView>) {
+fn tell(shop: &mut Shop, sessions: Vec<PreviewSessionView>) {
     let components = vec![ComponentView {
         id: "ui.button".into(),
         title: "Button".into(),
@@ -66,11 +66,12 @@ fn tell(shop: &mut Shop, sessions: Vec<SessionView>) {
 }
 
 /// A frame memory of the screen, with a frame in one colour in it, as main and the preview would make it.
-fn paint(shop: &mut Shop, screen: Screen, generation: u32, colour: [u8; 4]) -> FrameWriter {
+fn paint(shop: &mut Shop, screen: PreviewScreen, generation: u32, colour: [u8; 4]) -> FrameMemoryWriter {
     let [width, height] = screen.pixels();
     let memory = FrameMemory::new(width, height).unwrap();
-    let mut writer = FrameWriter::new(memory.as_fd().try_clone_to_owned().unwrap(), width, height).unwrap();
-    shop.main.send_incoming(Incoming::Frames { session: SESSION, generation, screen, memory });
+    let mut writer =
+        FrameMemoryWriter::new(memory.as_fd().try_clone_to_owned().unwrap(), width, height).unwrap();
+    shop.main.send_incoming(MainConnectionEvent::Frames { session: SESSION, generation, screen, memory });
     writer.put(&vec![colour; width * height]);
     shop.main.send(ToRenderer::PreviewFrame { session: SESSION, generation, sequence: 1 });
     shop.window.run();
@@ -83,7 +84,7 @@ fn previewing() -> Shop {
     let board = front(&shop.main).board;
     shop.main.presence.board = Some(board);
     shop.press_with(egui::Modifiers::COMMAND | egui::Modifiers::SHIFT, Key::V);
-    let view = session(&shop.main, SessionState::Ready);
+    let view = session(&shop.main, PreviewSessionStatus::Ready);
     let screen = view.screen;
     tell(&mut shop, vec![view]);
     paint(&mut shop, screen, 1, [200, 30, 30, 255]);
@@ -94,9 +95,9 @@ fn previewing() -> Shop {
     shop
 }
 
-fn instances(main: &Main) -> Vec<ShownInstance> {
+fn instances(main: &Main) -> Vec<PreviewInstanceBox> {
     let Front { page, button, .. } = front(main);
-    let instance = |id: &str, parent: Option<&str>, node, rect| ShownInstance {
+    let instance = |id: &str, parent: Option<&str>, node, rect| PreviewInstanceBox {
         id: id.into(),
         component: "ui.button".into(),
         parent: parent.map(Into::into),
@@ -122,7 +123,7 @@ fn at(shop: &Shop, x: f32, y: f32) -> Pos2 {
 }
 
 /// What the window did in the session since the last time.
-fn gestures(shop: &mut Shop) -> Vec<InputEvent> {
+fn gestures(shop: &mut Shop) -> Vec<PreviewInputEvent> {
     let mut events = Vec::new();
     for message in shop.main.heard() {
         if let FromRenderer::Preview { session: SESSION, gesture: PreviewGesture::Input(more) } = message {
@@ -132,10 +133,10 @@ fn gestures(shop: &mut Shop) -> Vec<InputEvent> {
     events
 }
 
-fn asked(requests: &[Request]) -> Vec<&PreviewRequest> {
+fn asked(requests: &[WorkbenchRequest]) -> Vec<&PreviewRequest> {
     let mut all = Vec::new();
     for request in requests {
-        if let Request::Preview(request) = request {
+        if let WorkbenchRequest::Preview(request) = request {
             all.push(request);
         }
     }
@@ -154,7 +155,7 @@ fn nothing_is_shown_at_first_and_a_page_can_be_started() {
     let requests = shop.main.requests();
     let page = front(&shop.main).page;
     let [PreviewRequest::Start { shows, screen }] = asked(&requests)[..] else { panic!("{requests:?}") };
-    assert_eq!(*shows, Shown::Route(page));
+    assert_eq!(*shows, PreviewTarget::Route(page));
     assert_eq!((screen.width, screen.height, screen.dark), (390, 844, false), "a telephone");
 }
 
@@ -168,7 +169,7 @@ fn f5_previews_the_page_around_what_is_selected() {
     let requests = shop.main.requests();
     let page = front(&shop.main).page;
     assert!(
-        matches!(asked(&requests)[..], [PreviewRequest::Start { shows: Shown::Route(of), .. }] if *of == page)
+        matches!(asked(&requests)[..], [PreviewRequest::Start { shows: PreviewTarget::Route(of), .. }] if *of == page)
     );
     assert!(shop.shows("No preview open"), "until main says that there is a session");
 }
@@ -186,21 +187,21 @@ fn every_state_says_what_it_is() {
         // What waits turns for ever.
         shop.window.run_steps(30);
     };
-    show(&mut shop, SessionState::Creating);
+    show(&mut shop, PreviewSessionStatus::Creating);
     assert!(shop.shows("Starting the preview…"));
-    show(&mut shop, SessionState::Loading);
+    show(&mut shop, PreviewSessionStatus::Loading);
     assert!(shop.shows("Loading the page…"));
-    show(&mut shop, SessionState::Stopped);
+    show(&mut shop, PreviewSessionStatus::Stopped);
     shop.settle();
     shop.window.get_by_label("Start the preview").click();
     let requests = shop.settle();
     assert!(asked(&requests).contains(&&PreviewRequest::Restart(SESSION)), "{requests:?}");
-    let failed = Failed {
+    let failed = PreviewFailure {
         what: "It used more memory than it may.".into(),
         detail: vec!["out of memory".into()],
         again_at: None,
     };
-    show(&mut shop, SessionState::Failed(failed));
+    show(&mut shop, PreviewSessionStatus::Failed(failed));
     assert!(shop.shows("It used more memory than it may.") && shop.shows("out of memory"));
     shop.window.get_by_label("Restart the preview").click();
     assert!(asked(&shop.settle()).contains(&&PreviewRequest::Restart(SESSION)));
@@ -226,11 +227,11 @@ fn a_frame_is_shown_pixel_for_pixel() {
 fn hostile_memory_shows_a_wrong_picture_and_nothing_worse() {
     use std::os::unix::fs::FileExt;
     let mut shop = previewing();
-    let screen = Screen::new(390, 844, 0.75, false).unwrap();
+    let screen = PreviewScreen::new(390, 844, 0.75, false).unwrap();
     let [width, height] = screen.pixels();
     let memory = FrameMemory::new(width, height).unwrap();
     let file = std::fs::File::from(memory.as_fd().try_clone_to_owned().unwrap());
-    shop.main.send_incoming(Incoming::Frames { session: SESSION, generation: 2, screen, memory });
+    shop.main.send_incoming(MainConnectionEvent::Frames { session: SESSION, generation: 2, screen, memory });
     for round in 0..40u64 {
         let noise = round.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         file.write_at(&noise.to_le_bytes(), (round % 5) * 8).unwrap();
@@ -239,9 +240,11 @@ fn hostile_memory_shows_a_wrong_picture_and_nothing_worse() {
     }
     // Of a generation, a session and a place that there never was.
     shop.main.send(ToRenderer::PreviewFrame { session: SESSION, generation: 99, sequence: 1 });
-    shop.main.send(ToRenderer::PreviewFrame { session: SessionId(77), generation: 1, sequence: 1 });
-    let wild =
-        ShownInstance { rect: [f32::NAN, -1e30, 1e30, f32::INFINITY], ..instances(&shop.main).remove(0) };
+    shop.main.send(ToRenderer::PreviewFrame { session: PreviewId(77), generation: 1, sequence: 1 });
+    let wild = PreviewInstanceBox {
+        rect: [f32::NAN, -1e30, 1e30, f32::INFINITY],
+        ..instances(&shop.main).remove(0)
+    };
     shop.main.send(ToRenderer::PreviewInstances { session: SESSION, instances: vec![wild] });
     shop.window.step();
     assert!(shop.shows("Preview of Home"));
@@ -256,12 +259,13 @@ fn what_is_done_in_the_page_is_told_in_its_points() {
     let near = |x: f32, y: f32| (x - 100.0).abs() < 1.0 && (y - 200.0).abs() < 1.0;
     let events = gestures(&mut shop);
     assert!(
-        events.iter().any(|event| matches!(event, InputEvent::Move { x, y } if near(*x, *y))),
+        events.iter().any(|event| matches!(event, PreviewInputEvent::Move { x, y } if near(*x, *y))),
         "{events:?}"
     );
-    let press = events.iter().position(|event| matches!(event, InputEvent::Press { x, y } if near(*x, *y)));
+    let press =
+        events.iter().position(|event| matches!(event, PreviewInputEvent::Press { x, y } if near(*x, *y)));
     let release =
-        events.iter().position(|event| matches!(event, InputEvent::Release { x, y } if near(*x, *y)));
+        events.iter().position(|event| matches!(event, PreviewInputEvent::Release { x, y } if near(*x, *y)));
     assert!(press.is_some() && press < release, "{events:?}");
     // It has the keyboard now: what is typed is the page's, and no shortcut of the workbench.
     shop.type_keys("c");
@@ -272,26 +276,27 @@ fn what_is_done_in_the_page_is_told_in_its_points() {
     shop.press(Key::Home);
     shop.press_with(egui::Modifiers::SHIFT, Key::ArrowRight);
     let events = gestures(&mut shop);
-    let key = |key: EditKey| InputEvent::Key { key };
+    let key = |key: EditKey| PreviewInputEvent::Key { key };
     let expected = [
-        InputEvent::Type { text: "c".into() },
+        PreviewInputEvent::Type { text: "c".into() },
         key(EditKey::Tab),
         key(EditKey::Backspace),
         key(EditKey::Delete),
         key(EditKey::Home),
         key(EditKey::SelectRight),
     ];
-    let keys: Vec<_> = events.into_iter().filter(|event| !matches!(event, InputEvent::Move { .. })).collect();
+    let keys: Vec<_> =
+        events.into_iter().filter(|event| !matches!(event, PreviewInputEvent::Move { .. })).collect();
     assert_eq!(keys, expected);
     assert!(shop.main.requests().is_empty(), "no note, nothing deleted");
     shop.press(Key::Escape);
-    assert_eq!(gestures(&mut shop), [InputEvent::Key { key: EditKey::Escape }]);
+    assert_eq!(gestures(&mut shop), [PreviewInputEvent::Key { key: EditKey::Escape }]);
     shop.type_keys("x");
     assert!(gestures(&mut shop).is_empty(), "the keyboard was given back");
     let outside = page_rect(&shop).left_top() - egui::vec2(40.0, 0.0);
     shop.window.hover_at(outside);
     shop.window.run();
-    assert_eq!(gestures(&mut shop), [InputEvent::Leave]);
+    assert_eq!(gestures(&mut shop), [PreviewInputEvent::Leave]);
 }
 
 #[test]
@@ -305,9 +310,11 @@ fn what_an_input_method_composes_is_typed_into_the_page() {
         shop.window.event(egui::Event::Ime(event));
         shop.window.run();
     }
-    let typed: Vec<_> =
-        gestures(&mut shop).into_iter().filter(|event| matches!(event, InputEvent::Type { .. })).collect();
-    assert_eq!(typed, [InputEvent::Type { text: "é".into() }]);
+    let typed: Vec<_> = gestures(&mut shop)
+        .into_iter()
+        .filter(|event| matches!(event, PreviewInputEvent::Type { .. }))
+        .collect();
+    assert_eq!(typed, [PreviewInputEvent::Type { text: "é".into() }]);
 }
 
 #[test]
@@ -327,7 +334,7 @@ fn the_wheel_scrolls_the_page() {
     shop.window.run();
     let scrolled: f32 = gestures(&mut shop)
         .iter()
-        .map(|event| if let InputEvent::Scroll { dy } = event { *dy } else { 0.0 })
+        .map(|event| if let PreviewInputEvent::Scroll { dy } = event { *dy } else { 0.0 })
         .sum();
     let expected = 30.0 * 844.0 / page_rect(&shop).height();
     assert!((scrolled - expected).abs() < 2.0, "{expected} points of the page, not {scrolled}");
@@ -338,14 +345,17 @@ fn a_click_in_inspect_mode_selects_on_the_board_and_the_board_selects_in_the_pag
     let mut shop = previewing();
     let Front { button, page, .. } = front(&shop.main);
     shop.window.get_by_label("Inspect").click();
-    assert!(asked(&shop.settle()).contains(&&PreviewRequest::Mode { session: SESSION, mode: Mode::Inspect }));
-    let mut view = session(&shop.main, SessionState::Ready);
-    view.mode = Mode::Inspect;
+    assert!(
+        asked(&shop.settle())
+            .contains(&&PreviewRequest::Mode { session: SESSION, mode: PreviewMode::Inspect })
+    );
+    let mut view = session(&shop.main, PreviewSessionStatus::Ready);
+    view.mode = PreviewMode::Inspect;
     tell(&mut shop, vec![view.clone()]);
     gestures(&mut shop);
     let point = at(&shop, 40.0, 120.0);
     shop.click_at(point);
-    assert!(gestures(&mut shop).iter().any(|event| matches!(event, InputEvent::Press { .. })));
+    assert!(gestures(&mut shop).iter().any(|event| matches!(event, PreviewInputEvent::Press { .. })));
     // The preview says what was picked; main tells it: a part of the button.
     view.selected = Some(SelectedInstance {
         instance: "buy/7".into(),
@@ -387,8 +397,8 @@ fn device_and_look_are_asked_for_and_told_once() {
 #[test]
 fn problems_and_the_log_open_below() {
     let mut shop = previewing();
-    let mut view = session(&shop.main, SessionState::Ready);
-    view.problems = vec![SessionProblem {
+    let mut view = session(&shop.main, PreviewSessionStatus::Ready);
+    view.problems = vec![PreviewSessionProblem {
         file: "components/button.component.yaml".into(),
         line: 12,
         column: 5,
@@ -403,10 +413,12 @@ fn problems_and_the_log_open_below() {
     shop.window.get_by_label("Log").click();
     shop.window.run();
     shop.window.run();
-    let line = LoggedLine { number: 1, time: 0, level: LogLevel::Info, message: "pressed Buy".into() };
+    let line = PreviewLogLine { number: 1, time: 0, level: LogLevel::Info, message: "pressed Buy".into() };
     shop.main.serve_with(&mut |request| match request {
-        Request::Preview(PreviewRequest::Log { session: SESSION, after: 0 }) => {
-            Some(Ok(shared_protocol::messages::Answer::Preview(PreviewAnswer::Log(vec![line.clone()]))))
+        WorkbenchRequest::Preview(PreviewRequest::Log { session: SESSION, after: 0 }) => {
+            Some(Ok(shared_protocol::messages::WorkbenchResponse::Preview(PreviewResponse::Log(vec![
+                line.clone(),
+            ]))))
         }
         _ => None,
     });
@@ -417,11 +429,11 @@ fn problems_and_the_log_open_below() {
 #[test]
 fn sessions_have_tabs_and_can_be_closed() {
     let mut shop = previewing();
-    let first = session(&shop.main, SessionState::Ready);
-    let second = SessionView {
-        id: SessionId(2),
+    let first = session(&shop.main, PreviewSessionStatus::Ready);
+    let second = PreviewSessionView {
+        id: PreviewId(2),
         title: "Button".into(),
-        shows: Shown::Component { component: "ui.button".into() },
+        shows: PreviewTarget::Component { component: "ui.button".into() },
         route: None,
         ..first.clone()
     };
@@ -434,7 +446,7 @@ fn sessions_have_tabs_and_can_be_closed() {
     shop.click_at(button);
     assert!(shop.shows("Preview of Button"));
     shop.window.get_by_label("Close Button").click();
-    assert!(asked(&shop.settle()).contains(&&PreviewRequest::Close(SessionId(2))));
+    assert!(asked(&shop.settle()).contains(&&PreviewRequest::Close(PreviewId(2))));
     let nodes = shop.window.query_all_by_label("Page").count();
     assert_eq!(nodes, 0, "a component alone has no page to choose");
 }

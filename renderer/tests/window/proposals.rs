@@ -6,12 +6,13 @@ use authority::{
     proposals::{effects, lines, with_needs},
 };
 use shared_protocol::{
-    Command, NodeId, Proposal, ProposalId, ProposalState, Refusal, Revision, Subject,
-    messages::{Answer, Applied, Patch, ToRenderer},
-    proposal::{Decided, Kind, Proposer, Risk, Step, Verdict},
+    Command, NodeId, Proposal, ProposalId, ProposalState, ProposalSubject, Refusal, Revision,
+    messages::{AppliedCommand, Patch, ToRenderer, WorkbenchResponse},
+    proposal::{ElementChangeKind, ProposalAcceptance, ProposalStep, Proposer, ReviewVerdict, Risk},
     review::{
-        CodeShown, Consequences, Counts, Difference, Element, OpenedProposal, Origin, PagePictures,
-        ProposalBrief, ReviewAnswer, ReviewRequest, ReviewView, StandingApproval,
+        ConfirmationCode, ElementCounts, FieldChange, OperationOrigin, PagePictures, ProposalBrief,
+        ProposalConsequences, ProposalDetails, ProposedElement, ReviewRequest, ReviewResponse, ReviewView,
+        StandingApproval,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,17 +21,17 @@ pub(crate) const NOW: u64 = 4_000_000_000_000;
 
 #[derive(Default)]
 pub(crate) struct Reviews {
-    pub(crate) opened: BTreeMap<ProposalId, OpenedProposal>,
+    pub(crate) opened: BTreeMap<ProposalId, ProposalDetails>,
     pub(crate) approvals: Vec<StandingApproval>,
-    pub(crate) codes: Vec<CodeShown>,
-    pub(crate) origins: Vec<Origin>,
+    pub(crate) codes: Vec<ConfirmationCode>,
+    pub(crate) origins: Vec<OperationOrigin>,
     /// Everything the window asked for since the last time.
     pub(crate) heard: Vec<ReviewRequest>,
-    pub(crate) consequences: BTreeMap<ProposalId, Consequences>,
+    pub(crate) consequences: BTreeMap<ProposalId, ProposalConsequences>,
     /// By page.
     pub(crate) pictures: BTreeMap<NodeId, PagePictures>,
     /// What comes of a wish to plan.
-    pub(crate) planning: Option<Result<ReviewAnswer, Refusal>>,
+    pub(crate) planning: Option<Result<ReviewResponse, Refusal>>,
     /// Main takes its time.
     pub(crate) silent: bool,
     stamps: u64,
@@ -61,7 +62,7 @@ impl Main {
     pub(crate) fn propose(&mut self, number: u64, title: &str, commands: &[Command]) -> ProposalId {
         let id = ProposalId::from_bits(number);
         let opened = opened(&self.snapshot, id, 1, commands);
-        self.put(OpenedProposal {
+        self.put(ProposalDetails {
             brief: ProposalBrief { number, title: title.into(), ..opened.brief },
             ..opened
         });
@@ -73,18 +74,18 @@ impl Main {
         let before = self.reviews.opened[&id].clone();
         let now = opened(&self.snapshot, id, before.brief.version + 1, commands);
         let ProposalBrief { number, title, .. } = before.brief;
-        self.put(OpenedProposal { brief: ProposalBrief { number, title, ..now.brief }, ..now });
+        self.put(ProposalDetails { brief: ProposalBrief { number, title, ..now.brief }, ..now });
     }
 
     /// As it is from now on; the window is told that something is another.
-    pub(crate) fn put(&mut self, mut opened: OpenedProposal) {
+    pub(crate) fn put(&mut self, mut opened: ProposalDetails) {
         self.reviews.stamps += 1;
         opened.brief.stamp = self.reviews.stamps;
         self.reviews.opened.insert(opened.brief.id, opened);
         self.tell_queue();
     }
 
-    pub(crate) fn change(&mut self, id: ProposalId, change: impl FnOnce(&mut OpenedProposal)) {
+    pub(crate) fn change(&mut self, id: ProposalId, change: impl FnOnce(&mut ProposalDetails)) {
         let mut opened = self.reviews.opened[&id].clone();
         change(&mut opened);
         self.put(opened);
@@ -94,13 +95,13 @@ impl Main {
         self.send(ToRenderer::Review(Box::new(self.reviews.view())));
     }
 
-    pub(crate) fn answer_review(&mut self, request: ReviewRequest) -> Result<Answer, Refusal> {
-        let stale = || Refusal::new(shared_protocol::Code::Stale, "it is not what was looked at");
+    pub(crate) fn answer_review(&mut self, request: ReviewRequest) -> Result<WorkbenchResponse, Refusal> {
+        let stale = || Refusal::new(shared_protocol::RefusalCode::Stale, "it is not what was looked at");
         self.reviews.heard.push(request.clone());
         let answer = match request {
             ReviewRequest::Open(id) => {
                 let opened = self.reviews.opened.get(&id).cloned().ok_or_else(stale)?;
-                ReviewAnswer::Opened(Box::new(opened))
+                ReviewResponse::Opened(Box::new(opened))
             }
             ReviewRequest::Accept(verdict) => return self.accept(&verdict),
             ReviewRequest::Reject { proposal, version, reason } => {
@@ -112,16 +113,18 @@ impl Main {
                     opened.brief.state = ProposalState::Rejected { reason, by: "ada".into() };
                 });
                 let brief = self.reviews.opened[&proposal].brief.clone();
-                ReviewAnswer::Decided { proposal: Box::new(brief), applied: None, notice: None }
+                ReviewResponse::Decided { proposal: Box::new(brief), applied: None, notice: None }
             }
             ReviewRequest::LookAgain { proposal, .. } => {
                 self.change(proposal, |opened| {
                     opened.brief.version += 1;
                     opened.brief.state = ProposalState::Open;
                 });
-                ReviewAnswer::Opened(Box::new(self.reviews.opened[&proposal].clone()))
+                ReviewResponse::Opened(Box::new(self.reviews.opened[&proposal].clone()))
             }
-            ReviewRequest::Comment { proposal, .. } if !self.reviews.opened[&proposal].brief.waits() => {
+            ReviewRequest::Comment { proposal, .. }
+                if !self.reviews.opened[&proposal].brief.needs_decision() =>
+            {
                 return Err(stale());
             }
             ReviewRequest::Edit { proposal, commands, .. } => {
@@ -130,41 +133,42 @@ impl Main {
                 let mut now = shown(&self.snapshot, &after, proposal, before.brief.version + 1, changes);
                 (now.brief.number, now.brief.title) = (before.brief.number, before.brief.title);
                 self.put(now);
-                ReviewAnswer::Opened(Box::new(self.reviews.opened[&proposal].clone()))
+                ReviewResponse::Opened(Box::new(self.reviews.opened[&proposal].clone()))
             }
             ReviewRequest::Origins(wanted) => {
                 let origins = self.reviews.origins.iter().filter(|origin| wanted.contains(&origin.revision));
-                ReviewAnswer::Origins(origins.cloned().collect())
+                ReviewResponse::Origins(origins.cloned().collect())
             }
-            ReviewRequest::History { .. } => ReviewAnswer::History(
+            ReviewRequest::History { .. } => ReviewResponse::History(
                 self.reviews.opened.values().map(|opened| opened.brief.clone()).collect(),
             ),
             ReviewRequest::Consequences(id) if self.reviews.consequences.contains_key(&id) => {
-                ReviewAnswer::Consequences(Box::new(self.reviews.consequences[&id].clone()))
+                ReviewResponse::Consequences(Box::new(self.reviews.consequences[&id].clone()))
             }
-            ReviewRequest::PagePictures { page, .. } => ReviewAnswer::PagePictures(Box::new(
+            ReviewRequest::PagePictures { page, .. } => ReviewResponse::PagePictures(Box::new(
                 self.reviews.pictures.get(&page).cloned().ok_or_else(stale)?,
             )),
             ReviewRequest::Plan { .. } => self.reviews.planning.take().ok_or_else(stale)??,
-            _ => return Ok(Answer::Done),
+            _ => return Ok(WorkbenchResponse::Done),
         };
-        Ok(Answer::Review(answer))
+        Ok(WorkbenchResponse::Review(answer))
     }
 
-    fn accept(&mut self, verdict: &Verdict) -> Result<Answer, Refusal> {
-        let stale = || Refusal::new(shared_protocol::Code::Stale, "it is not what was looked at");
+    fn accept(&mut self, verdict: &ReviewVerdict) -> Result<WorkbenchResponse, Refusal> {
+        let stale = || Refusal::new(shared_protocol::RefusalCode::Stale, "it is not what was looked at");
         let opened = self.reviews.opened.get(&verdict.proposal).cloned().ok_or_else(stale)?;
         let seen = (verdict.version, verdict.hash, verdict.base);
         if seen != (opened.brief.version, opened.hash, opened.brief.base) {
             return Err(stale());
         }
-        let taken = |subject: &Subject| verdict.chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
+        let taken =
+            |subject: &ProposalSubject| verdict.chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
         for element in opened.elements.iter().filter(|element| element.destructive && taken(&element.subject))
         {
             assert!(verdict.confirmed.contains(&element.subject), "{} was not confirmed", element.text);
         }
         let (part, rest): (Vec<_>, Vec<_>) =
-            opened.changes.iter().cloned().partition(|change| taken(&Subject::of(change)));
+            opened.changes.iter().cloned().partition(|change| taken(&ProposalSubject::of(change)));
         let revision = self.snapshot.revision().next();
         self.snapshot.apply(revision, &part).unwrap();
         let summary = format!("Accept “{}”", opened.brief.title);
@@ -181,7 +185,7 @@ impl Main {
             (now.brief.number, now.brief.title) = (opened.brief.number, opened.brief.title.clone());
             now
         };
-        now.brief.decided = Some(Decided {
+        now.brief.decided = Some(ProposalAcceptance {
             version: opened.brief.version,
             hash: opened.hash,
             revision: Some(revision),
@@ -192,8 +196,8 @@ impl Main {
         now.brief.revisions = opened.brief.revisions.iter().copied().chain([revision]).collect();
         self.put(now);
         let proposal = Box::new(self.reviews.opened[&id].brief.clone());
-        let applied = Some(Applied { revision, summary, created: Vec::new() });
-        Ok(Answer::Review(ReviewAnswer::Decided { proposal, applied, notice: None }))
+        let applied = Some(AppliedCommand { revision, summary, created: Vec::new() });
+        Ok(WorkbenchResponse::Review(ReviewResponse::Decided { proposal, applied, notice: None }))
     }
 }
 
@@ -219,7 +223,7 @@ pub(crate) fn opened(
     id: ProposalId,
     version: u32,
     commands: &[Command],
-) -> OpenedProposal {
+) -> ProposalDetails {
     let (after, changes) = run(snapshot, &[], commands).unwrap();
     shown(snapshot, &after, id, version, changes)
 }
@@ -230,27 +234,31 @@ fn shown(
     id: ProposalId,
     version: u32,
     changes: Vec<shared_protocol::Change>,
-) -> OpenedProposal {
+) -> ProposalDetails {
     let mut effects = effects(&changes);
-    let elements: Vec<Element> = lines(before, after, &changes)
+    let elements: Vec<ProposedElement> = lines(before, after, &changes)
         .into_iter()
         .map(|line| {
             let mut needs = with_needs(before, &changes, [line.subject.clone()]);
             needs.remove(&line.subject);
             let node = |state: &Snapshot| match &line.subject {
-                Subject::Node(id) => state.node(*id).cloned(),
+                ProposalSubject::Node(id) => state.node(*id).cloned(),
                 _ => None,
             };
             let board = match &line.subject {
-                Subject::Node(id) => after.node(*id).or_else(|| before.node(*id)).map(|node| node.board),
-                Subject::Edge(id) => after.edge(*id).or_else(|| before.edge(*id)).map(|edge| edge.board),
-                Subject::Board(id) => Some(*id),
+                ProposalSubject::Node(id) => {
+                    after.node(*id).or_else(|| before.node(*id)).map(|node| node.board)
+                }
+                ProposalSubject::Edge(id) => {
+                    after.edge(*id).or_else(|| before.edge(*id)).map(|edge| edge.board)
+                }
+                ProposalSubject::Board(id) => Some(*id),
                 _ => None,
             };
             let differences = match (node(before), node(after)) {
                 (Some(was), Some(is)) => {
                     let keys: BTreeSet<_> = was.props.keys().chain(is.props.keys()).cloned().collect();
-                    let field = |field: String, before, after| Difference { field, before, after };
+                    let field = |field: String, before, after| FieldChange { field, before, after };
                     let value =
                         |node: &shared_protocol::Node, key| node.props.get(key).map(ToString::to_string);
                     let label = (was.label != is.label)
@@ -263,7 +271,7 @@ fn shown(
             };
             let effect_of = effects.remove(&line.subject).unwrap_or_default().into_iter().collect();
             let risks = if line.destructive { vec![Risk::Destructive] } else { Vec::new() };
-            Element {
+            ProposedElement {
                 subject: line.subject,
                 kind: line.kind,
                 text: line.text,
@@ -277,7 +285,8 @@ fn shown(
             }
         })
         .collect();
-    let count = |kind: Kind| elements.iter().filter(|element| element.kind == kind).count() as u64;
+    let count =
+        |kind: ElementChangeKind| elements.iter().filter(|element| element.kind == kind).count() as u64;
     let risks: BTreeSet<Risk> = elements.iter().flat_map(|element| element.risks.iter().copied()).collect();
     let proposer = Proposer { key: "client-1".into(), name: "claude-code".into(), version: "2.1".into() };
     let proposal = Proposal {
@@ -308,11 +317,11 @@ fn shown(
         state: ProposalState::Open,
         act: None,
         risks: risks.into_iter().collect(),
-        counts: Counts {
-            added: count(Kind::Added),
-            changed: count(Kind::Changed),
-            removed: count(Kind::Removed),
-            placed: count(Kind::Placed),
+        counts: ElementCounts {
+            added: count(ElementChangeKind::Added),
+            changed: count(ElementChangeKind::Changed),
+            removed: count(ElementChangeKind::Removed),
+            placed: count(ElementChangeKind::Placed),
         },
         version,
         stamp: 0,
@@ -325,8 +334,8 @@ fn shown(
     };
     let rationale =
         "Orders are slow at noon.\nA cache in front of the database takes the load off it.".to_owned();
-    let steps = vec![Step { summary: "adds a cache".into(), by_reviewer: None }];
-    OpenedProposal {
+    let steps = vec![ProposalStep { summary: "adds a cache".into(), by_reviewer: None }];
+    ProposalDetails {
         brief,
         hash,
         rationale,

@@ -4,12 +4,13 @@ use crate::shop::Shop;
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    ProposalId, Subject,
+    ProposalId, ProposalSubject,
     messages::ToRenderer,
-    proposal::{Act, ContentHash, Kind, Risk, Verdict},
-    review::{Element, ReviewRequest},
+    proposal::{ContentHash, ElementChangeKind, ProposedAction, ReviewVerdict, Risk},
+    review::{ProposedElement, ReviewRequest},
     terraform::{
-        Counts, PlanChange, PlannedAction, RequestPlanState, RequestPlanView, RunOperation, TerraformView,
+        PlanChange, PlanCounts, PlannedAction, RequestPlanState, RequestPlanView, TerraformOperation,
+        TerraformView,
     },
 };
 
@@ -24,10 +25,10 @@ impl Case {
         let (id, board) = (shop.main.propose(17, "Tidy up", &[]), shop.infrastructure);
         shop.main.change(id, |opened| {
             opened.rationale = "Plan: 0 to add, 0 to change, 0 to destroy".to_owned();
-            opened.brief.act = Some(Act::Run { board, operation: RunOperation::Apply });
-            opened.elements = vec![Element {
-                subject: Subject::Act,
-                kind: Kind::Changed,
+            opened.brief.act = Some(ProposedAction::Run { board, operation: TerraformOperation::Apply });
+            opened.elements = vec![ProposedElement {
+                subject: ProposalSubject::Act,
+                kind: ElementChangeKind::Changed,
                 text: "runs terraform apply on production".to_owned(),
                 board: Some(board),
                 differences: Vec::new(),
@@ -64,7 +65,7 @@ impl Case {
         };
         self.tell(RequestPlanState::Ready {
             hash: ContentHash::from_bytes([plan; 32]),
-            counts: Counts { add: 0, change: 0, remove: 1 },
+            counts: PlanCounts { add: 0, change: 0, remove: 1 },
             changes: vec![change],
             expires: u64::MAX,
         });
@@ -83,7 +84,7 @@ impl Case {
         self.shop.settle();
     }
 
-    fn accept(&mut self, label: &str) -> Vec<Verdict> {
+    fn accept(&mut self, label: &str) -> Vec<ReviewVerdict> {
         self.shop.window.get_by_label(label).click();
         self.shop.settle();
         let heard = self.shop.main.reviews.heard.iter();

@@ -8,21 +8,22 @@ use crate::{
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    AddNode, Command, EndpointRef, NodeId, NodeRef, Point, ProposalId, ProposalState, Subject, Value,
-    proposal::{Comment, Risk},
-    review::{CodeShown, Origin, ReviewRequest},
+    AddNode, BoardPoint, Command, EdgeEndpointRef, NodeId, NodeRef, PropValue, ProposalId, ProposalState,
+    ProposalSubject,
+    proposal::{ProposalComment, Risk},
+    review::{ConfirmationCode, OperationOrigin, ReviewRequest},
 };
 
 fn add(shop: &Shop, type_id: &str, label: &str, parent: Option<NodeId>, at: (i32, i32)) -> Command {
     let mut add = AddNode::new(shop.infrastructure, type_id.parse().unwrap());
     add.label = Some(label.into());
     add.parent = parent.map(Into::into);
-    add.at = Some(Point { x: at.0, y: at.1 });
+    add.at = Some(BoardPoint { x: at.0, y: at.1 });
     Command::AddNode(add)
 }
 
 fn size(node: NodeId, value: &str) -> Command {
-    let set = [(shared_protocol::PropKey::parse("instance_type").unwrap(), Value::text(value))];
+    let set = [(shared_protocol::PropKey::parse("instance_type").unwrap(), PropValue::text(value))];
     Command::UpdateNode {
         node: node.into(),
         label: None,
@@ -82,7 +83,7 @@ fn look(shop: &mut Shop, text: &str) {
     shop.settle();
 }
 
-fn accepted(shop: &Shop) -> Vec<shared_protocol::proposal::Verdict> {
+fn accepted(shop: &Shop) -> Vec<shared_protocol::proposal::ReviewVerdict> {
     let accept = |request: &ReviewRequest| match request {
         ReviewRequest::Accept(verdict) => Some(verdict.clone()),
         _ => None,
@@ -130,7 +131,7 @@ fn an_empty_queue_says_how_an_agent_can_propose() {
     let asked = shop.settle();
     assert!(matches!(
         asked[..],
-        [shared_protocol::messages::Request::Mcp(shared_protocol::mcp::McpRequest::SetMode(
+        [shared_protocol::messages::WorkbenchRequest::Mcp(shared_protocol::mcp::McpRequest::SetMode(
             shared_protocol::mcp::McpMode::Guarded
         ))]
     ));
@@ -144,7 +145,7 @@ fn accepting_takes_exactly_what_is_ticked_and_nothing_destructive_is_by_itself()
     click(&mut shop, "Accept 5 of 6");
     let verdicts = accepted(&shop);
     let [verdict] = &verdicts[..] else { panic!("{verdicts:?}") };
-    assert!(!verdict.chosen.as_ref().unwrap().contains(&Subject::Node(shop.worker)));
+    assert!(!verdict.chosen.as_ref().unwrap().contains(&ProposalSubject::Node(shop.worker)));
     assert!(verdict.confirmed.is_empty());
     assert!(shop.main.snapshot.nodes().any(|node| node.label == "Cache"));
     assert!(shop.main.snapshot.node(shop.worker).is_some(), "it is still there");
@@ -184,7 +185,7 @@ fn what_takes_something_away_is_included_by_holding_and_not_by_a_click() {
     let verdicts = accepted(&shop);
     let [verdict] = &verdicts[..] else { panic!("{verdicts:?}") };
     assert_eq!(verdict.chosen, None);
-    assert_eq!(verdict.confirmed.iter().collect::<Vec<_>>(), [&Subject::Node(shop.worker)]);
+    assert_eq!(verdict.confirmed.iter().collect::<Vec<_>>(), [&ProposalSubject::Node(shop.worker)]);
     assert!(shop.main.snapshot.node(shop.worker).is_none());
     assert!(!shop.shows("Proposed, "), "the ghosts are gone with the decision");
 }
@@ -263,8 +264,8 @@ fn a_tick_takes_along_what_it_needs_and_says_so() {
     let id = shop.main.propose(3, "An address", &commands);
     let opened = shop.main.reviews.opened[&id].clone();
     let address = opened.elements.iter().find(|element| element.text.contains("address")).unwrap().clone();
-    let Subject::Node(address_id) = address.subject else { panic!() };
-    let end = |node: NodeId| EndpointRef { node: NodeRef::Id(node), port: None };
+    let ProposalSubject::Node(address_id) = address.subject else { panic!() };
+    let end = |node: NodeId| EdgeEndpointRef { node: NodeRef::Id(node), port: None };
     let mut all = commands.to_vec();
     all.push(Command::Connect { source: end(shop.web), target: end(address_id), label: String::new() });
     shop.main.revise(id, &all);
@@ -640,8 +641,13 @@ fn side_effects_are_ticked_with_their_cause_and_unticked_with_it() {
         .filter(|element| !element.effect_of.is_empty())
         .map(|element| element.text.clone())
         .collect();
-    let cause =
-        opened.elements.iter().find(|e| e.subject == Subject::Node(shop.subnet)).unwrap().text.clone();
+    let cause = opened
+        .elements
+        .iter()
+        .find(|e| e.subject == ProposalSubject::Node(shop.subnet))
+        .unwrap()
+        .text
+        .clone();
     assert!(effects.len() >= 2, "{effects:?}");
     for effect in &effects {
         assert!(!is_ticked(&shop, effect), "{effect}: its cause is not ticked");
@@ -694,7 +700,7 @@ fn the_status_bar_counts_what_waits_and_leads_there() {
 #[test]
 fn what_is_layout_alone_is_one_line() {
     let mut shop = Shop::open();
-    let place = |node: NodeId, x: i32| shared_protocol::command::Placed {
+    let place = |node: NodeId, x: i32| shared_protocol::command::PlaceNode {
         node: node.into(),
         x,
         y: 80,
@@ -722,12 +728,20 @@ fn what_is_layout_alone_is_one_line() {
 fn comments_go_to_an_element() {
     let (mut shop, id) = reviewing();
     shop.main.change(id, |opened| {
-        let about = Some(Subject::Node(shop.web));
-        opened.comments.push(Comment { by: "ada".into(), time: NOW, about, text: "why so large?".into() });
+        let about = Some(ProposalSubject::Node(shop.web));
+        opened.comments.push(ProposalComment {
+            by: "ada".into(),
+            time: NOW,
+            about,
+            text: "why so large?".into(),
+        });
     });
     shop.settle();
-    let element =
-        shop.main.reviews.opened[&id].elements.iter().find(|e| e.subject == Subject::Node(shop.web)).unwrap();
+    let element = shop.main.reviews.opened[&id]
+        .elements
+        .iter()
+        .find(|e| e.subject == ProposalSubject::Node(shop.web))
+        .unwrap();
     let text = element.text.replace('→', "->");
     look(&mut shop, &text);
     assert!(shop.shows("why so large?"));
@@ -735,7 +749,7 @@ fn comments_go_to_an_element() {
     shop.press(Key::Enter);
     shop.settle();
     let said = shop.main.reviews.heard.iter().any(|request| {
-        matches!(request, ReviewRequest::Comment { about: Some(Subject::Node(node)), text, .. }
+        matches!(request, ReviewRequest::Comment { about: Some(ProposalSubject::Node(node)), text, .. }
             if *node == shop.web && text == "use a small one")
     });
     assert!(said, "{:?}", shop.main.reviews.heard);
@@ -766,11 +780,11 @@ fn texts_of_files_are_shown_line_by_line_and_in_full() {
         let text = authority::unified_diff("specs/a.yaml", &before, &after);
         let path = shared_protocol::SourcePath::parse("specs/a.yaml").unwrap();
         let like = opened.elements[0].clone();
-        opened.elements.push(shared_protocol::review::Element {
-            subject: Subject::Source(path),
+        opened.elements.push(shared_protocol::review::ProposedElement {
+            subject: ProposalSubject::Source(path),
             text: "changes specs/a.yaml".into(),
             board: None,
-            differences: vec![shared_protocol::review::Difference {
+            differences: vec![shared_protocol::review::FieldChange {
                 field: "script".into(),
                 before: None,
                 after: Some(format!("{}the end", "word ".repeat(2_000))),
@@ -797,8 +811,8 @@ fn a_stale_one_shows_what_was_what_is_and_what_would_be() {
     shop.main.change(id, |opened| {
         opened.brief.state =
             ProposalState::Stale { why: vec!["bob: instance_type of web: t3.micro → t3.nano".into()] };
-        opened.clashes = vec![shared_protocol::review::Clash {
-            subject: Subject::Node(shop.web),
+        opened.clashes = vec![shared_protocol::review::FieldClash {
+            subject: ProposalSubject::Node(shop.web),
             name: "web".into(),
             field: "instance_type".into(),
             before: Some("t3.micro".into()),
@@ -825,7 +839,7 @@ fn a_stale_one_shows_what_was_what_is_and_what_would_be() {
 fn codes_are_shown_with_what_they_are_for_and_can_be_cancelled() {
     let mut shop = Shop::open();
     let purpose = "accept 3 elements of proposal 17".into();
-    shop.main.reviews.codes = vec![CodeShown { code: "482-913".into(), purpose, expires: NOW }];
+    shop.main.reviews.codes = vec![ConfirmationCode { code: "482-913".into(), purpose, expires: NOW }];
     shop.main.tell_queue();
     shop.window.run_steps(4);
     assert!(
@@ -864,13 +878,13 @@ fn what_was_only_done_has_no_revert_and_what_was_partly_accepted_has_one() {
     shop.main.change(id, |opened| opened.brief.state = ProposalState::Expired);
     let done = shop.main.propose(18, "Save", &[]);
     shop.main.change(done, |opened| {
-        opened.brief.act = Some(shared_protocol::proposal::Act::Save);
+        opened.brief.act = Some(shared_protocol::proposal::ProposedAction::Save);
         opened.brief.state = ProposalState::Accepted;
-        opened.brief.decided = Some(shared_protocol::proposal::Decided {
+        opened.brief.decided = Some(shared_protocol::proposal::ProposalAcceptance {
             version: 1,
             hash: opened.hash,
             revision: None,
-            subjects: vec![Subject::Act],
+            subjects: vec![ProposalSubject::Act],
             by: "ada".into(),
             time: NOW,
         });
@@ -886,7 +900,7 @@ fn what_was_only_done_has_no_revert_and_what_was_partly_accepted_has_one() {
 fn the_inspector_says_which_proposal_something_came_from() {
     let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| {
         main.reviews.origins = (1..30)
-            .map(|number| Origin {
+            .map(|number| OperationOrigin {
                 revision: revision(number),
                 proposal: ProposalId::from_bits(17),
                 number: 17,
@@ -897,7 +911,7 @@ fn the_inspector_says_which_proposal_something_came_from() {
             })
             .collect();
         main.log = (1..30)
-            .map(|number| shared_protocol::messages::LogEntry {
+            .map(|number| shared_protocol::messages::OperationLogEntry {
                 revision: revision(number),
                 time: NOW,
                 actor: shared_protocol::Actor::new(shared_protocol::ActorKind::Window, "ada"),

@@ -1,19 +1,20 @@
 //! A main process in a few lines: it holds the truth with the real authority, and a test reads what the window sent.
 
 use crate::terraform_answers::Terraform;
-use authority::{Registry, Snapshot, decide};
+use authority::{Snapshot, TypeRegistry, decide};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use egui_kittest::{
     Harness,
     kittest::{NodeT, Queryable},
 };
-use renderer::{Incoming, Link, Workbench};
+use renderer::{MainConnection, MainConnectionEvent, Workbench};
 use shared_protocol::{
-    Actor, ActorKind, AddNode, BoardId, BoardKind, Command, ElementId, EndpointRef, NodeId, Point, Refusal,
+    Actor, ActorKind, AddNode, BoardId, BoardKind, BoardPoint, Command, EdgeEndpointRef, ElementId, NodeId,
+    Refusal,
     mcp::McpRequest,
     messages::{
-        Answer, Applied, FromRenderer, LogEntry, Patch, Presence, RegistryView, Request, Status, ToRenderer,
-        WorkspaceView,
+        AppliedCommand, FromRenderer, FullWorkspaceView, OperationLogEntry, Patch, Presence, RegistryView,
+        ToRenderer, WorkbenchRequest, WorkbenchResponse, WorkspaceStatus,
     },
     terraform::TerraformRequest,
     upstreams::UpstreamRequest,
@@ -22,11 +23,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 pub(crate) struct Main {
     from_window: Receiver<FromRenderer>,
-    to_window: Sender<Incoming>,
+    to_window: Sender<MainConnectionEvent>,
     pub(crate) snapshot: Snapshot,
-    pub(crate) status: Status,
+    pub(crate) status: WorkspaceStatus,
     pub(crate) presence: Presence,
-    pub(crate) log: Vec<LogEntry>,
+    pub(crate) log: Vec<OperationLogEntry>,
     /// Newest first.
     pub(crate) audit: shared_protocol::review::AuditView,
     pub(crate) terraform: Terraform,
@@ -42,15 +43,15 @@ pub(crate) struct Main {
 }
 
 impl Main {
-    pub(crate) fn new() -> (Self, Link) {
+    pub(crate) fn new() -> (Self, MainConnection) {
         let (outgoing, from_window) = unbounded();
         let (to_window, incoming) = unbounded();
-        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let registry = TypeRegistry::compose(&catalogue::built_in(), &BTreeMap::new());
         let main = Self {
             from_window,
             to_window,
             snapshot: Snapshot::new(Arc::new(registry)),
-            status: Status::default(),
+            status: WorkspaceStatus::default(),
             presence: Presence::default(),
             log: Vec::new(),
             audit: Default::default(),
@@ -62,15 +63,15 @@ impl Main {
             newest: None,
             busy: false,
         };
-        (main, Link::from_channels(outgoing, incoming))
+        (main, MainConnection::from_channels(outgoing, incoming))
     }
 
     pub(crate) fn send(&self, message: ToRenderer) {
-        self.to_window.send(Incoming::Message(message)).unwrap();
+        self.to_window.send(MainConnectionEvent::Message(message)).unwrap();
     }
 
     /// What comes beside the messages: memory.
-    pub(crate) fn send_incoming(&self, incoming: Incoming) {
+    pub(crate) fn send_incoming(&self, incoming: MainConnectionEvent) {
         self.to_window.send(incoming).unwrap();
     }
 
@@ -81,7 +82,7 @@ impl Main {
     /// The same boards in another folder: another workspace.
     pub(crate) fn send_workspace_at(&self, root: &str) {
         let registry = self.snapshot.registry();
-        self.send(ToRenderer::Workspace(Box::new(WorkspaceView {
+        self.send(ToRenderer::Workspace(Box::new(FullWorkspaceView {
             root: root.into(),
             name: "shop".into(),
             document: self.snapshot.to_document(),
@@ -135,7 +136,7 @@ impl Main {
         let mut add = AddNode::new(board, type_id.parse().unwrap());
         add.label = Some(label.into());
         add.parent = parent.map(Into::into);
-        add.at = Some(Point { x: at.0, y: at.1 });
+        add.at = Some(BoardPoint { x: at.0, y: at.1 });
         match self.quietly(&Command::AddNode(add)).unwrap().1[..] {
             [ElementId::Node(id), ..] => id,
             ref other => panic!("{other:?}"),
@@ -143,7 +144,7 @@ impl Main {
     }
 
     pub(crate) fn connect(&mut self, source: NodeId, target: NodeId) {
-        let end = |node: NodeId| EndpointRef { node: node.into(), port: None };
+        let end = |node: NodeId| EdgeEndpointRef { node: node.into(), port: None };
         self.quietly(&Command::Connect { source: end(source), target: end(target), label: String::new() })
             .unwrap();
     }
@@ -156,7 +157,7 @@ impl Main {
     }
 
     /// The requests the window made since the last time; none is answered.
-    pub(crate) fn requests(&mut self) -> Vec<Request> {
+    pub(crate) fn requests(&mut self) -> Vec<WorkbenchRequest> {
         let request =
             |message| if let FromRenderer::Request { request, .. } = message { Some(request) } else { None };
         self.heard().into_iter().filter_map(request).filter(|request| !is_lookup(request)).collect()
@@ -168,15 +169,15 @@ impl Main {
     }
 
     /// Answers every request as main would, and gives them back.
-    pub(crate) fn serve(&mut self) -> Vec<Request> {
+    pub(crate) fn serve(&mut self) -> Vec<WorkbenchRequest> {
         self.serve_with(&mut |_| None)
     }
 
     /// The same, with answers of somebody else's for some.
     pub(crate) fn serve_with(
         &mut self,
-        other: &mut dyn FnMut(&Request) -> Option<Result<Answer, Refusal>>,
-    ) -> Vec<Request> {
+        other: &mut dyn FnMut(&WorkbenchRequest) -> Option<Result<WorkbenchResponse, Refusal>>,
+    ) -> Vec<WorkbenchRequest> {
         let mut served = Vec::new();
         self.busy = false;
         for message in self.heard() {
@@ -200,33 +201,36 @@ impl Main {
             let elsewhere = other(&request);
             let result = match &request {
                 _ if elsewhere.is_some() => elsewhere.unwrap(),
-                Request::Run(command) => self.quietly(command).map(|(patch, created)| {
+                WorkbenchRequest::Run(command) => self.quietly(command).map(|(patch, created)| {
                     let applied =
-                        Applied { revision: patch.revision, summary: patch.summary.clone(), created };
+                        AppliedCommand { revision: patch.revision, summary: patch.summary.clone(), created };
                     self.send(ToRenderer::Patch(patch));
-                    Answer::Applied(applied)
+                    WorkbenchResponse::Applied(applied)
                 }),
-                Request::Log { .. } => Ok(Answer::Log(self.log.clone())),
-                Request::AuditView { before, limit } => {
+                WorkbenchRequest::Log { .. } => Ok(WorkbenchResponse::Log(self.log.clone())),
+                WorkbenchRequest::AuditView { before, limit } => {
                     let mut view = self.audit.clone();
                     view.lines.retain(|line| before.is_none_or(|before| line.number < before));
                     view.lines.truncate(*limit as usize);
-                    Ok(Answer::AuditView(Box::new(view)))
+                    Ok(WorkbenchResponse::AuditView(Box::new(view)))
                 }
-                Request::AuditExport { path } => Ok(Answer::Exported { path: path.clone(), bytes: 7 }),
-                Request::Operations(wanted) => {
+                WorkbenchRequest::AuditExport { path } => {
+                    Ok(WorkbenchResponse::Exported { path: path.clone(), bytes: 7 })
+                }
+                WorkbenchRequest::Operations(wanted) => {
                     let found = self.log.iter().filter(|entry| wanted.contains(&entry.revision));
-                    Ok(Answer::Log(found.cloned().collect()))
+                    Ok(WorkbenchResponse::Log(found.cloned().collect()))
                 }
-                Request::Save => {
-                    Ok(Answer::Saved { revision: self.snapshot.revision(), files: vec!["main.json".into()] })
+                WorkbenchRequest::Save => Ok(WorkbenchResponse::Saved {
+                    revision: self.snapshot.revision(),
+                    files: vec!["main.json".into()],
+                }),
+                WorkbenchRequest::Mcp(McpRequest::ClientConfig { client }) => {
+                    Ok(WorkbenchResponse::Text(format!("what {client} needs")))
                 }
-                Request::Mcp(McpRequest::ClientConfig { client }) => {
-                    Ok(Answer::Text(format!("what {client} needs")))
-                }
-                Request::Terraform(request) => self.terraform.answer(request),
-                Request::Upstream(request) => self.upstreams.answer(request),
-                _ => Ok(Answer::Done),
+                WorkbenchRequest::Terraform(request) => self.terraform.answer(request),
+                WorkbenchRequest::Upstream(request) => self.upstreams.answer(request),
+                _ => Ok(WorkbenchResponse::Done),
             };
             self.send(ToRenderer::Answer { request: id, result });
             if !is_lookup(&request) {
@@ -238,25 +242,27 @@ impl Main {
 }
 
 /// What the window asks for by itself, to show what is looked at.
-fn is_lookup(request: &Request) -> bool {
+fn is_lookup(request: &WorkbenchRequest) -> bool {
     use TerraformRequest::{Cost, Hcl, History, Lines, Plan};
     matches!(
         request,
-        Request::Operations(_)
-            | Request::AuditView { .. }
-            | Request::Upstream(UpstreamRequest::Show { .. } | UpstreamRequest::Log { .. })
-            | Request::Terraform(Cost { .. } | Hcl { .. } | Plan { .. } | History { .. } | Lines { .. })
+        WorkbenchRequest::Operations(_)
+            | WorkbenchRequest::AuditView { .. }
+            | WorkbenchRequest::Upstream(UpstreamRequest::Show { .. } | UpstreamRequest::Log { .. })
+            | WorkbenchRequest::Terraform(
+                Cost { .. } | Hcl { .. } | Plan { .. } | History { .. } | Lines { .. }
+            )
     )
 }
 
 pub(crate) struct App {
-    link: Option<Link>,
+    link: Option<MainConnection>,
     workbench: Option<Workbench>,
 }
 
 pub(crate) type Window = Harness<'static, App>;
 
-pub(crate) fn open(link: Link, size: (f32, f32), theme: egui::Theme) -> Window {
+pub(crate) fn open(link: MainConnection, size: (f32, f32), theme: egui::Theme) -> Window {
     let mut window = Harness::builder()
         .with_size(egui::vec2(size.0, size.1))
         .renderer(rasteriser::SnapshotRenderer::new())
@@ -315,7 +321,7 @@ impl Shop {
     }
 
     /// Lets main answer and the window settle, until neither has anything to say.
-    pub(crate) fn settle(&mut self) -> Vec<Request> {
+    pub(crate) fn settle(&mut self) -> Vec<WorkbenchRequest> {
         let mut all = Vec::new();
         loop {
             self.window.run();
@@ -459,11 +465,11 @@ impl Shop {
     }
 
     /// The window ends and main starts another one.
-    pub(crate) fn reopen_with(&mut self, open: impl FnOnce(&Main, Link) -> Window) {
+    pub(crate) fn reopen_with(&mut self, open: impl FnOnce(&Main, MainConnection) -> Window) {
         let (outgoing, from_window) = unbounded();
         let (to_window, incoming) = unbounded();
         (self.main.from_window, self.main.to_window) = (from_window, to_window);
-        self.window = open(&self.main, Link::from_channels(outgoing, incoming));
+        self.window = open(&self.main, MainConnection::from_channels(outgoing, incoming));
     }
 
     pub(crate) fn picture(&mut self, name: &str) {

@@ -4,14 +4,17 @@ use crate::shop::Shop;
 use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    Command, ElementId, Fragment,
-    command::Alignment,
-    messages::{Answer, FromRenderer, Request, Status, ToRenderer},
+    Command, ElementId, GraphFragment,
+    command::NodeAlignment,
+    messages::{FromRenderer, ToRenderer, WorkbenchRequest, WorkbenchResponse, WorkspaceStatus},
 };
 
 fn undoable(shop: &mut Shop) {
-    let status =
-        Status { undo: Some("adds Web".into()), redo: Some("moves Web".into()), ..Status::default() };
+    let status = WorkspaceStatus {
+        undo: Some("adds Web".into()),
+        redo: Some("moves Web".into()),
+        ..WorkspaceStatus::default()
+    };
     shop.main.send(ToRenderer::Status(status));
     shop.window.run();
 }
@@ -23,12 +26,12 @@ fn undo_redo_and_save() {
     assert!(shop.main.requests().is_empty(), "there is nothing to undo");
     undoable(&mut shop);
     shop.press_with(Modifiers::COMMAND, Key::Z);
-    assert_eq!(shop.main.requests(), [Request::Undo]);
+    assert_eq!(shop.main.requests(), [WorkbenchRequest::Undo]);
     shop.press_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
     shop.press_with(Modifiers::COMMAND, Key::Y);
-    assert_eq!(shop.main.requests(), [Request::Redo, Request::Redo]);
+    assert_eq!(shop.main.requests(), [WorkbenchRequest::Redo, WorkbenchRequest::Redo]);
     shop.press_with(Modifiers::COMMAND, Key::S);
-    assert_eq!(shop.settle(), [Request::Save]);
+    assert_eq!(shop.settle(), [WorkbenchRequest::Save]);
     assert!(shop.shows("Saved 1 file"));
 }
 
@@ -48,7 +51,7 @@ fn a_field_that_is_typed_in_keeps_its_keys() {
     shop.press_with(Modifiers::COMMAND, Key::S);
     let requests = shop.main.requests();
     assert!(
-        matches!(&requests[..], [Request::Run(Command::UpdateNode { .. }), Request::Save]),
+        matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { .. }), WorkbenchRequest::Save]),
         "{requests:?}"
     );
 }
@@ -69,11 +72,15 @@ fn delete_duplicate_and_nudge_act_on_the_selection() {
     assert_eq!((after.x - before.x, after.y - before.y), (1, 10));
     shop.press_with(Modifiers::COMMAND, Key::D);
     let requests = shop.settle();
-    assert!(matches!(&requests[..], [Request::Run(Command::Duplicate { nodes, .. })] if nodes.len() == 1));
+    assert!(
+        matches!(&requests[..], [WorkbenchRequest::Run(Command::Duplicate { nodes, .. })] if nodes.len() == 1)
+    );
     // What came into being is selected now.
     shop.press(Key::Delete);
     let requests = shop.settle();
-    let [Request::Run(Command::Remove { nodes, .. })] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::Remove { nodes, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_ne!(nodes[..], [shop.bucket.into()]);
     assert!(shop.main.snapshot.node(shop.bucket).is_some());
 }
@@ -87,7 +94,7 @@ fn align_needs_two() {
     shop.press_with(Modifiers::COMMAND, Key::A);
     shop.press_with(Modifiers::ALT, Key::A);
     let requests = shop.main.requests();
-    let [Request::Run(Command::Align { nodes, to: Alignment::Left })] = &requests[..] else {
+    let [WorkbenchRequest::Run(Command::Align { nodes, to: NodeAlignment::Left })] = &requests[..] else {
         panic!("{requests:?}")
     };
     assert_eq!(nodes.len(), 3, "what stands inside something selected moves with it");
@@ -104,11 +111,13 @@ fn copy_and_paste_go_through_text() {
         _ => None,
     });
     let text = copied.expect("something was copied");
-    let fragment: Fragment = serde_json::from_str(&text).unwrap();
+    let fragment: GraphFragment = serde_json::from_str(&text).unwrap();
     assert_eq!(fragment.0.nodes.len(), 3, "the subnet and the two instances in it");
     shop.window.event(Event::Paste(text));
     let requests = shop.settle();
-    let [Request::Run(Command::Paste { parent, .. })] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::Paste { parent, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert!(parent.is_some(), "a subnet stands in a network");
     assert_eq!(shop.main.snapshot.nodes_on(shop.infrastructure).count(), 9);
 
@@ -145,7 +154,7 @@ fn the_command_palette_finds_commands_and_nodes() {
     shop.picture("search-light");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!(add.type_id.as_str(), "aws/messaging/sqs_queue");
 }
 
@@ -192,7 +201,7 @@ fn c_adds_a_note_at_the_pointer_to_be_written_on() {
     shop.window.run();
     shop.press(Key::C);
     let requests = shop.settle();
-    let [Request::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::AddNode(add))] = &requests[..] else { panic!("{requests:?}") };
     assert_eq!(add.type_id.as_str(), "notes/sticky");
     let note = shop.main.snapshot.nodes().find(|node| Some(node.id) == shop.newest()).unwrap().id;
     assert!(shop.main.snapshot.absolute(note).is_some());
@@ -201,7 +210,7 @@ fn c_adds_a_note_at_the_pointer_to_be_written_on() {
     shop.click_at(at + egui::vec2(-300.0, 60.0));
     let requests = shop.settle();
     assert!(
-        matches!(&requests[..], [Request::Run(Command::UpdateNode { .. })]),
+        matches!(&requests[..], [WorkbenchRequest::Run(Command::UpdateNode { .. })]),
         "what was typed is on the note: {requests:?}"
     );
 }
@@ -217,7 +226,7 @@ fn a_connection_is_made_from_the_keyboard() {
     shop.type_keys("pict");
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::Connect { source, target, .. })] = &requests[..] else {
+    let [WorkbenchRequest::Run(Command::Connect { source, target, .. })] = &requests[..] else {
         panic!("{requests:?}")
     };
     assert_eq!((&source.node, &target.node), (&shop.web.into(), &shop.bucket.into()));
@@ -236,7 +245,9 @@ fn enter_chooses_what_was_typed_before_it_even_in_one_frame() {
     shop.window.event(Event::Text("pict".into()));
     shop.press(Key::Enter);
     let requests = shop.settle();
-    let [Request::Run(Command::Connect { target, .. })] = &requests[..] else { panic!("{requests:?}") };
+    let [WorkbenchRequest::Run(Command::Connect { target, .. })] = &requests[..] else {
+        panic!("{requests:?}")
+    };
     assert_eq!(target.node, shop.bucket.into());
 }
 
@@ -270,7 +281,7 @@ fn what_is_copied_in_one_window_is_pasted_in_another_and_on_another_board() {
     there.window.run();
     there.window.event(Event::Paste(text));
     let requests = there.settle();
-    assert!(matches!(&requests[..], [Request::Run(Command::Paste { .. })]), "{requests:?}");
+    assert!(matches!(&requests[..], [WorkbenchRequest::Run(Command::Paste { .. })]), "{requests:?}");
     assert_eq!(there.main.snapshot.node_count(), before + 3 + 2, "nothing was added");
     assert!(there.shows("cannot be placed"));
 }
@@ -286,11 +297,11 @@ fn an_unexpected_end_is_told_and_its_report_can_be_copied() {
     assert!(shop.shows("Collecting the report") || shop.shows("Report a problem"));
     let heard = shop.main.heard();
     let asked = heard.iter().find_map(|said| match said {
-        FromRenderer::Request { id, request: Request::ProblemReport } => Some(*id),
+        FromRenderer::Request { id, request: WorkbenchRequest::ProblemReport } => Some(*id),
         _ => None,
     });
     let request = asked.unwrap_or_else(|| panic!("the report was not asked for: {heard:?}"));
-    let result = Ok(Answer::ProblemReport("Draftboard 9.9.9".into()));
+    let result = Ok(WorkbenchResponse::ProblemReport("Draftboard 9.9.9".into()));
     shop.main.send(ToRenderer::Answer { request, result });
     shop.window.run();
     shop.window.get_by_label("Copy report").click();

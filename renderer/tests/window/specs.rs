@@ -8,9 +8,9 @@ use crate::{
 use egui::{Key, Modifiers, Theme, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    BoardKind, Change, Code, Refusal, Value,
+    BoardKind, Change, PropValue, Refusal, RefusalCode,
     bundle::{BundleRequest, BundlesView},
-    messages::{Request, Severity, ToRenderer},
+    messages::{ProblemSeverity, ToRenderer, WorkbenchRequest},
 };
 
 const PICKUP: &str = "REQ-pickup-001 Open the cell with a code";
@@ -166,7 +166,7 @@ fn one_save_is_one_change_checked_while_typing() {
     assert!(!is_enabled(&locker, "Save entity"), "nothing has changed");
     locker.shop.retype("Title", "Open");
     locker.parcels.check =
-        (false, vec![finding(Severity::Error, "REQ-pickup-001", "/title", "It is too short")]);
+        (false, vec![finding(ProblemSeverity::Error, "REQ-pickup-001", "/title", "It is too short")]);
     locker.settle();
     let update = r#"[{"operation":"update","entityType":"Requirement","entityId":"REQ-pickup-001","fieldPath":"title","value":"Open"}]"#;
     assert_eq!(changes(&mut locker), (vec![update.to_owned()], vec![]));
@@ -177,7 +177,8 @@ fn one_save_is_one_change_checked_while_typing() {
     locker.settle();
     assert!(!locker.shows("It is too short"));
     changes(&mut locker);
-    locker.parcels.refuse = Some(Refusal::new(Code::Stale, "the file has changed").hint("Save again."));
+    locker.parcels.refuse =
+        Some(Refusal::new(RefusalCode::Stale, "the file has changed").hint("Save again."));
     locker.click("Save entity");
     assert!(locker.shows("The file has changed"), "told on the page, and nothing is lost");
     assert_eq!(locker.shop.field("Title"), "Open the door");
@@ -420,7 +421,7 @@ fn a_node_of_a_map_leads_to_its_entity_and_back() {
             node,
             key: key.parse().unwrap(),
             before: None,
-            after: Some(Value::text(value)),
+            after: Some(PropValue::text(value)),
         });
         let revision = main.snapshot.revision().next();
         main.snapshot.apply(revision, &changes).unwrap();
@@ -459,7 +460,7 @@ fn keys_do_not_reach_a_board_behind_a_page() {
     locker.shop.press(Key::Delete);
     locker.shop.press(Key::Backspace);
     let asked = locker.settle();
-    assert!(!asked.iter().any(|request| matches!(request, Request::Run(_))), "{asked:?}");
+    assert!(!asked.iter().any(|request| matches!(request, WorkbenchRequest::Run(_))), "{asked:?}");
     locker.click("Production");
     assert!(
         locker.shop.window.query_all_by_label_contains("EC2 instance Web").next().is_some(),

@@ -8,8 +8,8 @@ use crate::{
 use egui::{Key, Theme};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    messages::{Request, ToRenderer},
-    terraform::{PlanState, RunOperation, RunState, TerraformRequest, TerraformView},
+    messages::{ToRenderer, WorkbenchRequest},
+    terraform::{PlanState, TerraformOperation, TerraformRequest, TerraformRunState, TerraformView},
 };
 
 fn with(prepare: impl FnOnce(&mut Shop)) -> Shop {
@@ -34,11 +34,13 @@ fn asked(shop: &mut Shop) -> Vec<TerraformRequest> {
     // What a dialog needs to know is asked for when it is there.
     let requests = [shop.settle(), shop.settle()].into_iter().flatten();
     requests
-        .filter_map(|request| if let Request::Terraform(request) = request { Some(request) } else { None })
+        .filter_map(
+            |request| if let WorkbenchRequest::Terraform(request) = request { Some(request) } else { None },
+        )
         .collect()
 }
 
-fn started(shop: &Shop, operation: RunOperation, secrets: &[(&str, &str)]) -> TerraformRequest {
+fn started(shop: &Shop, operation: TerraformOperation, secrets: &[(&str, &str)]) -> TerraformRequest {
     TerraformRequest::Run {
         board: shop.infrastructure,
         operation,
@@ -52,10 +54,10 @@ fn what_changes_nothing_is_run_at_once() {
     let mut shop = with(|shop| tell(shop, told(shop.infrastructure)));
     assert!(shop.shows("No runs yet") && shop.shows("Terraform 1.11.0"));
     for (name, operation) in [
-        ("Init", RunOperation::Init),
-        ("Validate", RunOperation::Validate),
-        ("Plan", RunOperation::Plan),
-        ("Check drift", RunOperation::Drift),
+        ("Init", TerraformOperation::Init),
+        ("Validate", TerraformOperation::Validate),
+        ("Plan", TerraformOperation::Plan),
+        ("Check drift", TerraformOperation::Drift),
     ] {
         assert_eq!(press(&mut shop, name), [started(&shop, operation, &[])], "{name}");
     }
@@ -92,7 +94,7 @@ fn while_a_run_goes_on_it_can_be_followed_and_cancelled_and_nothing_else_starts(
     assert!(shop.shows("aws_vpc.shop_network: Creating...") && shop.shows("bucket taken"));
     assert_eq!(press(&mut shop, "Cancel the run"), [TerraformRequest::Cancel { run: 4 }]);
     let mut stopping = applying(&shop);
-    stopping.run.as_mut().unwrap().state = RunState::Cancelling;
+    stopping.run.as_mut().unwrap().state = TerraformRunState::Cancelling;
     tell(&mut shop, stopping);
     assert!(button(&shop, "Cancelling… the run").accesskit_node().is_disabled());
 }
@@ -112,7 +114,7 @@ fn apply_shows_what_would_change_with_what_destroys_first_and_needs_a_press() {
     shop.picture("terraform-apply-light");
     shop.press(Key::Enter);
     assert!(asked(&mut shop).is_empty(), "a key that was meant for something else agrees to nothing");
-    assert_eq!(press(&mut shop, "Apply plan"), [started(&shop, RunOperation::ApplyPlan, &[])]);
+    assert_eq!(press(&mut shop, "Apply plan"), [started(&shop, TerraformOperation::ApplyPlan, &[])]);
     assert!(!shop.shows("1 to add, 1 to change, 1 to remove."), "the question is answered");
 }
 
@@ -121,9 +123,9 @@ fn an_apply_that_nobody_has_planned_offers_to_plan_first() {
     let mut shop = with(|shop| tell(shop, told(shop.infrastructure)));
     press(&mut shop, "Apply…");
     assert!(shop.shows("so the changes are unknown"));
-    assert_eq!(press(&mut shop, "Plan first"), [started(&shop, RunOperation::Plan, &[])]);
+    assert_eq!(press(&mut shop, "Plan first"), [started(&shop, TerraformOperation::Plan, &[])]);
     press(&mut shop, "Apply…");
-    assert_eq!(press(&mut shop, "Apply"), [started(&shop, RunOperation::Apply, &[])]);
+    assert_eq!(press(&mut shop, "Apply"), [started(&shop, TerraformOperation::Apply, &[])]);
 }
 
 #[test]
@@ -154,9 +156,12 @@ fn destroy_needs_the_exact_name_of_the_board() {
     assert!(shop.shows("That is not the name of the board."));
     shop.picture("terraform-destroy-light");
     shop.retype("Type production to confirm", "production");
-    assert_eq!(press(&mut shop, "Destroy"), [started(&shop, RunOperation::Destroy, &[])]);
+    assert_eq!(press(&mut shop, "Destroy"), [started(&shop, TerraformOperation::Destroy, &[])]);
     press(&mut shop, "Destroy…");
-    assert_eq!(press(&mut shop, "Plan removal first"), [started(&shop, RunOperation::PlanDestroy, &[])]);
+    assert_eq!(
+        press(&mut shop, "Plan removal first"),
+        [started(&shop, TerraformOperation::PlanDestroy, &[])]
+    );
 }
 
 #[test]
@@ -166,7 +171,11 @@ fn sensitive_values_are_asked_for_once_masked_and_never_told() {
         shop.main.terraform.hcl = Some(shared_protocol::terraform::HclView { secrets, ..hcl(shop) });
         tell(shop, told(shop.infrastructure));
     });
-    assert_eq!(press(&mut shop, "Validate"), [started(&shop, RunOperation::Validate, &[])], "needs none");
+    assert_eq!(
+        press(&mut shop, "Validate"),
+        [started(&shop, TerraformOperation::Validate, &[])],
+        "needs none"
+    );
     assert!(press(&mut shop, "Plan").is_empty(), "asked first");
     let role = egui::accesskit::Role::PasswordInput;
     for (name, value) in [("db_password", "hunter2"), ("api_key", "swordfish")] {
@@ -182,17 +191,22 @@ fn sensitive_values_are_asked_for_once_masked_and_never_told() {
     let plans = shop.window.query_all_by_role_and_label(egui::accesskit::Role::Button, "Plan");
     plans.max_by(|a, b| a.rect().top().total_cmp(&b.rect().top()).reverse()).unwrap().click();
     let secrets = [("db_password", "hunter2"), ("api_key", "swordfish")];
-    assert_eq!(asked(&mut shop), [started(&shop, RunOperation::Plan, &secrets)]);
-    assert_eq!(press(&mut shop, "Plan"), [started(&shop, RunOperation::Plan, &[])], "main has them");
+    assert_eq!(asked(&mut shop), [started(&shop, TerraformOperation::Plan, &secrets)]);
+    assert_eq!(press(&mut shop, "Plan"), [started(&shop, TerraformOperation::Plan, &[])], "main has them");
 }
 
 #[test]
 fn runs_from_before_are_listed_and_their_logs_read() {
     let mut shop = with(|shop| {
         let board = shop.infrastructure;
-        let mut failed = run(board, 1, RunOperation::Init, RunState::Failed { ended: 1_000, code: Some(1) });
+        let mut failed = run(
+            board,
+            1,
+            TerraformOperation::Init,
+            TerraformRunState::Failed { ended: 1_000, code: Some(1) },
+        );
         failed.lines = 5;
-        let mut last = run(board, 2, RunOperation::Plan, RunState::Succeeded { ended: 2_000 });
+        let mut last = run(board, 2, TerraformOperation::Plan, TerraformRunState::Succeeded { ended: 2_000 });
         last.lines = 1;
         let terraform = &mut shop.main.terraform;
         terraform.history = vec![last.clone(), failed];
@@ -253,7 +267,8 @@ fn boards_of_other_kinds_have_no_terraform() {
 fn a_run_that_was_cut_off_is_told() {
     let shop = with(|shop| {
         let mut told = told(shop.infrastructure);
-        told.run = Some(run(shop.infrastructure, 1, RunOperation::Apply, RunState::Interrupted));
+        told.run =
+            Some(run(shop.infrastructure, 1, TerraformOperation::Apply, TerraformRunState::Interrupted));
         told.interrupted = Some("An apply was cut off. Check for drift before the next one.".to_owned());
         tell(shop, told);
     });
@@ -269,11 +284,17 @@ fn draws_runs_and_changes() {
             shop.main.terraform.hcl = Some(hcl(&shop));
             shop.main.terraform.plan = Some(plan(&shop, false));
             shop.main.terraform.cost = Some(crate::terraform_answers::cost(&shop));
-            let mut before =
-                run(shop.infrastructure, 2, RunOperation::Plan, RunState::Cancelled { ended: 1 });
+            let mut before = run(
+                shop.infrastructure,
+                2,
+                TerraformOperation::Plan,
+                TerraformRunState::Cancelled { ended: 1 },
+            );
             before.started = 1;
-            shop.main.terraform.history =
-                vec![before, run(shop.infrastructure, 1, RunOperation::Init, RunState::Interrupted)];
+            shop.main.terraform.history = vec![
+                before,
+                run(shop.infrastructure, 1, TerraformOperation::Init, TerraformRunState::Interrupted),
+            ];
             let going = applying(&shop);
             tell(&mut shop, going);
             let texts = [

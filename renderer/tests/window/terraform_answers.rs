@@ -3,11 +3,12 @@
 use crate::shop::Shop;
 use shared_protocol::{
     Actor, ActorKind, BoardId, NodeId, Refusal,
-    messages::{Answer, Severity, ToRenderer},
+    messages::{ProblemSeverity, ToRenderer, WorkbenchResponse},
     terraform::{
-        BoardTerraform, CostBasis, CostPart, CostView, Counts, Deployment, Finding, HclFile, HclSpan,
-        HclView, NodeCost, PlanAttribute, PlanChange, PlanState, PlanView, PlannedAction, RunId, RunLine,
-        RunOperation, RunState, RunView, TerraformAnswer, TerraformRequest, TerraformView,
+        BoardTerraformView, CostBasis, CostPart, CostView, DeploymentState, HclFile, HclSpan, HclView,
+        NodeCost, PlanAttribute, PlanChange, PlanCounts, PlanState, PlanView, PlannedAction,
+        TerraformFindingView, TerraformOperation, TerraformRequest, TerraformResponse, TerraformRunId,
+        TerraformRunLine, TerraformRunState, TerraformRunView, TerraformView,
     },
 };
 use std::collections::BTreeMap;
@@ -17,46 +18,53 @@ pub(crate) struct Terraform {
     pub(crate) hcl: Option<HclView>,
     pub(crate) cost: Option<CostView>,
     pub(crate) plan: Option<PlanView>,
-    pub(crate) history: Vec<RunView>,
-    pub(crate) lines: BTreeMap<RunId, Vec<RunLine>>,
+    pub(crate) history: Vec<TerraformRunView>,
+    pub(crate) lines: BTreeMap<TerraformRunId, Vec<TerraformRunLine>>,
     /// How often files were asked for.
     pub(crate) hcl_asked: usize,
 }
 
 impl Terraform {
-    pub(crate) fn answer(&mut self, request: &TerraformRequest) -> Result<Answer, Refusal> {
-        let nothing = || Refusal::new(shared_protocol::Code::NotFound, "nothing is known about it");
+    pub(crate) fn answer(&mut self, request: &TerraformRequest) -> Result<WorkbenchResponse, Refusal> {
+        let nothing = || Refusal::new(shared_protocol::RefusalCode::NotFound, "nothing is known about it");
         let answer = match request {
             TerraformRequest::Hcl { .. } => {
                 self.hcl_asked += 1;
-                TerraformAnswer::Hcl(Box::new(self.hcl.clone().ok_or_else(nothing)?))
+                TerraformResponse::Hcl(Box::new(self.hcl.clone().ok_or_else(nothing)?))
             }
             TerraformRequest::Cost { .. } => {
-                TerraformAnswer::Cost(Box::new(self.cost.clone().ok_or_else(nothing)?))
+                TerraformResponse::Cost(Box::new(self.cost.clone().ok_or_else(nothing)?))
             }
-            TerraformRequest::Plan { .. } => TerraformAnswer::Plan(self.plan.clone().map(Box::new)),
-            TerraformRequest::History { .. } => TerraformAnswer::History(self.history.clone()),
+            TerraformRequest::Plan { .. } => TerraformResponse::Plan(self.plan.clone().map(Box::new)),
+            TerraformRequest::History { .. } => TerraformResponse::History(self.history.clone()),
             TerraformRequest::Lines { run, from } => {
                 let view = self.history.iter().find(|known| known.id == *run).ok_or_else(nothing)?;
                 let all = self.lines.get(run).cloned().unwrap_or_default();
                 let lines = all.into_iter().skip(usize::try_from(*from).unwrap()).take(3).collect();
-                TerraformAnswer::Lines { run: view.clone(), lines }
+                TerraformResponse::Lines { run: view.clone(), lines }
             }
-            TerraformRequest::Run { .. } => TerraformAnswer::Started { run: 9 },
-            TerraformRequest::Write { .. } => TerraformAnswer::Written {
+            TerraformRequest::Run { .. } => TerraformResponse::Started { run: 9 },
+            TerraformRequest::Write { .. } => TerraformResponse::Written {
                 written: vec!["main.tf".into()],
                 removed: Vec::new(),
                 in_the_way: Vec::new(),
             },
-            TerraformRequest::MissingPrices { .. } => return Ok(Answer::Text("{}".into())),
-            TerraformRequest::Cancel { .. } | TerraformRequest::Import { .. } => return Ok(Answer::Done),
+            TerraformRequest::MissingPrices { .. } => return Ok(WorkbenchResponse::Text("{}".into())),
+            TerraformRequest::Cancel { .. } | TerraformRequest::Import { .. } => {
+                return Ok(WorkbenchResponse::Done);
+            }
         };
-        Ok(Answer::Terraform(answer))
+        Ok(WorkbenchResponse::Terraform(answer))
     }
 }
 
-pub(crate) fn run(board: BoardId, id: RunId, operation: RunOperation, state: RunState) -> RunView {
-    RunView {
+pub(crate) fn run(
+    board: BoardId,
+    id: TerraformRunId,
+    operation: TerraformOperation,
+    state: TerraformRunState,
+) -> TerraformRunView {
+    TerraformRunView {
         id,
         board,
         operation,
@@ -71,8 +79,8 @@ pub(crate) fn run(board: BoardId, id: RunId, operation: RunOperation, state: Run
     }
 }
 
-pub(crate) fn told(board: BoardId) -> BoardTerraform {
-    BoardTerraform {
+pub(crate) fn told(board: BoardId) -> BoardTerraformView {
+    BoardTerraformView {
         board,
         run: None,
         statuses: Vec::new(),
@@ -85,7 +93,7 @@ pub(crate) fn told(board: BoardId) -> BoardTerraform {
 }
 
 /// Main tells this, with a program that works.
-pub(crate) fn tell(shop: &mut Shop, told: BoardTerraform) {
+pub(crate) fn tell(shop: &mut Shop, told: BoardTerraformView) {
     let program = Some(Ok("Terraform 1.11.0".to_owned()));
     shop.main.send(ToRenderer::Terraform(Box::new(TerraformView {
         program,
@@ -96,11 +104,11 @@ pub(crate) fn tell(shop: &mut Shop, told: BoardTerraform) {
     shop.window.run();
 }
 
-pub(crate) fn line(text: &str, error: bool) -> RunLine {
-    RunLine { error, text: text.to_owned() }
+pub(crate) fn line(text: &str, error: bool) -> TerraformRunLine {
+    TerraformRunLine { error, text: text.to_owned() }
 }
 
-pub(crate) const COUNTS: Counts = Counts { add: 1, change: 1, remove: 1 };
+pub(crate) const COUNTS: PlanCounts = PlanCounts { add: 1, change: 1, remove: 1 };
 
 /// The bucket is replaced, the web server changed, the network added; a queue that is on the board no more goes.
 pub(crate) fn plan(shop: &Shop, outdated: bool) -> PlanView {
@@ -190,8 +198,8 @@ pub(crate) fn hcl(shop: &Shop) -> HclView {
             HclFile { path: "terraform.tf".into(), text: "terraform {\n}\n".into(), on_disk: None },
         ],
         spans: vec![span(3, 5, shop.network), span(7, 13, shop.web), span(15, 17, shop.bucket)],
-        findings: vec![Finding {
-            severity: Severity::Warning,
+        findings: vec![TerraformFindingView {
+            severity: ProblemSeverity::Warning,
             node: Some(shop.bucket),
             prop: None,
             message: "no name by convention".into(),
@@ -241,29 +249,30 @@ pub(crate) fn cost(shop: &Shop) -> CostView {
 }
 
 /// A board in the middle of being applied.
-pub(crate) fn applying(shop: &Shop) -> BoardTerraform {
-    let mut going = run(shop.infrastructure, 4, RunOperation::Apply, RunState::Running);
+pub(crate) fn applying(shop: &Shop) -> BoardTerraformView {
+    let mut going = run(shop.infrastructure, 4, TerraformOperation::Apply, TerraformRunState::Running);
     going.progress = Some((3, 12));
-    BoardTerraform {
+    BoardTerraformView {
         run: Some(going),
         statuses: vec![
-            (shop.network, Deployment::Created),
-            (shop.subnet, Deployment::Creating),
-            (shop.web, Deployment::Updating),
-            (shop.worker, Deployment::Pending),
-            (shop.bucket, Deployment::Failed),
+            (shop.network, DeploymentState::Created),
+            (shop.subnet, DeploymentState::Creating),
+            (shop.web, DeploymentState::Updating),
+            (shop.worker, DeploymentState::Pending),
+            (shop.bucket, DeploymentState::Failed),
         ],
         ..told(shop.infrastructure)
     }
 }
 
 /// A board with a plan that was kept, and a bucket that somebody changed by hand.
-pub(crate) fn planned(shop: &Shop) -> BoardTerraform {
-    let mut last = run(shop.infrastructure, 3, RunOperation::Plan, RunState::Succeeded { ended: 4_200 });
+pub(crate) fn planned(shop: &Shop) -> BoardTerraformView {
+    let mut last =
+        run(shop.infrastructure, 3, TerraformOperation::Plan, TerraformRunState::Succeeded { ended: 4_200 });
     last.summary = Some(COUNTS);
-    BoardTerraform {
+    BoardTerraformView {
         run: Some(last),
-        statuses: vec![(shop.web, Deployment::Created), (shop.bucket, Deployment::Created)],
+        statuses: vec![(shop.web, DeploymentState::Created), (shop.bucket, DeploymentState::Created)],
         planned: vec![
             (shop.network, PlannedAction::Create),
             (shop.web, PlannedAction::Update),

@@ -5,7 +5,7 @@ use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     AddNode, Command, ProposalId, ProposalState,
-    messages::{Answer, FromRenderer, Request, ToRenderer},
+    messages::{FromRenderer, ToRenderer, WorkbenchRequest, WorkbenchResponse},
 };
 
 fn click(shop: &mut Shop, label: &str) {
@@ -27,11 +27,11 @@ fn touring_in(size: (f32, f32), tour: bool) -> Shop {
     shop.press(Key::Enter);
     shop.window.run();
     let asked = shop.main.heard().into_iter().find_map(|said| match said {
-        FromRenderer::Request { id, request: Request::StartDemo } => Some(id),
+        FromRenderer::Request { id, request: WorkbenchRequest::StartDemo } => Some(id),
         _ => None,
     });
     let request = asked.expect("the demo was asked for");
-    shop.main.send(ToRenderer::Answer { request, result: Ok(Answer::Demo { tour }) });
+    shop.main.send(ToRenderer::Answer { request, result: Ok(WorkbenchResponse::Demo { tour }) });
     shop.settle();
     assert!(shop.shows("An agent is proposing a change") && shop.shows("1 of 3"));
     shop
@@ -75,7 +75,7 @@ fn it_can_be_closed_for_good_and_the_demo_goes_on() {
     propose(&mut shop);
     shop.window.get_by_label("Do not show again").click();
     let asked = shop.settle();
-    assert!(asked.contains(&Request::CloseTour), "{asked:?}");
+    assert!(asked.contains(&WorkbenchRequest::CloseTour), "{asked:?}");
     assert!(!shop.shows("An agent is proposing a change"));
     assert!(shop.shows("1 proposal to review"));
 }
@@ -93,7 +93,7 @@ fn notices_keep_clear_of_the_card() {
         propose(&mut shop);
         shop.press_with(Modifiers::COMMAND, Key::S);
         let asked = shop.settle();
-        assert!(asked.contains(&Request::Save), "{asked:?}");
+        assert!(asked.contains(&WorkbenchRequest::Save), "{asked:?}");
         let notice = shop.window.get_by_label("Saved 1 file").rect().union(shop.rect_of("Dismiss"));
         for part in ["Open the proposal", "Do not show again", "Close the tour"] {
             let part = shop.rect_of(part);

@@ -9,14 +9,14 @@ use crate::{
 use egui::{Key, Theme, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use shared_protocol::{
-    Code, Refusal,
-    messages::Request,
-    proposal::Act,
+    Refusal, RefusalCode,
+    messages::WorkbenchRequest,
+    proposal::ProposedAction,
     upstreams::{
-        AuthForm, CallResult, DefinitionChange, ImportFrom, ImportSource, ImportView, ImportedServer,
-        ManifestOrigin, PackageKind, Policy, RegistryFound, RegistryOffer, ServerBrief, ServerDetails,
-        ServerExit, ServerForm, ServerState, StartPhase, ToolApproval, ToolCall, TypedSecret,
-        UnreadableServer, UpstreamDecision, UpstreamRequest, VariableForm, VariableValue,
+        AuthForm, DefinitionChange, ImportSource, ImportedServerView, ManifestOrigin, PackageKind,
+        RegistryOffer, RegistryServer, ServerBrief, ServerDetails, ServerExit, ServerForm, ServerImportInput,
+        ServerImportPreview, ServerState, StartPhase, ToolApproval, ToolCall, ToolCallPolicy, ToolCallResult,
+        TypedSecret, UnreadableServer, UpstreamDecision, UpstreamRequest, VariableForm, VariableValue,
     },
 };
 
@@ -43,7 +43,9 @@ fn press(shop: &mut Shop, name: &str) -> Vec<UpstreamRequest> {
 fn asked(shop: &mut Shop) -> Vec<UpstreamRequest> {
     let requests = shop.settle().into_iter();
     requests
-        .filter_map(|request| if let Request::Upstream(request) = request { Some(request) } else { None })
+        .filter_map(
+            |request| if let WorkbenchRequest::Upstream(request) = request { Some(request) } else { None },
+        )
         .collect()
 }
 
@@ -90,7 +92,7 @@ fn every_state_is_said_in_words() {
         let name = format!("Files, {words}");
         assert_eq!(shop.window.query_all_by_label_contains(&name).count(), 1, "{name}");
         assert!(
-            shop.window.query_by_role_and_label(Role::Image, state.word()).is_some(),
+            shop.window.query_by_role_and_label(Role::Image, state.label()).is_some(),
             "{words} has a sign"
         );
         shop.settle();
@@ -113,8 +115,9 @@ fn a_failure_says_why_with_exit_code_and_last_lines() {
 fn switching_on_is_a_decision_and_a_failed_start_takes_it_back() {
     let mut shop = with(vec![of(brief("Files", ServerState::Disabled))]);
     let switch = "Files enabled";
-    shop.main.upstreams.refuse =
-        Some(Refusal::new(Code::ServiceUnavailable, "npx is not on the path").hint("Install Node.js."));
+    shop.main.upstreams.refuse = Some(
+        Refusal::new(RefusalCode::ServiceUnavailable, "npx is not on the path").hint("Install Node.js."),
+    );
     // The switch of the row and that of the page are the same.
     assert_eq!(shop.window.query_all_by_label(switch).count(), 2);
     shop.window.query_all_by_label(switch).next().unwrap().click();
@@ -275,9 +278,9 @@ fn tools_are_switched_and_given_a_policy_one_by_one() {
         idle_ms: None,
         total_ms: None,
     };
-    assert_eq!(decided(&mut shop, "read offered to agents"), [set(false, Policy::Ask)]);
-    assert_eq!(decided(&mut shop, "Allow for read"), [set(true, Policy::Allow)]);
-    assert_eq!(decided(&mut shop, "Deny for read"), [set(true, Policy::Deny)]);
+    assert_eq!(decided(&mut shop, "read offered to agents"), [set(false, ToolCallPolicy::Ask)]);
+    assert_eq!(decided(&mut shop, "Allow for read"), [set(true, ToolCallPolicy::Allow)]);
+    assert_eq!(decided(&mut shop, "Deny for read"), [set(true, ToolCallPolicy::Deny)]);
     press(&mut shop, "Tool read, approved");
     let withdraw = UpstreamRequest::Withdraw { server: id("Files"), tool: "read".to_owned() };
     assert_eq!(press(&mut shop, "Withdraw approval"), [withdraw]);
@@ -293,7 +296,7 @@ fn a_tool_is_given_times_of_its_own_and_loses_them() {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
-        policy: Policy::Ask,
+        policy: ToolCallPolicy::Ask,
         idle_ms: None,
         total_ms: None,
     };
@@ -306,7 +309,7 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
     press(&mut shop, "Tool read, approved");
     press(&mut shop, "Try it…");
     let json = "{\"content\":[{\"type\":\"text\",\"text\":\"what it holds\"}]}".to_owned();
-    shop.main.upstreams.called = Some(CallResult { json, is_error: false });
+    shop.main.upstreams.called = Some(ToolCallResult { json, is_error: false });
     let call = UpstreamDecision::Call(ToolCall {
         tool: "files__read".to_owned(),
         arguments: "{}".to_owned(),
@@ -314,7 +317,8 @@ fn a_person_tries_a_tool_as_it_is_shown_and_sees_what_came_of_it() {
     });
     assert_eq!(decided(&mut shop, "Call tool"), std::slice::from_ref(&call));
     assert!(shop.shows("Result:") && shop.shows("what it holds"));
-    shop.main.upstreams.refuse = Some(Refusal::new(Code::Conflict, "it is not what was shown any more"));
+    shop.main.upstreams.refuse =
+        Some(Refusal::new(RefusalCode::Conflict, "it is not what was shown any more"));
     assert_eq!(decided(&mut shop, "Call tool"), [call]);
     assert!(shop.shows("It is not what was shown any more") && !shop.shows("what it holds"));
 }
@@ -395,7 +399,7 @@ fn a_refused_edit_stays_open_and_says_which_field() {
     let mut shop = with(vec![running("Files", Vec::new())]);
     press(&mut shop, "Edit…");
     shop.main.upstreams.refuse =
-        Some(Refusal::new(Code::ValidationError, "a folder that is not there").field("folder"));
+        Some(Refusal::new(RefusalCode::ValidationError, "a folder that is not there").field("folder"));
     press(&mut shop, "Save changes");
     assert!(shop.shows("A folder that is not there (folder)"));
     assert!(shop.window.query_by_label("Save changes").is_some());
@@ -478,7 +482,8 @@ fn a_refused_form_keeps_what_was_typed() {
     press(&mut shop, "Bearer token");
     shop.retype("Address", "ftp://example.org");
     shop.main.upstreams.refuse = Some(
-        Refusal::new(Code::ValidationError, "an address begins with http:// or https://").field("identifier"),
+        Refusal::new(RefusalCode::ValidationError, "an address begins with http:// or https://")
+            .field("identifier"),
     );
     press(&mut shop, "Add as disabled");
     assert!(shop.shows("An address begins with http:// or https:// (identifier)"));
@@ -489,14 +494,14 @@ fn a_refused_form_keeps_what_was_typed() {
     assert_eq!(press(&mut shop, "Add as disabled"), [UpstreamRequest::Add { form: Box::new(expected) }]);
 }
 
-fn found_in_text() -> ImportView {
-    let imported = |name: &str, known| ImportedServer {
+fn found_in_text() -> ServerImportPreview {
+    let imported = |name: &str, known| ImportedServerView {
         form: form(name),
         runs: format!("npx {name} /srv/shared"),
         notes: vec!["autoApprove is not taken over; Draftboard asks for each call.".to_owned()],
         known,
     };
-    ImportView {
+    ServerImportPreview {
         servers: vec![imported("Notes", false), imported("Files", true)],
         refused: vec![("Old".to_owned(), "it speaks SSE, which is not supported".to_owned())],
         skipped: vec![("draftboard".to_owned(), "it is Draftboard itself".to_owned())],
@@ -512,7 +517,7 @@ fn pasted_json_shows_what_it_holds_before_it_is_taken_over() {
     shop.window.run();
     shop.window.get_by_role_and_label(Role::MultilineTextInput, "Pasted JSON").type_text(text);
     shop.window.run();
-    let source = ImportFrom::Text(TypedSecret(text.to_owned()));
+    let source = ServerImportInput::Text(TypedSecret(text.to_owned()));
     let preview = UpstreamRequest::PreviewImport { source: source.clone() };
     assert_eq!(press(&mut shop, "Preview import"), std::slice::from_ref(&preview));
     assert!(shop.shows("Line 1 is not JSON. Paste all of the file."));
@@ -543,7 +548,7 @@ fn servers_of_other_programs_are_taken_over() {
         vec![ImportSource { program: "Claude Desktop".to_owned(), path: path.to_owned() }];
     shop.main.upstreams.import = Some(found_in_text());
     assert_eq!(press(&mut shop, "Import from Claude, VS Code or Cursor…"), [UpstreamRequest::Sources]);
-    let source = ImportFrom::File(path.to_owned());
+    let source = ServerImportInput::File(path.to_owned());
     let look = format!("Preview import from Claude Desktop {path}");
     assert_eq!(press(&mut shop, &look), [UpstreamRequest::PreviewImport { source: source.clone() }]);
     press(&mut shop, "Import Files");
@@ -555,7 +560,8 @@ fn servers_of_other_programs_are_taken_over() {
 fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
     let mut shop = with(Vec::new());
     run_command(&mut shop, "Search server registry");
-    let why = Refusal::new(Code::NetworkError, "the registry cannot be reached").hint("Check the network.");
+    let why =
+        Refusal::new(RefusalCode::NetworkError, "the registry cannot be reached").hint("Check the network.");
     shop.main.upstreams.registry = Some(Err(why));
     shop.retype("Search the registry", "time");
     let search = |registry: Option<&str>| UpstreamRequest::SearchRegistry {
@@ -572,7 +578,7 @@ fn a_registry_fills_the_form_and_says_when_it_cannot_be_reached() {
         runs: "npx @example/timer@2.0.0".to_owned(),
         required: vec!["args.zone".to_owned(), "API_KEY".to_owned()],
     };
-    let found = RegistryFound {
+    let found = RegistryServer {
         name: "io.example/timer".to_owned(),
         description: "Tells the time".to_owned(),
         version: "2.0.0".to_owned(),
@@ -635,7 +641,7 @@ fn manifests_are_listed_approved_and_given_credentials_and_a_policy() {
     };
     assert_eq!(decided(&mut shop, "Save secret"), [secret]);
     let policy =
-        UpstreamDecision::SetManifestPolicy { tool: "weather_now".to_owned(), policy: Policy::Allow };
+        UpstreamDecision::SetManifestPolicy { tool: "weather_now".to_owned(), policy: ToolCallPolicy::Allow };
     assert_eq!(decided(&mut shop, "Allow for weather_now"), [policy]);
     assert_eq!(press(&mut shop, "Reload manifests"), [UpstreamRequest::ReloadManifests]);
 }
@@ -714,7 +720,7 @@ fn everything_is_reached_by_keyboard() {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
-        policy: Policy::Allow,
+        policy: ToolCallPolicy::Allow,
         idle_ms: None,
         total_ms: None,
     };
@@ -726,7 +732,7 @@ fn a_call_that_an_agent_asks_for_shows_server_tool_and_every_argument() {
     let mut shop = Shop::open();
     let id = shop.main.propose(3, "Write the notes", &[]);
     let mut proposal = shop.main.reviews.opened[&id].clone();
-    proposal.brief.act = Some(Act::Call {
+    proposal.brief.act = Some(ProposedAction::Call {
         tool: "files__write_file".to_owned(),
         from: "Files".to_owned(),
         arguments: "{\"path\":\"/srv/notes.txt\",\"content\":\"one\\ntwo\\u202e\"}".to_owned(),
@@ -764,7 +770,7 @@ fn in_a_narrow_dock_the_list_and_what_is_chosen_take_turns() {
         server: id("Files"),
         tool: "read".to_owned(),
         enabled: true,
-        policy: Policy::Deny,
+        policy: ToolCallPolicy::Deny,
         idle_ms: None,
         total_ms: None,
     };

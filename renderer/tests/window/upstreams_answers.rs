@@ -2,13 +2,14 @@
 
 use crate::shop::Shop;
 use shared_protocol::{
-    Code, Refusal,
-    messages::{Answer, ToRenderer},
+    Refusal, RefusalCode,
+    messages::{ToRenderer, WorkbenchResponse},
     upstreams::{
-        CallResult, ImportSource, ImportView, LogPart, ManifestBrief, ManifestCredential,
-        ManifestFolderBrief, ManifestOrigin, ManifestToolBrief, PackageKind, Policy, RegistryFound,
-        ServerBrief, ServerDetails, ServerForm, ServerId, ServerState, ToolApproval, ToolView,
-        UpstreamAnswer, UpstreamDecision, UpstreamRequest, UpstreamsView, VariableForm, VariableValue,
+        ImportSource, ManifestBrief, ManifestCredential, ManifestFolderBrief, ManifestOrigin,
+        ManifestToolBrief, PackageKind, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
+        ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy, ToolCallResult,
+        ToolView, UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView, VariableForm,
+        VariableValue,
     },
 };
 
@@ -17,24 +18,24 @@ pub(crate) struct Upstreams {
     pub(crate) servers: Vec<ServerDetails>,
     pub(crate) log: Vec<String>,
     pub(crate) sources: Vec<ImportSource>,
-    pub(crate) import: Option<ImportView>,
-    pub(crate) registry: Option<Result<Vec<RegistryFound>, Refusal>>,
+    pub(crate) import: Option<ServerImportPreview>,
+    pub(crate) registry: Option<Result<Vec<RegistryServer>, Refusal>>,
     /// What a person has decided.
     pub(crate) decided: Vec<UpstreamDecision>,
     /// What the next call answers.
-    pub(crate) called: Option<CallResult>,
+    pub(crate) called: Option<ToolCallResult>,
     /// The next decision is not carried out.
     pub(crate) refuse: Option<Refusal>,
 }
 
 impl Upstreams {
-    fn server(&self, id: &ServerId) -> Result<Answer, Refusal> {
+    fn server(&self, id: &ServerId) -> Result<WorkbenchResponse, Refusal> {
         let found = self.servers.iter().find(|server| server.brief.id == *id).cloned();
-        let found = found.ok_or_else(|| Refusal::new(Code::NotFound, "there is no such server"))?;
-        Ok(Answer::Upstream(UpstreamAnswer::Server(Box::new(found))))
+        let found = found.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "there is no such server"))?;
+        Ok(WorkbenchResponse::Upstream(UpstreamResponse::Server(Box::new(found))))
     }
 
-    pub(crate) fn answer(&mut self, request: &UpstreamRequest) -> Result<Answer, Refusal> {
+    pub(crate) fn answer(&mut self, request: &UpstreamRequest) -> Result<WorkbenchResponse, Refusal> {
         let answer = match request {
             UpstreamRequest::Show { server }
             | UpstreamRequest::Start { server }
@@ -44,7 +45,7 @@ impl Upstreams {
             | UpstreamRequest::Withdraw { server, .. } => return self.server(server),
             UpstreamRequest::Log { from, .. } => {
                 let lines: Vec<String> = self.log.iter().skip(*from as usize).cloned().collect();
-                UpstreamAnswer::Log(LogPart { first: *from, lines, dropped: 0 })
+                UpstreamResponse::Log(ServerLogChunk { first: *from, lines, dropped: 0 })
             }
             UpstreamRequest::Add { form } => {
                 if let Some(refusal) = self.refuse.take() {
@@ -53,36 +54,36 @@ impl Upstreams {
                 let brief = ServerBrief { name: form.name.clone(), ..brief("new", ServerState::Disabled) };
                 let details = ServerDetails { brief, form: (**form).clone(), tools: Vec::new() };
                 self.servers.push(details.clone());
-                UpstreamAnswer::Server(Box::new(details))
+                UpstreamResponse::Server(Box::new(details))
             }
-            UpstreamRequest::Sources => UpstreamAnswer::Sources(self.sources.clone()),
+            UpstreamRequest::Sources => UpstreamResponse::Sources(self.sources.clone()),
             UpstreamRequest::PreviewImport { .. } => match &self.import {
-                Some(view) => UpstreamAnswer::Import(Box::new(view.clone())),
+                Some(view) => UpstreamResponse::Import(Box::new(view.clone())),
                 None => {
-                    let refusal = Refusal::new(Code::ValidationError, "line 1 is not JSON");
+                    let refusal = Refusal::new(RefusalCode::ValidationError, "line 1 is not JSON");
                     return Err(refusal.hint("Paste all of the file."));
                 }
             },
-            UpstreamRequest::Import { names, .. } => UpstreamAnswer::Imported {
+            UpstreamRequest::Import { names, .. } => UpstreamResponse::Imported {
                 servers: names.iter().map(|name| brief(name, ServerState::Disabled)).collect(),
                 refused: Vec::new(),
             },
             UpstreamRequest::SearchRegistry { .. } => match self.registry.clone() {
-                Some(found) => UpstreamAnswer::Registry(found?),
-                None => UpstreamAnswer::Registry(Vec::new()),
+                Some(found) => UpstreamResponse::Registry(found?),
+                None => UpstreamResponse::Registry(Vec::new()),
             },
-            _ => UpstreamAnswer::Done,
+            _ => UpstreamResponse::Done,
         };
-        Ok(Answer::Upstream(answer))
+        Ok(WorkbenchResponse::Upstream(answer))
     }
 
-    pub(crate) fn decide(&mut self, decision: UpstreamDecision) -> Result<Answer, Refusal> {
+    pub(crate) fn decide(&mut self, decision: UpstreamDecision) -> Result<WorkbenchResponse, Refusal> {
         self.decided.push(decision);
         match self.refuse.take() {
             Some(refusal) => Err(refusal),
-            None => {
-                Ok(Answer::Upstream(self.called.take().map_or(UpstreamAnswer::Done, UpstreamAnswer::Called)))
-            }
+            None => Ok(WorkbenchResponse::Upstream(
+                self.called.take().map_or(UpstreamResponse::Done, UpstreamResponse::Called),
+            )),
         }
     }
 }
@@ -128,7 +129,7 @@ pub(crate) fn tool(name: &str, approval: ToolApproval) -> ToolView {
         hash: format!("hash-of-{name}"),
         approval,
         enabled: true,
-        policy: Policy::Ask,
+        policy: ToolCallPolicy::Ask,
         idle_ms: None,
         total_ms: None,
     }
@@ -172,7 +173,7 @@ pub(crate) fn manifest(path: &str, origin: ManifestOrigin) -> ManifestBrief {
         does: "runs the script weather.py with the arguments as JSON".to_owned(),
         hidden: hidden.map(str::to_owned),
         is_mistake: false,
-        policy: Policy::Ask,
+        policy: ToolCallPolicy::Ask,
     };
     ManifestBrief {
         path: path.to_owned(),

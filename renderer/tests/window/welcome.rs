@@ -5,14 +5,17 @@ use crate::shop::Shop;
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
-    Code, Refusal,
-    messages::{Answer, FromRenderer, PlainFolder, Recent, Request, Template, ToRenderer},
+    Refusal, RefusalCode,
+    messages::{
+        FromRenderer, PlainFolder, RecentWorkspace, ToRenderer, WorkbenchRequest, WorkbenchResponse,
+        WorkspaceTemplate,
+    },
 };
 
 const TITLE: &str = "Welcome to Draftboard";
 
-fn recents() -> Vec<Recent> {
-    let recent = |name: &str, problem: Option<&str>| Recent {
+fn recents() -> Vec<RecentWorkspace> {
+    let recent = |name: &str, problem: Option<&str>| RecentWorkspace {
         path: format!("/home/ada/{name}"),
         name: name.into(),
         problem: problem.map(Into::into),
@@ -29,25 +32,30 @@ fn welcome(shop: &mut Shop) {
 fn fill(shop: &mut Shop) {
     shop.window.run();
     let document = shop.main.snapshot.to_document();
-    let boards = [Template::ThreeTier, Template::Interface, Template::Spec, Template::Example];
+    let boards = [
+        WorkspaceTemplate::ThreeTier,
+        WorkspaceTemplate::Interface,
+        WorkspaceTemplate::Spec,
+        WorkspaceTemplate::Example,
+    ];
     let mut asked = Vec::new();
     for said in shop.main.heard() {
         let FromRenderer::Request { id: request, request: what } = said else { continue };
         let result = match &what {
-            Request::Recents => Ok(Answer::Recents(recents())),
-            Request::Templates => {
-                Ok(Answer::Templates(boards.iter().map(|board| (*board, document.clone())).collect()))
-            }
+            WorkbenchRequest::Recents => Ok(WorkbenchResponse::Recents(recents())),
+            WorkbenchRequest::Templates => Ok(WorkbenchResponse::Templates(
+                boards.iter().map(|board| (*board, document.clone())).collect(),
+            )),
             _ => continue,
         };
         asked.push(what);
         shop.main.send(ToRenderer::Answer { request, result });
     }
-    assert_eq!(asked, [Request::Recents, Request::Templates]);
+    assert_eq!(asked, [WorkbenchRequest::Recents, WorkbenchRequest::Templates]);
     shop.window.run();
 }
 
-fn answer(shop: &mut Shop, expected: Request, result: Result<Answer, Refusal>) {
+fn answer(shop: &mut Shop, expected: WorkbenchRequest, result: Result<WorkbenchResponse, Refusal>) {
     let heard = shop.main.heard();
     let asked = heard.iter().find_map(|said| match said {
         FromRenderer::Request { id, request } if *request == expected => Some(*id),
@@ -72,11 +80,15 @@ fn recents_open_and_can_be_taken_off_the_list() {
         shop.picture(&format!("welcome-{word}"));
         click(&mut shop, "Remove old from the list");
         let left = recents().into_iter().take(1).collect();
-        answer(&mut shop, Request::ForgetRecent("/home/ada/old".into()), Ok(Answer::Recents(left)));
+        answer(
+            &mut shop,
+            WorkbenchRequest::ForgetRecent("/home/ada/old".into()),
+            Ok(WorkbenchResponse::Recents(left)),
+        );
         assert!(!shop.shows("Open old"));
         click(&mut shop, "Open shop");
         assert!(shop.shows("Opening /home/ada/shop…"));
-        answer(&mut shop, Request::Open("/home/ada/shop".into()), Ok(Answer::Done));
+        answer(&mut shop, WorkbenchRequest::Open("/home/ada/shop".into()), Ok(WorkbenchResponse::Done));
         assert!(!shop.shows(TITLE));
     }
 }
@@ -104,7 +116,7 @@ fn every_way_in_has_a_name_and_the_keyboard_begins_at_the_first() {
     shop.press(Key::Enter);
     shop.window.run();
     assert!(shop.shows("Setting up the demo…"));
-    answer(&mut shop, Request::StartDemo, Ok(Answer::Demo { tour: false }));
+    answer(&mut shop, WorkbenchRequest::StartDemo, Ok(WorkbenchResponse::Demo { tour: false }));
     assert!(!shop.shows(TITLE) && !shop.shows("An agent is proposing a change"));
 }
 
@@ -113,9 +125,9 @@ fn a_demo_that_cannot_start_says_why() {
     let mut shop = Shop::open();
     welcome(&mut shop);
     click(&mut shop, "Show me a proposal");
-    let refusal = Refusal::new(Code::StorageError, "the demo was not set up: no space is left")
+    let refusal = Refusal::new(RefusalCode::StorageError, "the demo was not set up: no space is left")
         .hint("Free some space.");
-    answer(&mut shop, Request::StartDemo, Err(refusal));
+    answer(&mut shop, WorkbenchRequest::StartDemo, Err(refusal));
     assert!(shop.shows("The demo was not set up: no space is left") && shop.shows("Free some space."));
     assert!(!shop.shows("An agent is proposing a change"));
 }
@@ -136,13 +148,13 @@ fn what_does_not_open_says_why_and_is_no_dead_end() {
     let mut shop = Shop::open();
     welcome(&mut shop);
     click(&mut shop, "Open old");
-    let refusal = Refusal::new(Code::StorageError, "the journal of /home/ada/old is in use");
-    answer(&mut shop, Request::Open("/home/ada/old".into()), Err(refusal));
+    let refusal = Refusal::new(RefusalCode::StorageError, "the journal of /home/ada/old is in use");
+    answer(&mut shop, WorkbenchRequest::Open("/home/ada/old".into()), Err(refusal));
     assert!(shop.shows("The journal of /home/ada/old is in use"));
     shop.picture("welcome-refused-light");
-    answer(&mut shop, Request::Recents, Ok(Answer::Recents(recents())));
+    answer(&mut shop, WorkbenchRequest::Recents, Ok(WorkbenchResponse::Recents(recents())));
     click(&mut shop, "Try the example");
-    answer(&mut shop, Request::OpenExample, Ok(Answer::Done));
+    answer(&mut shop, WorkbenchRequest::OpenExample, Ok(WorkbenchResponse::Done));
     assert!(!shop.shows(TITLE) && shop.shows("Board Production"));
 }
 
@@ -154,18 +166,22 @@ fn a_folder_that_is_no_workspace_comes_with_what_can_be_done() {
         welcome(&mut shop);
         click(&mut shop, "Open shop");
         let folder = PlainFolder { path: path.clone(), has_terraform, is_workspace: false };
-        answer(&mut shop, Request::Open("/home/ada/shop".into()), Ok(Answer::PlainFolder(folder)));
+        answer(
+            &mut shop,
+            WorkbenchRequest::Open("/home/ada/shop".into()),
+            Ok(WorkbenchResponse::PlainFolder(folder)),
+        );
         fill(&mut shop);
         assert!(shop.shows("/home/ada/infra is not a workspace yet") && shop.shows("Choose another folder…"));
         shop.picture(&format!("welcome-folder-{word}"));
         if has_terraform {
             click(&mut shop, "Import Terraform files");
-            assert!(shop.main.requests().contains(&Request::ImportFolder(path.clone())));
+            assert!(shop.main.requests().contains(&WorkbenchRequest::ImportFolder(path.clone())));
         } else {
             assert!(!shop.shows("Import Terraform files"));
             click(&mut shop, "Create a workspace here");
-            let new = Request::New { path: path.clone(), template: Template::Blank };
-            answer(&mut shop, new, Ok(Answer::Done));
+            let new = WorkbenchRequest::New { path: path.clone(), template: WorkspaceTemplate::Blank };
+            answer(&mut shop, new, Ok(WorkbenchResponse::Done));
             assert!(!shop.shows(TITLE));
         }
     }
@@ -188,15 +204,16 @@ fn a_template_and_a_terraform_folder_ask_for_a_folder() {
     click(&mut shop, "Three tiers…");
     shop.retype("Path", "/home/ada/next");
     shop.press(Key::Enter);
-    let request = Request::New { path: "/home/ada/next".into(), template: Template::ThreeTier };
-    answer(&mut shop, request, Ok(Answer::Done));
+    let request =
+        WorkbenchRequest::New { path: "/home/ada/next".into(), template: WorkspaceTemplate::ThreeTier };
+    answer(&mut shop, request, Ok(WorkbenchResponse::Done));
     assert!(!shop.shows(TITLE));
     welcome(&mut shop);
     click(&mut shop, "Open Terraform folder…");
     shop.retype("Path", "/home/ada/infra");
     shop.press(Key::Enter);
     shop.window.run();
-    assert!(shop.main.requests().contains(&Request::ImportFolder("/home/ada/infra".into())));
+    assert!(shop.main.requests().contains(&WorkbenchRequest::ImportFolder("/home/ada/infra".into())));
 }
 
 #[test]
@@ -225,11 +242,11 @@ fn a_workspace_that_is_there_already_can_be_opened() {
     welcome(&mut shop);
     click(&mut shop, "Open shop");
     let there = PlainFolder { path: path.clone(), has_terraform: false, is_workspace: true };
-    answer(&mut shop, Request::Open(path.clone()), Ok(Answer::PlainFolder(there)));
+    answer(&mut shop, WorkbenchRequest::Open(path.clone()), Ok(WorkbenchResponse::PlainFolder(there)));
     fill(&mut shop);
     assert!(shop.shows("/home/ada/shop is already a workspace"));
     click(&mut shop, "Open this workspace");
-    answer(&mut shop, Request::Open(path), Ok(Answer::Done));
+    answer(&mut shop, WorkbenchRequest::Open(path), Ok(WorkbenchResponse::Done));
     assert!(!shop.shows(TITLE));
 }
 
@@ -239,8 +256,8 @@ fn a_file_that_cannot_be_imported_keeps_its_name() {
     welcome(&mut shop);
     click(&mut shop, "Open shop");
     let message = "broken.tf: HCL parse error in line 1, column 3\n  |\n1 | a {\n  |   ^---";
-    let refusal = Refusal::new(Code::ValidationError, message);
-    answer(&mut shop, Request::Open("/home/ada/shop".into()), Err(refusal));
+    let refusal = Refusal::new(RefusalCode::ValidationError, message);
+    answer(&mut shop, WorkbenchRequest::Open("/home/ada/shop".into()), Err(refusal));
     assert!(shop.shows("broken.tf: HCL parse error in line 1, column 3"));
     assert!(shop.shows("  |\n1 | a {\n  |   ^---"), "in lines of their own");
     shop.picture("welcome-import-refused");

@@ -3,13 +3,13 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    Board, BoardId, Change, Edge, EdgeId, Name, Node, NodeId, Override, OverrideKey, Placement, PropKey,
-    Revision, SourcePath, Value,
+    Board, BoardId, Change, Edge, EdgeId, Node, NodeId, NodeName, Override, OverrideKey, Placement, PropKey,
+    PropValue, Revision, SourcePath,
     limits::{
-        MAX_BOARDS, MAX_COORDINATE, MAX_EDGES, MAX_NESTING, MAX_NODES, MAX_SIZE, MAX_SOURCE_BYTES,
-        MAX_SOURCES, MAX_VALUE_BYTES, MIN_SIZE,
+        MAX_BOARDS, MAX_CONTAINER_DEPTH, MAX_COORDINATE, MAX_EDGES, MAX_NODE_SIDE, MAX_NODES,
+        MAX_SOURCE_BYTES, MAX_SOURCE_FILES, MAX_VALUE_BYTES, MIN_NODE_SIDE,
     },
-    overrides::{MAX_INSTANCE_BYTES, MAX_LOCATOR_BYTES, MAX_OVERRIDES, MAX_PATH_BYTES},
+    overrides::{MAX_INSTANCE_ID_BYTES, MAX_LOCATOR_BYTES, MAX_OVERRIDES, MAX_PATH_BYTES},
 };
 use std::sync::Arc;
 
@@ -180,7 +180,7 @@ impl Snapshot {
         Ok(())
     }
 
-    fn apply_name(&mut self, id: NodeId, before: &Name, after: &Name) -> ApplyResult {
+    fn apply_name(&mut self, id: NodeId, before: &NodeName, after: &NodeName) -> ApplyResult {
         let node = self.node(id).ok_or_else(|| missing(id))?;
         if node.name != *before {
             return Err(changed(format!("the name of {id}")));
@@ -196,7 +196,7 @@ impl Snapshot {
         })
     }
 
-    fn claim_name(&mut self, id: NodeId, board: BoardId, name: &Name) -> ApplyResult {
+    fn claim_name(&mut self, id: NodeId, board: BoardId, name: &NodeName) -> ApplyResult {
         let key = (board, name.clone());
         if self.names.get(&key).is_some_and(|holder| *holder != id) {
             return Err(ApplyError::NameTaken { what: format!("the name {name}") });
@@ -233,10 +233,14 @@ impl Snapshot {
                 what: format!("{parent} is on another board than {id}"),
             });
         }
-        let outside =
-            self.ancestors(Some(parent)).take(MAX_NESTING + 1).take_while(|node| node.id != id).count();
-        let inside_itself = self.ancestors(Some(parent)).take(MAX_NESTING + 1).any(|node| node.id == id);
-        if inside_itself || outside + self.height(id, board) > MAX_NESTING {
+        let outside = self
+            .ancestors(Some(parent))
+            .take(MAX_CONTAINER_DEPTH + 1)
+            .take_while(|node| node.id != id)
+            .count();
+        let inside_itself =
+            self.ancestors(Some(parent)).take(MAX_CONTAINER_DEPTH + 1).any(|node| node.id == id);
+        if inside_itself || outside + self.height(id, board) > MAX_CONTAINER_DEPTH {
             return Err(ApplyError::Nesting { node: id });
         }
         Ok(())
@@ -246,7 +250,7 @@ impl Snapshot {
     fn height(&self, id: NodeId, board: BoardId) -> usize {
         let mut level = vec![id];
         let mut height = 0;
-        while !level.is_empty() && height <= MAX_NESTING {
+        while !level.is_empty() && height <= MAX_CONTAINER_DEPTH {
             height += 1;
             level = level.iter().flat_map(|node| self.children(board, Some(*node))).collect();
         }
@@ -257,8 +261,8 @@ impl Snapshot {
         &mut self,
         id: NodeId,
         key: &PropKey,
-        before: Option<&Value>,
-        after: Option<&Value>,
+        before: Option<&PropValue>,
+        after: Option<&PropValue>,
     ) -> ApplyResult {
         self.edit(id, |node| {
             if node.props.get(key) != before {
@@ -399,9 +403,9 @@ impl Snapshot {
                     what: format!("{path} is larger than {MAX_SOURCE_BYTES} bytes"),
                 });
             }
-            Some(_) if before.is_none() && self.sources.len() >= MAX_SOURCES => {
+            Some(_) if before.is_none() && self.sources.len() >= MAX_SOURCE_FILES => {
                 return Err(ApplyError::LimitExceeded {
-                    what: format!("more than {MAX_SOURCES} source files"),
+                    what: format!("more than {MAX_SOURCE_FILES} source files"),
                 });
             }
             Some(text) => drop(self.sources.insert(path.clone(), Arc::clone(text))),
@@ -437,16 +441,16 @@ impl Snapshot {
 /// Whether an override is within the size limits.
 pub(crate) fn is_within_size_limits(key: &OverrideKey, over: &Override) -> bool {
     let locator = over.locator.as_ref().map_or(0, |locator| locator.to_json().len());
-    key.instance.len() <= MAX_INSTANCE_BYTES
+    key.instance.len() <= MAX_INSTANCE_ID_BYTES
         && key.path.as_str().len() <= MAX_PATH_BYTES
-        && over.component.as_ref().is_none_or(|component| component.len() <= MAX_INSTANCE_BYTES)
+        && over.component.as_ref().is_none_or(|component| component.len() <= MAX_INSTANCE_ID_BYTES)
         && locator <= MAX_LOCATOR_BYTES
         && over.value.to_json().len() <= MAX_VALUE_BYTES
 }
 
 pub(crate) fn is_in_bounds(placement: Placement) -> bool {
     let on_board = -MAX_COORDINATE..=MAX_COORDINATE;
-    let sizes = MIN_SIZE..=MAX_SIZE;
+    let sizes = MIN_NODE_SIDE..=MAX_NODE_SIDE;
     on_board.contains(&placement.x)
         && on_board.contains(&placement.y)
         && sizes.contains(&placement.w)

@@ -3,7 +3,7 @@
 
 use crate::{ApplyError, Snapshot};
 use shared_protocol::{
-    Board, BoardId, Change, Document, Edge, EdgeId, Name, Node, NodeId, Placement, PropKey,
+    Board, BoardId, Change, Edge, EdgeId, GraphDocument, Node, NodeId, NodeName, Placement, PropKey,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -35,8 +35,8 @@ fn parent_first_order(nodes: &[Node]) -> Option<Vec<usize>> {
 }
 
 /// Returns the changes that build a document from an empty state.
-pub(crate) fn additions(document: Document) -> Result<Vec<Change>, ApplyError> {
-    let Document { boards, nodes, edges, layout, sources, overrides, .. } = document;
+pub(crate) fn additions(document: GraphDocument) -> Result<Vec<Change>, ApplyError> {
+    let GraphDocument { boards, nodes, edges, layout, sources, overrides, .. } = document;
     let order = parent_first_order(&nodes).ok_or_else(|| inside_itself(&nodes))?;
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     let mut changes = Vec::with_capacity(nodes.len() * 3 + edges.len());
@@ -75,7 +75,7 @@ fn inside_itself(nodes: &[Node]) -> ApplyError {
 
 /// Returns the changes that turn one board of `from` into `to` (a document of that board, or an empty one when the
 /// board was removed).
-pub fn diff(from: &Snapshot, board: BoardId, to: &Document) -> Result<Vec<Change>, ApplyError> {
+pub fn diff(from: &Snapshot, board: BoardId, to: &GraphDocument) -> Result<Vec<Change>, ApplyError> {
     let mut walk = BoardDiff { state: from.clone(), changes: Vec::new() };
     let wanted: BTreeMap<NodeId, &Node> = to.nodes.iter().map(|node| (node.id, node)).collect();
     let edges: BTreeMap<EdgeId, &Edge> = to.edges.iter().map(|edge| (edge.id, edge)).collect();
@@ -233,7 +233,7 @@ impl BoardDiff {
 
     /// Renames through a temporary name when the new name is taken, because two nodes may have swapped names.
     fn rename(&mut self, wanted: &BTreeMap<NodeId, &Node>) -> DiffResult {
-        let renamed: Vec<(NodeId, Name)> = wanted
+        let renamed: Vec<(NodeId, NodeName)> = wanted
             .values()
             .filter(|after| self.state.node(after.id).is_some_and(|before| before.name != after.name))
             .map(|after| (after.id, after.name.clone()))
@@ -242,7 +242,7 @@ impl BoardDiff {
             let Some(node) = self.state.node(*id) else { continue };
             if self.state.node_named(node.board, name).is_some() {
                 let before = node.name.clone();
-                let after = Name::from_words(&format!("moving {:x}", id.bits()), &before);
+                let after = NodeName::from_words(&format!("moving {:x}", id.bits()), &before);
                 self.push(Change::Name { node: *id, before, after })?;
             }
         }

@@ -15,7 +15,6 @@ mod board_diff;
 mod decide;
 mod layout;
 mod line_diff;
-pub mod links;
 mod occupancy;
 pub mod overrides;
 mod problems;
@@ -24,15 +23,16 @@ mod rebase;
 mod registry;
 mod rules;
 mod snapshot;
+pub mod trace_links;
 mod undo_history;
 
 pub use apply::ApplyError;
 pub use board_diff::diff;
-pub use decide::{Decision, decide, place_missing};
+pub use decide::{CommandDecision, decide, place_missing};
 pub use line_diff::{LineChange, compare_lines, unified_diff};
-pub use problems::Problems;
-pub use rebase::{Rebased, boards_touched, rebase};
-pub use registry::{Module, Registry};
+pub use problems::ProblemIndex;
+pub use rebase::{RebaseResult, boards_touched, rebase};
+pub use registry::{ModuleSource, TypeRegistry};
 pub use rules::{
     AllowedConnection, check_prop, connection, holds, is_visible, may_contain, may_vary, similar,
 };

@@ -3,8 +3,8 @@
 
 use crate::{Snapshot, rules};
 use shared_protocol::{
-    BoardName, Name, Node, NodeId, Orphaned, Override, OverrideKey, OverrideScope, PropKey, Standing,
-    TypeDef, TypeId, Value, WhichOverrides, registry::PartDef, v0::JsonPointer,
+    BoardName, Node, NodeId, NodeName, OrphanReason, Override, OverrideKey, OverrideResolution,
+    OverrideScope, OverrideSelector, PropKey, PropValue, TypeDef, TypeId, registry::PartDef, v0::JsonPointer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,7 +15,7 @@ pub(crate) type ReboundOverrides = BTreeMap<(OverrideScope, Arc<str>), Vec<Overr
 pub struct OverridableInstance<'s> {
     pub def: &'s TypeDef,
     /// The set values, else the defaults, without overrides.
-    pub props: BTreeMap<PropKey, Value>,
+    pub props: BTreeMap<PropKey, PropValue>,
     /// The enclosing component and the part; values that the component computes are not known here.
     part: Option<(&'s TypeDef, &'s PartDef)>,
 }
@@ -70,41 +70,41 @@ impl Snapshot {
     }
 
     /// Returns whether an override applies, or the reason why it is orphaned.
-    pub fn standing(&self, key: &OverrideKey, over: &Override) -> Standing {
+    pub fn standing(&self, key: &OverrideKey, over: &Override) -> OverrideResolution {
         let applies = || {
             let bound = self.bound_instance(key, over)?;
             let instance = self.instance(key.scope, &bound)?;
             let is_other = over.component.as_deref().is_some_and(|id| id != instance.def.id.as_str());
             if is_other {
-                return Err(Orphaned::OtherType);
+                return Err(OrphanReason::OtherType);
             }
             check_path(&instance, &key.path, &over.value)?;
             Ok(bound)
         };
         match applies() {
-            Ok(instance) => Standing::Applies(instance),
-            Err(reason) => Standing::Orphaned(reason),
+            Ok(instance) => OverrideResolution::Applies(instance),
+            Err(reason) => OverrideResolution::Orphaned(reason),
         }
     }
 
     /// Returns the keys of the selected overrides, sorted.
-    pub fn chosen_overrides(&self, which: &WhichOverrides) -> Vec<OverrideKey> {
+    pub fn chosen_overrides(&self, which: &OverrideSelector) -> Vec<OverrideKey> {
         let keys = |holds: &dyn Fn(&OverrideKey, &Override) -> bool| {
             self.overrides().filter(|(key, over)| holds(key, over)).map(|(key, _)| key.clone()).collect()
         };
         match which {
-            WhichOverrides::All => keys(&|_, _| true),
-            WhichOverrides::Orphaned => {
-                keys(&|key, over| matches!(self.standing(key, over), Standing::Orphaned(_)))
+            OverrideSelector::All => keys(&|_, _| true),
+            OverrideSelector::Orphaned => {
+                keys(&|key, over| matches!(self.standing(key, over), OverrideResolution::Orphaned(_)))
             }
-            WhichOverrides::Scope(scope) => keys(&|key, _| key.scope == *scope),
-            WhichOverrides::Instance { scope, instance } => {
+            OverrideSelector::Scope(scope) => keys(&|key, _| key.scope == *scope),
+            OverrideSelector::Instance { scope, instance } => {
                 let mut all: Vec<OverrideKey> =
                     self.overrides_for(*scope, instance).into_iter().map(|(key, _)| key.clone()).collect();
                 all.sort();
                 all
             }
-            WhichOverrides::These(these) => {
+            OverrideSelector::These(these) => {
                 // The key of an instance also selects an override that was rebound to it.
                 let kept = |key: &OverrideKey| match self.overrides.contains_key(key) {
                     true => key.clone(),
@@ -119,7 +119,7 @@ impl Snapshot {
     }
 
     /// Returns the effective props of a node: overrides, else the set values, else the defaults. Only non-null values.
-    pub fn effective_props(&self, node: &Node) -> BTreeMap<PropKey, Value> {
+    pub fn effective_props(&self, node: &Node) -> BTreeMap<PropKey, PropValue> {
         let mut props = self.plain_props(node);
         self.merge_overrides(OverrideScope::App, &node.id.to_string(), &mut props);
         props
@@ -130,55 +130,60 @@ impl Snapshot {
         &self,
         scope: OverrideScope,
         instance: &str,
-    ) -> Option<BTreeMap<PropKey, Value>> {
+    ) -> Option<BTreeMap<PropKey, PropValue>> {
         let mut props = self.instance(scope, instance).ok()?.props;
         self.merge_overrides(scope, instance, &mut props);
         Some(props)
     }
 
-    fn merge_overrides(&self, scope: OverrideScope, instance: &str, props: &mut BTreeMap<PropKey, Value>) {
+    fn merge_overrides(
+        &self,
+        scope: OverrideScope,
+        instance: &str,
+        props: &mut BTreeMap<PropKey, PropValue>,
+    ) {
         for (key, over) in self.overrides_for(scope, instance) {
-            if matches!(self.standing(key, over), Standing::Applies(_)) {
+            if matches!(self.standing(key, over), OverrideResolution::Applies(_)) {
                 lay_over(props, &key.path, &over.value);
             }
         }
     }
 
     /// Returns the set values of a node, else the defaults of its type, without overrides.
-    pub fn plain_props(&self, node: &Node) -> BTreeMap<PropKey, Value> {
+    pub fn plain_props(&self, node: &Node) -> BTreeMap<PropKey, PropValue> {
         let mut props = self.type_of(node).map(defaults).unwrap_or_default();
         props.extend(node.props.iter().map(|(key, value)| (key.clone(), value.clone())));
         props
     }
 
     /// Resolves an instance by the id that the preview gives it.
-    pub fn instance(&self, scope: OverrideScope, id: &str) -> Result<OverridableInstance<'_>, Orphaned> {
+    pub fn instance(&self, scope: OverrideScope, id: &str) -> Result<OverridableInstance<'_>, OrphanReason> {
         let key = OverrideKey::first_of(scope, id);
         let owner = match scope {
             OverrideScope::App => {
-                let node = node_of(&key).and_then(|id| self.node(id)).ok_or(Orphaned::InstanceMissing)?;
-                let def = self.type_of(node).ok_or(Orphaned::OtherType)?;
+                let node = node_of(&key).and_then(|id| self.node(id)).ok_or(OrphanReason::InstanceMissing)?;
+                let def = self.type_of(node).ok_or(OrphanReason::OtherType)?;
                 OverridableInstance { def, props: self.plain_props(node), part: None }
             }
             OverrideScope::Component => {
                 let (component, variant) = key.component();
-                let def = self.type_named(component).ok_or(Orphaned::InstanceMissing)?;
+                let def = self.type_named(component).ok_or(OrphanReason::InstanceMissing)?;
                 let mut props = defaults(def);
                 if let Some(variant) = variant {
                     let found = def.variants.iter().find(|other| other.id == variant);
-                    let set = &found.ok_or(Orphaned::InstanceMissing)?.props;
+                    let set = &found.ok_or(OrphanReason::InstanceMissing)?.props;
                     props.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
                 }
                 OverridableInstance { def, props, part: None }
             }
         };
-        let Some(way) = key.within() else { return Ok(owner) };
+        let Some(way) = key.part_path() else { return Ok(owner) };
         let mut at = owner;
         for step in way.split('/') {
             let (name, loops) = part_name(step);
             let part = at.def.parts.iter().find(|part| part.name == name && part.loops == loops);
-            let part = part.ok_or(Orphaned::InstanceMissing)?;
-            let def = self.registry().get(&part.component).ok_or(Orphaned::InstanceMissing)?;
+            let part = part.ok_or(OrphanReason::InstanceMissing)?;
+            let def = self.registry().get(&part.component).ok_or(OrphanReason::InstanceMissing)?;
             let mut props = defaults(def);
             props.extend(part.props.iter().map(|(key, value)| (key.clone(), value.clone())));
             // A computed value is unknown here, so its default must not stand in for it.
@@ -190,7 +195,7 @@ impl Snapshot {
 
     /// Returns the instance of an override: the one in its key, or a node with the same name and type that was created
     /// anew, found by the locator.
-    fn bound_instance(&self, key: &OverrideKey, over: &Override) -> Result<Arc<str>, Orphaned> {
+    fn bound_instance(&self, key: &OverrideKey, over: &Override) -> Result<Arc<str>, OrphanReason> {
         let is_there = match key.scope {
             OverrideScope::App => node_of(key).is_some_and(|id| self.node(id).is_some()),
             OverrideScope::Component => true,
@@ -198,11 +203,11 @@ impl Snapshot {
         if is_there {
             return Ok(Arc::clone(&key.instance));
         }
-        let node = self.find_by_locator(over).ok_or(Orphaned::InstanceMissing)?;
-        match key.within() {
+        let node = self.find_by_locator(over).ok_or(OrphanReason::InstanceMissing)?;
+        match key.part_path() {
             Some(within) => Ok(Arc::from(format!("{}/{within}", node.id))),
             None if matches_component(node, over) => Ok(Arc::from(node.id.to_string())),
-            None => Err(Orphaned::InstanceMissing),
+            None => Err(OrphanReason::InstanceMissing),
         }
     }
 
@@ -212,17 +217,17 @@ impl Snapshot {
 
     /// Returns the node that the locator describes.
     fn find_by_locator(&self, over: &Override) -> Option<&Node> {
-        let Some(Value::Object(fields)) = &over.locator else { return None };
-        let text = |field: &str| fields.get(field).and_then(Value::as_text);
+        let Some(PropValue::Object(fields)) = &over.locator else { return None };
+        let text = |field: &str| fields.get(field).and_then(PropValue::as_text);
         if !matches!(text("kind")?, "node" | "part") {
             return None;
         }
         let board = self.board_named(&BoardName::parse(text("board")?).ok()?)?;
-        self.node_named(board.id, &Name::parse(text("name")?).ok()?)
+        self.node_named(board.id, &NodeName::parse(text("name")?).ok()?)
     }
 }
 
-fn defaults(def: &TypeDef) -> BTreeMap<PropKey, Value> {
+fn defaults(def: &TypeDef) -> BTreeMap<PropKey, PropValue> {
     def.props.iter().filter_map(|prop| Some((prop.key.clone(), prop.default.clone()?))).collect()
 }
 
@@ -233,8 +238,12 @@ fn part_name(step: &str) -> (&str, usize) {
     (name, step.matches('[').count())
 }
 
-fn check_path(instance: &OverridableInstance<'_>, path: &JsonPointer, value: &Value) -> Result<(), Orphaned> {
-    let invalid = Err(Orphaned::PathInvalid);
+fn check_path(
+    instance: &OverridableInstance<'_>,
+    path: &JsonPointer,
+    value: &PropValue,
+) -> Result<(), OrphanReason> {
+    let invalid = Err(OrphanReason::PathInvalid);
     let def = instance.def;
     let Some(first) = path.tokens().next() else { return invalid };
     let Some(prop) = def.prop(&first).filter(|prop| rules::require_editable(def, &prop.key).is_ok()) else {
@@ -247,7 +256,7 @@ fn check_path(instance: &OverridableInstance<'_>, path: &JsonPointer, value: &Va
     if instance.is_computed(&first) {
         return Ok(());
     }
-    lay_over(&mut instance.props.clone(), path, value).ok_or(Orphaned::PathInvalid)
+    lay_over(&mut instance.props.clone(), path, value).ok_or(OrphanReason::PathInvalid)
 }
 
 fn is_overridable(kind: shared_protocol::registry::PropKind) -> bool {
@@ -266,29 +275,29 @@ pub fn node_of(key: &OverrideKey) -> Option<NodeId> {
 
 /// Returns the locator of an instance, to find it again after it was created anew: a node by its name, a part by its
 /// enclosing component and part name.
-pub fn locator_of(snapshot: &Snapshot, scope: OverrideScope, instance: &str) -> Option<Value> {
+pub fn locator_of(snapshot: &Snapshot, scope: OverrideScope, instance: &str) -> Option<PropValue> {
     let key = OverrideKey::first_of(scope, instance);
-    let mut fields: BTreeMap<Arc<str>, Value> = BTreeMap::new();
-    let mut put = |field: &str, value: &str| drop(fields.insert(Arc::from(field), Value::text(value)));
+    let mut fields: BTreeMap<Arc<str>, PropValue> = BTreeMap::new();
+    let mut put = |field: &str, value: &str| drop(fields.insert(Arc::from(field), PropValue::text(value)));
     if let Some(node) = node_of(&key).and_then(|id| snapshot.node(id)) {
         put("kind", "node");
         put("board", snapshot.board(node.board)?.name.as_str());
         put("name", node.name.as_str());
     }
-    if let Some(way) = key.within() {
+    if let Some(way) = key.part_path() {
         let (around, _) = snapshot.instance(scope, instance).ok()?.part?;
         put("kind", "part");
         put("component", around.id.as_str());
         put("path", way.rsplit('/').next().unwrap_or(way));
     }
-    (!fields.is_empty()).then_some(Value::Object(fields))
+    (!fields.is_empty()).then_some(PropValue::Object(fields))
 }
 
 /// Describes the target of an override: `label of card`.
 pub fn words(snapshot: &Snapshot, key: &OverrideKey) -> String {
     let path = key.path.tokens().collect::<Vec<_>>().join(".");
     let what = match node_of(key).and_then(|id| snapshot.node(id)) {
-        Some(node) => match key.within() {
+        Some(node) => match key.part_path() {
             Some(way) => format!("{} in {}", truncate_text(way), node.name),
             None => node.name.to_string(),
         },
@@ -303,7 +312,11 @@ fn truncate_text(text: &str) -> String {
 
 /// Sets the value at a path of the props. Every step but the last must exist; returns `None` when one does not, or
 /// when the path enters a list out of range.
-pub fn lay_over(props: &mut BTreeMap<PropKey, Value>, path: &JsonPointer, value: &Value) -> Option<()> {
+pub fn lay_over(
+    props: &mut BTreeMap<PropKey, PropValue>,
+    path: &JsonPointer,
+    value: &PropValue,
+) -> Option<()> {
     let tokens: Vec<String> = path.tokens().collect();
     let (first, rest) = tokens.split_first()?;
     let key = PropKey::parse(first.as_str()).ok()?;
@@ -315,13 +328,13 @@ pub fn lay_over(props: &mut BTreeMap<PropKey, Value>, path: &JsonPointer, value:
     for (index, token) in rest.iter().enumerate() {
         let is_last = index + 1 == rest.len();
         at = match at {
-            Value::Object(fields) => {
+            PropValue::Object(fields) => {
                 if is_last && !fields.contains_key(token.as_str()) {
-                    fields.insert(Arc::from(token.as_str()), Value::Null);
+                    fields.insert(Arc::from(token.as_str()), PropValue::Null);
                 }
                 fields.get_mut(token.as_str())?
             }
-            Value::List(items) => items.get_mut(token.parse::<usize>().ok()?)?,
+            PropValue::List(items) => items.get_mut(token.parse::<usize>().ok()?)?,
             _ => return None,
         };
     }

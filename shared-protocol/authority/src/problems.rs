@@ -4,21 +4,21 @@
 use crate::{Snapshot, rules};
 use shared_protocol::{
     Change, Edge, EdgeId, ElementId, Node, NodeId, TypeDef,
-    messages::{Problem, Severity},
+    messages::{BoardProblem, ProblemSeverity},
     registry::{PropDef, PropKind},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Problems {
-    by_element: BTreeMap<ElementId, Vec<Problem>>,
+pub struct ProblemIndex {
+    by_element: BTreeMap<ElementId, Vec<BoardProblem>>,
     errors: usize,
     warnings: usize,
 }
 
-impl Problems {
+impl ProblemIndex {
     /// Checks every node and edge.
-    pub fn of(snapshot: &Snapshot) -> Self {
+    pub fn check_all(snapshot: &Snapshot) -> Self {
         let mut problems = Self::default();
         for node in snapshot.nodes() {
             problems.set(ElementId::Node(node.id), check_node(snapshot, node));
@@ -87,30 +87,30 @@ impl Problems {
         }
     }
 
-    fn set(&mut self, element: ElementId, found: Vec<Problem>) {
+    fn set(&mut self, element: ElementId, found: Vec<BoardProblem>) {
         let count =
-            |problems: &[Problem], severity| problems.iter().filter(|p| p.severity == severity).count();
-        self.errors += count(&found, Severity::Error);
-        self.warnings += count(&found, Severity::Warning);
+            |problems: &[BoardProblem], severity| problems.iter().filter(|p| p.severity == severity).count();
+        self.errors += count(&found, ProblemSeverity::Error);
+        self.warnings += count(&found, ProblemSeverity::Warning);
         let before = if found.is_empty() {
             self.by_element.remove(&element)
         } else {
             self.by_element.insert(element, found)
         };
         let before = before.unwrap_or_default();
-        self.errors -= count(&before, Severity::Error);
-        self.warnings -= count(&before, Severity::Warning);
+        self.errors -= count(&before, ProblemSeverity::Error);
+        self.warnings -= count(&before, ProblemSeverity::Warning);
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+    pub fn iter(&self) -> impl Iterator<Item = &BoardProblem> {
         self.by_element.values().flatten()
     }
 
-    pub fn of_node(&self, node: NodeId) -> &[Problem] {
+    pub fn of_node(&self, node: NodeId) -> &[BoardProblem] {
         self.by_element.get(&ElementId::Node(node)).map_or(&[], Vec::as_slice)
     }
 
-    pub fn of_edge(&self, edge: EdgeId) -> &[Problem] {
+    pub fn of_edge(&self, edge: EdgeId) -> &[BoardProblem] {
         self.by_element.get(&ElementId::Edge(edge)).map_or(&[], Vec::as_slice)
     }
 
@@ -123,8 +123,8 @@ impl Problems {
     }
 }
 
-fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
-    let problem = |severity, field: Option<String>, message: String| Problem {
+fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<BoardProblem> {
+    let problem = |severity, field: Option<String>, message: String| BoardProblem {
         severity,
         element: ElementId::Node(node.id),
         board: node.board,
@@ -133,17 +133,17 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
     };
     let Some(def) = snapshot.type_of(node) else {
         let message = format!("the type `{}` is unknown: its module is missing or disabled", node.type_id);
-        return vec![problem(Severity::Error, None, message)];
+        return vec![problem(ProblemSeverity::Error, None, message)];
     };
     let mut found = Vec::new();
     if let Err(refusal) = rules::check_node_containment(snapshot, node) {
-        found.push(problem(Severity::Error, None, refusal.message));
+        found.push(problem(ProblemSeverity::Error, None, refusal.message));
     }
     for prop in def.props.iter().filter(|prop| prop.required && rules::is_visible(def, node, prop)) {
         // The value of a variable is supplied when Terraform runs.
         if !has_value(snapshot, def, node, prop) && !node.variables.contains(&prop.key) {
             let message = format!("{} is required", prop.label);
-            found.push(problem(Severity::Error, Some(prop.key.to_string()), message));
+            found.push(problem(ProblemSeverity::Error, Some(prop.key.to_string()), message));
         }
     }
     for (key, value) in &node.props {
@@ -152,7 +152,7 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
             None => {
                 let message =
                     format!("{} has no property `{key}`; the value is kept but not used", def.title);
-                found.push(problem(Severity::Warning, field, message));
+                found.push(problem(ProblemSeverity::Warning, field, message));
             }
             Some(prop) => {
                 let pattern = prop.pattern.as_deref().and_then(|text| snapshot.registry().pattern(text));
@@ -160,19 +160,19 @@ fn check_node(snapshot: &Snapshot, node: &Node) -> Vec<Problem> {
                     continue;
                 }
                 if let Err(message) = rules::check_value(prop, value, pattern) {
-                    found.push(problem(Severity::Error, field, format!("{}: {message}", prop.label)));
+                    found.push(problem(ProblemSeverity::Error, field, format!("{}: {message}", prop.label)));
                 }
             }
         }
     }
     for key in &node.variables {
         if let Err(refusal) = rules::may_vary(def, key) {
-            found.push(problem(Severity::Warning, Some(key.to_string()), refusal.message));
+            found.push(problem(ProblemSeverity::Warning, Some(key.to_string()), refusal.message));
         }
     }
     for (key, targets) in &node.references {
         if let Some(message) = check_references(snapshot, def, key.as_str(), targets) {
-            found.push(problem(Severity::Error, Some(key.to_string()), message));
+            found.push(problem(ProblemSeverity::Error, Some(key.to_string()), message));
         }
     }
     found
@@ -201,9 +201,9 @@ fn check_references(snapshot: &Snapshot, def: &TypeDef, key: &str, targets: &[No
     misfit.map(|target| format!("{} cannot reference {}", prop.label, target.label))
 }
 
-fn check_edge(snapshot: &Snapshot, edge: &Edge) -> Vec<Problem> {
-    let problem = |message: String| Problem {
-        severity: Severity::Error,
+fn check_edge(snapshot: &Snapshot, edge: &Edge) -> Vec<BoardProblem> {
+    let problem = |message: String| BoardProblem {
+        severity: ProblemSeverity::Error,
         element: ElementId::Edge(edge.id),
         board: edge.board,
         field: None,

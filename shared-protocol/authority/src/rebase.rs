@@ -33,19 +33,19 @@
 //! because `staying` only grows and holds nodes of the given changes only.
 
 use crate::{ApplyError, Snapshot, proposals::describe_conflict};
-use shared_protocol::{BoardId, Change, Code, NodeId, Refusal};
+use shared_protocol::{BoardId, Change, NodeId, Refusal, RefusalCode};
 use std::collections::BTreeSet;
 
 /// The changes that apply to the current state, and those that conflict with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rebased {
+pub struct RebaseResult {
     pub fitting: Vec<Change>,
     pub conflicts: Vec<(Change, ApplyError)>,
 }
 
 /// Tries each change in order; a conflicting change is left out. A node whose removal conflicts stays as it is: all
 /// other changes of that node are left out too.
-pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> Rebased {
+pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> RebaseResult {
     let mut staying = BTreeSet::new();
     loop {
         let rebased = rebase_without(snapshot, changes, &staying);
@@ -60,9 +60,9 @@ pub fn rebase(snapshot: &Snapshot, changes: &[Change]) -> Rebased {
     }
 }
 
-fn rebase_without(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<NodeId>) -> Rebased {
+fn rebase_without(snapshot: &Snapshot, changes: &[Change], staying: &BTreeSet<NodeId>) -> RebaseResult {
     let mut state = snapshot.clone();
-    let mut rebased = Rebased { fitting: Vec::new(), conflicts: Vec::new() };
+    let mut rebased = RebaseResult { fitting: Vec::new(), conflicts: Vec::new() };
     for change in changes {
         if partially_changed_node(change).is_some_and(|node| staying.contains(&node)) {
             continue;
@@ -118,10 +118,10 @@ fn is_already_applied(state: &Snapshot, change: &Change) -> bool {
     }
 }
 
-impl Rebased {
+impl RebaseResult {
     /// Returns the applicable changes, or a refusal that lists the conflicts. A conflict in the place of a node does
     /// not count, because later work keeps its place, unless the changes are layout only.
-    pub fn all(self, snapshot: &Snapshot, what: &str) -> Result<Vec<Change>, Refusal> {
+    pub fn require_complete(self, snapshot: &Snapshot, what: &str) -> Result<Vec<Change>, Refusal> {
         let only_places = self.fitting.iter().all(Change::is_layout);
         let is_let_go = |change: &Change| matches!(change, Change::Placement { after: Some(_), .. });
         if self.conflicts.iter().all(|(change, _)| !only_places && is_let_go(change)) {
@@ -132,7 +132,7 @@ impl Rebased {
         let more = self.conflicts.len().saturating_sub(shown.len());
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let message = format!("{what} conflicts with later changes: {}{more}", shown.join("; "));
-        let refusal = Refusal::new(Code::Conflict, message);
+        let refusal = Refusal::new(RefusalCode::Conflict, message);
         Err(if self.fitting.is_empty() {
             refusal
         } else {

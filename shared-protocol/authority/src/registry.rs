@@ -2,11 +2,11 @@
 //! entry is reported and left out; all other entries stay.
 
 use shared_protocol::{
-    Code, Refusal, TypeDef, TypeId,
-    limits::{MAX_SIZE, MIN_SIZE},
+    Refusal, RefusalCode, TypeDef, TypeId,
+    limits::{MAX_NODE_SIDE, MIN_NODE_SIDE},
     registry::{
-        ConnectionRule, Direction, End, Exposure, MODULE_FORMAT, ModuleFile, PropDef, PropKind, PropOverride,
-        RegistryProblem, TypeOverride,
+        ConnectionEnd, ConnectionRule, ExposureLevel, MODULE_FORMAT_VERSION, ModuleFile, PortDirection,
+        ProjectPropOverride, ProjectTypeOverride, PropDef, PropKind, RegistryProblem,
     },
 };
 use std::{
@@ -16,22 +16,22 @@ use std::{
 
 /// The text of one module file and its origin.
 #[derive(Debug, Clone)]
-pub struct Module {
+pub struct ModuleSource {
     pub origin: String,
     pub text: Arc<str>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Registry {
+pub struct TypeRegistry {
     types: BTreeMap<TypeId, Arc<TypeDef>>,
     rules: Vec<ConnectionRule>,
     problems: Vec<RegistryProblem>,
     patterns: HashMap<String, regex_lite::Regex>,
 }
 
-impl Registry {
+impl TypeRegistry {
     /// Composes a registry. Later modules replace types of earlier ones as a whole; overrides come last.
-    pub fn compose(modules: &[Module], overrides: &BTreeMap<String, TypeOverride>) -> Self {
+    pub fn compose(modules: &[ModuleSource], overrides: &BTreeMap<String, ProjectTypeOverride>) -> Self {
         let mut registry = Self::default();
         for module in modules {
             registry.add_module(module);
@@ -63,7 +63,7 @@ impl Registry {
     /// Returns the type, or a refusal that suggests similar ids.
     pub fn require(&self, id: &TypeId) -> Result<&Arc<TypeDef>, Refusal> {
         self.types.get(id).ok_or_else(|| {
-            Refusal::new(Code::NotFound, format!("there is no type `{id}`"))
+            Refusal::new(RefusalCode::NotFound, format!("there is no type `{id}`"))
                 .field("type")
                 .suggest(crate::rules::similar(id.as_str(), self.types.keys().map(TypeId::as_str)))
                 .hint("The palette lists every type; a workspace module can add more.")
@@ -94,13 +94,14 @@ impl Registry {
         });
     }
 
-    fn add_module(&mut self, module: &Module) {
+    fn add_module(&mut self, module: &ModuleSource) {
         let file: ModuleFile = match serde_json::from_str(&module.text) {
             Ok(file) => file,
             Err(error) => return self.problem(&module.origin, "module", format!("not a module: {error}")),
         };
-        if file.format > MODULE_FORMAT {
-            let message = format!("format {} is newer than {MODULE_FORMAT}: update Draftboard", file.format);
+        if file.format > MODULE_FORMAT_VERSION {
+            let message =
+                format!("format {} is newer than {MODULE_FORMAT_VERSION}: update Draftboard", file.format);
             return self.problem(&module.origin, file.module, message);
         }
         for (index, entry) in file.types.into_iter().enumerate() {
@@ -124,7 +125,7 @@ impl Registry {
         }
     }
 
-    fn override_type(&mut self, id: &str, change: &TypeOverride) {
+    fn override_type(&mut self, id: &str, change: &ProjectTypeOverride) {
         const ORIGIN: &str = "draftboard.toml";
         let Some(def) = TypeId::parse(id).ok().and_then(|id| self.types.get(&id)) else {
             return self.problem(ORIGIN, id, "there is no such type to override");
@@ -172,7 +173,7 @@ impl Registry {
     }
 
     fn check_rule(&self, rule: &ConnectionRule) -> Result<(), String> {
-        for (end, direction) in [(&rule.source, Direction::Out), (&rule.target, Direction::In)] {
+        for (end, direction) in [(&rule.source, PortDirection::Out), (&rule.target, PortDirection::In)] {
             if !end.type_id.is_exact() {
                 continue;
             }
@@ -187,7 +188,7 @@ impl Registry {
             }
         }
         let Some(sets) = &rule.sets else { return Ok(()) };
-        let end = if sets.on == End::Source { &rule.source } else { &rule.target };
+        let end = if sets.on == ConnectionEnd::Source { &rule.source } else { &rule.target };
         for def in self.types.values().filter(|def| end.type_id.matches(&def.id)) {
             if def.prop(sets.prop.as_str()).is_none_or(|prop| prop.kind != PropKind::Reference) {
                 return Err(format!("`{}` has no reference `{}`", def.id, sets.prop));
@@ -209,7 +210,7 @@ fn whole_text_pattern(text: &str) -> Result<regex_lite::Regex, regex_lite::Error
 }
 
 /// A project may narrow the declaration of a module but not widen it.
-fn check_narrows(prop: &PropDef, change: &PropOverride) -> Result<(), String> {
+fn check_narrows(prop: &PropDef, change: &ProjectPropOverride) -> Result<(), String> {
     if let (Some(own), Some(min)) = (prop.min, change.min)
         && min < own
     {
@@ -220,10 +221,10 @@ fn check_narrows(prop: &PropDef, change: &PropOverride) -> Result<(), String> {
     {
         return Err(format!("max {max} is above the type's own max, {own}"));
     }
-    let hidden = |exposure: Exposure| match exposure {
-        Exposure::Editable => 0,
-        Exposure::ReadOnly => 1,
-        Exposure::Opaque => 2,
+    let hidden = |exposure: ExposureLevel| match exposure {
+        ExposureLevel::Editable => 0,
+        ExposureLevel::ReadOnly => 1,
+        ExposureLevel::Opaque => 2,
     };
     if change.exposure.is_some_and(|exposure| hidden(exposure) < hidden(prop.exposure)) {
         return Err("the type does not allow editing this property".to_owned());
@@ -231,8 +232,9 @@ fn check_narrows(prop: &PropDef, change: &PropOverride) -> Result<(), String> {
     Ok(())
 }
 
-fn override_prop(prop: &mut PropDef, change: &PropOverride) {
-    let PropOverride { label, description, group, exposure, required, default, min, max, options } = change;
+fn override_prop(prop: &mut PropDef, change: &ProjectPropOverride) {
+    let ProjectPropOverride { label, description, group, exposure, required, default, min, max, options } =
+        change;
     if let Some(label) = label {
         prop.label.clone_from(label);
     }
@@ -288,11 +290,11 @@ fn check_type(def: &TypeDef) -> Result<(), String> {
     {
         return Err(format!("`{key}` should be a reference to the container"));
     }
-    let sides = MIN_SIZE..=MAX_SIZE;
+    let sides = MIN_NODE_SIDE..=MAX_NODE_SIDE;
     if let Some(size) = def.size
         && !(sides.contains(&size.w) && sides.contains(&size.h))
     {
-        return Err(format!("each side of the size must be {MIN_SIZE} to {MAX_SIZE}"));
+        return Err(format!("each side of the size must be {MIN_NODE_SIDE} to {MAX_NODE_SIDE}"));
     }
     Ok(())
 }
@@ -343,7 +345,7 @@ fn check_prop_def(prop: &PropDef) -> Result<(), String> {
     if matches!(prop.kind, PropKind::Reference | PropKind::Slot) && prop.default.is_some() {
         return Err("a reference or slot cannot have a default".to_owned());
     }
-    if prop.exposure == Exposure::Opaque && prop.required {
+    if prop.exposure == ExposureLevel::Opaque && prop.required {
         return Err("an opaque property cannot be required because it cannot be set".to_owned());
     }
     if let Some(default) = &prop.default {

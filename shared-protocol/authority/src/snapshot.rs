@@ -1,11 +1,11 @@
 //! One state of the workspace. Cloning is cheap, so readers keep their snapshot while the writer continues. Indexes
 //! make the cost of a query proportional to its result.
 
-use crate::{ApplyError, Registry, occupancy::OccupancyGrid, overrides::ReboundOverrides};
+use crate::{ApplyError, TypeRegistry, occupancy::OccupancyGrid, overrides::ReboundOverrides};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
-    Board, BoardId, BoardName, Change, Document, Edge, EdgeId, ElementId, Name, Node, NodeId, Override,
-    OverrideKey, Placement, Point, Provenance, Revision, SourcePath, TypeDef,
+    Board, BoardId, BoardName, BoardPoint, Change, Edge, EdgeId, ElementId, GraphDocument, Node, NodeId,
+    NodeName, Override, OverrideKey, Placement, Provenance, Revision, SourcePath, TypeDef,
 };
 use std::{
     ops::Bound,
@@ -15,7 +15,7 @@ use std::{
 #[derive(Clone, Default)]
 pub struct Snapshot {
     pub(crate) revision: Revision,
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<TypeRegistry>,
     pub(crate) boards: OrdMap<BoardId, Arc<Board>>,
     pub(crate) nodes: OrdMap<NodeId, Arc<Node>>,
     pub(crate) edges: OrdMap<EdgeId, Arc<Edge>>,
@@ -26,7 +26,7 @@ pub struct Snapshot {
     provenance: OrdMap<ElementId, Provenance>,
     // Indexes, maintained by `apply` only.
     pub(crate) board_names: OrdMap<BoardName, BoardId>,
-    pub(crate) names: OrdMap<(BoardId, Name), NodeId>,
+    pub(crate) names: OrdMap<(BoardId, NodeName), NodeId>,
     pub(crate) children: OrdSet<(BoardId, Option<NodeId>, NodeId)>,
     pub(crate) incident: OrdSet<(NodeId, EdgeId)>,
     /// (target, source) of every reference.
@@ -75,12 +75,15 @@ impl std::fmt::Debug for Snapshot {
 
 impl Snapshot {
     /// An empty workspace with these types.
-    pub fn new(registry: Arc<Registry>) -> Self {
+    pub fn new(registry: Arc<TypeRegistry>) -> Self {
         Self { registry, ..Self::default() }
     }
 
     /// Builds a state from flat lists, with all checks of `apply`.
-    pub fn from_document(mut document: Document, registry: Arc<Registry>) -> Result<Self, ApplyError> {
+    pub fn from_document(
+        mut document: GraphDocument,
+        registry: Arc<TypeRegistry>,
+    ) -> Result<Self, ApplyError> {
         let (revision, provenance) = (document.revision, std::mem::take(&mut document.provenance));
         let mut snapshot = Self::new(registry);
         for change in crate::board_diff::additions(document)? {
@@ -93,8 +96,8 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    pub fn to_document(&self) -> Document {
-        Document {
+    pub fn to_document(&self) -> GraphDocument {
+        GraphDocument {
             revision: self.revision,
             boards: self.boards.values().map(|board| Board::clone(board)).collect(),
             nodes: self.nodes.values().map(|node| Node::clone(node)).collect(),
@@ -107,9 +110,9 @@ impl Snapshot {
     }
 
     /// Returns one board with its content.
-    pub fn board_document(&self, board: BoardId) -> Document {
+    pub fn board_document(&self, board: BoardId) -> GraphDocument {
         let nodes: Vec<Node> = self.nodes_on(board).map(|node| Node::clone(node)).collect();
-        Document {
+        GraphDocument {
             revision: self.revision,
             boards: self.board(board).cloned().into_iter().collect(),
             layout: nodes.iter().filter_map(|node| Some((node.id, self.placement(node.id)?))).collect(),
@@ -126,7 +129,7 @@ impl Snapshot {
         self.revision
     }
 
-    pub fn registry(&self) -> &Arc<Registry> {
+    pub fn registry(&self) -> &Arc<TypeRegistry> {
         &self.registry
     }
 
@@ -140,7 +143,7 @@ impl Snapshot {
 
     /// Returns the same state with another registry.
     #[must_use]
-    pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
+    pub fn with_registry(mut self, registry: Arc<TypeRegistry>) -> Self {
         self.registry = registry;
         self.rebound = Arc::default();
         self
@@ -179,7 +182,7 @@ impl Snapshot {
         self.edges.get(&id).map(Arc::as_ref)
     }
 
-    pub fn node_named(&self, board: BoardId, name: &Name) -> Option<&Node> {
+    pub fn node_named(&self, board: BoardId, name: &NodeName) -> Option<&Node> {
         self.node(*self.names.get(&(board, name.clone()))?)
     }
 
@@ -200,10 +203,10 @@ impl Snapshot {
     }
 
     /// Returns the top left of a container (or of the board) relative to the origin of the board.
-    pub fn origin_of(&self, container: Option<NodeId>) -> Point {
-        self.ancestors(container).fold(Point::default(), |sum, node| {
+    pub fn origin_of(&self, container: Option<NodeId>) -> BoardPoint {
+        self.ancestors(container).fold(BoardPoint::default(), |sum, node| {
             let origin = self.placement(node.id).map(Placement::origin).unwrap_or_default();
-            Point { x: sum.x + origin.x, y: sum.y + origin.y }
+            BoardPoint { x: sum.x + origin.x, y: sum.y + origin.y }
         })
     }
 

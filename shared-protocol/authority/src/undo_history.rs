@@ -51,7 +51,7 @@
 //! undo stack. r2 is not on top, so nothing is popped, and r3 still goes onto the redo stack: r3 itself is kept, so its
 //! inverse is known. That is why `record` compares the top of the stack before it pops.
 
-use shared_protocol::{OperationKind, Revision, limits::MAX_HISTORY};
+use shared_protocol::{OperationKind, Revision, limits::MAX_HISTORY_OPERATIONS};
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl History {
             }
         }
         for stack in [&mut self.undo, &mut self.redo] {
-            if stack.len() > MAX_HISTORY {
+            if stack.len() > MAX_HISTORY_OPERATIONS {
                 stack.pop_front();
             }
         }

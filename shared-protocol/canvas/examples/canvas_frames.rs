@@ -8,11 +8,11 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use authority::Problems;
-use canvas::{Canvas, Layer, ProposedBoard, Scene, ShownProposal, Theme, board_bounds};
+use authority::ProblemIndex;
+use canvas::{BoardScene, Canvas, ProposalLayer, ProposedBoard, ShownProposal, WorkbenchTheme, board_bounds};
 use common::BOARD;
 use egui::{Context, Event, Modifiers, PointerButton, Pos2, RawInput, Rect, Vec2, pos2, vec2};
-use shared_protocol::{ElementId, Placement, messages::Viewport};
+use shared_protocol::{ElementId, Placement, messages::BoardViewport};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The allocator of the workbench.
@@ -35,10 +35,10 @@ fn main() {
     );
     for count in counts {
         let snapshot = common::large(count);
-        let problems = Problems::default();
+        let problems = ProblemIndex::default();
         let bounds = board_bounds(&snapshot, BOARD).unwrap();
-        let (selection, theme) = (BTreeSet::new(), Theme::dark());
-        let scene = Scene {
+        let (selection, theme) = (BTreeSet::new(), WorkbenchTheme::dark());
+        let scene = BoardScene {
             snapshot: &snapshot,
             board: BOARD,
             selection: &selection,
@@ -61,7 +61,7 @@ fn main() {
 
 /// `read`: assistive technology is active, so everything in view is described as well.
 fn measure(
-    scene: &Scene<'_>,
+    scene: &BoardScene<'_>,
     bounds: Placement,
     count: usize,
     view: &str,
@@ -122,7 +122,7 @@ fn measure(
 }
 
 /// Measures a proposal of 500 elements over the board in the three layers, against the board without it.
-fn review(scene: &Scene<'_>, bounds: Placement, count: usize) {
+fn review(scene: &BoardScene<'_>, bounds: Placement, count: usize) {
     let middle = (bounds.x + bounds.w * 4 / 10 + 400, bounds.y + bounds.h * 4 / 10 + 150);
     let start = now();
     let (after, elements) = common::proposal(scene.snapshot, middle, ELEMENTS);
@@ -135,7 +135,7 @@ fn review(scene: &Scene<'_>, bounds: Placement, count: usize) {
         made - start
     );
     let chosen = Arc::new(elements.iter().map(|element| element.subject.clone()).collect());
-    let shown = ShownProposal { board: Arc::new(board), chosen, focus: None, layer: Layer::Over };
+    let shown = ShownProposal { board: Arc::new(board), chosen, focus: None, layer: ProposalLayer::Over };
     for view in ["near", "half", "third", "out"] {
         let without = measure(scene, bounds, count, view, false, None);
         let with = measure(scene, bounds, count, view, false, Some(shown.clone()));
@@ -159,11 +159,17 @@ fn goal(view: &str, count: usize) -> &'static str {
 }
 
 /// Measures dragging a container with 500 cards by its title.
-fn drag_a_container(problems: &Problems, theme: &Theme, count: usize) {
+fn drag_a_container(problems: &ProblemIndex, theme: &WorkbenchTheme, count: usize) {
     let (snapshot, container) = common::large_with_container(count, 500);
     let selection = BTreeSet::from([ElementId::Node(container)]);
-    let scene =
-        Scene { snapshot: &snapshot, board: BOARD, selection: &selection, problems, theme, read_only: false };
+    let scene = BoardScene {
+        snapshot: &snapshot,
+        board: BOARD,
+        selection: &selection,
+        problems,
+        theme,
+        read_only: false,
+    };
     let place = snapshot.absolute(container).unwrap();
     let ctx = Context::default();
     ctx.enable_accesskit();
@@ -172,7 +178,7 @@ fn drag_a_container(problems: &Problems, theme: &Theme, count: usize) {
     canvas.document_changed(&snapshot, BOARD, None);
     let zoom = (VIEW.x / place.w as f32).min(VIEW.y / place.h as f32) * 0.85;
     let middle = (place.x as f32 + place.w as f32 / 2.0, place.y as f32 + place.h as f32 / 2.0);
-    canvas.set_viewport(Viewport { x: middle.0, y: middle.1, zoom });
+    canvas.set_viewport(BoardViewport { x: middle.0, y: middle.1, zoom });
     // The middle of its title on the screen.
     let grab = pos2(VIEW.x / 2.0, (place.y as f32 + 18.0 - middle.1) * zoom + VIEW.y / 2.0);
     let mut times = Vec::new();
@@ -216,24 +222,24 @@ fn drag_a_container(problems: &Problems, theme: &Theme, count: usize) {
 }
 
 /// Near: 100 % and moving. Out: the whole board. Mixed: from one to the other and back.
-fn camera(bounds: Placement, view: &str, share: f32) -> Viewport {
+fn camera(bounds: Placement, view: &str, share: f32) -> BoardViewport {
     let (w, h) = (bounds.w as f32, bounds.h as f32);
     let fit = (VIEW.x / w).min(VIEW.y / h) * 0.95;
     let (x, y) = (bounds.x as f32 + w * 0.4 + 800.0 * share, bounds.y as f32 + h * 0.4 + 300.0 * share);
     match view {
-        "near" => Viewport { x, y, zoom: 1.0 },
+        "near" => BoardViewport { x, y, zoom: 1.0 },
         // Cards with titles, and as many as fit.
-        "half" => Viewport { x, y, zoom: 0.5 },
+        "half" => BoardViewport { x, y, zoom: 0.5 },
         // Blocks.
-        "third" => Viewport { x, y, zoom: 0.25 },
-        "out" => Viewport {
+        "third" => BoardViewport { x, y, zoom: 0.25 },
+        "out" => BoardViewport {
             x: bounds.x as f32 + w / 2.0,
             y: bounds.y as f32 + h / 2.0,
             zoom: fit * (1.0 - 0.02 * share),
         },
         _ => {
             let wave = (share * std::f32::consts::TAU).cos() * 0.5 + 0.5;
-            Viewport { x, y, zoom: (fit.ln() * (1.0 - wave)).exp() }
+            BoardViewport { x, y, zoom: (fit.ln() * (1.0 - wave)).exp() }
         }
     }
 }

@@ -2,8 +2,8 @@
 //! widgets only describe; pointer input goes to the board below and its hit test.
 
 use crate::{
-    Camera, CanvasEvent, Scene,
-    deploy_status::Standings,
+    BoardScene, Camera, CanvasEvent,
+    deploy_status::BoardDeployStatus,
     draw::node_layout,
     index::{BoardIndex, NodeKind, NodeSlot, ports},
     lod::DetailLevel,
@@ -12,8 +12,8 @@ use crate::{
 };
 use egui::{Rect, Role, Sense, Ui, Vec2, WidgetInfo, accesskit::Action};
 use shared_protocol::{
-    EdgeId, ElementId, Endpoint, Node,
-    registry::{Direction, PortDef},
+    EdgeEndpoint, EdgeId, ElementId, Node,
+    registry::{PortDef, PortDirection},
 };
 use std::collections::BTreeSet;
 
@@ -27,12 +27,12 @@ const MAX_DESCRIBED_EDGES: usize = 160;
 /// Describes the visible elements; a click requested by assistive technology selects the element.
 pub(crate) fn describe(
     ui: &Ui,
-    scene: &Scene<'_>,
+    scene: &BoardScene<'_>,
     index: &BoardIndex,
     camera: &Camera,
     (drawn, drawn_edges): (&[u32], &[u32]),
     hovered_edge: Option<EdgeId>,
-    standings: Option<&Standings>,
+    standings: Option<&BoardDeployStatus>,
 ) -> Option<CanvasEvent> {
     // Skipped when no assistive technology is active.
     let is_read = ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |_| ()).is_some();
@@ -132,7 +132,7 @@ fn describe_element(
 }
 
 /// Describes the ports of the visible nodes.
-fn describe_ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camera, drawn: &[u32]) {
+fn describe_ports(ui: &Ui, scene: &BoardScene<'_>, index: &BoardIndex, camera: &Camera, drawn: &[u32]) {
     let mut left = MAX_DESCRIBED_PORTS;
     for slot in drawn.iter().map(|&place| index.node(place)) {
         let Some(node) = scene.snapshot.node(slot.id) else { continue };
@@ -156,13 +156,13 @@ fn describe_ports(ui: &Ui, scene: &Scene<'_>, index: &BoardIndex, camera: &Camer
 }
 
 /// Describes the connections of a port: "not connected", "connected to Orders", "3 connections".
-fn connected(scene: &Scene<'_>, node: &Node, port: &PortDef) -> String {
+fn connected(scene: &BoardScene<'_>, node: &Node, port: &PortDef) -> String {
     let label = |id| scene.snapshot.node(id).map_or("?", |node| node.label.as_str());
     let others = scene.snapshot.edges_of(node.id).filter_map(|edge| {
-        let at = |end: &Endpoint| end.node == node.id && end.port == port.id;
+        let at = |end: &EdgeEndpoint| end.node == node.id && end.port == port.id;
         match port.direction {
-            Direction::Out => at(&edge.source).then_some(edge.target.node),
-            Direction::In => at(&edge.target).then_some(edge.source.node),
+            PortDirection::Out => at(&edge.source).then_some(edge.target.node),
+            PortDirection::In => at(&edge.target).then_some(edge.source.node),
         }
     });
     let others: Vec<_> = others.collect();
@@ -174,9 +174,9 @@ fn connected(scene: &Scene<'_>, node: &Node, port: &PortDef) -> String {
 }
 
 /// Describes a node: "EC2 instance Web server, 2 problems, will be created".
-fn node_name(scene: &Scene<'_>, slot: &NodeSlot, standings: Option<&Standings>) -> String {
+fn node_name(scene: &BoardScene<'_>, slot: &NodeSlot, standings: Option<&BoardDeployStatus>) -> String {
     let Some(node) = scene.snapshot.node(slot.id) else { return slot.id.to_string() };
-    let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.kind_of(node));
+    let kind = scene.snapshot.type_of(node).map_or(node.type_id.as_str(), |def| def.kind_label(node));
     let name = if node.label == kind { node.label.clone() } else { format!("{kind} {}", node.label) };
     let name = match scene.problems.of_node(slot.id).len() {
         0 => name,
@@ -189,7 +189,7 @@ fn node_name(scene: &Scene<'_>, slot: &NodeSlot, standings: Option<&Standings>) 
     }
 }
 
-fn edge_name(scene: &Scene<'_>, id: EdgeId) -> String {
+fn edge_name(scene: &BoardScene<'_>, id: EdgeId) -> String {
     let Some(edge) = scene.snapshot.edge(id) else { return id.to_string() };
     let label = |node| scene.snapshot.node(node).map_or("?", |node| node.label.as_str());
     let name = format!("Connection from {} to {}", label(edge.source.node), label(edge.target.node));

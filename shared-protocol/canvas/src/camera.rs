@@ -2,7 +2,7 @@
 //! does not jitter, and snapped to whole pixels, so that panning does not make text shimmer.
 
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
-use shared_protocol::{Placement, Point, messages::Viewport};
+use shared_protocol::{BoardPoint, Placement, messages::BoardViewport};
 
 pub const MIN_ZOOM: f32 = 0.05;
 pub const MAX_ZOOM: f32 = 4.0;
@@ -21,8 +21,8 @@ pub struct Camera {
 
 impl Camera {
     /// Shows `viewport` in the rectangle `view` of the screen.
-    pub fn new(viewport: Viewport, view: Rect, pixels_per_point: f32) -> Self {
-        let Viewport { x, y, zoom } = sanitised(viewport);
+    pub fn new(viewport: BoardViewport, view: Rect, pixels_per_point: f32) -> Self {
+        let BoardViewport { x, y, zoom } = sanitised(viewport);
         let view = if view.is_finite() { view } else { Rect::ZERO };
         let pixels = f64::from(if pixels_per_point.is_finite() { pixels_per_point.max(0.1) } else { 1.0 });
         let snap = |at: f64| (at * pixels).round() / pixels;
@@ -77,7 +77,7 @@ impl Camera {
     }
 
     /// Converts a screen point to the board in whole units.
-    pub fn to_point(&self, screen: Pos2) -> Point {
+    pub fn to_point(&self, screen: Pos2) -> BoardPoint {
         rounded_point(self.to_board(screen))
     }
 
@@ -92,7 +92,7 @@ impl Camera {
     }
 }
 
-pub(crate) fn rounded_point(at: Pos2) -> Point {
+pub(crate) fn rounded_point(at: Pos2) -> BoardPoint {
     let whole = |value: f32| {
         if value.is_finite() {
             value.round().clamp(-MAX_VIEW_COORDINATE, MAX_VIEW_COORDINATE) as i32
@@ -100,7 +100,7 @@ pub(crate) fn rounded_point(at: Pos2) -> Point {
             0
         }
     };
-    Point { x: whole(at.x), y: whole(at.y) }
+    BoardPoint { x: whole(at.x), y: whole(at.y) }
 }
 
 /// Returns the smallest whole placement around a rectangle of the board.
@@ -116,31 +116,31 @@ pub(crate) fn rect_of(placement: Placement) -> Rect {
 }
 
 /// Returns a drawable viewport for any untrusted input.
-pub(crate) fn sanitised(viewport: Viewport) -> Viewport {
+pub(crate) fn sanitised(viewport: BoardViewport) -> BoardViewport {
     let within = |value: f32| {
         if value.is_finite() { value.clamp(-MAX_VIEW_COORDINATE, MAX_VIEW_COORDINATE) } else { 0.0 }
     };
     let zoom = if viewport.zoom.is_finite() && viewport.zoom > 0.0 { viewport.zoom } else { 1.0 };
-    Viewport { x: within(viewport.x), y: within(viewport.y), zoom: zoom.clamp(MIN_ZOOM, MAX_ZOOM) }
+    BoardViewport { x: within(viewport.x), y: within(viewport.y), zoom: zoom.clamp(MIN_ZOOM, MAX_ZOOM) }
 }
 
 /// Returns the viewport that shows all of `bounds` with `padding` screen points around it.
-pub(crate) fn fit_viewport(bounds: Placement, view: Rect, padding: f32, most: f32) -> Viewport {
+pub(crate) fn fit_viewport(bounds: Placement, view: Rect, padding: f32, most: f32) -> BoardViewport {
     let rect = rect_of(bounds);
     let padding = if padding.is_finite() { padding.max(0.0) } else { 0.0 };
     let room = (view.size() - Vec2::splat(2.0 * padding)).max(Vec2::splat(1.0));
     let zoom = (room.x / rect.width().max(1.0)).min(room.y / rect.height().max(1.0)).min(most);
-    sanitised(Viewport { x: rect.center().x, y: rect.center().y, zoom })
+    sanitised(BoardViewport { x: rect.center().x, y: rect.center().y, zoom })
 }
 
 /// Zooms by `factor` and keeps the board point under `cursor` in place.
-pub(crate) fn zoomed_at(viewport: Viewport, factor: f32, cursor: Pos2, view: Rect) -> Viewport {
+pub(crate) fn zoomed_at(viewport: BoardViewport, factor: f32, cursor: Pos2, view: Rect) -> BoardViewport {
     let before = sanitised(viewport);
     let factor = if factor.is_finite() && factor > 0.0 { factor } else { 1.0 };
     let zoom = (before.zoom * factor).clamp(MIN_ZOOM, MAX_ZOOM);
     let away = cursor - view.center();
     let keep = 1.0 / before.zoom - 1.0 / zoom;
-    sanitised(Viewport { x: before.x + away.x * keep, y: before.y + away.y * keep, zoom })
+    sanitised(BoardViewport { x: before.x + away.x * keep, y: before.y + away.y * keep, zoom })
 }
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn zooming_keeps_the_point_under_the_cursor() {
-        let mut viewport = Viewport { x: 10.0, y: -20.0, zoom: 1.0 };
+        let mut viewport = BoardViewport { x: 10.0, y: -20.0, zoom: 1.0 };
         let cursor = pos2(333.0, 222.0);
         let before = Camera::new(viewport, VIEW, 1.0).to_board(cursor);
         for factor in [1.1, 1.3, 0.5, 0.25, 2.0, 8.0, 0.001] {
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn nonsense_becomes_a_view_that_can_be_drawn() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -3.0, 1e30] {
-            let camera = Camera::new(Viewport { x: bad, y: bad, zoom: bad }, VIEW, bad);
+            let camera = Camera::new(BoardViewport { x: bad, y: bad, zoom: bad }, VIEW, bad);
             assert!(camera.to_screen(Pos2::ZERO).is_finite());
             assert!((MIN_ZOOM..=MAX_ZOOM).contains(&camera.zoom()));
         }

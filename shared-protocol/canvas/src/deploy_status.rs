@@ -3,8 +3,8 @@
 
 use shared_protocol::{
     NodeId,
-    messages::Severity,
-    terraform::{BoardTerraform, Deployment, PlannedAction, RunState},
+    messages::ProblemSeverity,
+    terraform::{BoardTerraformView, DeploymentState, PlannedAction, TerraformRunState},
 };
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NodeDeployStatus {
     pub planned: Option<PlannedAction>,
-    pub deployment: Option<Deployment>,
+    pub deployment: Option<DeploymentState>,
     /// A change of the real resource outside of Terraform.
     pub drifted: Option<PlannedAction>,
     /// The most severe finding of the last run.
-    pub finding: Option<Severity>,
+    pub finding: Option<ProblemSeverity>,
 }
 
 impl NodeDeployStatus {
@@ -24,11 +24,11 @@ impl NodeDeployStatus {
     pub fn describe(&self) -> String {
         let mut words = Vec::new();
         words.extend(self.planned.map(planned_words));
-        words.extend(self.deployment.map(Deployment::word));
+        words.extend(self.deployment.map(DeploymentState::as_str));
         words.extend(self.drifted.map(|_| "drifted"));
         words.extend(self.finding.map(|severity| match severity {
-            Severity::Error => "error in the last run",
-            Severity::Warning => "warning in the last run",
+            ProblemSeverity::Error => "error in the last run",
+            ProblemSeverity::Warning => "warning in the last run",
         }));
         words.join(", ")
     }
@@ -46,15 +46,15 @@ pub fn planned_words(action: PlannedAction) -> &'static str {
 
 /// The status of every node of a board that has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standings {
+pub struct BoardDeployStatus {
     nodes: HashMap<NodeId, NodeDeployStatus>,
     /// Whether a run is active; the signs of running operations are animated.
     pub is_running: bool,
 }
 
-impl Standings {
+impl BoardDeployStatus {
     /// Returns `None` when no node has a status, so that drawing skips the lookup.
-    pub fn of(board: &BoardTerraform) -> Option<Self> {
+    pub fn from_board(board: &BoardTerraformView) -> Option<Self> {
         let mut nodes: HashMap<NodeId, NodeDeployStatus> = HashMap::new();
         for &(node, deployment) in &board.statuses {
             nodes.entry(node).or_default().deployment = Some(deployment);
@@ -72,7 +72,7 @@ impl Standings {
             }
         }
         let state = board.run.as_ref().map(|run| run.state);
-        let is_running = matches!(state, Some(RunState::Running | RunState::Cancelling));
+        let is_running = matches!(state, Some(TerraformRunState::Running | TerraformRunState::Cancelling));
         (!nodes.is_empty()).then_some(Self { nodes, is_running })
     }
 
@@ -86,11 +86,11 @@ mod tests {
     use super::*;
     use shared_protocol::{
         BoardId,
-        terraform::{Finding, PlanState},
+        terraform::{PlanState, TerraformFindingView},
     };
 
-    fn board() -> BoardTerraform {
-        BoardTerraform {
+    fn board() -> BoardTerraformView {
+        BoardTerraformView {
             board: BoardId::from_bits(1),
             run: None,
             statuses: Vec::new(),
@@ -104,27 +104,27 @@ mod tests {
 
     #[test]
     fn a_board_with_nothing_to_say_costs_nothing() {
-        assert_eq!(Standings::of(&board()), None);
+        assert_eq!(BoardDeployStatus::from_board(&board()), None);
     }
 
     #[test]
     fn all_that_is_known_of_a_node_stands_together_in_words() {
         let node = NodeId::from_bits(7);
-        let finding = |severity| Finding {
+        let finding = |severity| TerraformFindingView {
             severity,
             node: Some(node),
             prop: None,
             message: String::new(),
             detail: String::new(),
         };
-        let known = BoardTerraform {
-            statuses: vec![(node, Deployment::Created)],
+        let known = BoardTerraformView {
+            statuses: vec![(node, DeploymentState::Created)],
             planned: vec![(node, PlannedAction::Replace)],
             drifted: vec![(node, PlannedAction::Update)],
-            findings: vec![finding(Severity::Warning), finding(Severity::Error)],
+            findings: vec![finding(ProblemSeverity::Warning), finding(ProblemSeverity::Error)],
             ..board()
         };
-        let standings = Standings::of(&known).unwrap();
+        let standings = BoardDeployStatus::from_board(&known).unwrap();
         let words = standings.get(node).unwrap().describe();
         assert_eq!(words, "will be replaced, created, drifted, error in the last run");
         assert_eq!(standings.get(NodeId::from_bits(8)), None);

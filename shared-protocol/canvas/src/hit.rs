@@ -1,7 +1,7 @@
 //! Hit testing. It uses the index and sizes of the drawing, so that clicks match the picture.
 
 use crate::{
-    Camera, Scene,
+    BoardScene, Camera,
     camera::{enclosing_placement, rect_of},
     draw::node_layout,
     index::{BoardIndex, NodeKind, NodeSlot, ports},
@@ -9,11 +9,11 @@ use crate::{
     theme::size,
 };
 use egui::{Pos2, Rect, vec2};
-use shared_protocol::{EdgeId, ElementId, NodeId, Point, PortId, registry::Direction};
+use shared_protocol::{BoardPoint, EdgeId, ElementId, NodeId, PortId, registry::PortDirection};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CanvasHit {
-    Port { node: NodeId, port: PortId, direction: Direction },
+    Port { node: NodeId, port: PortId, direction: PortDirection },
     Node { id: NodeId, part: HitPart },
     Edge(EdgeId),
 }
@@ -47,7 +47,7 @@ impl CanvasHit {
 
 /// Returns the topmost element at a screen point: ports, then cards and notes, then edges, then containers.
 pub(crate) fn hit_test(
-    scene: &Scene<'_>,
+    scene: &BoardScene<'_>,
     index: &BoardIndex,
     camera: &Camera,
     at: Pos2,
@@ -56,11 +56,22 @@ pub(crate) fn hit_test(
 }
 
 /// Returns the topmost node or port at a board point; edges are ignored.
-pub(crate) fn node_at(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32) -> Option<CanvasHit> {
+pub(crate) fn node_at(
+    scene: &BoardScene<'_>,
+    index: &BoardIndex,
+    board: Pos2,
+    zoom: f32,
+) -> Option<CanvasHit> {
     topmost(scene, index, board, zoom, false)
 }
 
-fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges: bool) -> Option<CanvasHit> {
+fn topmost(
+    scene: &BoardScene<'_>,
+    index: &BoardIndex,
+    board: Pos2,
+    zoom: f32,
+    edges: bool,
+) -> Option<CanvasHit> {
     let reach = size::PORT_REACH / zoom;
     let near = enclosing_placement(Rect::from_center_size(board, vec2(reach, reach) * 2.0));
     let mut found = Vec::new();
@@ -92,7 +103,7 @@ fn topmost(scene: &Scene<'_>, index: &BoardIndex, board: Pos2, zoom: f32, edges:
     Some(CanvasHit::Node { id: container.id, part: container_part(container, board, zoom) })
 }
 
-fn port_at(scene: &Scene<'_>, slot: &NodeSlot, board: Pos2, reach: f32) -> Option<CanvasHit> {
+fn port_at(scene: &BoardScene<'_>, slot: &NodeSlot, board: Pos2, reach: f32) -> Option<CanvasHit> {
     let def = scene.snapshot.type_of(scene.snapshot.node(slot.id)?)?;
     // On a small card the ports must leave room to grab the card.
     let reach = reach.min(slot.area.h.min(slot.area.w) as f32 / 4.0);
@@ -129,6 +140,6 @@ fn container_part(slot: &NodeSlot, board: Pos2, zoom: f32) -> HitPart {
 }
 
 /// Returns the innermost container at a board point.
-pub(crate) fn container_at(index: &BoardIndex, at: Point) -> Option<NodeId> {
+pub(crate) fn container_at(index: &BoardIndex, at: BoardPoint) -> Option<NodeId> {
     index.container_at(egui::pos2(at.x as f32, at.y as f32), |_| false)
 }

@@ -1,14 +1,14 @@
 //! Inline editing of a label, or of a note's text on several lines.
 
 use crate::{
-    Camera, CanvasEvent, Scene,
+    BoardScene, Camera, CanvasEvent,
     camera::rect_of,
     draw::{node_layout, note},
     index::{BoardIndex, NodeKind},
     theme::size,
 };
 use egui::{FontId, Id, Key, Margin, Modifiers, Rect, TextEdit, Ui, vec2};
-use shared_protocol::{Command, NodeId, NodeRef, PropKey, Value, limits::MAX_LABEL};
+use shared_protocol::{Command, NodeId, NodeRef, PropKey, PropValue, limits::MAX_LABEL_CHARS};
 use std::collections::BTreeMap;
 
 pub(crate) struct LabelEditor {
@@ -27,7 +27,7 @@ pub(crate) enum LabelEditOutcome {
 }
 
 impl LabelEditor {
-    pub(crate) fn start(scene: &Scene<'_>, index: &BoardIndex, node: NodeId) -> Option<Self> {
+    pub(crate) fn start(scene: &BoardScene<'_>, index: &BoardIndex, node: NodeId) -> Option<Self> {
         let slot = index.slot(node)?;
         let found = scene.snapshot.node(node)?;
         let is_note = slot.kind == NodeKind::Note
@@ -62,7 +62,7 @@ impl LabelEditor {
     pub(crate) fn show(
         &mut self,
         ui: &mut Ui,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         camera: &Camera,
     ) -> LabelEditOutcome {
@@ -85,7 +85,7 @@ impl LabelEditor {
             .font(font)
             .margin(Margin::symmetric(4, 2))
             .desired_width(rect.width())
-            .char_limit(if self.is_note { 4_000 } else { MAX_LABEL })
+            .char_limit(if self.is_note { 4_000 } else { MAX_LABEL_CHARS })
             .text_color(scene.theme.text);
         let name = if self.is_note { "Note text" } else { "Label" };
         let response = ui.put(rect, field).accessible_name(name);
@@ -118,7 +118,7 @@ impl LabelEditor {
         let (mut label, mut set, mut unset) = (None, BTreeMap::new(), Vec::new());
         match (self.is_note, PropKey::parse("text").ok()) {
             (true, Some(key)) if text.is_empty() => unset.push(key),
-            (true, Some(key)) => drop(set.insert(key, Value::text(text))),
+            (true, Some(key)) => drop(set.insert(key, PropValue::text(text))),
             _ => label = Some(text.to_owned()),
         }
         let node = NodeRef::Id(self.node);

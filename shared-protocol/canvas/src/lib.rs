@@ -37,7 +37,7 @@ pub mod theme;
 
 pub use camera::{Camera, MAX_ZOOM, MIN_ZOOM};
 pub use canvas::Canvas;
-pub use deploy_status::{NodeDeployStatus, Standings, planned_words};
+pub use deploy_status::{BoardDeployStatus, NodeDeployStatus, planned_words};
 pub use draw::{
     deploy_signs::{
         action_colour, deployment_colour, legend_ui, paint_action, paint_deployment, paint_drift,
@@ -47,7 +47,7 @@ pub use draw::{
 pub use icons::paint_icon;
 pub use index::board_bounds;
 pub use markdown::to_markdown;
-pub use proposed_board::{Layer, ProposedBoard, ShownProposal, Sign, paint_sign};
-pub use scene::{CanvasEvent, Scene};
+pub use proposed_board::{ChangeSign, ProposalLayer, ProposedBoard, ShownProposal, paint_sign};
+pub use scene::{BoardScene, CanvasEvent};
 pub use svg::to_svg;
-pub use theme::Theme;
+pub use theme::WorkbenchTheme;

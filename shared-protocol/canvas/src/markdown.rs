@@ -2,7 +2,7 @@
 
 use authority::Snapshot;
 use shared_protocol::text::counted;
-use shared_protocol::{BoardId, Node, NodeId, PropKey, TypeDef, Value};
+use shared_protocol::{BoardId, Node, NodeId, PropKey, PropValue, TypeDef};
 use std::fmt::Write;
 
 /// The placeholder for a sensitive value.
@@ -28,7 +28,7 @@ pub fn to_markdown(snapshot: &Snapshot, board: BoardId) -> String {
         out,
         "Board `{}`, kind {}. {}, {}.\n",
         found.name,
-        found.kind.word(),
+        found.kind.as_str(),
         counted(nodes, "node"),
         counted(edges.len(), "connection")
     );
@@ -79,7 +79,7 @@ fn write_children(
     for node in children.into_iter().filter_map(|id| snapshot.node(id)) {
         let indent = "  ".repeat(depth);
         let def = snapshot.type_of(node);
-        let kind = def.map_or_else(|| format!("`{}`", node.type_id), |def| escaped(def.kind_of(node)));
+        let kind = def.map_or_else(|| format!("`{}`", node.type_id), |def| escaped(def.kind_label(node)));
         let _ = writeln!(out, "{indent}- **{}** (`{}`) – {kind}", escaped(&node.label), node.name);
         write_props(out, node, def, &indent);
         write_references(out, snapshot, node, def, &indent);
@@ -128,11 +128,11 @@ fn in_order<'a>(keys: impl Iterator<Item = &'a PropKey>, def: Option<&TypeDef>) 
     keys
 }
 
-fn value_text(value: &Value) -> String {
+fn value_text(value: &PropValue) -> String {
     let text = match value {
-        Value::Text(text) => text.to_string(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
+        PropValue::Text(text) => text.to_string(),
+        PropValue::Bool(true) => "yes".to_owned(),
+        PropValue::Bool(false) => "no".to_owned(),
         other => other.to_json(),
     };
     let shown: String = text.chars().take(MAX_VALUE_CHARS).collect();

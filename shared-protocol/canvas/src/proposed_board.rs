@@ -2,16 +2,16 @@
 //! before and after it; a frame visits only the touched elements.
 
 use crate::{
-    Theme,
+    WorkbenchTheme,
     index::{NodeSlot, ports, route},
 };
 use authority::Snapshot;
 use egui::{Color32, Pos2};
 use shared_protocol::{
-    BoardId, Edge, EdgeId, NodeId, Placement, Subject,
-    proposal::Kind,
-    registry::Direction,
-    review::{Difference, Element},
+    BoardId, Edge, EdgeId, NodeId, Placement, ProposalSubject,
+    proposal::ElementChangeKind,
+    registry::PortDirection,
+    review::{FieldChange, ProposedElement},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -20,24 +20,24 @@ const MAX_FIELD_NOTES: usize = 2;
 
 /// The kind of change of an element. Each has a colour and a sign, so that nothing is conveyed by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sign {
+pub enum ChangeSign {
     Added,
     Removed,
     Changed,
     Moved,
 }
 
-impl Sign {
-    pub fn of(kind: Kind) -> Self {
+impl ChangeSign {
+    pub fn of(kind: ElementChangeKind) -> Self {
         match kind {
-            Kind::Added => Self::Added,
-            Kind::Removed => Self::Removed,
-            Kind::Changed => Self::Changed,
-            Kind::Placed => Self::Moved,
+            ElementChangeKind::Added => Self::Added,
+            ElementChangeKind::Removed => Self::Removed,
+            ElementChangeKind::Changed => Self::Changed,
+            ElementChangeKind::Placed => Self::Moved,
         }
     }
 
-    pub fn colour(self, theme: &Theme) -> Color32 {
+    pub fn colour(self, theme: &WorkbenchTheme) -> Color32 {
         match self {
             Self::Added => theme.success,
             Self::Removed => theme.danger,
@@ -48,7 +48,7 @@ impl Sign {
 }
 
 /// Paints a sign on a disc of its colour, for lists.
-pub fn paint_sign(painter: &egui::Painter, theme: &Theme, at: Pos2, radius: f32, sign: Sign) {
+pub fn paint_sign(painter: &egui::Painter, theme: &WorkbenchTheme, at: Pos2, radius: f32, sign: ChangeSign) {
     crate::draw::proposal::paint(painter, theme, at, radius, sign);
 }
 
@@ -64,21 +64,21 @@ pub struct ProposedBoard {
 
 #[derive(Debug)]
 pub(crate) struct ProposedNode {
-    pub(crate) subject: Subject,
-    pub(crate) sign: Sign,
+    pub(crate) subject: ProposalSubject,
+    pub(crate) sign: ChangeSign,
     /// The node after the proposal; for a removed node, the node before it.
     pub(crate) slot: NodeSlot,
     /// The current place, if the proposal moves the node.
     pub(crate) from: Option<Placement>,
     pub(crate) text: String,
-    pub(crate) notes: Vec<Difference>,
+    pub(crate) notes: Vec<FieldChange>,
 }
 
 #[derive(Debug)]
 pub(crate) struct ProposedEdge {
-    pub(crate) subject: Subject,
+    pub(crate) subject: ProposalSubject,
     pub(crate) id: EdgeId,
-    pub(crate) sign: Sign,
+    pub(crate) sign: ChangeSign,
     /// The plain route; an existing edge is drawn with its route on the board.
     pub(crate) route: route::EdgeRoute,
     pub(crate) text: String,
@@ -89,14 +89,14 @@ pub(crate) struct ProposedEdge {
 pub struct ShownProposal {
     pub board: Arc<ProposedBoard>,
     /// The elements that would be accepted; the others are drawn faint.
-    pub chosen: Arc<BTreeSet<Subject>>,
-    pub focus: Option<Subject>,
-    pub layer: Layer,
+    pub chosen: Arc<BTreeSet<ProposalSubject>>,
+    pub focus: Option<ProposalSubject>,
+    pub layer: ProposalLayer,
 }
 
 /// The state that the board below the proposal shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Layer {
+pub enum ProposalLayer {
     /// The current state, with the proposed elements as ghosts.
     #[default]
     Over,
@@ -106,13 +106,13 @@ pub enum Layer {
     After,
 }
 
-impl Layer {
+impl ProposalLayer {
     /// Whether this layer shows elements with this sign.
-    pub(crate) fn shows(self, sign: Sign) -> bool {
+    pub(crate) fn shows(self, sign: ChangeSign) -> bool {
         match self {
             Self::Over => true,
-            Self::Before => sign != Sign::Added,
-            Self::After => sign != Sign::Removed,
+            Self::Before => sign != ChangeSign::Added,
+            Self::After => sign != ChangeSign::Removed,
         }
     }
 }
@@ -123,14 +123,16 @@ impl ProposedBoard {
         before: &Snapshot,
         after: &Snapshot,
         board: BoardId,
-        elements: &[Element],
+        elements: &[ProposedElement],
         generation: u32,
     ) -> Self {
         let (mut nodes, mut edges) = (Vec::new(), Vec::new());
         for element in elements.iter().filter(|element| element.board == Some(board)) {
             match element.subject {
-                Subject::Node(id) => nodes.extend(proposed_node(before, after, id, element, generation)),
-                Subject::Edge(id) => edges.extend(proposed_edge(before, after, id, element)),
+                ProposalSubject::Node(id) => {
+                    nodes.extend(proposed_node(before, after, id, element, generation))
+                }
+                ProposalSubject::Edge(id) => edges.extend(proposed_edge(before, after, id, element)),
                 _ => {}
             }
         }
@@ -139,13 +141,13 @@ impl ProposedBoard {
     }
 
     /// Returns the area of an element, including its previous place.
-    pub fn area(&self, subject: &Subject) -> Option<Placement> {
+    pub fn area(&self, subject: &ProposalSubject) -> Option<Placement> {
         let node = self.nodes.iter().find(|node| node.subject == *subject);
         let edge = || self.edges.iter().find(|edge| edge.subject == *subject);
         node.map(ProposedNode::whole).or_else(|| edge().map(|edge| edge.route.area()))
     }
 
-    pub(crate) fn is_container(&self, subject: &Subject) -> bool {
+    pub(crate) fn is_container(&self, subject: &ProposalSubject) -> bool {
         self.nodes.iter().any(|node| node.subject == *subject && node.slot.is_container())
     }
 
@@ -160,7 +162,7 @@ impl ProposedBoard {
     }
 
     /// Returns the topmost touched element at a board point.
-    pub(crate) fn hit(&self, at: Pos2, reach: f32) -> Option<&Subject> {
+    pub(crate) fn hit(&self, at: Pos2, reach: f32) -> Option<&ProposalSubject> {
         let inside = |node: &&ProposedNode| crate::camera::rect_of(node.slot.area).contains(at);
         let card = self.nodes.iter().rev().filter(|node| !node.slot.is_container()).find(inside);
         let edge = || self.edges.iter().find(|edge| edge.route.distance_to(at) <= reach);
@@ -186,44 +188,49 @@ fn proposed_node(
     before: &Snapshot,
     after: &Snapshot,
     id: NodeId,
-    element: &Element,
+    element: &ProposedElement,
     generation: u32,
 ) -> Option<ProposedNode> {
-    let state = if element.kind == Kind::Removed { before } else { after };
+    let state = if element.kind == ElementChangeKind::Removed { before } else { after };
     let slot = NodeSlot::without_index(state, state.node(id)?, generation);
-    let sign = Sign::of(element.kind);
+    let sign = ChangeSign::of(element.kind);
     let was = before.node(id).map(|node| NodeSlot::without_index(before, node, generation).area);
-    let notes = element.differences.iter().filter(|_| sign == Sign::Changed).take(MAX_FIELD_NOTES);
+    let notes = element.differences.iter().filter(|_| sign == ChangeSign::Changed).take(MAX_FIELD_NOTES);
     Some(ProposedNode {
         subject: element.subject.clone(),
         sign,
-        from: was.filter(|was| *was != slot.area && sign != Sign::Removed),
+        from: was.filter(|was| *was != slot.area && sign != ChangeSign::Removed),
         slot,
         text: element.text.clone(),
         notes: notes.cloned().collect(),
     })
 }
 
-fn proposed_edge(before: &Snapshot, after: &Snapshot, id: EdgeId, element: &Element) -> Option<ProposedEdge> {
-    let state = if element.kind == Kind::Removed { before } else { after };
+fn proposed_edge(
+    before: &Snapshot,
+    after: &Snapshot,
+    id: EdgeId,
+    element: &ProposedElement,
+) -> Option<ProposedEdge> {
+    let state = if element.kind == ElementChangeKind::Removed { before } else { after };
     let edge = state.edge(id)?;
     Some(ProposedEdge {
         subject: element.subject.clone(),
         id,
-        sign: Sign::of(element.kind),
+        sign: ChangeSign::of(element.kind),
         route: proposed_route(state, edge)?,
         text: element.text.clone(),
     })
 }
 
 fn proposed_route(state: &Snapshot, edge: &Edge) -> Option<route::EdgeRoute> {
-    let end = |id: NodeId, port: &str, direction: Direction| {
+    let end = |id: NodeId, port: &str, direction: PortDirection| {
         let node = state.node(id)?;
         let area = NodeSlot::without_index(state, node, 0).area;
         let (at, side) = ports::anchor(state.type_of(node), area, port, direction);
         Some(route::RouteEnd { at, side, node: area })
     };
-    let source = end(edge.source.node, edge.source.port.as_str(), Direction::Out)?;
-    let target = end(edge.target.node, edge.target.port.as_str(), Direction::In)?;
+    let source = end(edge.source.node, edge.source.port.as_str(), PortDirection::Out)?;
+    let target = end(edge.target.node, edge.target.port.as_str(), PortDirection::In)?;
     Some(route::plain_route(source, target))
 }

@@ -1,7 +1,7 @@
 //! A board as SVG: the geometry, colours and icons of the screen, with real text.
 
 use crate::{
-    Scene,
+    BoardScene,
     batch::rounded,
     camera::rect_of,
     draw::{edge, node_layout, note},
@@ -10,7 +10,7 @@ use crate::{
     theme::{mix, size},
 };
 use egui::{Align, Color32, Pos2, Rect, vec2};
-use shared_protocol::registry::Direction;
+use shared_protocol::registry::PortDirection;
 use std::fmt::Write;
 
 const MARGIN: i32 = 32;
@@ -20,7 +20,7 @@ const FONTS: &str = "Ubuntu, Inter, 'Segoe UI', 'Noto Sans', 'Noto Sans Arabic',
                      'Noto Sans CJK KR', 'Noto Sans Symbols', 'Noto Sans Symbols2', system-ui, sans-serif";
 
 /// Returns the whole board as an SVG document.
-pub fn to_svg(scene: &Scene<'_>) -> String {
+pub fn to_svg(scene: &BoardScene<'_>) -> String {
     let index = BoardIndex::of(scene.snapshot, scene.board);
     let bounds = index
         .bounds()
@@ -60,7 +60,7 @@ pub fn to_svg(scene: &Scene<'_>) -> String {
 
 struct SvgSheet<'a> {
     out: String,
-    scene: &'a Scene<'a>,
+    scene: &'a BoardScene<'a>,
     index: &'a BoardIndex,
 }
 
@@ -113,7 +113,7 @@ impl SvgSheet<'_> {
         let parts = node_layout::header(slot.area);
         self.icon(def.map_or("", |def| def.icon.as_str()), parts.icon, accent);
         let used = self.line_in(parts.text, &node.label, size::LABEL, theme.text, 600);
-        let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
+        let kind = def.map_or(node.type_id.as_str(), |def| def.kind_label(node));
         let rest = parts.text.with_min_x(parts.text.left() + used + size::GAP);
         if rest.width() >= 40.0 && kind != node.label {
             self.line_in(rest, kind, size::SMALL, theme.text_subtle, 400);
@@ -133,7 +133,7 @@ impl SvgSheet<'_> {
         }
         self.line_in(parts.label, &node.label, size::LABEL, theme.text, 600);
         if let Some(strip) = parts.kind {
-            let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
+            let kind = def.map_or(node.type_id.as_str(), |def| def.kind_label(node));
             let second = if kind == node.label { node.name.as_str() } else { kind };
             self.line_in(strip, second, size::SMALL, theme.text_muted, 400);
         }
@@ -195,7 +195,7 @@ impl SvgSheet<'_> {
         let snapshot = self.scene.snapshot;
         let Some(def) = snapshot.node(slot.id).and_then(|node| snapshot.type_of(node)) else { return };
         for (port, at, _) in ports::ports(def, slot.area) {
-            let line = if port.direction == Direction::Out {
+            let line = if port.direction == PortDirection::Out {
                 theme.accent(slot.accent)
             } else {
                 theme.border_strong

@@ -3,7 +3,7 @@
 
 mod code;
 
-pub use code::Ink;
+pub use code::CodeToken;
 
 use egui::{
     Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Vec2,
@@ -50,7 +50,7 @@ pub mod size {
 
 /// The colours of one theme. The `surface_…` fields go from the window background to raised elements.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Theme {
+pub struct WorkbenchTheme {
     pub dark: bool,
     pub surface_app: Color32,
     pub surface_panel: Color32,
@@ -93,7 +93,7 @@ const fn rgb(hex: u32) -> Color32 {
     Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
 }
 
-impl Theme {
+impl WorkbenchTheme {
     pub fn light() -> Self {
         Self {
             dark: false,

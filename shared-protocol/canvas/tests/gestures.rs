@@ -5,7 +5,7 @@
 mod common;
 mod world;
 
-use canvas::{CanvasEvent, Scene};
+use canvas::{BoardScene, CanvasEvent};
 use common::BOARD;
 use egui::{Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, TouchPhase, pos2, vec2};
 use egui_kittest::{
@@ -13,7 +13,8 @@ use egui_kittest::{
     kittest::{NodeT, Queryable},
 };
 use shared_protocol::{
-    Change, Command, ElementId, NodeRef, Placement, Point, Revision, command::Placed, messages::Viewport,
+    BoardPoint, Change, Command, ElementId, NodeRef, Placement, Revision, command::PlaceNode,
+    messages::BoardViewport,
 };
 use world::{VIEW, World, commands, drag, harness, moved, nodes, press, start_drag};
 
@@ -99,7 +100,7 @@ fn what_was_dropped_stays_until_the_answer() {
     // The authority accepts: the change is applied and nothing jumps.
     let world = harness.state_mut();
     let before = world.snapshot.placement(ids.web);
-    let after = before.map(|place| place.at(Point { x: 104, y: 80 }));
+    let after = before.map(|place| place.at(BoardPoint { x: 104, y: 80 }));
     let changes = [Change::Placement { node: ids.web, before, after }];
     world.snapshot.apply(Revision(8), &changes).unwrap();
     world.canvas.document_changed(&world.snapshot, BOARD, Some(&changes));
@@ -132,7 +133,7 @@ fn dropping_into_a_container_reparents() {
     let expected = Command::Reparent {
         nodes: vec![NodeRef::Id(ids.web)],
         parent: Some(NodeRef::Id(ids.subnet)),
-        delta: Point { x: 600, y: 248 },
+        delta: BoardPoint { x: 600, y: 248 },
     };
     assert_eq!(commands(&harness), [expected]);
 }
@@ -169,7 +170,8 @@ fn escape_takes_a_drag_back() {
 fn alt_drag_duplicates() {
     let (mut harness, ids) = harness();
     drag(&mut harness, pos2(140.0, 50.0), pos2(204.0, 90.0), Modifiers::ALT);
-    let expected = Command::Duplicate { nodes: vec![NodeRef::Id(ids.web)], offset: Point { x: 64, y: 40 } };
+    let expected =
+        Command::Duplicate { nodes: vec![NodeRef::Id(ids.web)], offset: BoardPoint { x: 64, y: 40 } };
     assert_eq!(commands(&harness), [expected]);
     assert_eq!(harness.get_by_label("EC2 instance Web server, 1 problem").rect().min, pos2(40.0, 40.0));
 }
@@ -203,7 +205,7 @@ fn a_connection_into_the_open_asks_what_to_add() {
         CanvasEvent::QuickAdd { at, from } => Some((*at, from.as_ref().map(|from| from.node))),
         _ => None,
     });
-    assert_eq!(asked, Some((Point { x: 320, y: 200 }, Some(ids.web))));
+    assert_eq!(asked, Some((BoardPoint { x: 320, y: 200 }, Some(ids.web))));
 }
 
 #[test]
@@ -214,7 +216,8 @@ fn a_container_is_resized_around_its_content() {
     // The upper left corner of the subnet is pulled outwards: its content keeps its place on the board.
     drag(&mut harness, pos2(440.0, 96.0), pos2(424.0, 88.0), Modifiers::NONE);
     let place = Placement { x: 24, y: 48, w: 416, h: 288 };
-    let expected = Command::Place { items: vec![Placed::new(ids.subnet, place), moved(ids.inside, 56, 64)] };
+    let expected =
+        Command::Place { items: vec![PlaceNode::new(ids.subnet, place), moved(ids.inside, 56, 64)] };
     assert_eq!(commands(&harness), [expected]);
 }
 
@@ -236,7 +239,7 @@ fn a_double_click_on_nothing_asks_what_to_add() {
         press(&harness, pos2(300.0, 650.0), false, Modifiers::NONE);
     }
     harness.run();
-    let expected = CanvasEvent::QuickAdd { at: Point { x: 300, y: 650 }, from: None };
+    let expected = CanvasEvent::QuickAdd { at: BoardPoint { x: 300, y: 650 }, from: None };
     assert!(harness.state().events.contains(&expected), "{:?}", harness.state().events);
 }
 
@@ -342,7 +345,7 @@ fn the_middle_button_pans() {
     harness.step();
     harness.event(button(to, false));
     harness.step();
-    let Viewport { x, y, .. } = harness.state().canvas.viewport();
+    let BoardViewport { x, y, .. } = harness.state().canvas.viewport();
     assert_eq!((x, y), (VIEW.x / 2.0 - 100.0, VIEW.y / 2.0 - 40.0));
     assert_eq!(commands(&harness), []);
     assert!(harness.state().selection.is_empty());
@@ -357,7 +360,7 @@ fn space_and_a_drag_pan() {
     drag(&mut harness, pos2(140.0, 50.0), pos2(240.0, 90.0), Modifiers::NONE);
     harness.key_up(Key::Space);
     harness.step();
-    let Viewport { x, y, .. } = harness.state().canvas.viewport();
+    let BoardViewport { x, y, .. } = harness.state().canvas.viewport();
     assert_eq!((x, y), (VIEW.x / 2.0 - 100.0, VIEW.y / 2.0 - 40.0));
     assert_eq!(commands(&harness), []);
     assert!(harness.state().selection.is_empty());
@@ -370,7 +373,7 @@ fn what_is_out_of_view_is_not_listed_until_it_is_brought_there() {
     assert!(harness.query_by_label_contains("instance Far away").is_none());
     let world = harness.state_mut();
     let far = world.snapshot.nodes_on(BOARD).find(|node| node.label == "Far away").unwrap().id;
-    let scene = Scene {
+    let scene = BoardScene {
         snapshot: &world.snapshot,
         board: BOARD,
         selection: &world.selection,

@@ -4,12 +4,12 @@
 
 mod common;
 
-use authority::Problems;
-use canvas::{Camera, Canvas, Scene, Theme, draw_board, to_markdown, to_svg};
+use authority::ProblemIndex;
+use canvas::{BoardScene, Camera, Canvas, WorkbenchTheme, draw_board, to_markdown, to_svg};
 use common::{BOARD, Drawing};
 use egui::{Event, Modifiers, PointerButton, Rect, pos2, vec2};
 use egui_kittest::Harness;
-use shared_protocol::{BoardId, ElementId, NodeId, messages::Viewport};
+use shared_protocol::{BoardId, ElementId, NodeId, messages::BoardViewport};
 use std::collections::BTreeSet;
 
 fn odd() -> authority::Snapshot {
@@ -30,13 +30,13 @@ fn odd() -> authority::Snapshot {
 #[test]
 fn odd_boards_are_drawn_and_pointed_at_at_every_zoom() {
     let snapshot = odd();
-    let problems = Problems::of(&snapshot);
-    let theme = Theme::dark();
+    let problems = ProblemIndex::check_all(&snapshot);
+    let theme = WorkbenchTheme::dark();
     let missing = NodeId::from_bits(987);
     for zoom in [0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 1.0, 4.0, f32::NAN, f32::INFINITY] {
         for place in [0.0, 300.0, 999_500.0, f32::NAN, -1e30] {
             let mut canvas = Canvas::new();
-            canvas.set_viewport(Viewport { x: place, y: -place, zoom });
+            canvas.set_viewport(BoardViewport { x: place, y: -place, zoom });
             canvas.rename(missing);
             let (snapshot, problems, theme) = (&snapshot, &problems, &theme);
             let mut selection: BTreeSet<ElementId> =
@@ -44,7 +44,7 @@ fn odd_boards_are_drawn_and_pointed_at_at_every_zoom() {
             selection.insert(ElementId::Node(missing));
             let mut harness =
                 Harness::builder().with_size(vec2(400.0, 300.0)).allow_missing_glyphs().build_ui(move |ui| {
-                    let scene = Scene {
+                    let scene = BoardScene {
                         snapshot,
                         board: BOARD,
                         selection: &selection,
@@ -54,7 +54,7 @@ fn odd_boards_are_drawn_and_pointed_at_at_every_zoom() {
                     };
                     canvas.show(ui, &scene);
                     // A board that does not exist.
-                    let scene = Scene { board: BoardId::from_bits(404), ..scene };
+                    let scene = BoardScene { board: BoardId::from_bits(404), ..scene };
                     canvas.zoom_to_fit(&scene, f32::NAN);
                     canvas.zoom_by(f32::NAN);
                     canvas.set_zoom(zoom);
@@ -74,8 +74,9 @@ fn odd_boards_are_drawn_and_pointed_at_at_every_zoom() {
 #[test]
 fn odd_boards_are_exported() {
     let snapshot = odd();
-    let (problems, theme, selection) = (Problems::of(&snapshot), Theme::light(), BTreeSet::new());
-    let scene = Scene {
+    let (problems, theme, selection) =
+        (ProblemIndex::check_all(&snapshot), WorkbenchTheme::light(), BTreeSet::new());
+    let scene = BoardScene {
         snapshot: &snapshot,
         board: BOARD,
         selection: &selection,
@@ -87,9 +88,9 @@ fn odd_boards_are_exported() {
     assert!(!svg.contains("<script") && !svg.contains("]]><!--") && !svg.contains('\u{0}'));
     assert!(!to_markdown(&snapshot, BOARD).contains("<script"));
     assert_eq!(to_markdown(&snapshot, BoardId::from_bits(404)), "");
-    to_svg(&Scene { board: BoardId::from_bits(404), ..scene });
+    to_svg(&BoardScene { board: BoardId::from_bits(404), ..scene });
     for view in [Rect::NOTHING, Rect::EVERYTHING, Rect::NAN, Rect::ZERO] {
-        let camera = Camera::new(Viewport { x: 0.0, y: 0.0, zoom: 1.0 }, view, 1.0);
+        let camera = Camera::new(BoardViewport { x: 0.0, y: 0.0, zoom: 1.0 }, view, 1.0);
         let drawn = rasteriser::render_ui(vec2(64.0, 64.0), 1.0, theme.canvas, |ui| {
             draw_board(ui.painter(), &scene, camera, None)
         });

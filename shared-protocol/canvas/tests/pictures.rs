@@ -4,21 +4,24 @@
 
 mod common;
 
-use canvas::{Camera, Canvas, Scene, Standings, Theme, board_bounds, draw_board, to_markdown, to_svg};
+use canvas::{
+    BoardDeployStatus, BoardScene, Camera, Canvas, WorkbenchTheme, board_bounds, draw_board, to_markdown,
+    to_svg,
+};
 use common::{BOARD, shop};
 use egui::{Event, Modifiers, PointerButton, Pos2, Rect, pos2, vec2};
 use egui_kittest::Harness;
-use rasteriser::{Surface, render_ui};
+use rasteriser::{PixelSurface, render_ui};
 use shared_protocol::{
     ElementId,
-    messages::Viewport,
-    terraform::{BoardTerraform, Deployment, PlanState, PlannedAction},
+    messages::BoardViewport,
+    terraform::{BoardTerraformView, DeploymentState, PlanState, PlannedAction},
 };
 use std::{cell::RefCell, collections::BTreeSet};
 
-fn draw(theme: &Theme, zoom: f32, selection: &BTreeSet<ElementId>) -> Surface {
+fn draw(theme: &WorkbenchTheme, zoom: f32, selection: &BTreeSet<ElementId>) -> PixelSurface {
     let shop = shop();
-    let scene = Scene {
+    let scene = BoardScene {
         snapshot: &shop.snapshot,
         board: BOARD,
         selection,
@@ -27,7 +30,7 @@ fn draw(theme: &Theme, zoom: f32, selection: &BTreeSet<ElementId>) -> Surface {
         read_only: false,
     };
     let size = vec2(1500.0, 760.0);
-    let viewport = Viewport { x: 690.0, y: 260.0, zoom };
+    let viewport = BoardViewport { x: 690.0, y: 260.0, zoom };
     let surface = render_ui(size, 1.0, theme.canvas, |ui| {
         let view = Rect::from_min_size(Pos2::ZERO, size);
         draw_board(ui.painter(), &scene, Camera::new(viewport, view, ui.pixels_per_point()), None);
@@ -45,9 +48,11 @@ fn keep(name: &str, bytes: &[u8]) {
 fn a_board_is_drawn_at_every_level_of_detail_in_both_themes() {
     let shop = shop();
     let selection: BTreeSet<ElementId> = [ElementId::Node(shop.web), ElementId::Node(shop.private)].into();
-    for (name, theme) in
-        [("light", Theme::light()), ("dark", Theme::dark()), ("high-contrast", Theme::high_contrast())]
-    {
+    for (name, theme) in [
+        ("light", WorkbenchTheme::light()),
+        ("dark", WorkbenchTheme::dark()),
+        ("high-contrast", WorkbenchTheme::high_contrast()),
+    ] {
         for zoom in [2.0, 1.0, 0.5, 0.38, 0.2, 0.08] {
             let surface = draw(&theme, zoom, &selection);
             let bytes = surface.into_png().unwrap();
@@ -61,9 +66,9 @@ fn a_board_is_drawn_at_every_level_of_detail_in_both_themes() {
 #[test]
 fn an_svg_holds_every_label_and_no_markup_of_others() {
     let shop = shop();
-    let theme = Theme::light();
+    let theme = WorkbenchTheme::light();
     let (selection, problems) = (BTreeSet::new(), &shop.problems);
-    let scene = Scene {
+    let scene = BoardScene {
         snapshot: &shop.snapshot,
         board: BOARD,
         selection: &selection,
@@ -122,8 +127,11 @@ const STORED: [&str; 11] = [
 /// Near, further out, and in the middle of a gesture.
 #[test]
 fn boards_look_as_they_did() {
-    let themes =
-        [("light", Theme::light()), ("dark", Theme::dark()), ("high-contrast", Theme::high_contrast())];
+    let themes = [
+        ("light", WorkbenchTheme::light()),
+        ("dark", WorkbenchTheme::dark()),
+        ("high-contrast", WorkbenchTheme::high_contrast()),
+    ];
     let folder = std::env::var_os("CANVAS_PICTURES");
     let mut results = egui_kittest::SnapshotResults::new();
     for (theme_name, theme) in themes {
@@ -181,8 +189,8 @@ const LOOKS: [Look; 15] = [
 ];
 
 /// The status of a plan, or of a running apply; `None` for the other scenes.
-fn standings(shop: &common::Shop, look: &str) -> Option<Standings> {
-    let mut told = BoardTerraform {
+fn standings(shop: &common::Shop, look: &str) -> Option<BoardDeployStatus> {
+    let mut told = BoardTerraformView {
         board: BOARD,
         run: None,
         statuses: Vec::new(),
@@ -200,22 +208,23 @@ fn standings(shop: &common::Shop, look: &str) -> Option<Standings> {
                 (shop.database, PlannedAction::Replace),
             ];
             told.drifted = vec![(shop.web, PlannedAction::Update)];
-            told.statuses = vec![(shop.web, Deployment::Created), (shop.database, Deployment::Created)];
+            told.statuses =
+                vec![(shop.web, DeploymentState::Created), (shop.database, DeploymentState::Created)];
         }
         "applying" => {
             told.statuses = vec![
-                (shop.network, Deployment::Created),
-                (shop.private, Deployment::Updating),
-                (shop.database, Deployment::Failed),
-                (shop.web, Deployment::Creating),
+                (shop.network, DeploymentState::Created),
+                (shop.private, DeploymentState::Updating),
+                (shop.database, DeploymentState::Failed),
+                (shop.web, DeploymentState::Creating),
             ];
         }
         _ => {}
     }
-    Standings::of(&told)
+    BoardDeployStatus::from_board(&told)
 }
 
-fn picture(theme: &Theme, look: &Look) -> image::RgbaImage {
+fn picture(theme: &WorkbenchTheme, look: &Look) -> image::RgbaImage {
     let shop = shop();
     let mut selected = BTreeSet::from([ElementId::Node(shop.private)]);
     if look.name == "many" {
@@ -223,7 +232,7 @@ fn picture(theme: &Theme, look: &Look) -> image::RgbaImage {
     }
     let selection = RefCell::new(selected);
     let mut canvas = Canvas::new();
-    canvas.set_viewport(Viewport { x: 690.0, y: 280.0, zoom: look.zoom });
+    canvas.set_viewport(BoardViewport { x: 690.0, y: 280.0, zoom: look.zoom });
     canvas.set_standings(standings(&shop, look.name));
     let theme = theme.clone();
     let mut harness = Harness::builder()
@@ -231,7 +240,7 @@ fn picture(theme: &Theme, look: &Look) -> image::RgbaImage {
         .renderer(rasteriser::SnapshotRenderer::new())
         .build_ui(move |ui| {
             let now = selection.borrow().clone();
-            let scene = Scene {
+            let scene = BoardScene {
                 snapshot: &shop.snapshot,
                 board: BOARD,
                 selection: &now,
@@ -268,7 +277,7 @@ const ICONS: &str = "server database network subnet gateway firewall shield key 
 
 #[test]
 fn icons_are_drawn_at_the_sizes_they_are_used_at() {
-    let theme = Theme::light();
+    let theme = WorkbenchTheme::light();
     let size = vec2(1080.0, 330.0);
     let surface = render_ui(size, 1.0, theme.surface_card, |ui| {
         for (place, word) in ICONS.split_whitespace().enumerate() {

@@ -5,13 +5,13 @@
 mod common;
 mod world;
 
-use canvas::Scene;
+use canvas::BoardScene;
 use common::{BOARD, Drawing};
 use egui::{Modifiers, pos2};
 use egui_kittest::{Harness, kittest::Queryable};
 use shared_protocol::{
-    Change, Command, EndpointRef, NodeId, NodeRef, Placement, Point, Revision, command::Placed,
-    messages::Viewport,
+    BoardPoint, Change, Command, EdgeEndpointRef, NodeId, NodeRef, Placement, Revision, command::PlaceNode,
+    messages::BoardViewport,
 };
 use world::{VIEW, World, commands, drag, harness, harness_of, moved, nodes, press, start_drag};
 
@@ -60,7 +60,8 @@ fn a_card_dropped_on_an_edge_is_put_into_it() {
     let [Command::Batch { commands, .. }] = &found[..] else { panic!("{found:?}") };
     assert_eq!(commands[0], Command::Place { items: vec![moved(card, 400, 300)] });
     assert_eq!(commands[1], Command::Remove { nodes: Vec::new(), edges: vec![edge] });
-    let ends = |source: &EndpointRef, target: &EndpointRef| (source.node.clone(), target.node.clone());
+    let ends =
+        |source: &EdgeEndpointRef, target: &EdgeEndpointRef| (source.node.clone(), target.node.clone());
     let [
         _,
         _,
@@ -84,7 +85,7 @@ fn a_press_in_the_minimap_moves_the_view() {
     press(&harness, map.center(), true, Modifiers::NONE);
     press(&harness, map.center(), false, Modifiers::NONE);
     harness.run();
-    let Viewport { x, y, zoom } = harness.state().canvas.viewport();
+    let BoardViewport { x, y, zoom } = harness.state().canvas.viewport();
     // From 40 to 9,184, and from 40 to 9,064.
     assert!((x - 4612.0).abs() < 100.0 && (y - 4552.0).abs() < 100.0 && zoom == 1.0, "{x} {y} {zoom}");
     assert!(harness.state().selection.is_empty());
@@ -101,7 +102,7 @@ fn the_minimap_hides_when_all_is_in_view_or_nobody_wants_it() {
     assert!(harness.query_by_label("Minimap").is_none());
     let world = harness.state_mut();
     world.canvas.set_minimap(true);
-    let scene = Scene {
+    let scene = BoardScene {
         snapshot: &world.snapshot,
         board: BOARD,
         selection: &world.selection,
@@ -142,7 +143,7 @@ fn ports_and_edges_have_names() {
 }
 
 /// Another client moves a node.
-fn put(harness: &mut Harness<'_, World>, node: NodeId, to: Point) {
+fn put(harness: &mut Harness<'_, World>, node: NodeId, to: BoardPoint) {
     let world = harness.state_mut();
     let before = world.snapshot.placement(node);
     let changes = [Change::Placement { node, before, after: before.map(|place| place.at(to)) }];
@@ -155,7 +156,7 @@ fn nodes_go_to_their_new_place_and_then_all_is_still() {
     let (mut harness, ids) = harness();
     harness.state_mut().canvas.set_reduced_motion(false);
     harness.run();
-    put(&mut harness, ids.database, Point { x: 40, y: 400 });
+    put(&mut harness, ids.database, BoardPoint { x: 40, y: 400 });
     let at = |harness: &Harness<'_, World>| harness.get_by_label("Database Orders").rect().top();
     harness.step();
     harness.step();
@@ -169,7 +170,7 @@ fn nodes_go_to_their_new_place_and_then_all_is_still() {
     harness.state_mut().canvas.set_reduced_motion(true);
     let world = harness.state_mut();
     let before = world.snapshot.placement(ids.web);
-    let after = before.map(|place| place.at(Point { x: 40, y: 80 }));
+    let after = before.map(|place| place.at(BoardPoint { x: 40, y: 80 }));
     let changes = [Change::Placement { node: ids.web, before, after }];
     world.snapshot.apply(Revision(9), &changes).unwrap();
     world.canvas.document_changed(&world.snapshot, BOARD, Some(&changes));
@@ -182,7 +183,7 @@ fn a_press_ends_a_movement_at_once() {
     let (mut harness, ids) = harness();
     harness.state_mut().canvas.set_reduced_motion(false);
     harness.run();
-    put(&mut harness, ids.database, Point { x: 40, y: 400 });
+    put(&mut harness, ids.database, BoardPoint { x: 40, y: 400 });
     harness.step();
     // While another node moves, the first one is in its place.
     start_drag(&mut harness, pos2(140.0, 50.0), pos2(340.0, 60.0), Modifiers::NONE);
@@ -196,7 +197,7 @@ fn the_view_flies_unless_somebody_takes_it() {
     harness.state_mut().canvas.set_reduced_motion(false);
     let fly = |harness: &mut Harness<'_, World>| {
         let world = harness.state_mut();
-        let scene = Scene {
+        let scene = BoardScene {
             snapshot: &world.snapshot,
             board: BOARD,
             selection: &world.selection,
@@ -230,7 +231,7 @@ fn several_are_resized_by_the_frame_around_them() {
     harness.step();
     // The selection covers 40, 40 to 920, 600. The lower right corner stays.
     drag(&mut harness, pos2(40.0, 40.0), pos2(88.0, 96.0), Modifiers::NONE);
-    let placed = |node, x, y, w, h| Placed::new(node, Placement { x, y, w, h });
+    let placed = |node, x, y, w, h| PlaceNode::new(node, Placement { x, y, w, h });
     let items = vec![placed(ids.network, 428, 96, 492, 360), placed(ids.note, 88, 492, 189, 108)];
     assert_eq!(commands(&harness), [Command::Place { items }]);
 }

@@ -4,7 +4,7 @@
 //! evaluation and the size of the result are limited. The environment contains only the filters and tests listed here. An
 //! undefined name is an error, never an empty string.
 
-use crate::{Component, MAX_EXPRESSION_CHARS, MAX_TEXT, Place, text::invisible};
+use crate::{Component, MAX_EXPRESSION_CHARS, MAX_TEXT, SourcePosition, text::invisible};
 use minijinja::Value;
 use minijinja::{
     Environment, Error, ErrorKind, UndefinedBehavior, filters, tests,
@@ -176,16 +176,16 @@ fn initials(text: String) -> String {
 /// The reason why an expression failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`={expression}` {reason}")]
-pub struct EvalError {
+pub struct ExpressionError {
     pub expression: String,
     pub reason: String,
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
 /// A checked and compiled expression.
 pub struct ComponentExpression {
     text: Box<str>,
-    place: Place,
+    place: SourcePosition,
     /// The path of an expression that is only a dotted name, such as `props.title`; resolved without the engine.
     path: Option<Vec<Box<str>>>,
     compiled: minijinja::Expression<'static, 'static>,
@@ -199,7 +199,7 @@ impl fmt::Debug for ComponentExpression {
 
 /// The names that are visible to an expression: `props`, and the names that enclosing loops define.
 #[derive(Debug, Clone)]
-pub struct Scope(Value);
+pub struct ExpressionScope(Value);
 
 #[derive(Debug)]
 struct ScopeFrame {
@@ -247,14 +247,14 @@ impl Object for InstanceProps {
     }
 }
 
-impl Scope {
+impl ExpressionScope {
     /// Creates the scope of a component instance with some props set.
-    pub fn of_instance(component: &Arc<Component>, set: &Map<String, serde_json::Value>) -> Self {
+    pub fn for_instance(component: &Arc<Component>, set: &Map<String, serde_json::Value>) -> Self {
         let set = set.iter().map(|(name, value)| (name.as_str().into(), crate::from_json(value))).collect();
-        Self::of_props(Value::from_object(InstanceProps { component: Arc::clone(component), set }))
+        Self::for_props(Value::from_object(InstanceProps { component: Arc::clone(component), set }))
     }
 
-    pub fn of_props(props: Value) -> Self {
+    pub fn for_props(props: Value) -> Self {
         Self(Value::from_object(ScopeFrame { name: "props".into(), value: props, outer: None }))
     }
 
@@ -276,7 +276,7 @@ impl Scope {
 
 impl ComponentExpression {
     /// Compiles an expression. The error is a clause that follows the expression; the caller adds the expectation.
-    pub(crate) fn compile(text: &str, place: Place) -> Result<Self, String> {
+    pub(crate) fn compile(text: &str, place: SourcePosition) -> Result<Self, String> {
         let length = text.chars().count();
         if length > MAX_EXPRESSION_CHARS {
             return Err(format!("has {length} characters, more than the {MAX_EXPRESSION_CHARS} allowed"));
@@ -302,7 +302,7 @@ impl ComponentExpression {
         &self.text
     }
 
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> SourcePosition {
         self.place
     }
 
@@ -311,9 +311,9 @@ impl ComponentExpression {
         self.compiled.undeclared_variables(true).into_iter().collect()
     }
 
-    pub fn eval(&self, scope: &Scope) -> Result<Value, EvalError> {
+    pub fn eval(&self, scope: &ExpressionScope) -> Result<Value, ExpressionError> {
         let fail =
-            |reason: String| EvalError { expression: self.text.to_string(), reason, place: self.place };
+            |reason: String| ExpressionError { expression: self.text.to_string(), reason, place: self.place };
         let value = match self.path.as_ref().and_then(|path| scope.resolve_path(path)) {
             Some(value) => value,
             None => self.compiled.eval(scope.0.clone()).map_err(|error| fail(reason(&error)))?,
@@ -427,8 +427,9 @@ mod tests_of_expressions {
 
     fn eval(text: &str) -> Result<String, String> {
         let props = json!({"title": "Lockers", "n": 3, "items": [{"name": "a", "on": true}, {"name": "b", "on": false}]});
-        let expression = ComponentExpression::compile(text, Place::START)?;
-        let scope = Scope::of_props(Value::from(Serde(&props))).with(&"item".into(), Value::from("x"));
+        let expression = ComponentExpression::compile(text, SourcePosition::START)?;
+        let scope =
+            ExpressionScope::for_props(Value::from(Serde(&props))).with(&"item".into(), Value::from("x"));
         expression.eval(&scope).map(|value| value.to_string()).map_err(|error| error.reason)
     }
 
@@ -491,19 +492,21 @@ mod tests_of_expressions {
 
     #[test]
     fn every_listed_filter_and_test_is_there() {
-        let scope = Scope::of_props(Value::from(1)).with(&"x".into(), Value::from(1));
+        let scope = ExpressionScope::for_props(Value::from(1)).with(&"x".into(), Value::from(1));
         let known = |text: String| {
-            let result = ComponentExpression::compile(&text, Place::START).unwrap().eval(&scope);
+            let result = ComponentExpression::compile(&text, SourcePosition::START).unwrap().eval(&scope);
             assert!(!result.is_err_and(|error| error.reason.contains("unknown")), "{text}");
         };
         FILTERS.iter().for_each(|filter| known(format!("x|{filter}")));
         TESTS.iter().for_each(|test| known(format!("x is {test}")));
         for wrong in ["x|shout", "x | tojson", "x is loud", "x is not loud", "'|' ~ x|batch(2)"] {
             assert!(
-                ComponentExpression::compile(wrong, Place::START).unwrap_err().contains("uses the unknown"),
+                ComponentExpression::compile(wrong, SourcePosition::START)
+                    .unwrap_err()
+                    .contains("uses the unknown"),
                 "{wrong}"
             );
         }
-        assert!(ComponentExpression::compile("'a|shout is loud' ~ x", Place::START).is_ok());
+        assert!(ComponentExpression::compile("'a|shout is loud' ~ x", SourcePosition::START).is_ok());
     }
 }

@@ -23,23 +23,23 @@ mod style;
 mod text;
 mod view;
 
-pub use expression::{ComponentExpression, EvalError, FILTERS, Scope, TESTS};
-pub use library::{BUILT_IN, Library, is_built_in};
+pub use expression::{ComponentExpression, ExpressionError, ExpressionScope, FILTERS, TESTS};
+pub use library::{BUILT_IN_FOLDER, ComponentLibrary, is_built_in};
 pub use limits::{
     MAX_EXPRESSION_CHARS, MAX_FILE_BYTES, MAX_FILES, MAX_NESTING_DEPTH, MAX_NODES, MAX_PROBLEMS, MAX_PROPS,
     MAX_TEXT, MAX_VARIANTS,
 };
-pub use position::Place;
+pub use position::SourcePosition;
 pub use problem::{ComponentProblem, ComponentProblems};
-pub use prop::{Prop, Variant};
+pub use prop::{ComponentProp, ComponentVariant};
 pub use read::{COMPONENT_FILE_SUFFIXES, Component, is_component_file, read};
 pub use style::{
-    Align, Border, Colour, Count, Expected, Justify, Leading, Length, Opacity, Placement, Radius, RadiusStep,
-    Ratio, Shadow, Share, Sides, Space, Style, StyleKey, StyleSheet, TOKENS, TextAlign, Token, TypeStep,
-    Weight,
+    Align, Border, Colour, Count, Expected, Justify, Leading, Opacity, Placement, RadiusStep, Ratio, Shadow,
+    Share, Style, StyleInsets, StyleKey, StyleLength, StyleRadius, StyleSheet, StyleSpacing, TOKENS,
+    TextAlign, Token, TypeStep, Weight,
 };
 pub use text::{invisible, visible};
-pub use view::{Bound, Kind, KindName, Node, Part, StateStyles, Use};
+pub use view::{BoundValue, ComponentPart, ComponentUse, KindName, StateStyles, ViewNode, ViewNodeKind};
 
 /// The value type of expressions.
 pub use minijinja::Value;

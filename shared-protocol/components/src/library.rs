@@ -1,18 +1,20 @@
 //! All components of a workspace, indexed by id, with every use of one component by another checked.
 
-use crate::{Component, ComponentProblem, ComponentProblems, Kind, MAX_FILES, Node, Place, read};
+use crate::{
+    Component, ComponentProblem, ComponentProblems, MAX_FILES, SourcePosition, ViewNode, ViewNodeKind, read,
+};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The display folder of built-in components. It does not exist in a workspace.
-pub const BUILT_IN: &str = "built-in/";
+pub const BUILT_IN_FOLDER: &str = "built-in/";
 
 pub fn is_built_in(file: &str) -> bool {
-    file.starts_with(BUILT_IN)
+    file.starts_with(BUILT_IN_FOLDER)
 }
 
 /// The current component files. A file that cannot be parsed keeps its problems and provides no component.
 #[derive(Debug, Default)]
-pub struct Library {
+pub struct ComponentLibrary {
     files: BTreeMap<String, Result<Arc<Component>, ComponentProblems>>,
     /// Components by id. Of two files with the same id, the first by name is used.
     by_id: BTreeMap<String, Arc<Component>>,
@@ -20,15 +22,15 @@ pub struct Library {
     cross_file_problems: Vec<ComponentProblem>,
 }
 
-impl Library {
+impl ComponentLibrary {
     /// Adds or replaces a file. A file below [`BUILT_IN`] yields to any other file with the same id. Call
     /// [`settle`](Self::settle) after the last of several changes.
-    pub fn put(&mut self, file: &str, text: &str) {
+    pub fn insert(&mut self, file: &str, text: &str) {
         let own = self.files.keys().filter(|file| !is_built_in(file)).count();
         let read = if own >= MAX_FILES && !self.files.contains_key(file) && !is_built_in(file) {
             Err(ComponentProblems(vec![problem(
                 file,
-                Place::START,
+                SourcePosition::START,
                 format!("more than {MAX_FILES} component files"),
                 "fewer files",
             )]))
@@ -46,7 +48,7 @@ impl Library {
     }
 
     /// Rebuilds the index by id and checks the uses between components.
-    pub fn settle(&mut self) {
+    pub fn rebuild_index(&mut self) {
         self.by_id.clear();
         self.cross_file_problems.clear();
         let (built_in, own): (Vec<_>, Vec<_>) = self.files.iter().partition(|(file, _)| is_built_in(file));
@@ -59,7 +61,7 @@ impl Library {
                 let message = format!("`{}` is already the id of {}", component.id, other.file);
                 self.cross_file_problems.push(problem(
                     file,
-                    Place::START,
+                    SourcePosition::START,
                     message,
                     "an id that no other component has",
                 ));
@@ -91,8 +93,8 @@ impl Library {
         within.chain(&self.cross_file_problems)
     }
 
-    fn check_uses(&self, component: &Component, node: &Node, problems: &mut Vec<ComponentProblem>) {
-        if let Kind::Component { component: id, props, slots, .. } = &node.kind {
+    fn check_uses(&self, component: &Component, node: &ViewNode, problems: &mut Vec<ComponentProblem>) {
+        if let ViewNodeKind::Component { component: id, props, slots, .. } = &node.kind {
             match self.by_id.get(&**id) {
                 None => {
                     let ids: Vec<&str> = self.by_id.keys().map(String::as_str).take(12).collect();
@@ -125,7 +127,7 @@ impl Library {
                 nodes.iter().for_each(|node| self.check_uses(component, node, problems));
             }
         }
-        if let Kind::If { otherwise, .. } = &node.kind {
+        if let ViewNodeKind::If { otherwise, .. } = &node.kind {
             otherwise.iter().for_each(|node| self.check_uses(component, node, problems));
         }
         node.children.iter().for_each(|node| self.check_uses(component, node, problems));
@@ -133,7 +135,7 @@ impl Library {
 
     /// Finds components that contain themselves. Reports each cycle once, starting at its first id.
     fn find_cycles(&self) -> Vec<ComponentProblem> {
-        let uses: BTreeMap<&str, Vec<(&str, Place)>> = self
+        let uses: BTreeMap<&str, Vec<(&str, SourcePosition)>> = self
             .by_id
             .values()
             .map(|component| {
@@ -169,6 +171,6 @@ impl Library {
     }
 }
 
-fn problem(file: &str, place: Place, message: String, expected: &str) -> ComponentProblem {
+fn problem(file: &str, place: SourcePosition, message: String, expected: &str) -> ComponentProblem {
     ComponentProblem { file: file.to_owned(), place, message, expected: expected.to_owned() }
 }

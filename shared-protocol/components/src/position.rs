@@ -1,11 +1,11 @@
 /// A position in a file. Lines and columns count from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct SourcePosition {
     pub line: u32,
     pub column: u32,
 }
 
-impl Place {
+impl SourcePosition {
     pub const START: Self = Self { line: 1, column: 1 };
 
     pub(crate) fn new(line: usize, column: usize) -> Self {

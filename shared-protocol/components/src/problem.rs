@@ -1,6 +1,6 @@
 //! Problems in a component file, with their positions and expectations.
 
-use crate::{MAX_PROBLEMS, Place};
+use crate::{MAX_PROBLEMS, SourcePosition};
 use std::fmt;
 
 /// One mistake: its position, a message and the expected value.
@@ -8,7 +8,7 @@ use std::fmt;
 #[error("{file}:{}:{}: {message}; expected {expected}", place.line, place.column)]
 pub struct ComponentProblem {
     pub file: String,
-    pub place: Place,
+    pub place: SourcePosition,
     pub message: String,
     pub expected: String,
 }
@@ -40,7 +40,12 @@ impl<'a> ProblemCollector<'a> {
         Self { file, found: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, place: Place, message: impl Into<String>, expected: impl Into<String>) {
+    pub(crate) fn add(
+        &mut self,
+        place: SourcePosition,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) {
         if self.found.len() < MAX_PROBLEMS {
             self.found.push(ComponentProblem {
                 file: self.file.to_owned(),
@@ -61,7 +66,7 @@ impl<'a> ProblemCollector<'a> {
             Some(value) if self.found.is_empty() => Ok(value),
             _ => {
                 if self.found.is_empty() {
-                    self.add(Place::START, "the file contains no component", "a component");
+                    self.add(SourcePosition::START, "the file contains no component", "a component");
                 }
                 self.found.sort_by_key(|problem| problem.place);
                 Err(ComponentProblems(self.found))

@@ -1,11 +1,11 @@
 //! The props of a component, and its variants, which are named sets of prop values.
 
-use crate::Place;
+use crate::SourcePosition;
 use serde_json::{Map, Value};
-use shared_protocol::v0::{Number, PropDefinition, PropExposure};
+use shared_protocol::v0::{FiniteNumber, PropDefinition, PropExposure};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prop {
+pub struct ComponentProp {
     pub name: String,
     pub label: Option<String>,
     pub description: Option<String>,
@@ -14,17 +14,17 @@ pub struct Prop {
     pub exposure: PropExposure,
     /// The value of the prop when an instance does not set it.
     pub default: Option<Value>,
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
-impl Prop {
+impl ComponentProp {
     pub(crate) fn definition(&self) -> PropDefinition {
         PropDefinition {
             prop_name: self.name.clone(),
             label: self.label.clone(),
             description: self.description.clone(),
             group: self.group.clone(),
-            order: self.order.and_then(Number::new),
+            order: self.order.and_then(FiniteNumber::new),
             exposure: self.exposure.clone(),
         }
     }
@@ -49,9 +49,9 @@ impl Prop {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variant {
+pub struct ComponentVariant {
     pub id: String,
     pub title: String,
     pub props: Map<String, Value>,
-    pub place: Place,
+    pub place: SourcePosition,
 }

@@ -1,18 +1,18 @@
 //! The view: the tree of nodes as written in the file. The runtime evaluates it for given props.
 
-use crate::{ComponentExpression, EvalError, Place, StyleSheet, expression::Scope};
+use crate::{ComponentExpression, ExpressionError, SourcePosition, StyleSheet, expression::ExpressionScope};
 use minijinja::Value;
 use std::sync::Arc;
 
 /// A value in the file: fixed, or computed from props.
 #[derive(Debug)]
-pub enum Bound {
+pub enum BoundValue {
     Fixed(Value),
     Computed(ComponentExpression),
 }
 
-impl Bound {
-    pub fn eval(&self, scope: &Scope) -> Result<Value, EvalError> {
+impl BoundValue {
+    pub fn eval(&self, scope: &ExpressionScope) -> Result<Value, ExpressionError> {
         match self {
             Self::Fixed(value) => Ok(value.clone()),
             Self::Computed(expression) => expression.eval(scope),
@@ -21,13 +21,13 @@ impl Bound {
 }
 
 #[derive(Debug)]
-pub struct Node {
-    pub kind: Kind,
+pub struct ViewNode {
+    pub kind: ViewNodeKind,
     pub style: StyleSheet,
     pub states: StateStyles,
     /// The child nodes. For a slot, the content that it shows while it is empty.
     pub children: Vec<Self>,
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
 /// Styles that override a node's own style in a state, applied in this order.
@@ -40,52 +40,52 @@ pub struct StateStyles {
 }
 
 #[derive(Debug)]
-pub enum Kind {
+pub enum ViewNodeKind {
     Box,
     Row,
     Column,
     Grid,
     Stack,
     Text {
-        text: Bound,
+        text: BoundValue,
     },
     Icon {
-        icon: Bound,
+        icon: BoundValue,
     },
     Image {
-        source: Bound,
-        fit: Bound,
+        source: BoundValue,
+        fit: BoundValue,
     },
     Button {
-        disabled: Option<Bound>,
-        action: Option<Bound>,
+        disabled: Option<BoundValue>,
+        action: Option<BoundValue>,
     },
     Input {
-        value: Option<Bound>,
-        placeholder: Option<Bound>,
-        secret: Option<Bound>,
-        disabled: Option<Bound>,
+        value: Option<BoundValue>,
+        placeholder: Option<BoundValue>,
+        secret: Option<BoundValue>,
+        disabled: Option<BoundValue>,
     },
     Checkbox {
-        checked: Option<Bound>,
-        disabled: Option<Bound>,
+        checked: Option<BoundValue>,
+        disabled: Option<BoundValue>,
     },
     Select {
-        value: Option<Bound>,
-        options: Bound,
-        placeholder: Option<Bound>,
-        disabled: Option<Bound>,
+        value: Option<BoundValue>,
+        options: BoundValue,
+        placeholder: Option<BoundValue>,
+        disabled: Option<BoundValue>,
     },
     /// Repeats its children for each item.
     Each {
-        items: Bound,
+        items: BoundValue,
         item: Arc<str>,
         index: Option<Arc<str>>,
     },
     /// Shows its children if the condition holds, otherwise `otherwise`.
     If {
-        condition: Bound,
-        otherwise: Vec<Node>,
+        condition: BoundValue,
+        otherwise: Vec<ViewNode>,
     },
     /// The insertion point for children of an instance.
     Slot {
@@ -94,53 +94,55 @@ pub enum Kind {
     /// An instance of another component. Its children fill the slot `children`; `slots` fills the others.
     Component {
         component: Arc<str>,
-        props: Vec<(Arc<str>, Bound)>,
-        slots: Vec<(Arc<str>, Vec<Node>)>,
-        part: Part,
+        props: Vec<(Arc<str>, BoundValue)>,
+        slots: Vec<(Arc<str>, Vec<ViewNode>)>,
+        part: ComponentPart,
     },
 }
 
 /// The identity of a component use within its file. It stays the same when lines move and when other nodes are added
 /// around or beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ComponentPart {
     /// `#` and the `id` from the file; otherwise the component id, followed by its number among the uses of that
     /// component unless it is the first.
     pub name: Arc<str>,
     /// The path to it from the root of the file.
-    pub way: Arc<[String]>,
+    pub path: Arc<[String]>,
 }
 
 /// A use of another component in a view.
 #[derive(Debug)]
-pub struct Use<'c> {
-    pub part: &'c Part,
+pub struct ComponentUse<'c> {
+    pub part: &'c ComponentPart,
     pub component: &'c Arc<str>,
-    pub props: &'c [(Arc<str>, Bound)],
+    pub props: &'c [(Arc<str>, BoundValue)],
     /// The number of enclosing loops, each of which creates several instances.
     pub loops: usize,
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
-impl Node {
+impl ViewNode {
     /// Returns every use of another component in the tree, in order.
-    pub fn uses(&self) -> Vec<Use<'_>> {
+    pub fn uses(&self) -> Vec<ComponentUse<'_>> {
         let mut found = Vec::new();
         self.collect_uses(0, &mut found);
         found
     }
 
     /// Recursive; the nesting limit of the source bounds the depth.
-    fn collect_uses<'c>(&'c self, loops: usize, found: &mut Vec<Use<'c>>) {
+    fn collect_uses<'c>(&'c self, loops: usize, found: &mut Vec<ComponentUse<'c>>) {
         match &self.kind {
-            Kind::Component { component, props, slots, part } => {
-                found.push(Use { part, component, props, loops, place: self.place });
+            ViewNodeKind::Component { component, props, slots, part } => {
+                found.push(ComponentUse { part, component, props, loops, place: self.place });
                 slots.iter().flat_map(|(_, nodes)| nodes).for_each(|node| node.collect_uses(loops, found));
             }
-            Kind::If { otherwise, .. } => otherwise.iter().for_each(|node| node.collect_uses(loops, found)),
+            ViewNodeKind::If { otherwise, .. } => {
+                otherwise.iter().for_each(|node| node.collect_uses(loops, found))
+            }
             _ => {}
         }
-        let within = loops + usize::from(matches!(self.kind, Kind::Each { .. }));
+        let within = loops + usize::from(matches!(self.kind, ViewNodeKind::Each { .. }));
         self.children.iter().for_each(|node| node.collect_uses(within, found));
     }
 }

@@ -1,7 +1,7 @@
 //! Hostile files: each is rejected quickly, with a problem that names the reason.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use components::{Library, read};
+use components::{ComponentLibrary, read};
 use proptest::prelude::*;
 
 fn view(view: &str) -> String {
@@ -87,14 +87,14 @@ fn many_mistakes_give_a_bounded_answer() {
 
 #[test]
 fn a_flood_of_files() {
-    let mut library = Library::default();
+    let mut library = ComponentLibrary::default();
     for number in 0..600 {
-        library.put(
+        library.insert(
             &format!("{number:04}.component.yaml"),
             &format!("format: 1\nid: ui.x{number}\ntitle: X\nview: {{ type: box }}\n"),
         );
     }
-    library.settle();
+    library.rebuild_index();
     assert_eq!(library.components().count(), components::MAX_FILES);
     assert!(library.problems().any(|problem| problem.message.contains("component files")));
 }

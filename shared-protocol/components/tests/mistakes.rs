@@ -1,7 +1,7 @@
 //! Every mistake is reported with its position and the expected value.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use components::{Library, read};
+use components::{ComponentLibrary, read};
 
 /// A component with this view, and one prop of each kind.
 fn file(view: &str) -> String {
@@ -166,24 +166,26 @@ fn all_control_kinds_are_there() {
 #[test]
 fn between_files() {
     let component = |id: &str, view: &str| format!("format: 1\nid: {id}\ntitle: T\nview: {view}\n");
-    let mut library = Library::default();
-    library.put(
+    let mut library = ComponentLibrary::default();
+    library.insert(
         "a.component.yaml",
         &component("ui.a", "{ type: box, children: [{ type: component, component: ui.b }] }"),
     );
-    library.put(
+    library.insert(
         "b.component.yaml",
         &component(
             "ui.b",
             "{ type: if, condition: true, then: [], else: [{ type: component, component: ui.a }] }",
         ),
     );
-    library.put("c.component.yaml", &component("ui.a", "{ type: box }"));
-    library.put("d.component.yaml", &component("ui.d", "{ type: component, component: ui.none }"));
-    library
-        .put("e.component.yaml", &component("ui.e", "{ type: component, component: ui.d, props: { x: 1 } }"));
-    library.put("f.component.yaml", &component("ui.f", "{ type: component, component: ui.f }"));
-    library.settle();
+    library.insert("c.component.yaml", &component("ui.a", "{ type: box }"));
+    library.insert("d.component.yaml", &component("ui.d", "{ type: component, component: ui.none }"));
+    library.insert(
+        "e.component.yaml",
+        &component("ui.e", "{ type: component, component: ui.d, props: { x: 1 } }"),
+    );
+    library.insert("f.component.yaml", &component("ui.f", "{ type: component, component: ui.f }"));
+    library.rebuild_index();
     let found: Vec<String> = library.problems().map(ToString::to_string).collect();
     let has = |part: &str| assert!(found.iter().any(|problem| problem.contains(part)), "{part}: {found:#?}");
     has("b.component.yaml:4:53: the component contains itself: ui.a → ui.b → ui.a");
@@ -194,6 +196,6 @@ fn between_files() {
     assert_eq!(found.len(), 5, "{found:#?}");
     library.remove("b.component.yaml");
     library.remove("f.component.yaml");
-    library.settle();
+    library.rebuild_index();
     assert!(library.problems().all(|problem| !problem.message.contains("itself")));
 }

@@ -4,7 +4,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
 };
-use shared_protocol::frame::{FrameError, FrameReader};
+use shared_protocol::framing::{FrameDecoder, FramingError};
 use std::{
     collections::VecDeque,
     io::{self, IoSlice, IoSliceMut},
@@ -18,33 +18,37 @@ const MAX_UNCLAIMED_DESCRIPTORS: usize = 2;
 const RECEIVE_CHUNK_BYTES: usize = 64 << 10;
 
 #[derive(Debug, thiserror::Error)]
-pub enum ChannelError {
+pub enum DescriptorChannelError {
     #[error("the channel was closed")]
     Ended,
     #[error("the channel failed: {0}")]
     System(#[from] io::Error),
     #[error(transparent)]
-    Frame(#[from] FrameError),
+    Frame(#[from] FramingError),
     #[error("received more descriptors than messages that carry one")]
     Descriptors,
 }
 
 /// One end of the channel.
 #[derive(Debug)]
-pub struct Channel {
+pub struct DescriptorChannel {
     stream: UnixStream,
-    incoming: FrameReader,
+    incoming: FrameDecoder,
     descriptors: VecDeque<OwnedFd>,
 }
 
-impl Channel {
+impl DescriptorChannel {
     /// Creates a channel that accepts messages of at most `most` bytes.
     pub fn new(stream: UnixStream, most: usize) -> Self {
-        Self { stream, incoming: FrameReader::new(most), descriptors: VecDeque::new() }
+        Self { stream, incoming: FrameDecoder::new(most), descriptors: VecDeque::new() }
     }
 
     /// Sends a frame in the format of [`shared_protocol::frame`], with the optional descriptor on its first byte.
-    pub fn send(&self, frame: &[u8], descriptor: Option<BorrowedFd<'_>>) -> Result<(), ChannelError> {
+    pub fn send(
+        &self,
+        frame: &[u8],
+        descriptor: Option<BorrowedFd<'_>>,
+    ) -> Result<(), DescriptorChannelError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let descriptors: Vec<BorrowedFd<'_>> = descriptor.into_iter().collect();
@@ -60,9 +64,9 @@ impl Channel {
                 }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => {
-                    return Err(ChannelError::Ended);
+                    return Err(DescriptorChannelError::Ended);
                 }
-                Err(error) => return Err(ChannelError::System(error.into())),
+                Err(error) => return Err(DescriptorChannelError::System(error.into())),
             }
         }
         Ok(())
@@ -70,7 +74,11 @@ impl Channel {
 
     /// Sends as much of a frame as fits without blocking, with the optional descriptor on its first byte. Returns the
     /// number of bytes sent. The caller keeps the rest; the descriptor was sent if at least one byte was.
-    pub fn try_send(&self, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> Result<usize, ChannelError> {
+    pub fn try_send(
+        &self,
+        bytes: &[u8],
+        descriptor: Option<BorrowedFd<'_>>,
+    ) -> Result<usize, DescriptorChannelError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let descriptors: Vec<BorrowedFd<'_>> = descriptor.into_iter().collect();
@@ -81,13 +89,13 @@ impl Channel {
         match sendmsg(&self.stream, &[IoSlice::new(bytes)], &mut control, flags) {
             Ok(sent) => Ok(sent),
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Ok(0),
-            Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => Err(ChannelError::Ended),
-            Err(error) => Err(ChannelError::System(error.into())),
+            Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => Err(DescriptorChannelError::Ended),
+            Err(error) => Err(DescriptorChannelError::System(error.into())),
         }
     }
 
     /// Blocks until the next whole frame arrives and returns it.
-    pub fn receive(&mut self) -> Result<Vec<u8>, ChannelError> {
+    pub fn receive(&mut self) -> Result<Vec<u8>, DescriptorChannelError> {
         loop {
             if let Some(frame) = self.incoming.next_frame()? {
                 return Ok(frame);
@@ -97,7 +105,7 @@ impl Channel {
     }
 
     /// Returns the next whole frame, or `None` when it has not arrived yet.
-    pub fn try_receive(&mut self) -> Result<Option<Vec<u8>>, ChannelError> {
+    pub fn try_receive(&mut self) -> Result<Option<Vec<u8>>, DescriptorChannelError> {
         loop {
             if let Some(frame) = self.incoming.next_frame()? {
                 return Ok(Some(frame));
@@ -114,7 +122,7 @@ impl Channel {
     }
 
     /// Receives more bytes. Returns `false` when none are available and `flags` forbid blocking.
-    fn fill(&mut self, flags: RecvFlags) -> Result<bool, ChannelError> {
+    fn fill(&mut self, flags: RecvFlags) -> Result<bool, DescriptorChannelError> {
         let mut bytes = vec![0; RECEIVE_CHUNK_BYTES];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_UNCLAIMED_DESCRIPTORS))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -124,7 +132,7 @@ impl Channel {
             Err(rustix::io::Errno::INTR) => return Ok(true),
             Err(rustix::io::Errno::AGAIN) => return Ok(false),
             Err(rustix::io::Errno::CONNRESET) => 0,
-            Err(error) => return Err(ChannelError::System(error.into())),
+            Err(error) => return Err(DescriptorChannelError::System(error.into())),
         };
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
@@ -132,18 +140,18 @@ impl Channel {
             }
         }
         if self.descriptors.len() > MAX_UNCLAIMED_DESCRIPTORS {
-            return Err(ChannelError::Descriptors);
+            return Err(DescriptorChannelError::Descriptors);
         }
         if received == 0 {
             self.incoming.finish()?;
-            return Err(ChannelError::Ended);
+            return Err(DescriptorChannelError::Ended);
         }
         self.incoming.push(bytes.get(..received).unwrap_or_default());
         Ok(true)
     }
 }
 
-impl AsFd for Channel {
+impl AsFd for DescriptorChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }

@@ -113,7 +113,7 @@ mod memory;
 mod reader;
 mod writer;
 
-pub use channel::{Channel, ChannelError};
-pub use memory::{FrameMemory, MemoryError};
-pub use reader::{FrameReader, Taken};
-pub use writer::FrameWriter;
+pub use channel::{DescriptorChannel, DescriptorChannelError};
+pub use memory::{FrameMemory, FrameMemoryError};
+pub use reader::{FrameCopy, FrameMemoryReader};
+pub use writer::FrameMemoryWriter;

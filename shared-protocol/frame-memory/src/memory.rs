@@ -1,11 +1,11 @@
 //! Creates frame memory for the host. Its size is fixed and sealed before the descriptor is shared.
 
-use crate::{FrameReader, mapping};
+use crate::{FrameMemoryReader, mapping};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 #[derive(Debug, thiserror::Error)]
-pub enum MemoryError {
+pub enum FrameMemoryError {
     #[error("a frame of {width} × {height} pixels does not fit into frame memory")]
     Size { width: usize, height: usize },
     #[error("could not allocate frame memory: {0}")]
@@ -14,7 +14,7 @@ pub enum MemoryError {
     Invalid(&'static str),
 }
 
-impl From<rustix::io::Errno> for MemoryError {
+impl From<rustix::io::Errno> for FrameMemoryError {
     fn from(error: rustix::io::Errno) -> Self {
         Self::System(error.into())
     }
@@ -29,8 +29,8 @@ pub struct FrameMemory {
 }
 
 impl FrameMemory {
-    pub fn new(width: usize, height: usize) -> Result<Self, MemoryError> {
-        let wrong = MemoryError::Size { width, height };
+    pub fn new(width: usize, height: usize) -> Result<Self, FrameMemoryError> {
+        let wrong = FrameMemoryError::Size { width, height };
         let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
         let Some(size) = pixels.and_then(mapping::memory_bytes) else { return Err(wrong) };
         let plain = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
@@ -43,7 +43,7 @@ impl FrameMemory {
     }
 
     /// Adopts frame memory that another process of the host created, such as memory from main in the window.
-    pub fn adopt(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, MemoryError> {
+    pub fn adopt(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, FrameMemoryError> {
         let memory = Self { descriptor, width, height };
         check_descriptor(memory.descriptor.as_fd(), width, height)?;
         Ok(memory)
@@ -58,8 +58,8 @@ impl FrameMemory {
     }
 
     /// Creates a reader. Several readers can coexist, and each returns the newest frame, no matter when it was created.
-    pub fn reader(&self) -> Result<FrameReader, MemoryError> {
-        FrameReader::new(self.descriptor.as_fd(), self.width, self.height)
+    pub fn reader(&self) -> Result<FrameMemoryReader, FrameMemoryError> {
+        FrameMemoryReader::new(self.descriptor.as_fd(), self.width, self.height)
     }
 }
 
@@ -74,19 +74,19 @@ pub(crate) fn check_descriptor(
     descriptor: BorrowedFd<'_>,
     width: usize,
     height: usize,
-) -> Result<(), MemoryError> {
+) -> Result<(), FrameMemoryError> {
     let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0 && *pixels <= 1 << 26);
     let Some(size) = pixels.and_then(mapping::memory_bytes) else {
-        return Err(MemoryError::Size { width, height });
+        return Err(FrameMemoryError::Size { width, height });
     };
-    let seals =
-        rustix::fs::fcntl_get_seals(descriptor).map_err(|_| MemoryError::Invalid("it cannot be sealed"))?;
+    let seals = rustix::fs::fcntl_get_seals(descriptor)
+        .map_err(|_| FrameMemoryError::Invalid("it cannot be sealed"))?;
     if !seals.contains(SealFlags::SHRINK) {
-        return Err(MemoryError::Invalid("it is not sealed against shrinking"));
+        return Err(FrameMemoryError::Invalid("it is not sealed against shrinking"));
     }
     let stat = rustix::fs::fstat(descriptor)?;
     if u64::try_from(stat.st_size).ok() != u64::try_from(size).ok() {
-        return Err(MemoryError::Invalid("it does not have the expected size"));
+        return Err(FrameMemoryError::Invalid("it does not have the expected size"));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 //! prevents its own updates.
 
 use crate::{
-    MemoryError,
+    FrameMemoryError,
     mapping::{FrameMapping, MappingAccess, slot_of},
     memory,
 };
@@ -20,9 +20,9 @@ const MAX_COPY_ATTEMPTS: usize = 2;
 
 /// The result of [`FrameReader::take`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum FrameCopy {
     /// There is no new frame.
-    Nothing,
+    NoNewFrame,
     /// The copy is a whole frame.
     Frame,
     /// The writer changed the frame during the copy. Discard the copy; the next frame follows soon.
@@ -30,7 +30,7 @@ pub enum Taken {
 }
 
 #[derive(Debug)]
-pub struct FrameReader {
+pub struct FrameMemoryReader {
     mapping: FrameMapping,
     width: usize,
     height: usize,
@@ -38,8 +38,12 @@ pub struct FrameReader {
     last_frame: u64,
 }
 
-impl FrameReader {
-    pub(crate) fn new(descriptor: BorrowedFd<'_>, width: usize, height: usize) -> Result<Self, MemoryError> {
+impl FrameMemoryReader {
+    pub(crate) fn new(
+        descriptor: BorrowedFd<'_>,
+        width: usize,
+        height: usize,
+    ) -> Result<Self, FrameMemoryError> {
         memory::check_descriptor(descriptor, width, height)?;
         let mapping = FrameMapping::new(descriptor, width * height, MappingAccess::Read)?;
         Ok(Self { mapping, width, height, last_frame: 0 })
@@ -60,11 +64,11 @@ impl FrameReader {
 
     /// Copies the newest frame into `pixels`: rows from the top, premultiplied, as many pixels as both sides have.
     /// Never blocks and makes at most two copies, no matter how the writer behaves.
-    pub fn take(&mut self, pixels: &mut [[u8; 4]]) -> Taken {
+    pub fn take(&mut self, pixels: &mut [[u8; 4]]) -> FrameCopy {
         for _ in 0..MAX_COPY_ATTEMPTS {
             let newest = self.mapping.newest().load(Ordering::Acquire);
             if newest == self.last_frame {
-                return Taken::Nothing;
+                return FrameCopy::NoNewFrame;
             }
             let slot = slot_of(newest);
             let sequence = self.mapping.sequence(slot);
@@ -73,9 +77,9 @@ impl FrameReader {
             fence(Ordering::Acquire);
             if before & 1 == 0 && sequence.load(Ordering::Relaxed) == before {
                 self.last_frame = newest;
-                return Taken::Frame;
+                return FrameCopy::Frame;
             }
         }
-        Taken::Torn
+        FrameCopy::Torn
     }
 }

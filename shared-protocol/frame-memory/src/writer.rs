@@ -1,7 +1,7 @@
 //! Writes frames for the preview: each frame goes into the slot that was written longest ago and then becomes the newest.
 
 use crate::{
-    MemoryError,
+    FrameMemoryError,
     mapping::{FrameMapping, MappingAccess, slot_of},
     memory,
 };
@@ -11,14 +11,14 @@ use std::{
 };
 
 #[derive(Debug)]
-pub struct FrameWriter {
+pub struct FrameMemoryWriter {
     mapping: FrameMapping,
     last_frame: u64,
 }
 
-impl FrameWriter {
+impl FrameMemoryWriter {
     /// Maps the memory and closes the descriptor; the mapping keeps the memory alive.
-    pub fn new(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, MemoryError> {
+    pub fn new(descriptor: OwnedFd, width: usize, height: usize) -> Result<Self, FrameMemoryError> {
         memory::check_descriptor(descriptor.as_fd(), width, height)?;
         let mapping = FrameMapping::new(descriptor.as_fd(), width * height, MappingAccess::Write)?;
         Ok(Self { mapping, last_frame: 0 })

@@ -1,7 +1,7 @@
 //! Frames between correct and hostile writers and readers.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use frame_memory::{Channel, ChannelError, FrameMemory, FrameWriter, Taken};
+use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameCopy, FrameMemory, FrameMemoryWriter};
 use proptest::prelude::*;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::{
@@ -12,8 +12,8 @@ use std::{
 const WIDTH: usize = 16;
 const HEIGHT: usize = 8;
 
-fn writer(memory: &FrameMemory) -> FrameWriter {
-    FrameWriter::new(memory.as_fd().try_clone_to_owned().unwrap(), WIDTH, HEIGHT).unwrap()
+fn writer(memory: &FrameMemory) -> FrameMemoryWriter {
+    FrameMemoryWriter::new(memory.as_fd().try_clone_to_owned().unwrap(), WIDTH, HEIGHT).unwrap()
 }
 
 fn frame(value: u8) -> Vec<[u8; 4]> {
@@ -25,13 +25,13 @@ fn the_newest_frame_comes_through_and_comes_once() {
     let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
     let (mut reader, mut writer) = (memory.reader().unwrap(), writer(&memory));
     let mut seen = frame(0);
-    assert_eq!(reader.take(&mut seen), Taken::Nothing);
+    assert_eq!(reader.take(&mut seen), FrameCopy::NoNewFrame);
     for value in 1..=20 {
         writer.put(&frame(value));
         if value % 3 == 0 {
-            assert_eq!(reader.take(&mut seen), Taken::Frame);
+            assert_eq!(reader.take(&mut seen), FrameCopy::Frame);
             assert_eq!(seen, frame(value));
-            assert_eq!(reader.take(&mut seen), Taken::Nothing);
+            assert_eq!(reader.take(&mut seen), FrameCopy::NoNewFrame);
         }
     }
 }
@@ -48,10 +48,10 @@ fn every_reader_finds_the_newest_frame_whenever_it_comes() {
     let mut late = memory.reader().unwrap();
     for reader in [&mut first, &mut late] {
         assert!(reader.has_new_frame());
-        assert_eq!(reader.take(&mut seen), Taken::Frame);
+        assert_eq!(reader.take(&mut seen), FrameCopy::Frame);
         assert_eq!(seen, frame(7));
         assert!(!reader.has_new_frame());
-        assert_eq!(reader.take(&mut seen), Taken::Nothing);
+        assert_eq!(reader.take(&mut seen), FrameCopy::NoNewFrame);
     }
 }
 
@@ -67,13 +67,13 @@ fn a_frame_is_whole_or_said_to_be_torn() {
     let (mut seen, mut frames) = (frame(0), 0);
     while !worker.is_finished() || frames == 0 {
         match reader.take(&mut seen) {
-            Taken::Frame => {
+            FrameCopy::Frame => {
                 frames += 1;
                 assert!(seen.iter().all(|pixel| *pixel == seen[0]));
             }
-            Taken::Nothing => std::thread::yield_now(),
+            FrameCopy::NoNewFrame => std::thread::yield_now(),
             // The writer reused the slot during the copy.
-            Taken::Torn => {}
+            FrameCopy::Torn => {}
         }
     }
     worker.join().unwrap();
@@ -86,7 +86,7 @@ fn nobody_can_change_the_size() {
     assert!(ftruncate(&copy, 0).is_err());
     assert!(ftruncate(&copy, 1 << 30).is_err());
     assert!(rustix::fs::fcntl_add_seals(&copy, rustix::fs::SealFlags::WRITE).is_err());
-    assert_eq!(memory.reader().unwrap().take(&mut frame(0)), Taken::Nothing);
+    assert_eq!(memory.reader().unwrap().take(&mut frame(0)), FrameCopy::NoNewFrame);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn memory_from_elsewhere_is_checked() {
     let plain = memfd_create("x", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
     ftruncate(&plain, 1 << 20).unwrap();
     let error = |result: Result<FrameMemory, _>| {
-        result.map(drop).map_err(|error: frame_memory::MemoryError| error.to_string()).unwrap_err()
+        result.map(drop).map_err(|error: frame_memory::FrameMemoryError| error.to_string()).unwrap_err()
     };
     assert!(error(FrameMemory::adopt(plain, WIDTH, HEIGHT)).contains("not sealed against shrinking"));
     let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
@@ -120,7 +120,7 @@ proptest! {
             // Hits the header more often than the pixels.
             let offset = if offset % 2 == 0 { offset % 32 } else { offset };
             let _ = file.write_at(&bytes, offset as u64);
-            prop_assert!(matches!(reader.take(&mut seen), Taken::Nothing | Taken::Frame | Taken::Torn));
+            prop_assert!(matches!(reader.take(&mut seen), FrameCopy::NoNewFrame | FrameCopy::Frame | FrameCopy::Torn));
             reader.take(&mut []);
         }
     }
@@ -148,9 +148,9 @@ fn a_hostile_writer_beside_the_reader() {
 #[test]
 fn messages_carry_a_descriptor_and_keep_their_bounds() {
     let (here, there) = UnixStream::pair().unwrap();
-    let (sender, mut receiver) = (Channel::new(here, 100), Channel::new(there, 100));
+    let (sender, mut receiver) = (DescriptorChannel::new(here, 100), DescriptorChannel::new(there, 100));
     let memory = FrameMemory::new(WIDTH, HEIGHT).unwrap();
-    let message = shared_protocol::frame::frame(b"hello", 100).unwrap();
+    let message = shared_protocol::framing::frame(b"hello", 100).unwrap();
     sender.send(&message, Some(memory.as_fd())).unwrap();
     sender.send(&message, None).unwrap();
     assert_eq!(receiver.receive().unwrap(), b"hello");
@@ -162,7 +162,7 @@ fn messages_carry_a_descriptor_and_keep_their_bounds() {
         sender.send(&message, Some(memory.as_fd())).unwrap();
     }
     let error = (0..3).find_map(|_| receiver.receive().err());
-    assert!(matches!(error, Some(ChannelError::Descriptors)), "{error:?}");
+    assert!(matches!(error, Some(DescriptorChannelError::Descriptors)), "{error:?}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn garbage_ends_the_channel() {
         let (mut here, there) = UnixStream::pair().unwrap();
         here.write_all(bytes).unwrap();
         drop(here);
-        Channel::new(there, 100).receive().map(|_| ()).unwrap_err().to_string()
+        DescriptorChannel::new(there, 100).receive().map(|_| ()).unwrap_err().to_string()
     };
     assert!(over(&[0xff; 64]).contains("4294967295"));
     assert!(!over(&[0, 0, 0, 0]).is_empty());

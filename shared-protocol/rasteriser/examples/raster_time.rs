@@ -7,7 +7,7 @@ use egui::{
     CentralPanel, Color32, Context, Grid, Panel, Pos2, ProgressBar, RawInput, Rect, Sense, Shape, Slider,
     Stroke, Ui, pos2, vec2,
 };
-use rasteriser::{Rasteriser, Surface};
+use rasteriser::{PixelSurface, Rasteriser};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let context = Context::default();
     let mut page = Page { text: "value".to_owned(), amount: 0.4, ..Page::default() };
     let mut rasteriser = Rasteriser::new();
-    let mut surface = Surface::new(WIDTH, HEIGHT, Color32::BLACK)?;
+    let mut surface = PixelSurface::new(WIDTH, HEIGHT, Color32::BLACK)?;
     let (mut build_times, mut tessellate_times, mut raster_times) = (Vec::new(), Vec::new(), Vec::new());
     for frame in 0..WARM_UP_FRAMES + FRAMES {
         let input = RawInput {

@@ -1,6 +1,6 @@
 //! Renders an interface that a closure builds, without a window.
 
-use crate::{RasterError, Rasteriser, Surface};
+use crate::{PixelSurface, RasterError, Rasteriser};
 use egui::{Color32, Context, FullOutput, Pos2, RawInput, Rect, Ui, Vec2, ViewportId};
 
 /// The minimum scale of [`render_ui`].
@@ -30,7 +30,7 @@ pub fn render_ui(
     pixels_per_point: f32,
     background: Color32,
     ui: impl FnMut(&mut Ui),
-) -> Result<Surface, RasterError> {
+) -> Result<PixelSurface, RasterError> {
     render_ui_in(&Context::default(), size, pixels_per_point, background, ui)
 }
 
@@ -43,7 +43,7 @@ pub fn render_ui_in(
     pixels_per_point: f32,
     background: Color32,
     mut ui: impl FnMut(&mut Ui),
-) -> Result<Surface, RasterError> {
+) -> Result<PixelSurface, RasterError> {
     if !(MIN_PIXELS_PER_POINT..=MAX_PIXELS_PER_POINT).contains(&pixels_per_point) {
         return Err(RasterError::Scale(pixels_per_point));
     }
@@ -73,9 +73,9 @@ pub(crate) fn surface_for(
     size: Vec2,
     pixels_per_point: f32,
     background: Color32,
-) -> Result<Surface, RasterError> {
+) -> Result<PixelSurface, RasterError> {
     let pixels = |points: f32| (points * pixels_per_point).round() as usize;
-    Surface::new(pixels(size.x), pixels(size.y), background)
+    PixelSurface::new(pixels(size.x), pixels(size.y), background)
 }
 
 fn input(size: Vec2, pixels_per_point: f32, pass: u32) -> RawInput {

@@ -26,7 +26,7 @@ mod kittest;
 
 pub use error::RasterError;
 pub use headless::{MAX_PIXELS_PER_POINT, MIN_PIXELS_PER_POINT, render_ui, render_ui_in};
-pub use surface::{MAX_PIXELS, MAX_SIDE, Surface};
+pub use surface::{MAX_PIXELS, MAX_SIDE, PixelSurface};
 
 #[cfg(feature = "kittest")]
 pub use kittest::SnapshotRenderer;
@@ -74,7 +74,7 @@ impl Rasteriser {
     ///
     /// Silently skips meshes with an unknown texture, triangles with a missing or non-finite corner, paint
     /// callbacks, and everything when `pixels_per_point` is not a positive number.
-    pub fn draw(&self, surface: &mut Surface, primitives: &[ClippedPrimitive], pixels_per_point: f32) {
+    pub fn draw(&self, surface: &mut PixelSurface, primitives: &[ClippedPrimitive], pixels_per_point: f32) {
         if !(pixels_per_point.is_finite() && pixels_per_point > 0.0) {
             return;
         }
@@ -88,7 +88,13 @@ impl Rasteriser {
 }
 
 /// Draws the triangles in order. Two consecutive ones that form an upright rectangle take the fast path.
-fn draw_mesh(surface: &mut Surface, clip: &ClipRange, texture: &Texture, mesh: &Mesh, pixels_per_point: f32) {
+fn draw_mesh(
+    surface: &mut PixelSurface,
+    clip: &ClipRange,
+    texture: &Texture,
+    mesh: &Mesh,
+    pixels_per_point: f32,
+) {
     let mut waiting: Option<Triangle> = None;
     let (corner_indices, _incomplete) = mesh.indices.as_chunks::<3>();
     for &indices in corner_indices {

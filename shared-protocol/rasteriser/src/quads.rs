@@ -2,7 +2,7 @@
 //! pixel (glyphs), or stretch one row or column of a texture (sides of boxes).
 
 use crate::blend;
-use crate::surface::{ClipRange, Surface, covered_pixels};
+use crate::surface::{ClipRange, PixelSurface, covered_pixels};
 use crate::textures::{TexelPosition, Texture};
 use crate::triangles::{Triangle, TriangleCorner};
 use egui::{Color32, Pos2, pos2};
@@ -74,7 +74,7 @@ impl Quad {
     }
 
     /// Draws the rectangle. Returns `false`, without drawing, when it needs the general path.
-    pub(crate) fn draw(&self, surface: &mut Surface, clip: &ClipRange, texture: &Texture) -> bool {
+    pub(crate) fn draw(&self, surface: &mut PixelSurface, clip: &ClipRange, texture: &Texture) -> bool {
         let columns = covered_pixels(self.left, self.right, &clip.columns);
         let rows = covered_pixels(self.top, self.bottom, &clip.rows);
         if columns.is_empty() || rows.is_empty() {
@@ -90,7 +90,7 @@ impl Quad {
         self.copy(surface, columns, rows, texture).is_some()
     }
 
-    fn fill(&self, surface: &mut Surface, columns: Range<usize>, rows: Range<usize>, texture: &Texture) {
+    fn fill(&self, surface: &mut PixelSurface, columns: Range<usize>, rows: Range<usize>, texture: &Texture) {
         let colour = blend::multiply(self.colour.to_array(), texture.colour_at(self.uv_left_top));
         for y in rows {
             blend::paint_run(surface.run_mut(y, columns.clone()), colour);
@@ -100,7 +100,7 @@ impl Quad {
     /// Stretches a row or a column of texels along the other axis. Returns `None`, without painting, when it is neither.
     fn stretch(
         &self,
-        surface: &mut Surface,
+        surface: &mut PixelSurface,
         columns: Range<usize>,
         rows: Range<usize>,
         texture: &Texture,
@@ -134,7 +134,7 @@ impl Quad {
     /// rectangle reaches past the texture.
     fn copy(
         &self,
-        surface: &mut Surface,
+        surface: &mut PixelSurface,
         columns: Range<usize>,
         rows: Range<usize>,
         texture: &Texture,

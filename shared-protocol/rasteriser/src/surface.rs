@@ -15,14 +15,14 @@ pub const MAX_PIXELS: usize = 64 * 1024 * 1024;
 
 /// An image in memory: rows from top to bottom, each pixel red, green, blue and alpha, premultiplied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Surface {
+pub struct PixelSurface {
     width: usize,
     height: usize,
     /// Always `width × height` of them.
     pixels: Vec<[u8; 4]>,
 }
 
-impl Surface {
+impl PixelSurface {
     /// Creates a surface filled with `background`.
     pub fn new(width: usize, height: usize, background: Color32) -> Result<Self, RasterError> {
         if width == 0 || height == 0 {
@@ -126,7 +126,7 @@ pub(crate) struct ClipRange {
 
 impl ClipRange {
     /// Returns the pixels inside `rect` with its sides rounded, as egui's GPU backends do.
-    pub(crate) fn new(rect: Rect, surface: &Surface) -> Option<Self> {
+    pub(crate) fn new(rect: Rect, surface: &PixelSurface) -> Option<Self> {
         if rect.any_nan() {
             return None;
         }
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_run_off_the_surface_is_empty() {
-        let mut surface = Surface::new(4, 2, Color32::BLACK).unwrap();
+        let mut surface = PixelSurface::new(4, 2, Color32::BLACK).unwrap();
         assert_eq!(surface.run_mut(1, 1..4).len(), 3);
         assert!(surface.run_mut(0, 1..5).is_empty());
         assert!(surface.run_mut(2, 0..1).is_empty());
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn clips_stay_on_the_surface() {
-        let surface = Surface::new(8, 8, Color32::BLACK).unwrap();
+        let surface = PixelSurface::new(8, 8, Color32::BLACK).unwrap();
         let clip = ClipRange::new(Rect::EVERYTHING, &surface).unwrap();
         assert_eq!((clip.columns, clip.rows), (0..8, 0..8));
         let clip = ClipRange::new(Rect::from_min_max(pos2(-3.0, 1.4), pos2(4.6, 99.0)), &surface).unwrap();

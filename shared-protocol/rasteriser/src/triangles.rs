@@ -6,7 +6,7 @@
 //! overflows.
 
 use crate::blend::{self, Pixel, per_channel};
-use crate::surface::{ClipRange, Surface, covered_pixels};
+use crate::surface::{ClipRange, PixelSurface, covered_pixels};
 use crate::textures::{TexelPosition, Texture};
 use egui::epaint::{Mesh, Vertex};
 use egui::{Color32, Pos2, TextureFilter};
@@ -44,7 +44,7 @@ impl Triangle {
         Some(Self { corners: [corner(indices[0])?, corner(indices[1])?, corner(indices[2])?] })
     }
 
-    pub(crate) fn draw(&self, surface: &mut Surface, clip: &ClipRange, texture: &Texture) {
+    pub(crate) fn draw(&self, surface: &mut PixelSurface, clip: &ClipRange, texture: &Texture) {
         let [a, b, c] = &self.corners;
         let rows = covered_pixels(a.y.min(b.y).min(c.y), a.y.max(b.y).max(c.y), &clip.rows);
         let columns = covered_pixels(a.x.min(b.x).min(c.x), a.x.max(b.x).max(c.x), &clip.columns);

@@ -8,7 +8,7 @@ use common::{
 };
 use egui::epaint::{ColorImage, Mesh, Primitive, textures::TexturesDelta};
 use egui::{Color32, Pos2, Rect, TextureOptions, pos2, vec2};
-use rasteriser::Surface;
+use rasteriser::PixelSurface;
 
 const RED: Color32 = Color32::RED;
 const HALF_RED: Color32 = Color32::from_rgba_premultiplied(128, 0, 0, 128);
@@ -34,7 +34,7 @@ fn whole_texture() -> Rect {
     Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0))
 }
 
-fn drawn(meshes: impl IntoIterator<Item = Mesh>) -> Surface {
+fn drawn(meshes: impl IntoIterator<Item = Mesh>) -> PixelSurface {
     let mut surface = white_surface(20, 20);
     let primitives: Vec<_> = meshes.into_iter().map(unclipped).collect();
     rasteriser().draw(&mut surface, &primitives, 1.0);
@@ -137,7 +137,7 @@ fn four_texels() -> ColorImage {
     ColorImage::new([2, 2], vec![Color32::RED, Color32::GREEN, Color32::BLUE, Color32::BLACK])
 }
 
-fn drawn_with(image: ColorImage, options: TextureOptions, meshes: &[Mesh]) -> Surface {
+fn drawn_with(image: ColorImage, options: TextureOptions, meshes: &[Mesh]) -> PixelSurface {
     let mut rasteriser = rasteriser();
     send_texture(&mut rasteriser, IMAGE, image, options);
     let mut surface = white_surface(20, 20);

@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail like this")]
 
 use egui::{Align2, Color32, ColorImage, FontId, Rect, TextureOptions, Ui, Vec2, pos2, vec2};
-use rasteriser::{RasterError, Surface, render_ui, render_ui_in};
+use rasteriser::{PixelSurface, RasterError, render_ui, render_ui_in};
 
-fn is_dark(surface: &Surface, x: usize, y: usize) -> bool {
+fn is_dark(surface: &PixelSurface, x: usize, y: usize) -> bool {
     surface.pixel(x, y).unwrap().r() < 100
 }
 
 /// The smallest rectangle around all dark pixels, as columns and rows counted from zero.
-fn dark_bounds(surface: &Surface) -> Option<Rect> {
+fn dark_bounds(surface: &PixelSurface) -> Option<Rect> {
     let positions = (0..surface.height()).flat_map(|y| (0..surface.width()).map(move |x| (x, y)));
     let dark = positions.filter(|(x, y)| is_dark(surface, *x, *y));
     dark.map(|(x, y)| Rect::from_min_size(pos2(x as f32, y as f32), Vec2::splat(1.0)))
@@ -140,12 +140,12 @@ fn pictures_loaded_by_the_interface_are_drawn() {
 
 #[test]
 fn a_png_keeps_opaque_colours_exactly_and_divides_alpha_out() {
-    let opaque = Surface::new(3, 2, Color32::from_rgb(12, 34, 56)).unwrap();
+    let opaque = PixelSurface::new(3, 2, Color32::from_rgb(12, 34, 56)).unwrap();
     let image = image::load_from_memory(&opaque.into_png().unwrap()).unwrap().into_rgba8();
     assert_eq!(image.dimensions(), (3, 2));
     assert!(image.pixels().all(|pixel| pixel.0 == [12, 34, 56, 255]));
 
-    let glass = Surface::new(1, 1, Color32::from_rgba_premultiplied(64, 0, 128, 128)).unwrap();
+    let glass = PixelSurface::new(1, 1, Color32::from_rgba_premultiplied(64, 0, 128, 128)).unwrap();
     let image = image::load_from_memory(&glass.into_png().unwrap()).unwrap().into_rgba8();
     assert_eq!(image.get_pixel(0, 0).0, [128, 0, 255, 128]);
 }

@@ -9,7 +9,7 @@ use common::{
 };
 use egui::epaint::{ColorImage, Mesh, Vertex};
 use egui::{Color32, Rect, TextureId, TextureOptions, pos2};
-use rasteriser::{MAX_SIDE, RasterError, Rasteriser, Surface};
+use rasteriser::{MAX_SIDE, PixelSurface, RasterError, Rasteriser};
 
 const RED: Color32 = Color32::RED;
 
@@ -166,17 +166,17 @@ fn random_meshes_never_panic() {
 #[test]
 fn sizes_out_of_range() {
     for (width, height) in [(0, 0), (0, 9), (9, 0)] {
-        assert!(matches!(Surface::new(width, height, RED), Err(RasterError::Empty { .. })));
+        assert!(matches!(PixelSurface::new(width, height, RED), Err(RasterError::Empty { .. })));
     }
     for (width, height) in
         [(MAX_SIDE + 1, 1), (1, usize::MAX), (usize::MAX, usize::MAX), (MAX_SIDE, MAX_SIDE)]
     {
-        assert!(matches!(Surface::new(width, height, RED), Err(RasterError::TooLarge { .. })));
+        assert!(matches!(PixelSurface::new(width, height, RED), Err(RasterError::TooLarge { .. })));
     }
-    let message = Surface::new(20_000, 10, RED).unwrap_err().to_string();
+    let message = PixelSurface::new(20_000, 10, RED).unwrap_err().to_string();
     assert_eq!(
         message,
         "an image of 20000 × 10 pixels is too large: at most 16384 pixels per side and 67108864 in total"
     );
-    assert!(Surface::new(MAX_SIDE, 1, RED).is_ok());
+    assert!(PixelSurface::new(MAX_SIDE, 1, RED).is_ok());
 }

@@ -46,9 +46,9 @@ string_enum!(
 
 /// A finite JSON number. Whole numbers are written without a fraction, as in the input.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Number(f64);
+pub struct FiniteNumber(f64);
 
-impl Number {
+impl FiniteNumber {
     /// Returns `None` for NaN and infinities, which JSON cannot represent.
     pub fn new(n: f64) -> Option<Self> {
         n.is_finite().then_some(Self(n))
@@ -60,14 +60,14 @@ impl Number {
     }
 }
 
-impl<'de> Deserialize<'de> for Number {
+impl<'de> Deserialize<'de> for FiniteNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let n = f64::deserialize(deserializer)?;
         Self::new(n).ok_or_else(|| serde::de::Error::custom("expected a finite number"))
     }
 }
 
-impl Serialize for Number {
+impl Serialize for FiniteNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match self.0.fract() == 0.0 && self.0.abs() <= EXACT {
@@ -95,7 +95,7 @@ object!(SourceRef);
 
 #[cfg(test)]
 mod tests {
-    use super::{Number, SourceRef};
+    use super::{FiniteNumber, SourceRef};
 
     fn decodes(json: &str) -> bool {
         serde_json::from_str::<SourceRef>(json).is_ok()
@@ -120,11 +120,11 @@ mod tests {
     #[test]
     fn numbers_keep_their_form() {
         for text in ["9", "-3", "0.5", "1e300"] {
-            let n: Number = serde_json::from_str(text).unwrap();
+            let n: FiniteNumber = serde_json::from_str(text).unwrap();
             let back: serde_json::Value = serde_json::to_value(n).unwrap();
             assert_eq!(back, serde_json::from_str::<serde_json::Value>(text).unwrap());
         }
-        assert!(serde_json::from_str::<Number>("1e999").is_err());
-        assert!(Number::new(f64::NAN).is_none());
+        assert!(serde_json::from_str::<FiniteNumber>("1e999").is_err());
+        assert!(FiniteNumber::new(f64::NAN).is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use super::common::{ComponentTypeId, JsonValue, Number, PreviewLauncherId, SchemaVersion};
+use super::common::{ComponentTypeId, FiniteNumber, JsonValue, PreviewLauncherId, SchemaVersion};
 use super::registry::{ControlKind, ExposureKind};
 use super::strict::{object, present};
 
@@ -86,13 +86,13 @@ pub struct ComponentOverride {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub props: Option<BTreeMap<String, PropOverride>>,
+    pub props: Option<BTreeMap<String, ConfigPropOverride>>,
 }
 
 /// Adjustments to one prop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
-pub struct PropOverride {
+pub struct ConfigPropOverride {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct PropOverride {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub order: Option<Number>,
+    pub order: Option<FiniteNumber>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub exposure: Option<ExposureOverride>,
 }
@@ -150,7 +150,7 @@ object!(
     LauncherConfig,
     ComponentsConfig,
     ComponentOverride,
-    PropOverride,
+    ConfigPropOverride,
     ExposureOverride,
     ControlOverride,
     AiConfig,

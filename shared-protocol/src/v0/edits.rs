@@ -34,7 +34,7 @@ pub struct TextEdit {
 /// A change to one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum FileEdit {
+pub enum WorkspaceFileEdit {
     Text {
         file_path: String,
         /// The edit is refused when the file content has another hash (hex).
@@ -93,6 +93,6 @@ string_enum!(
     }
 );
 
-object!(TextEdit, FileEdit, AppliedFile, EditError);
+object!(TextEdit, WorkspaceFileEdit, AppliedFile, EditError);
 object!(TextRange, check = TextRange::check);
 ok_tagged!(ApplyEditsResult);

@@ -35,12 +35,12 @@ pub enum GraphNode {
 
 impl GraphNode {
     /// The node's identity.
-    pub fn node_ref(&self) -> NodeRef {
+    pub fn node_ref(&self) -> GraphNodeRef {
         match self {
-            Self::Route { id, .. } => NodeRef::Route { id: id.clone() },
-            Self::ComponentType { id, .. } => NodeRef::ComponentType { id: id.clone() },
+            Self::Route { id, .. } => GraphNodeRef::Route { id: id.clone() },
+            Self::ComponentType { id, .. } => GraphNodeRef::ComponentType { id: id.clone() },
             Self::Instance { session_id, instance_id, .. } => {
-                NodeRef::Instance { session_id: session_id.clone(), instance_id: instance_id.clone() }
+                GraphNodeRef::Instance { session_id: session_id.clone(), instance_id: instance_id.clone() }
             }
         }
     }
@@ -49,7 +49,7 @@ impl GraphNode {
 /// The identity of a node, without its content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum NodeRef {
+pub enum GraphNodeRef {
     Route { id: RouteId },
     ComponentType { id: ComponentTypeId },
     Instance { session_id: PreviewSessionId, instance_id: InstanceId },
@@ -77,18 +77,20 @@ pub enum GraphEdge {
 
 impl GraphEdge {
     /// The nodes at both ends; they may be missing from the graph.
-    pub fn ends(&self) -> [NodeRef; 2] {
+    pub fn ends(&self) -> [GraphNodeRef; 2] {
         match self {
             Self::RouteUsesComponentType { route_id, component_type_id } => [
-                NodeRef::Route { id: route_id.clone() },
-                NodeRef::ComponentType { id: component_type_id.clone() },
+                GraphNodeRef::Route { id: route_id.clone() },
+                GraphNodeRef::ComponentType { id: component_type_id.clone() },
             ],
             Self::ComponentTypeUsesComponentType { from, to } => {
-                [from, to].map(|id| NodeRef::ComponentType { id: id.clone() })
+                [from, to].map(|id| GraphNodeRef::ComponentType { id: id.clone() })
             }
             Self::InstanceChildOfInstance { session_id, parent_instance_id, child_instance_id } => {
-                [parent_instance_id, child_instance_id]
-                    .map(|id| NodeRef::Instance { session_id: session_id.clone(), instance_id: id.clone() })
+                [parent_instance_id, child_instance_id].map(|id| GraphNodeRef::Instance {
+                    session_id: session_id.clone(),
+                    instance_id: id.clone(),
+                })
             }
         }
     }
@@ -125,7 +127,7 @@ pub enum GraphOp {
     },
     /// Removes the node and its edges.
     RemoveNode {
-        node: NodeRef,
+        node: GraphNodeRef,
     },
     /// Adds the edge unless it exists.
     UpsertEdge {
@@ -152,4 +154,4 @@ pub enum QueryNodeRef {
     ComponentType { id: ComponentTypeId },
 }
 
-object!(GraphNode, NodeRef, GraphEdge, GraphSnapshot, GraphPatch, GraphOp, GraphQuery, QueryNodeRef);
+object!(GraphNode, GraphNodeRef, GraphEdge, GraphSnapshot, GraphPatch, GraphOp, GraphQuery, QueryNodeRef);

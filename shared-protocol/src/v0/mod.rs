@@ -26,16 +26,18 @@ mod url;
 mod workspace;
 
 pub use common::{
-    AdapterId, ComponentTypeId, InspectorSectionId, InstanceId, JsonValue, Number, PreviewLauncherId,
+    AdapterId, ComponentTypeId, FiniteNumber, InspectorSectionId, InstanceId, JsonValue, PreviewLauncherId,
     PreviewSessionId, RouteId, SchemaVersion, SourceRef,
 };
 pub use config::{
-    AiConfig, AiPrompt, ComponentOverride, ComponentsConfig, ControlOverride, ExposureOverride,
-    LauncherConfig, ModuleConfig, PreviewConfig, PropOverride, WorkbenchConfig,
+    AiConfig, AiPrompt, ComponentOverride, ComponentsConfig, ConfigPropOverride, ControlOverride,
+    ExposureOverride, LauncherConfig, ModuleConfig, PreviewConfig, WorkbenchConfig,
 };
-pub use edits::{AppliedFile, ApplyEditsResult, EditError, EditErrorCode, FileEdit, TextEdit, TextRange};
+pub use edits::{
+    AppliedFile, ApplyEditsResult, EditError, EditErrorCode, TextEdit, TextRange, WorkspaceFileEdit,
+};
 pub use graph::{
-    GraphEdge, GraphNode, GraphOp, GraphPatch, GraphQuery, GraphSnapshot, NodeRef, QueryNodeRef,
+    GraphEdge, GraphNode, GraphNodeRef, GraphOp, GraphPatch, GraphQuery, GraphSnapshot, QueryNodeRef,
 };
 pub use overrides::{
     InstanceRef, OverrideOp, OverridePatch, PersistedOverride, PersistedOverrideList, PersistedOverridesFile,

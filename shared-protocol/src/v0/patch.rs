@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::graph::{GraphEdge, GraphNode, GraphOp, GraphPatch, GraphSnapshot, NodeRef};
+use super::graph::{GraphEdge, GraphNode, GraphNodeRef, GraphOp, GraphPatch, GraphSnapshot};
 
 impl GraphSnapshot {
     /// Applies `patch` and adopts its revision. Delivery is at-least-once, so a patch that is not newer than the
@@ -14,7 +14,7 @@ impl GraphSnapshot {
         if patch.revision <= self.revision {
             return false;
         }
-        let mut nodes: BTreeMap<NodeRef, GraphNode> =
+        let mut nodes: BTreeMap<GraphNodeRef, GraphNode> =
             self.nodes.drain(..).map(|node| (node.node_ref(), node)).collect();
         let mut edges: BTreeSet<GraphEdge> = self.edges.drain(..).collect();
         // Edges of removed nodes are dropped in one pass, at the latest before an added edge that must stay.
@@ -46,7 +46,7 @@ impl GraphSnapshot {
 }
 
 /// Removes every edge at a removed node.
-fn sweep(edges: &mut BTreeSet<GraphEdge>, removed: &mut BTreeSet<NodeRef>) {
+fn sweep(edges: &mut BTreeSet<GraphEdge>, removed: &mut BTreeSet<GraphNodeRef>) {
     if !removed.is_empty() {
         edges.retain(|edge| !edge.ends().iter().any(|end| removed.contains(end)));
         removed.clear();

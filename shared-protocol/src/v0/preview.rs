@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use super::common::{ComponentTypeId, JsonValue, Number, PreviewLauncherId, PreviewSessionId};
+use super::common::{ComponentTypeId, FiniteNumber, JsonValue, PreviewLauncherId, PreviewSessionId};
 use super::strict::{object, present, string_enum};
 use super::url::HttpUrl;
 
@@ -81,7 +81,7 @@ pub struct PreviewLauncherDescriptor {
 pub struct PreviewLaunchResult {
     pub url: HttpUrl,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub pid: Option<Number>,
+    pub pid: Option<FiniteNumber>,
 }
 
 string_enum!(
@@ -116,10 +116,10 @@ pub struct SetPreviewViewportRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct ViewportBounds {
-    pub x: Number,
-    pub y: Number,
-    pub width: Number,
-    pub height: Number,
+    pub x: FiniteNumber,
+    pub y: FiniteNumber,
+    pub width: FiniteNumber,
+    pub height: FiniteNumber,
 }
 
 object!(

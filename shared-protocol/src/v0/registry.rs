@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::common::{ComponentTypeId, JsonValue, Number, SchemaVersion};
+use super::common::{ComponentTypeId, FiniteNumber, JsonValue, SchemaVersion};
 use super::strict::{object, present, string_enum};
 
 /// The allow-list of components. As in v0, keys are not compared with the `typeId` and `propName` inside.
@@ -44,7 +44,7 @@ pub struct PropDefinition {
     pub group: Option<String>,
     /// The position inside a group, ascending; absent sorts last.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub order: Option<Number>,
+    pub order: Option<FiniteNumber>,
     pub exposure: PropExposure,
 }
 
@@ -80,9 +80,9 @@ pub struct PropConstraints {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub min: Option<Number>,
+    pub min: Option<FiniteNumber>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub max: Option<Number>,
+    pub max: Option<FiniteNumber>,
     /// A regular expression that `regex-lite` supports: no look-around, no back-references.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
@@ -132,7 +132,7 @@ pub enum ControlDefinition {
     },
     Number {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-        step: Option<Number>,
+        step: Option<FiniteNumber>,
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         unit: Option<String>,
     },

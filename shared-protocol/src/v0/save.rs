@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::common::{ComponentTypeId, InstanceId, JsonValue, PreviewSessionId};
-use super::edits::FileEdit;
+use super::edits::WorkspaceFileEdit;
 use super::pointer::PropPath;
 use super::strict::{count, object, ok_tagged, present, string_enum};
 
@@ -62,7 +62,7 @@ pub struct SaveFailure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct SavePlan {
-    pub edits: Vec<FileEdit>,
+    pub edits: Vec<WorkspaceFileEdit>,
     pub failed: Vec<SaveFailure>,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::common::Number;
+use super::common::FiniteNumber;
 
 /// The error for a string outside a closed set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -180,7 +180,7 @@ pub(super) fn present_one_based<'de, D: Deserializer<'de>>(d: D) -> Result<Optio
 /// because peers lose precision.
 fn integer<'de, D: Deserializer<'de>>(d: D, min: u64) -> Result<u64, D::Error> {
     const MAX: f64 = 9_007_199_254_740_991.0;
-    let n = Number::deserialize(d)?.get();
+    let n = FiniteNumber::deserialize(d)?.get();
     // The cast is exact: `n` is integral and within 0..=2^53 − 1.
     match n.fract() == 0.0 && (0.0..=MAX).contains(&n) && n as u64 >= min {
         true => Ok(n as u64),

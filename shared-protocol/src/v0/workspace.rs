@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use super::common::{InspectorSectionId, JsonValue, Number};
+use super::common::{FiniteNumber, InspectorSectionId, JsonValue};
 use super::strict::{object, present, string_enum};
 
 /// Why a workspace did not open.
@@ -35,7 +35,7 @@ pub struct InspectorSectionContribution {
     pub id: InspectorSectionId,
     pub title: String,
     /// Core sections use 100–900, extensions 1000 and up.
-    pub order: Number,
+    pub order: FiniteNumber,
     pub extension_id: String,
     pub component_path: String,
     pub component_export: String,

@@ -13,16 +13,16 @@ use std::{
 };
 
 /// Every upright face in the font folders, read once per process.
-pub struct FontList {
+pub struct SystemFontList {
     fonts: Database,
     locale: String,
 }
 
-impl FontList {
+impl SystemFontList {
     /// Returns the fonts of this machine. The first call reads all font folders, which takes tens of milliseconds and
     /// longer on a cold disk: never call it while rendering a frame.
     pub fn of_system() -> &'static Self {
-        static LIST: OnceLock<FontList> = OnceLock::new();
+        static LIST: OnceLock<SystemFontList> = OnceLock::new();
         LIST.get_or_init(|| Self::in_folders(&system_folders(), locale()))
     }
 
@@ -87,7 +87,7 @@ impl FallbackFonts {
             return false;
         }
         let mut is_other = false;
-        for found in FontList::of_system().find(&wanted) {
+        for found in SystemFontList::of_system().find(&wanted) {
             // The characters of an unreadable font stay boxes.
             is_other |= found.load().is_ok_and(|font| self.add(font));
         }

@@ -21,11 +21,11 @@ mod font;
 mod scripts;
 
 #[cfg(feature = "discover")]
-pub use discover::FontList;
+pub use discover::SystemFontList;
 pub use fallback::FallbackFonts;
 pub use font::{FontError, FontFile, LoadedFont};
 #[cfg(feature = "discover")]
-pub use scripts::{SCRIPTS, Script};
+pub use scripts::{SCRIPT_SAMPLES, ScriptSample};
 
 /// The maximum bytes of one font file. The largest in use, collections for Chinese, Japanese and Korean, have 20 to 40
 /// MB.

@@ -6,7 +6,7 @@ use egui::{
     epaint::text::{Fonts, TextOptions},
 };
 use std::collections::BTreeSet;
-use system_fonts::{FallbackFonts, FontList, SCRIPTS};
+use system_fonts::{FallbackFonts, SCRIPT_SAMPLES, SystemFontList};
 
 /// One line of text for each script, and symbols.
 const LINES: [(&str, &str); 9] = [
@@ -23,7 +23,7 @@ const LINES: [(&str, &str); 9] = [
 
 /// Returns `false` and prints a notice when the required fonts are not installed.
 fn are_fonts_there() -> bool {
-    let is_there = FontList::of_system().covers('中') && FontList::of_system().covers('ع');
+    let is_there = SystemFontList::of_system().covers('中') && SystemFontList::of_system().covers('ع');
     if !is_there {
         let why = "no fonts for Chinese and Arabic are installed (fonts-noto-core, fonts-noto-cjk)";
         assert!(std::env::var_os("DRAFTBOARD_REQUIRE_FONTS").is_none(), "{why}");
@@ -78,7 +78,7 @@ fn ideographs_have_the_forms_of_the_region() {
         ("en_US.UTF-8", "直のラベル", "Noto Sans CJK JP"),
         ("en_US.UTF-8", "直", "Noto Sans CJK SC"),
     ] {
-        let list = FontList::in_folders(std::slice::from_ref(&noto), locale.to_owned());
+        let list = SystemFontList::in_folders(std::slice::from_ref(&noto), locale.to_owned());
         let found = list.find(&text.chars().collect());
         let [font] = &found[..] else { panic!("{locale} {text}: {found:?}") };
         if font.name.starts_with("Noto Sans CJK") {
@@ -90,9 +90,9 @@ fn ideographs_have_the_forms_of_the_region() {
 
 #[test]
 fn nothing_is_found_where_nothing_is() {
-    let list = FontList::in_folders(&[], "ja_JP".to_owned());
+    let list = SystemFontList::in_folders(&[], "ja_JP".to_owned());
     assert_eq!(list.find(&BTreeSet::from(['日'])), []);
-    assert!(SCRIPTS.iter().all(|script| !list.covers(script.sample)));
+    assert!(SCRIPT_SAMPLES.iter().all(|script| !list.covers(script.sample)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{BridgeAction, BridgeCore, CachedList, MAX_OPEN_REQUESTS, Subscriptio
 use crate::{
     message::{JsonRpcMessage, JsonRpcRequest, empty_response, request_key},
     refusal::BridgeRefusal,
-    surface::{McpListKind, Surface},
+    surface::{McpListKind, OfflineSurface},
 };
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ impl BridgeCore {
                     let meta = request.meta().cloned();
                     let unpaged = self.cached_lists.get(&list).filter(|seen| !seen.paged);
                     let items = unpaged.map_or_else(|| surface.items(list), |seen| &seen.items).clone();
-                    let answer = Surface::list_response(request, list, &items);
+                    let answer = OfflineSurface::list_response(request, list, &items);
                     self.cached_lists.insert(list, CachedList { items, paged: false, meta });
                     answer
                 }

@@ -10,7 +10,7 @@ mod tests;
 use crate::{
     message::{JsonRpcRequest, RequestKey, SUBSCRIPTION_KEY, notification, request_key},
     refusal::BridgeRefusal,
-    surface::{McpListKind, Surface},
+    surface::{McpListKind, OfflineSurface},
 };
 use connection::BridgeConnectionState;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ pub(crate) enum BridgeAction {
 /// The behaviour while Draftboard is unreachable.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BridgeSettings {
-    pub(crate) surface: Surface,
+    pub(crate) surface: OfflineSurface,
     pub(crate) start_hint: String,
     /// Allows the bridge to start Draftboard when a call needs it.
     pub(crate) may_launch: bool,
@@ -143,7 +143,7 @@ impl BridgeCore {
             BridgeEvent::Client(line) => self.client_line(line),
             BridgeEvent::ClientTooLong => {
                 let message =
-                    format!("the message is longer than {} bytes and was not read", crate::MAX_LINE);
+                    format!("the message is longer than {} bytes and was not read", crate::MAX_LINE_BYTES);
                 let error = json!({ "code": -32600, "message": message });
                 self.send_to_client(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
             }

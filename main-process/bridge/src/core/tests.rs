@@ -1,7 +1,7 @@
 //! Tests of the bridge's decisions: each sends events to the core and checks the resulting actions.
 
 use super::{BridgeAction, BridgeCore, BridgeEvent, BridgeSettings, MAX_OPEN_REQUESTS};
-use crate::surface::Surface;
+use crate::surface::OfflineSurface;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ struct BridgeCoreFixture {
     other: Vec<BridgeAction>,
 }
 
-fn surface() -> Surface {
-    Surface {
+fn surface() -> OfflineSurface {
+    OfflineSurface {
         server_info: json!({"name": "draftboard", "version": "1"}),
         capabilities: json!({"tools": {"listChanged": true}}),
         instructions: "Look first.".to_owned(),

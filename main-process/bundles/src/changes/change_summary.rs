@@ -1,6 +1,6 @@
 //! Describes the change of an entity file in terms of the entity.
 
-use crate::{Bundle, Bundles, Data, files::BundlePath, yaml};
+use crate::{Bundle, BundleValue, Bundles, files::BundlePath, yaml};
 use std::collections::BTreeSet;
 
 /// The maximum number of changed fields that are named; the others are counted.
@@ -9,7 +9,7 @@ const MAX_NAMED_FIELDS: usize = 6;
 impl Bundles {
     /// Describes the change of a file, such as `changes requirement REQ-1: title, state`. `path` starts with the root
     /// of its bundle. Returns `None` for a file that contains no entity.
-    pub fn words_of_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
+    pub fn describe_change(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
         self.iter().find_map(|bundle| {
             let within = path.strip_prefix(bundle.root().to_str()?)?.strip_prefix('/')?;
             describe_file_change(bundle, within, before, after)
@@ -48,7 +48,7 @@ fn describe_file_change(
 }
 
 /// Returns the names of the changed fields, in file order.
-fn changed_fields(before: &Data, after: &Data) -> String {
+fn changed_fields(before: &BundleValue, after: &BundleValue) -> String {
     let (Some(old), Some(new)) = (before.as_map(), after.as_map()) else { return String::new() };
     let keys = new.iter().chain(old.iter()).map(|(key, _)| key);
     let mut seen = BTreeSet::new();
@@ -80,7 +80,7 @@ mod tests {
         .map(|(path, text)| (path.to_owned(), Arc::from(text)))
         .collect();
         let mut bundles = Bundles::default();
-        bundles.insert(Arc::new(Bundle::of_texts("a", Path::new("specs/a"), texts).unwrap()));
+        bundles.insert(Arc::new(Bundle::from_texts("a", Path::new("specs/a"), texts).unwrap()));
         bundles
     }
 
@@ -88,7 +88,7 @@ mod tests {
     fn a_change_of_a_file_is_told_as_a_change_of_its_entity() {
         let bundles = bundles();
         let path = "specs/a/bundle/reqs/REQ-1.yaml";
-        let words = |before, after| bundles.words_of_change(path, before, after);
+        let words = |before, after| bundles.describe_change(path, before, after);
         let before = "id: REQ-1\ntitle: Doors\nstate: draft\n";
         let told = words(Some(before), Some("id: REQ-1\ntitle: Gates\npriority: 1\nstate: draft\n"));
         assert_eq!(told.as_deref(), Some("changes requirement REQ-1: title, priority"));
@@ -107,7 +107,7 @@ mod tests {
             "specs/ab/bundle/reqs/REQ-1.yaml",
             "links.json",
         ] {
-            assert_eq!(bundles.words_of_change(other, None, Some(before)), None, "{other}");
+            assert_eq!(bundles.describe_change(other, None, Some(before)), None, "{other}");
         }
         assert_eq!(words(Some("{"), Some("]")), None);
     }

@@ -1,12 +1,12 @@
 //! Writes a plan atomically.
 
 use super::{
-    plan::{Plan, PlannedFileEdit},
+    plan::{BundleChangePlan, PlannedFileEdit},
     write_ahead,
 };
 use crate::{
-    Bundles, Data,
-    envelope::{Code, Refusal},
+    BundleValue, Bundles,
+    envelope::{BundleErrorCode, BundleRefusal},
     files::{BundleFileError, BundleFiles},
 };
 
@@ -28,23 +28,23 @@ pub enum BundleCommitError {
 
 impl BundleCommitError {
     /// Converts the error to the tool's refusal.
-    pub fn refusal(&self) -> Refusal {
+    pub fn to_refusal(&self) -> BundleRefusal {
         let code = match self {
-            Self::Stale { .. } => Code::Stale,
-            Self::NoBundle { .. } => Code::NotFound,
-            Self::Impossible | Self::DryRun => Code::ValidationError,
-            Self::Failed(_) | Self::Unfinished(_) => Code::Internal,
+            Self::Stale { .. } => BundleErrorCode::Stale,
+            Self::NoBundle { .. } => BundleErrorCode::NotFound,
+            Self::Impossible | Self::DryRun => BundleErrorCode::ValidationError,
+            Self::Failed(_) | Self::Unfinished(_) => BundleErrorCode::Internal,
         };
-        let refusal = Refusal::new(code, self.to_string());
+        let refusal = BundleRefusal::new(code, self.to_string());
         match self {
-            Self::Stale { path } => refusal.with(Data::map([("path", path.as_str().into())])),
+            Self::Stale { path } => refusal.with(BundleValue::map([("path", path.as_str().into())])),
             _ => refusal,
         }
     }
 }
 
 /// Writes a plan and updates the loaded bundle. After an error nothing is changed, unless the error says otherwise.
-pub fn commit(bundles: &mut Bundles, plan: &Plan) -> Result<(), BundleCommitError> {
+pub fn commit(bundles: &mut Bundles, plan: &BundleChangePlan) -> Result<(), BundleCommitError> {
     if plan.is_dry_run() {
         return Err(BundleCommitError::DryRun);
     }

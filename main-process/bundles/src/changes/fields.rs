@@ -1,7 +1,7 @@
 //! Builds and edits the data of an entity: its id, its fields, their order.
 
 use super::result::ChangeFailure;
-use crate::{Data, schema::EntitySchema, value::BundleValueMembers};
+use crate::{BundleValue, schema::EntitySchema, value::BundleValueMembers};
 
 /// The maximum bytes of an id, which also names a file.
 const MAX_ID_BYTES: usize = 200;
@@ -23,14 +23,14 @@ pub(super) fn check_id(id: &str) -> Result<(), ChangeFailure> {
 
 /// Returns the data of a new entity, including its id, with fields in schema order.
 pub(super) fn entity_data(
-    data: Option<&Data>,
+    data: Option<&BundleValue>,
     id_field: &str,
     id: &str,
     schema: Option<&EntitySchema>,
-) -> Result<Data, ChangeFailure> {
+) -> Result<BundleValue, ChangeFailure> {
     let mut members = match data {
         None => BundleValueMembers::default(),
-        Some(Data::Map(members)) => members.clone(),
+        Some(BundleValue::Map(members)) => members.clone(),
         Some(_) => return Err(ChangeFailure::invalid("data must be an object")),
     };
     match members.get(id_field) {
@@ -46,21 +46,21 @@ pub(super) fn entity_data(
             )));
         }
     }
-    let mut data = Data::Map(members);
+    let mut data = BundleValue::Map(members);
     if let Some(schema) = schema {
         order_by(&mut data, &schema.data);
     }
-    if let Data::Map(members) = &mut data {
+    if let BundleValue::Map(members) = &mut data {
         members.sort_by_rank(|key| usize::from(key != id_field));
     }
     Ok(data)
 }
 
 /// Sorts members in the order of the schema's properties, at every level. JSON arguments have no order of their own.
-fn order_by(data: &mut Data, schema: &Data) {
+fn order_by(data: &mut BundleValue, schema: &BundleValue) {
     match data {
-        Data::Map(members) => {
-            let Some(properties) = schema.get("properties").and_then(Data::as_map) else { return };
+        BundleValue::Map(members) => {
+            let Some(properties) = schema.get("properties").and_then(BundleValue::as_map) else { return };
             let rank = |key: &str| properties.iter().position(|(name, _)| name == key).unwrap_or(usize::MAX);
             members.sort_by_rank(rank);
             for (name, property) in properties.iter() {
@@ -69,7 +69,7 @@ fn order_by(data: &mut Data, schema: &Data) {
                 }
             }
         }
-        Data::List(items) => {
+        BundleValue::List(items) => {
             if let Some(schema) = schema.get("items") {
                 items.iter_mut().for_each(|item| order_by(item, schema));
             }
@@ -80,15 +80,15 @@ fn order_by(data: &mut Data, schema: &Data) {
 
 /// Sets the field at a path and creates missing mappings on the way; removes the field if there is no value.
 pub(super) fn set_field(
-    data: &mut Data,
+    data: &mut BundleValue,
     parts: &[&str],
-    value: Option<&Data>,
+    value: Option<&BundleValue>,
     schema: Option<&EntitySchema>,
 ) -> Result<(), String> {
     let Some((first, rest)) = parts.split_first() else { return Ok(()) };
     let wrong = |found: &str| Err(format!("{first} cannot be set inside {found}"));
     match data {
-        Data::Map(members) if rest.is_empty() => {
+        BundleValue::Map(members) if rest.is_empty() => {
             match value {
                 Some(value) => {
                     let mut value = value.clone();
@@ -103,16 +103,16 @@ pub(super) fn set_field(
             }
             Ok(())
         }
-        Data::Map(members) => {
-            if members.get(first).is_none_or(Data::is_null) {
+        BundleValue::Map(members) => {
+            if members.get(first).is_none_or(BundleValue::is_null) {
                 if value.is_none() {
                     return Ok(());
                 }
-                members.set(first, Data::Map(BundleValueMembers::default()));
+                members.set(first, BundleValue::Map(BundleValueMembers::default()));
             }
             members.get_mut(first).map_or(Ok(()), |inside| set_field(inside, rest, value, None))
         }
-        Data::List(items) => {
+        BundleValue::List(items) => {
             let index: usize = first.parse().map_err(|_| format!("{first:?} is not a position in a list"))?;
             match (items.get_mut(index), rest.is_empty(), value) {
                 (Some(item), false, _) => set_field(item, rest, value, None),
@@ -127,7 +127,7 @@ pub(super) fn set_field(
                 (None, ..) => Err(format!("The list has no item {index}")),
             }
         }
-        Data::Text(_) => wrong("a text"),
+        BundleValue::Text(_) => wrong("a text"),
         _ => wrong("a value that is no mapping"),
     }
 }

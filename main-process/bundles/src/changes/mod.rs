@@ -15,33 +15,33 @@ mod result;
 mod write_ahead;
 
 pub use commit::{BundleCommitError, commit};
-pub use plan::{Plan, PlannedFileEdit, plan};
+pub use plan::{BundleChangePlan, PlannedFileEdit, plan};
 pub(crate) use write_ahead::recover;
 
 use crate::{
     Bundles,
-    envelope::{Answer, Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
 };
 use serde_json::Value;
 
 /// Performs a dry run. Refuses a write, which this read-only caller cannot allow.
-pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<Answer, Refusal> {
+pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
     let plan = plan(bundles, arguments)?;
     if plan.is_dry_run() {
         return plan.answer();
     }
     let message =
         "Writing is not allowed here: ask for a dry run (dryRun: true), or let a person allow changes";
-    Err(Refusal::new(Code::ActuationDisabled, message).about("dryRun"))
+    Err(BundleRefusal::new(BundleErrorCode::ActuationDisabled, message).about("dryRun"))
 }
 
 /// Performs a dry run, or plans and writes the changes.
-pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> Result<Answer, Refusal> {
+pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
     let plan = plan(bundles, arguments)?;
     let answer = plan.answer()?;
     if plan.is_dry_run() {
         return Ok(answer);
     }
-    commit(bundles, &plan).map_err(|error| error.refusal())?;
+    commit(bundles, &plan).map_err(|error| error.to_refusal())?;
     Ok(answer)
 }

@@ -6,8 +6,8 @@ use super::{
     result::ChangeResult,
 };
 use crate::{
-    Bundles, Data, Diagnostic,
-    envelope::{Answer, Code, Refusal},
+    BundleFinding, BundleValue, Bundles,
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
     files::BundlePath,
 };
 use serde_json::Value;
@@ -32,7 +32,7 @@ impl PlannedFileEdit {
 
 /// The effect of a batch of changes.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct BundleChangePlan {
     bundle_id: String,
     request: ApplyChangesRequest,
     results: Vec<ChangeResult>,
@@ -40,7 +40,7 @@ pub struct Plan {
 }
 
 /// Plans the changes in the arguments of `apply_changes`.
-pub fn plan(bundles: &Bundles, arguments: &Value) -> Result<Plan, Refusal> {
+pub fn plan(bundles: &Bundles, arguments: &Value) -> Result<BundleChangePlan, BundleRefusal> {
     let request = ApplyChangesRequest::read(arguments)?;
     let bundle = bundles.resolve(request.bundle_id.as_deref())?;
     let mut planner = ChangePlanner::new(bundle, &request);
@@ -55,10 +55,10 @@ pub fn plan(bundles: &Bundles, arguments: &Value) -> Result<Plan, Refusal> {
         planner.attach_final_entity(result);
     }
     let edits = planner.edits()?;
-    Ok(Plan { bundle_id: bundle.id().to_owned(), request, results, edits })
+    Ok(BundleChangePlan { bundle_id: bundle.id().to_owned(), request, results, edits })
 }
 
-impl Plan {
+impl BundleChangePlan {
     pub fn bundle_id(&self) -> &str {
         &self.bundle_id
     }
@@ -98,22 +98,22 @@ impl Plan {
     }
 
     /// Returns the findings about the changes.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub fn diagnostics(&self) -> Vec<BundleFinding> {
         self.results.iter().flat_map(ChangeResult::diagnostics).collect()
     }
 
     /// Returns the response of `apply_changes`: the planned effect for a dry run, otherwise the applied effect.
-    pub fn answer(&self) -> Result<Answer, Refusal> {
+    pub fn answer(&self) -> Result<BundleToolResponse, BundleRefusal> {
         self.answer_as(!self.is_dry_run())
     }
 
     /// Like [`Self::answer`], for changes that are not a dry run but may still wait for review.
-    pub fn answer_as(&self, is_written: bool) -> Result<Answer, Refusal> {
-        let results = |applied: bool| -> Data {
+    pub fn answer_as(&self, is_written: bool) -> Result<BundleToolResponse, BundleRefusal> {
+        let results = |applied: bool| -> BundleValue {
             let numbered = self.results.iter().enumerate();
             numbered.map(|(index, result)| result.to_data(index, applied)).collect::<Vec<_>>().into()
         };
-        let failed: Vec<Code> =
+        let failed: Vec<BundleErrorCode> =
             self.results.iter().filter_map(|result| Some(result.failure.as_ref()?.code)).collect();
         let echo = [
             ("dryRun", self.is_dry_run().into()),
@@ -122,21 +122,21 @@ impl Plan {
         ];
         if !failed.is_empty() {
             let [dry_run, validate, references] = echo;
-            let details = Data::map([dry_run, validate, references, ("results", results(false))]);
+            let details = BundleValue::map([dry_run, validate, references, ("results", results(false))]);
             let message = format!("{} change(s) failed", failed.len());
-            return Err(Refusal::new(batch_error_code(&failed), message).with(details));
+            return Err(BundleRefusal::new(batch_error_code(&failed), message).with(details));
         }
         let files = |gone: bool| {
             let paths =
                 self.edits.iter().filter(|edit| edit.after.is_none() == gone).map(PlannedFileEdit::path);
-            Data::texts(paths)
+            BundleValue::texts(paths)
         };
         let names = match is_written {
             true => ("applied", "modifiedFiles", "deletedFiles"),
             false => ("wouldApply", "wouldModify", "wouldDelete"),
         };
         let [dry_run, validate, references] = echo;
-        let data = Data::map([
+        let data = BundleValue::map([
             dry_run,
             validate,
             references,
@@ -147,14 +147,14 @@ impl Plan {
         ]);
         let diagnostics = self.results.iter().flat_map(ChangeResult::finding_data).collect();
         let meta = [("changesCount", self.results.len().into())];
-        Ok(Answer::new(data).of(&self.bundle_id).meta(meta).diagnostics(diagnostics))
+        Ok(BundleToolResponse::new(data).of(&self.bundle_id).meta(meta).diagnostics(diagnostics))
     }
 }
 
 /// Returns the error code of the whole batch.
-fn batch_error_code(failed: &[Code]) -> Code {
-    [Code::NotFound, Code::DeleteBlocked, Code::ReferenceError]
+fn batch_error_code(failed: &[BundleErrorCode]) -> BundleErrorCode {
+    [BundleErrorCode::NotFound, BundleErrorCode::DeleteBlocked, BundleErrorCode::ReferenceError]
         .into_iter()
         .find(|code| failed.contains(code))
-        .unwrap_or(Code::ValidationError)
+        .unwrap_or(BundleErrorCode::ValidationError)
 }

@@ -8,9 +8,9 @@ use super::{
     result::{ChangeFailure, ChangeFinding, ChangeResult},
 };
 use crate::{
-    Bundle, Data,
-    diagnostic::Severity,
-    envelope::{Code, Refusal},
+    Bundle, BundleValue,
+    diagnostic::BundleFindingSeverity,
+    envelope::{BundleErrorCode, BundleRefusal},
     schema::EntitySchema,
     yaml,
 };
@@ -40,11 +40,15 @@ impl<'a> ChangePlanner<'a> {
         result: &mut ChangeResult,
     ) -> Result<(), ChangeFailure> {
         let kind = self.bundle().kind_index(&change.entity_type);
-        let unknown_type =
-            || ChangeFailure::new(Code::NotFound, format!("Unknown entity type: {}", change.entity_type));
+        let unknown_type = || {
+            ChangeFailure::new(
+                BundleErrorCode::NotFound,
+                format!("Unknown entity type: {}", change.entity_type),
+            )
+        };
         let unknown = || {
             let message = format!("Entity not found: {}/{}", change.entity_type, change.entity_id);
-            ChangeFailure::new(Code::NotFound, message)
+            ChangeFailure::new(BundleErrorCode::NotFound, message)
         };
         match &change.operation {
             EntityOperation::Create { data } => {
@@ -52,7 +56,10 @@ impl<'a> ChangePlanner<'a> {
             }
             EntityOperation::Update { field_path, value } => {
                 let Some(field_path) = field_path else {
-                    return Err(ChangeFailure::new(Code::BadRequest, "Update operation requires fieldPath"));
+                    return Err(ChangeFailure::new(
+                        BundleErrorCode::BadRequest,
+                        "Update operation requires fieldPath",
+                    ));
                 };
                 let draft =
                     kind.and_then(|kind| self.drafts.of(kind, &change.entity_id)).ok_or_else(unknown)?;
@@ -70,7 +77,7 @@ impl<'a> ChangePlanner<'a> {
         &mut self,
         kind: usize,
         change: &EntityChange,
-        data: Option<&Data>,
+        data: Option<&BundleValue>,
         result: &mut ChangeResult,
     ) -> Result<(), ChangeFailure> {
         let id = change.entity_id.as_str();
@@ -118,7 +125,7 @@ impl<'a> ChangePlanner<'a> {
         mut draft: EntityDraft,
         change: &EntityChange,
         field_path: &str,
-        value: Option<&Data>,
+        value: Option<&BundleValue>,
         result: &mut ChangeResult,
     ) -> Result<(), ChangeFailure> {
         let parts: Vec<&str> = field_path.split('.').collect();
@@ -135,8 +142,8 @@ impl<'a> ChangePlanner<'a> {
         let declared = self.schema(draft.kind).is_none_or(|schema| schema.declares(&parts));
         if !declared && self.request.validate != CheckPolicy::None {
             let finding = ChangeFinding::new(
-                Severity::Error,
-                Code::ValidationError.as_str(),
+                BundleFindingSeverity::Error,
+                BundleErrorCode::ValidationError.as_str(),
                 format!("Unknown field: {field_path}"),
             );
             result.findings.push(finding.at(field_path));
@@ -167,16 +174,16 @@ impl<'a> ChangePlanner<'a> {
             let names: Vec<String> =
                 referrers.iter().map(|(kind, id, field)| format!("{kind}:{id}.{field}")).collect();
             let (severity, code) = if self.request.allow_orphans {
-                (Severity::Warning, Code::ReferenceError)
+                (BundleFindingSeverity::Warning, BundleErrorCode::ReferenceError)
             } else {
-                (Severity::Error, Code::DeleteBlocked)
+                (BundleFindingSeverity::Error, BundleErrorCode::DeleteBlocked)
             };
             let message = format!("Referenced by: {}", names.join(", "));
             result.findings.push(ChangeFinding::new(severity, code.as_str(), message));
             if !self.request.allow_orphans {
                 let (count, kind) = (names.len(), &change.entity_type);
                 let message = format!("Cannot delete: {count} entity/entities reference this {kind}");
-                return Err(ChangeFailure::new(Code::DeleteBlocked, message));
+                return Err(ChangeFailure::new(BundleErrorCode::DeleteBlocked, message));
             }
         }
         result.file = Some(draft.path.to_string());
@@ -192,7 +199,7 @@ impl<'a> ChangePlanner<'a> {
     fn check_schema(
         &self,
         kind: usize,
-        data: &Data,
+        data: &BundleValue,
         result: &mut ChangeResult,
         refusal: &str,
     ) -> Result<(), ChangeFailure> {
@@ -248,13 +255,15 @@ impl<'a> ChangePlanner<'a> {
                     Some(_) => continue,
                 };
                 let is_strict = self.request.references == CheckPolicy::Strict;
-                let severity = if is_strict { Severity::Error } else { Severity::Warning };
-                let finding =
-                    ChangeFinding::new(severity, Code::ReferenceError.as_str(), problem).at(&rule.field);
+                let severity =
+                    if is_strict { BundleFindingSeverity::Error } else { BundleFindingSeverity::Warning };
+                let finding = ChangeFinding::new(severity, BundleErrorCode::ReferenceError.as_str(), problem)
+                    .at(&rule.field);
                 results[index].findings.push(finding);
                 if is_strict {
                     let message = format!("Broken reference: {} -> {target}", rule.field);
-                    results[index].failure = Some(ChangeFailure::new(Code::ReferenceError, message));
+                    results[index].failure =
+                        Some(ChangeFailure::new(BundleErrorCode::ReferenceError, message));
                 }
             }
         }
@@ -271,7 +280,7 @@ impl<'a> ChangePlanner<'a> {
         }
     }
 
-    pub(super) fn edits(&self) -> Result<Vec<PlannedFileEdit>, Refusal> {
+    pub(super) fn edits(&self) -> Result<Vec<PlannedFileEdit>, BundleRefusal> {
         let mut edits = Vec::new();
         let mut bytes = 0;
         for (id, draft) in self.drafts.touched() {
@@ -280,8 +289,11 @@ impl<'a> ChangePlanner<'a> {
                 (None, Some(_)) => None,
                 (Some(data), Some(before)) if !draft.is_new => {
                     let text = yaml::rewrite(before, data).map_err(|error| {
-                        Refusal::new(Code::Internal, format!("{} cannot be changed: {error}", draft.path))
-                            .with(Data::map([("entityId", id.into())]))
+                        BundleRefusal::new(
+                            BundleErrorCode::Internal,
+                            format!("{} cannot be changed: {error}", draft.path),
+                        )
+                        .with(BundleValue::map([("entityId", id.into())]))
                     })?;
                     Some(text)
                 }
@@ -292,7 +304,7 @@ impl<'a> ChangePlanner<'a> {
         }
         if bytes > MAX_BATCH_BYTES {
             let message = format!("The changes would write more than {MAX_BATCH_BYTES} bytes: split them");
-            return Err(Refusal::new(Code::LimitExceeded, message));
+            return Err(BundleRefusal::new(BundleErrorCode::LimitExceeded, message));
         }
         Ok(edits)
     }

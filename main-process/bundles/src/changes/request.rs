@@ -1,9 +1,9 @@
 //! The request of `apply_changes`.
 
 use crate::{
-    Data,
+    BundleValue,
     arguments::CallArguments,
-    envelope::{Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal},
 };
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(super) enum CheckPolicy {
 }
 
 impl CheckPolicy {
-    fn read(arguments: &CallArguments<'_>, name: &str) -> Result<Self, Refusal> {
+    fn read(arguments: &CallArguments<'_>, name: &str) -> Result<Self, BundleRefusal> {
         // A dry run is strict too, so that a clean dry run guarantees a successful write.
         Ok(match arguments.one_of(name, &["strict", "warn", "none"], "strict")? {
             "strict" => Self::Strict,
@@ -60,12 +60,12 @@ pub(super) struct EntityChange {
 #[derive(Debug, Clone)]
 pub(super) enum EntityOperation {
     Create {
-        data: Option<Data>,
+        data: Option<BundleValue>,
     },
     /// Removes the field if there is no value.
     Update {
         field_path: Option<String>,
-        value: Option<Data>,
+        value: Option<BundleValue>,
     },
     Delete,
 }
@@ -81,13 +81,13 @@ impl EntityOperation {
 }
 
 impl ApplyChangesRequest {
-    pub(super) fn read(arguments: &Value) -> Result<Self, Refusal> {
+    pub(super) fn read(arguments: &Value) -> Result<Self, BundleRefusal> {
         let arguments = CallArguments::parse(arguments)?;
         let changes = arguments.objects("changes")?;
         if changes.len() > MAX_CHANGES {
             let message =
                 format!("changes may hold {MAX_CHANGES} at most, not {}: split them", changes.len());
-            return Err(Refusal::new(Code::LimitExceeded, message).about("changes"));
+            return Err(BundleRefusal::new(BundleErrorCode::LimitExceeded, message).about("changes"));
         }
         Ok(Self {
             bundle_id: arguments.text("bundleId")?.map(str::to_owned),
@@ -101,19 +101,19 @@ impl ApplyChangesRequest {
 }
 
 impl EntityChange {
-    fn read(arguments: &CallArguments<'_>) -> Result<Self, Refusal> {
+    fn read(arguments: &CallArguments<'_>) -> Result<Self, BundleRefusal> {
         let kinds = ["create", "update", "delete"];
         let operation = arguments.one_of("operation", &kinds, "")?;
         let operation = match operation {
-            "create" => EntityOperation::Create { data: arguments.get("data").map(Data::from) },
+            "create" => EntityOperation::Create { data: arguments.get("data").map(BundleValue::from) },
             "update" => EntityOperation::Update {
                 field_path: arguments.text("fieldPath")?.map(str::to_owned),
-                value: arguments.get("value").map(Data::from),
+                value: arguments.get("value").map(BundleValue::from),
             },
             "delete" => EntityOperation::Delete,
             _ => {
                 let message = format!("operation must be one of {}", kinds.join(", "));
-                return Err(Refusal::new(Code::BadRequest, message).about("operation"));
+                return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).about("operation"));
             }
         };
         Ok(Self {

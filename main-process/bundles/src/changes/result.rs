@@ -1,19 +1,22 @@
 //! The result of one change, or the reason why it fails.
 
 use super::request::EntityChange;
-use crate::{Data, Diagnostic, diagnostic::Severity, envelope::Code, schema::SchemaFinding};
+use crate::{
+    BundleFinding, BundleValue, diagnostic::BundleFindingSeverity, envelope::BundleErrorCode,
+    schema::SchemaFinding,
+};
 
 /// A finding about a change.
 #[derive(Debug, Clone)]
 pub(super) struct ChangeFinding {
-    severity: Severity,
+    severity: BundleFindingSeverity,
     code: String,
     message: String,
     field: Option<String>,
 }
 
 impl ChangeFinding {
-    pub(super) fn new(severity: Severity, code: &str, message: impl Into<String>) -> Self {
+    pub(super) fn new(severity: BundleFindingSeverity, code: &str, message: impl Into<String>) -> Self {
         Self { severity, code: code.to_owned(), message: message.into(), field: None }
     }
 
@@ -23,24 +26,24 @@ impl ChangeFinding {
     }
 
     pub(super) fn of_schema(finding: &SchemaFinding) -> Self {
-        Self::new(Severity::Error, &finding.code, finding.message.as_str()).at(&finding.path)
+        Self::new(BundleFindingSeverity::Error, &finding.code, finding.message.as_str()).at(&finding.path)
     }
 }
 
 /// The reason why a change fails.
 #[derive(Debug, Clone)]
 pub(super) struct ChangeFailure {
-    pub(super) code: Code,
+    pub(super) code: BundleErrorCode,
     pub(super) message: String,
 }
 
 impl ChangeFailure {
-    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: BundleErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
     pub(super) fn invalid(message: impl Into<String>) -> Self {
-        Self::new(Code::ValidationError, message)
+        Self::new(BundleErrorCode::ValidationError, message)
     }
 }
 
@@ -52,7 +55,7 @@ pub(super) struct ChangeResult {
     /// The affected file, once it is known to belong to the bundle.
     pub(super) file: Option<String>,
     /// The entity after the whole batch.
-    pub(super) entity: Option<Data>,
+    pub(super) entity: Option<BundleValue>,
 }
 
 impl ChangeResult {
@@ -60,50 +63,54 @@ impl ChangeResult {
         Self { change: change.clone(), findings: Vec::new(), failure: None, file: None, entity: None }
     }
 
-    pub(super) fn finding_data(&self) -> Vec<Data> {
+    pub(super) fn finding_data(&self) -> Vec<BundleValue> {
         let change = &self.change;
         self.findings
             .iter()
             .map(|finding| {
-                Data::map_of_some([
+                BundleValue::map_of_present([
                     ("severity", Some(finding.severity.as_str().into())),
                     ("code", Some(finding.code.as_str().into())),
                     ("message", Some(finding.message.as_str().into())),
                     ("entityType", Some(change.entity_type.as_str().into())),
                     ("entityId", Some(change.entity_id.as_str().into())),
-                    ("field", finding.field.as_deref().map(Data::from)),
+                    ("field", finding.field.as_deref().map(BundleValue::from)),
                 ])
             })
             .collect()
     }
 
     /// Returns all findings, followed by the failure.
-    pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub(super) fn diagnostics(&self) -> Vec<BundleFinding> {
         let change = &self.change;
-        let of_entity = |diagnostic: Diagnostic| diagnostic.of_entity(&change.entity_type, &change.entity_id);
-        let findings = self.findings.iter().map(|finding| Diagnostic {
+        let of_entity =
+            |diagnostic: BundleFinding| diagnostic.of_entity(&change.entity_type, &change.entity_id);
+        let findings = self.findings.iter().map(|finding| BundleFinding {
             path: finding.field.clone(),
             code: Some(finding.code.clone()),
-            ..of_entity(Diagnostic::new(finding.severity, finding.message.as_str()))
+            ..of_entity(BundleFinding::new(finding.severity, finding.message.as_str()))
         });
-        let failure = self.failure.iter().map(|failure| Diagnostic {
+        let failure = self.failure.iter().map(|failure| BundleFinding {
             code: Some(failure.code.as_str().to_owned()),
-            ..of_entity(Diagnostic::error(failure.message.as_str()))
+            ..of_entity(BundleFinding::error(failure.message.as_str()))
         });
         findings.chain(failure).collect()
     }
 
     /// Converts to response data. `applied`: whether the batch was written.
-    pub(super) fn to_data(&self, index: usize, applied: bool) -> Data {
+    pub(super) fn to_data(&self, index: usize, applied: bool) -> BundleValue {
         let status = match (&self.failure, applied) {
             (Some(_), _) => "error",
             (None, true) => "applied",
             (None, false) => "would_apply",
         };
         let error = self.failure.as_ref().map(|failure| {
-            Data::map([("code", failure.code.as_str().into()), ("message", failure.message.as_str().into())])
+            BundleValue::map([
+                ("code", failure.code.as_str().into()),
+                ("message", failure.message.as_str().into()),
+            ])
         });
-        Data::map_of_some([
+        BundleValue::map_of_present([
             ("index", Some(index.into())),
             ("operation", Some(self.change.operation.as_str().into())),
             ("entityType", Some(self.change.entity_type.as_str().into())),
@@ -111,7 +118,7 @@ impl ChangeResult {
             ("status", Some(status.into())),
             ("diagnostics", Some(self.finding_data().into())),
             ("resultEntity", self.entity.clone()),
-            ("affectedFiles", self.file.as_deref().map(|file| Data::texts([file]))),
+            ("affectedFiles", self.file.as_deref().map(|file| BundleValue::texts([file]))),
             ("error", error),
         ])
     }

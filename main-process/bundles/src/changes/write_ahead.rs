@@ -5,7 +5,7 @@
 
 use super::plan::PlannedFileEdit;
 use crate::{
-    Diagnostic,
+    BundleFinding,
     diagnostic::BundleFindingSource,
     files::{BundleFileError, BundleFiles, BundlePath, STATE_FOLDER},
 };
@@ -62,18 +62,18 @@ pub(super) fn remove_record(files: &BundleFiles) -> Result<(), BundleFileError> 
 
 /// Completes an interrupted batch, if any, and reports the files that could not be completed. Skips a batch that another
 /// program is currently writing.
-pub(crate) fn recover(files: &BundleFiles) -> Vec<Diagnostic> {
+pub(crate) fn recover(files: &BundleFiles) -> Vec<BundleFinding> {
     match complete_batch(files) {
         Ok(problems) => problems,
         Err(problem) => vec![finding(format!("An interrupted change could not be finished: {problem}"))],
     }
 }
 
-fn finding(message: String) -> Diagnostic {
-    Diagnostic::error(message).by(BundleFindingSource::Gate, "gate.changes.interrupted")
+fn finding(message: String) -> BundleFinding {
+    BundleFinding::error(message).by(BundleFindingSource::Gate, "gate.changes.interrupted")
 }
 
-fn complete_batch(files: &BundleFiles) -> Result<Vec<Diagnostic>, BundleFileError> {
+fn complete_batch(files: &BundleFiles) -> Result<Vec<BundleFinding>, BundleFileError> {
     let _lock = match files.lock(false) {
         Ok(Some(lock)) => lock,
         Ok(None) | Err(BundleFileError::Busy) => return Ok(Vec::new()),

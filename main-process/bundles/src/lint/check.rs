@@ -2,9 +2,9 @@
 
 use super::{LintCheck, LintRule};
 use crate::{
-    Data, Diagnostic,
+    BundleFinding, BundleValue,
     diagnostic::BundleFindingSource,
-    model::{Bundle, Entity, checks::referenced_ids},
+    model::{Bundle, BundleEntity, checks::referenced_ids},
 };
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 const MAX_ATOMIC_CHARS: usize = 500;
 
 impl LintRule {
-    pub(crate) fn check(&self, bundle: &Bundle, found: &mut Vec<Diagnostic>) {
+    pub(crate) fn check(&self, bundle: &Bundle, found: &mut Vec<BundleFinding>) {
         match &self.check {
             LintCheck::Pattern { targets, field, pattern } => each(bundle, targets, |entity| {
                 let Some(value) = entity.data.text(field) else { return };
@@ -107,12 +107,12 @@ impl LintRule {
         }
     }
 
-    fn finding(&self, entity: &Entity, message: String) -> Diagnostic {
+    fn finding(&self, entity: &BundleEntity, message: String) -> BundleFinding {
         self.finding_of(entity, message, "")
     }
 
-    fn finding_of(&self, entity: &Entity, message: String, suffix: &str) -> Diagnostic {
-        Diagnostic::new(self.severity, message)
+    fn finding_of(&self, entity: &BundleEntity, message: String, suffix: &str) -> BundleFinding {
+        BundleFinding::new(self.severity, message)
             .of_entity(&entity.entity_type, &entity.id)
             .by(BundleFindingSource::Lint, format!("{}{suffix}", self.name))
     }
@@ -124,7 +124,7 @@ impl LintRule {
         to: &str,
         field: &str,
         least: usize,
-        found: &mut Vec<Diagnostic>,
+        found: &mut Vec<BundleFinding>,
     ) {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for entity in bundle.entities_of(from) {
@@ -143,7 +143,7 @@ impl LintRule {
         }
     }
 
-    fn quality(&self, entity: &Entity, found: &mut Vec<Diagnostic>) {
+    fn quality(&self, entity: &BundleEntity, found: &mut Vec<BundleFinding>) {
         let LintCheck::Quality { atomic, traceable, complete, verifiable, .. } = &self.check else { return };
         let (kind, id) = (&entity.entity_type, &entity.id);
         let has = |field: &str| referenced_ids(&entity.data, field).next().is_some();
@@ -178,15 +178,15 @@ impl LintRule {
     }
 }
 
-fn each(bundle: &Bundle, targets: &[String], mut check: impl FnMut(&Entity)) {
+fn each(bundle: &Bundle, targets: &[String], mut check: impl FnMut(&BundleEntity)) {
     targets.iter().flat_map(|target| bundle.entities_of(target)).for_each(&mut check);
 }
 
-fn is_blank(value: Option<&Data>) -> bool {
+fn is_blank(value: Option<&BundleValue>) -> bool {
     match value {
-        None | Some(Data::Null) => true,
-        Some(Data::Text(text)) => text.trim().is_empty(),
-        Some(Data::List(items)) => items.is_empty(),
+        None | Some(BundleValue::Null) => true,
+        Some(BundleValue::Text(text)) => text.trim().is_empty(),
+        Some(BundleValue::List(items)) => items.is_empty(),
         Some(_) => false,
     }
 }

@@ -3,8 +3,8 @@
 mod check;
 
 use crate::{
-    Data, Diagnostic,
-    diagnostic::{BundleFindingSource, Severity},
+    BundleFinding, BundleValue,
+    diagnostic::{BundleFindingSeverity, BundleFindingSource},
     schema::MAX_BACKTRACK_STEPS,
 };
 use fancy_regex::{Regex, RegexBuilder};
@@ -13,7 +13,7 @@ use fancy_regex::{Regex, RegexBuilder};
 pub(crate) struct LintRule {
     /// The name, used as the code of its findings.
     name: String,
-    severity: Severity,
+    severity: BundleFindingSeverity,
     check: LintCheck,
 }
 
@@ -62,16 +62,16 @@ enum LintCheck {
 }
 
 /// Returns the valid rules of a lint configuration, and the problems of the others.
-pub(crate) fn parse_rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
+pub(crate) fn parse_rules(config: &BundleValue) -> (Vec<LintRule>, Vec<BundleFinding>) {
     let mut rules = Vec::new();
     let mut problems = Vec::new();
-    let named = config.get("rules").and_then(Data::as_map);
+    let named = config.get("rules").and_then(BundleValue::as_map);
     for (name, rule) in named.into_iter().flat_map(|rules| rules.iter()) {
         match LintRule::parse(name, rule) {
             Ok(Some(rule)) => rules.push(rule),
             Ok(None) => {}
             Err(problem) => problems.push(
-                Diagnostic::error(format!("Lint rule \"{name}\" is left out: {problem}"))
+                BundleFinding::error(format!("Lint rule \"{name}\" is left out: {problem}"))
                     .by(BundleFindingSource::Lint, "lint.rule.invalid"),
             ),
         }
@@ -81,16 +81,20 @@ pub(crate) fn parse_rules(config: &Data) -> (Vec<LintRule>, Vec<Diagnostic>) {
 
 impl LintRule {
     /// Parses a rule. Returns `None` for an entry that is not a rule or has an unknown type.
-    fn parse(name: &str, rule: &Data) -> Result<Option<Self>, String> {
+    fn parse(name: &str, rule: &BundleValue) -> Result<Option<Self>, String> {
         let Some(kind) = rule.text("type") else { return Ok(None) };
         let text = |key: &str| rule.text(key).map(str::to_owned).ok_or_else(|| format!("{key} is missing"));
         let texts = |key: &str| {
-            let list =
-                rule.get(key).and_then(Data::as_list).ok_or_else(|| format!("{key} must be a list"))?;
-            Ok::<_, String>(list.iter().filter_map(Data::as_text).map(str::to_owned).collect::<Vec<_>>())
+            let list = rule
+                .get(key)
+                .and_then(BundleValue::as_list)
+                .ok_or_else(|| format!("{key} must be a list"))?;
+            Ok::<_, String>(
+                list.iter().filter_map(BundleValue::as_text).map(str::to_owned).collect::<Vec<_>>(),
+            )
         };
         let least = || match rule.get("minLinks") {
-            Some(Data::Number(number)) => {
+            Some(BundleValue::Number(number)) => {
                 let least = number.as_f64().unwrap_or(0.0).max(0.0).ceil();
                 format!("{least}").parse::<usize>().map_err(|_| "minLinks is too large".to_owned())
             }
@@ -124,7 +128,7 @@ impl LintRule {
             }
             "quality-check" => {
                 let on = |key: &str| {
-                    rule.get("checks").and_then(|checks| checks.get(key)) == Some(&Data::Bool(true))
+                    rule.get("checks").and_then(|checks| checks.get(key)) == Some(&BundleValue::Bool(true))
                 };
                 LintCheck::Quality {
                     targets: targets()?,
@@ -141,14 +145,16 @@ impl LintRule {
             _ => return Ok(None),
         };
         let usual = match check {
-            LintCheck::DescriptiveId { .. } | LintCheck::RedundantBidirectionalLink => Severity::Warning,
-            _ => Severity::Error,
+            LintCheck::DescriptiveId { .. } | LintCheck::RedundantBidirectionalLink => {
+                BundleFindingSeverity::Warning
+            }
+            _ => BundleFindingSeverity::Error,
         };
         let severity = match rule.text("severity") {
             // A broken reference is always an error, regardless of the configured severity.
-            _ if matches!(check, LintCheck::NoBrokenReference) => Severity::Error,
-            Some("warning") => Severity::Warning,
-            Some("error") => Severity::Error,
+            _ if matches!(check, LintCheck::NoBrokenReference) => BundleFindingSeverity::Error,
+            Some("warning") => BundleFindingSeverity::Warning,
+            Some("error") => BundleFindingSeverity::Error,
             _ => usual,
         };
         Ok(Some(Self { name: name.to_owned(), severity, check }))

@@ -1,11 +1,11 @@
 //! The bundle: its parts, its registry of ids, and the insertion and removal of files.
 
 use super::{
-    BundleManifest, BundleTypeDefinition, Entity, EntityTypeDefinition,
+    BundleEntity, BundleManifest, BundleTypeDefinition, EntityTypeDefinition,
     graph::{IncomingEdges, ReferenceRule},
 };
 use crate::{
-    Diagnostic,
+    BundleFinding,
     files::{BundleFileStamp, BundleFiles, BundlePath},
     lint::LintRule,
     schema::EntitySchema,
@@ -38,10 +38,10 @@ pub struct Bundle {
     /// The files that claim an id, in load order. The first one owns it.
     claims: HashMap<Arc<str>, Vec<EntityFileKey>>,
     /// The entities that own their ids.
-    registry: HashMap<Arc<str>, Arc<Entity>>,
+    registry: HashMap<Arc<str>, Arc<BundleEntity>>,
     pub(crate) incoming: IncomingEdges,
     pub(crate) search: EntityIndex,
-    pub(crate) findings: OnceLock<Vec<Diagnostic>>,
+    pub(crate) findings: OnceLock<Vec<BundleFinding>>,
     /// The bundle's configuration files with their stamps. A change of one reloads the whole bundle.
     pub(crate) configuration: Vec<(BundlePath, Option<BundleFileStamp>)>,
 }
@@ -49,10 +49,10 @@ pub struct Bundle {
 /// Findings from reading the configuration files, grouped by the order of the report.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SetupFindings {
-    pub(crate) definition: Vec<Diagnostic>,
-    pub(crate) domain_knowledge: Vec<Diagnostic>,
-    pub(crate) schemas: Vec<Diagnostic>,
-    pub(crate) lint: Vec<Diagnostic>,
+    pub(crate) definition: Vec<BundleFinding>,
+    pub(crate) domain_knowledge: Vec<BundleFinding>,
+    pub(crate) schemas: Vec<BundleFinding>,
+    pub(crate) lint: Vec<BundleFinding>,
 }
 
 /// An entity type and its files.
@@ -62,9 +62,9 @@ pub(crate) struct LoadedEntityType {
     pub(crate) info: EntityTypeDefinition,
     /// The folder of its files; `None` when the definition names no folder inside the bundle.
     pub(crate) folder: Option<BundlePath>,
-    pub(crate) folder_problem: Option<Diagnostic>,
+    pub(crate) folder_problem: Option<BundleFinding>,
     /// Reported when there are more files than the limit.
-    pub(crate) over_limit: Option<Diagnostic>,
+    pub(crate) over_limit: Option<BundleFinding>,
     /// The files by name, which is also the load order.
     pub(crate) files: OrdMap<Arc<str>, EntityFile>,
     /// The files of the entities that own their id, by id.
@@ -77,7 +77,7 @@ pub(crate) struct EntityFile {
     pub(crate) stamp: BundleFileStamp,
     /// The text as read. A change edits this text and is refused if the file differs from it.
     pub(crate) source: Arc<str>,
-    pub(crate) content: Result<Arc<Entity>, Box<Diagnostic>>,
+    pub(crate) content: Result<Arc<BundleEntity>, Box<BundleFinding>>,
 }
 
 /// The key of an entity file, ordered as files are loaded.
@@ -92,7 +92,7 @@ impl LoadedEntityType {
         let folder = info.folder();
         let folder_problem = folder.as_ref().err().map(|problem| {
             let message = format!("Failed to read directory for entity type \"{}\": {problem}", info.name);
-            Diagnostic::error(message).of_type(&info.name)
+            BundleFinding::error(message).of_type(&info.name)
         });
         Self {
             name: info.name.as_str().into(),
@@ -111,11 +111,11 @@ impl LoadedEntityType {
     }
 
     /// Its entities, sorted by id.
-    pub(crate) fn sorted(&self) -> impl Iterator<Item = &Entity> {
+    pub(crate) fn sorted(&self) -> impl Iterator<Item = &BundleEntity> {
         self.ids.values().filter_map(|file| self.files.get(file)?.content.as_deref().ok())
     }
 
-    pub(crate) fn get(&self, id: &str) -> Option<&Entity> {
+    pub(crate) fn get(&self, id: &str) -> Option<&BundleEntity> {
         self.files.get(self.ids.get(id)?)?.content.as_deref().ok()
     }
 }
@@ -183,12 +183,12 @@ impl Bundle {
         self.kinds.iter().position(|kind| &*kind.name == entity_type)
     }
 
-    pub fn entity(&self, entity_type: &str, id: &str) -> Option<&Entity> {
+    pub fn entity(&self, entity_type: &str, id: &str) -> Option<&BundleEntity> {
         self.kind(entity_type)?.get(id)
     }
 
     /// Returns the entity with an id, of any type.
-    pub fn entity_by_id(&self, id: &str) -> Option<&Entity> {
+    pub fn entity_by_id(&self, id: &str) -> Option<&BundleEntity> {
         self.registry.get(id).map(|entity| &**entity)
     }
 
@@ -198,12 +198,12 @@ impl Bundle {
         Some((key, self.kinds.get(key.kind as usize)?.files.get(&key.file)?))
     }
 
-    pub(crate) fn entity_at(&self, key: &EntityFileKey) -> Option<&Entity> {
+    pub(crate) fn entity_at(&self, key: &EntityFileKey) -> Option<&BundleEntity> {
         self.kinds.get(key.kind as usize)?.files.get(&key.file)?.content.as_deref().ok()
     }
 
     /// The entities of one type, in load order.
-    pub(crate) fn entities_of_kind(&self, kind: usize) -> impl Iterator<Item = &Entity> {
+    pub(crate) fn entities_of_kind(&self, kind: usize) -> impl Iterator<Item = &BundleEntity> {
         let files = self.kinds.get(kind).map(|kind| &kind.files);
         files.into_iter().flat_map(|files| files.values()).filter_map(|file| {
             let entity = file.content.as_ref().ok()?;
@@ -212,17 +212,17 @@ impl Bundle {
     }
 
     /// The entities of one type, in load order; none for an unknown type.
-    pub fn entities_of(&self, entity_type: &str) -> impl Iterator<Item = &Entity> {
+    pub fn entities_of(&self, entity_type: &str) -> impl Iterator<Item = &BundleEntity> {
         self.entities_of_kind(self.kind_index(entity_type).unwrap_or(usize::MAX))
     }
 
     /// All entities, in load order.
-    pub fn entities(&self) -> impl Iterator<Item = &Entity> {
+    pub fn entities(&self) -> impl Iterator<Item = &BundleEntity> {
         (0..self.kinds.len()).flat_map(|kind| self.entities_of_kind(kind))
     }
 
     /// Returns whether an entity owns its id and is not a later duplicate.
-    pub(crate) fn owns_its_id(&self, entity: &Arc<Entity>) -> bool {
+    pub(crate) fn owns_its_id(&self, entity: &Arc<BundleEntity>) -> bool {
         self.registry.get(&entity.id).is_some_and(|known| Arc::ptr_eq(known, entity))
     }
 
@@ -255,7 +255,7 @@ impl Bundle {
         self.findings = OnceLock::new();
     }
 
-    fn claim(&mut self, key: EntityFileKey, entity: &Entity) {
+    fn claim(&mut self, key: EntityFileKey, entity: &BundleEntity) {
         let claims = self.claims.entry(entity.id.clone()).or_default();
         let at = claims.partition_point(|known| *known < key);
         let before = (at == 0).then(|| claims.first().cloned()).flatten();
@@ -268,7 +268,7 @@ impl Bundle {
         }
     }
 
-    fn release_claim(&mut self, key: &EntityFileKey, entity: &Entity) {
+    fn release_claim(&mut self, key: &EntityFileKey, entity: &BundleEntity) {
         let Some(claims) = self.claims.get_mut(&entity.id) else { return };
         let had_it = claims.first() == Some(key);
         claims.retain(|known| known != key);

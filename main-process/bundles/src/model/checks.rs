@@ -1,15 +1,15 @@
 //! The findings about a bundle, in the order of the contract: reading, schemas, references, orphans, multiplicity, lint.
 
-use super::{Bundle, Entity, RelationDefinition, bundle::SetupFindings};
-use crate::{Data, Diagnostic, diagnostic::BundleFindingSource, schema::SchemaFinding};
+use super::{Bundle, BundleEntity, RelationDefinition, bundle::SetupFindings};
+use crate::{BundleFinding, BundleValue, diagnostic::BundleFindingSource, schema::SchemaFinding};
 
 impl Bundle {
     /// All findings about the bundle in its loaded state.
-    pub fn diagnostics(&self) -> &[Diagnostic] {
+    pub fn diagnostics(&self) -> &[BundleFinding] {
         self.findings.get_or_init(|| self.collect_findings())
     }
 
-    fn collect_findings(&self) -> Vec<Diagnostic> {
+    fn collect_findings(&self) -> Vec<BundleFinding> {
         let mut found = self.setup.definition.clone();
         self.check_files(&mut found);
         found.extend(self.setup.domain_knowledge.iter().cloned());
@@ -28,7 +28,7 @@ impl Bundle {
 
     /// Findings about parts that are broken and therefore disabled: definition, schemas, lint rules, folders, entity
     /// files.
-    pub fn disabled(&self) -> impl Iterator<Item = Diagnostic> {
+    pub fn disabled_parts(&self) -> impl Iterator<Item = BundleFinding> {
         let mut found = self.setup.definition.clone();
         self.check_files(&mut found);
         let SetupFindings { definition: _, domain_knowledge, schemas, lint } = &self.setup;
@@ -40,14 +40,14 @@ impl Bundle {
         self.definition.as_ref().map_or(&[], |definition| &definition.relations)
     }
 
-    fn check_files(&self, found: &mut Vec<Diagnostic>) {
+    fn check_files(&self, found: &mut Vec<BundleFinding>) {
         for kind in &self.kinds {
             found.extend(kind.folder_problem.iter().chain(&kind.over_limit).cloned());
             for file in kind.files.values() {
                 match &file.content {
                     Err(problem) => found.push((**problem).clone()),
                     Ok(entity) if !self.owns_its_id(entity) => found.push(
-                        Diagnostic::error(format!("Duplicate entity id \"{}\"", entity.id))
+                        BundleFinding::error(format!("Duplicate entity id \"{}\"", entity.id))
                             .of_entity(&kind.name, &entity.id)
                             .in_file(entity.path.as_str()),
                     ),
@@ -57,24 +57,27 @@ impl Bundle {
         }
     }
 
-    fn check_schemas(&self, found: &mut Vec<Diagnostic>) {
+    fn check_schemas(&self, found: &mut Vec<BundleFinding>) {
         for (index, kind) in self.kinds.iter().enumerate() {
             let is_named = self.manifest.schema_path(&kind.name).is_some();
             for entity in self.entities_of_kind(index) {
                 found.extend(entity.findings.iter().map(|finding| finding.to_finding(entity)));
                 if !is_named && &*kind.name != "Bundle" {
                     found.push(
-                        Diagnostic::error(format!("No schema registered for entity type \"{}\"", kind.name))
-                            .of_entity(&kind.name, &entity.id)
-                            .in_file(entity.path.as_str())
-                            .by(BundleFindingSource::Schema, "schema.missing"),
+                        BundleFinding::error(format!(
+                            "No schema registered for entity type \"{}\"",
+                            kind.name
+                        ))
+                        .of_entity(&kind.name, &entity.id)
+                        .in_file(entity.path.as_str())
+                        .by(BundleFindingSource::Schema, "schema.missing"),
                     );
                 }
             }
         }
     }
 
-    fn check_reference_types(&self, found: &mut Vec<Diagnostic>) {
+    fn check_reference_types(&self, found: &mut Vec<BundleFinding>) {
         for entity in self.entities() {
             for (reference, edge) in entity.references.iter().zip(self.outgoing(entity)) {
                 let allowed = &self.rules[reference.rule as usize].allowed;
@@ -89,7 +92,7 @@ impl Bundle {
                         edge.field,
                         allowed.join(", ")
                     );
-                    let diagnostic = Diagnostic::error(message).of_entity(&entity.entity_type, &entity.id);
+                    let diagnostic = BundleFinding::error(message).of_entity(&entity.entity_type, &entity.id);
                     found.push(
                         diagnostic
                             .at(pointer(edge.field, edge.pointer))
@@ -100,14 +103,14 @@ impl Bundle {
         }
     }
 
-    fn check_broken_references(&self, found: &mut Vec<Diagnostic>) {
+    fn check_broken_references(&self, found: &mut Vec<BundleFinding>) {
         for edge in self.edges().filter(|edge| self.entity_by_id(edge.to_id).is_none()) {
             let message = format!(
                 "Broken reference: {} \"{}\" references non-existent {} \"{}\" via \"{}\"",
                 edge.from.entity_type, edge.from.id, edge.to_type, edge.to_id, edge.field
             );
             found.push(
-                Diagnostic::error(message)
+                BundleFinding::error(message)
                     .of_entity(&edge.from.entity_type, &edge.from.id)
                     .at(pointer(edge.field, edge.pointer))
                     .by(BundleFindingSource::Schema, "broken-ref"),
@@ -115,7 +118,7 @@ impl Bundle {
         }
     }
 
-    fn check_orphans(&self, found: &mut Vec<Diagnostic>) {
+    fn check_orphans(&self, found: &mut Vec<BundleFinding>) {
         for entity in self.entities() {
             if entity.references.is_empty() && !self.is_referenced(&entity.id) {
                 let message = format!(
@@ -123,7 +126,7 @@ impl Bundle {
                     entity.entity_type, entity.id
                 );
                 found.push(
-                    Diagnostic::warning(message)
+                    BundleFinding::warning(message)
                         .of_entity(&entity.entity_type, &entity.id)
                         .in_file(entity.path.as_str())
                         .by(BundleFindingSource::Schema, "orphan-entity"),
@@ -132,13 +135,13 @@ impl Bundle {
         }
     }
 
-    fn check_multiplicity(&self, relation: &RelationDefinition, found: &mut Vec<Diagnostic>) {
+    fn check_multiplicity(&self, relation: &RelationDefinition, found: &mut Vec<BundleFinding>) {
         let field = &relation.from_field;
         let is_required =
             self.schemas.get(&relation.from_entity).is_some_and(|schema| schema.requires(field));
         for entity in self.entities_of(&relation.from_entity) {
             let count = referenced_ids(&entity.data, field).count();
-            let of_entity = |diagnostic: Diagnostic, code: &str| {
+            let of_entity = |diagnostic: BundleFinding, code: &str| {
                 let path = format!("/{field}");
                 diagnostic
                     .of_entity(&entity.entity_type, &entity.id)
@@ -150,26 +153,26 @@ impl Bundle {
                     "Multiplicity violation: {} \"{}\" has {count} values in \"{field}\" but relation \"{}\" allows at most one",
                     entity.entity_type, entity.id, relation.name
                 );
-                found.push(of_entity(Diagnostic::error(message), "multiplicity-too-many"));
+                found.push(of_entity(BundleFinding::error(message), "multiplicity-too-many"));
             } else if count == 0 && is_required {
                 let message = format!(
                     "Missing required relationship: {} \"{}\" should have a \"{}\" reference via \"{field}\" (relation: {})",
                     entity.entity_type, entity.id, relation.to_entity, relation.name
                 );
-                found.push(of_entity(Diagnostic::warning(message), "missing-required-ref"));
+                found.push(of_entity(BundleFinding::warning(message), "missing-required-ref"));
             }
         }
     }
 }
 
 /// Returns the non-blank texts in a field that contains one text or a list.
-pub(crate) fn referenced_ids<'a>(data: &'a Data, field: &str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn referenced_ids<'a>(data: &'a BundleValue, field: &str) -> impl Iterator<Item = &'a str> {
     let values = match data.get(field) {
-        Some(Data::List(items)) => items.as_slice(),
+        Some(BundleValue::List(items)) => items.as_slice(),
         Some(one) => std::slice::from_ref(one),
         None => &[],
     };
-    values.iter().filter_map(Data::as_text).filter(|text| !text.trim().is_empty())
+    values.iter().filter_map(BundleValue::as_text).filter(|text| !text.trim().is_empty())
 }
 
 /// Returns the JSON pointer of a reference: without the list index for a top-level field, in full for a nested one.
@@ -178,8 +181,8 @@ fn pointer(field: &str, pointer: &str) -> String {
 }
 
 impl SchemaFinding {
-    fn to_finding(&self, entity: &Entity) -> Diagnostic {
-        Diagnostic::error(self.message.as_str())
+    fn to_finding(&self, entity: &BundleEntity) -> BundleFinding {
+        BundleFinding::error(self.message.as_str())
             .of_entity(&entity.entity_type, &entity.id)
             .in_file(entity.path.as_str())
             .at(self.path.as_str())

@@ -2,7 +2,7 @@
 
 use super::graph::ReferenceRule;
 use crate::{
-    Data,
+    BundleValue,
     schema::{EntitySchema, SchemaFinding, SchemaStep},
 };
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 const MAX_REFERENCES: usize = 10_000;
 
 #[derive(Debug)]
-pub struct Entity {
+pub struct BundleEntity {
     pub(crate) id: Arc<str>,
     pub(crate) entity_type: Arc<str>,
     /// The path of its file, relative to the bundle.
     pub(crate) path: String,
-    pub(crate) data: Data,
+    pub(crate) data: BundleValue,
     /// Its references, in the order of the rules.
     pub(crate) references: Vec<EntityReference>,
     pub(crate) findings: Vec<SchemaFinding>,
@@ -31,12 +31,12 @@ pub(crate) struct EntityReference {
     pub(crate) pointer: Box<str>,
 }
 
-impl Entity {
+impl BundleEntity {
     pub(crate) fn new(
         id: &str,
         entity_type: &Arc<str>,
         path: String,
-        data: Data,
+        data: BundleValue,
         rules: &[(u32, &ReferenceRule)],
         schema: Option<&EntitySchema>,
     ) -> Self {
@@ -57,7 +57,7 @@ impl Entity {
         &self.entity_type
     }
 
-    pub fn data(&self) -> &Data {
+    pub fn data(&self) -> &BundleValue {
         &self.data
     }
 
@@ -72,18 +72,18 @@ impl Entity {
     }
 
     /// Returns its data preceded by `id` and `entityType`, which members of the same name override.
-    pub(crate) fn to_data(&self) -> Data {
+    pub(crate) fn to_data(&self) -> BundleValue {
         let mut members = crate::value::BundleValueMembers::default();
         members.set("id", (&*self.id).into());
         members.set("entityType", (&*self.entity_type).into());
         for (key, value) in self.data.as_map().into_iter().flat_map(|map| map.iter()) {
             members.set(key, value.clone());
         }
-        Data::Map(members)
+        BundleValue::Map(members)
     }
 }
 
-pub(crate) fn references(data: &Data, rules: &[(u32, &ReferenceRule)]) -> Vec<EntityReference> {
+pub(crate) fn references(data: &BundleValue, rules: &[(u32, &ReferenceRule)]) -> Vec<EntityReference> {
     let mut found = Vec::new();
     for (rule, declared) in rules {
         collect_references(data, &declared.steps, &mut String::new(), *rule, &mut found);
@@ -94,7 +94,7 @@ pub(crate) fn references(data: &Data, rules: &[(u32, &ReferenceRule)]) -> Vec<En
 /// Collects the texts at the end of the steps. Accepts a single value in place of a list and a list in place of a
 /// single value.
 fn collect_references(
-    data: &Data,
+    data: &BundleValue,
     steps: &[SchemaStep],
     pointer: &mut String,
     rule: u32,
@@ -105,7 +105,7 @@ fn collect_references(
     }
     let length = pointer.len();
     let inside = |part: &str,
-                  data: &Data,
+                  data: &BundleValue,
                   steps: &[SchemaStep],
                   pointer: &mut String,
                   found: &mut Vec<EntityReference>| {
@@ -115,28 +115,28 @@ fn collect_references(
         pointer.truncate(length);
     };
     match (steps.split_first(), data) {
-        (Some((SchemaStep::Member(name), rest)), Data::Map(members)) => {
+        (Some((SchemaStep::Member(name), rest)), BundleValue::Map(members)) => {
             if let Some(member) = members.get(name) {
                 inside(name, member, rest, pointer, found);
             }
         }
-        (Some((SchemaStep::Members, rest)), Data::Map(members)) => {
+        (Some((SchemaStep::Members, rest)), BundleValue::Map(members)) => {
             members.iter().for_each(|(name, member)| inside(name, member, rest, pointer, found));
         }
-        (Some((SchemaStep::Items, rest)), Data::List(items)) => {
+        (Some((SchemaStep::Items, rest)), BundleValue::List(items)) => {
             for (index, item) in items.iter().enumerate() {
                 inside(&index.to_string(), item, rest, pointer, found);
             }
         }
-        (Some((SchemaStep::Items, rest)), Data::Text(_)) => {
+        (Some((SchemaStep::Items, rest)), BundleValue::Text(_)) => {
             collect_references(data, rest, pointer, rule, found)
         }
-        (None, Data::List(items)) => {
+        (None, BundleValue::List(items)) => {
             for (index, item) in items.iter().enumerate().filter(|(_, item)| item.as_text().is_some()) {
                 inside(&index.to_string(), item, &[], pointer, found);
             }
         }
-        (None, Data::Text(text)) if !text.trim().is_empty() => {
+        (None, BundleValue::Text(text)) if !text.trim().is_empty() => {
             found.push(EntityReference { rule, target: (**text).into(), pointer: pointer.as_str().into() });
         }
         _ => {}

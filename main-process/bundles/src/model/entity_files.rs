@@ -1,8 +1,8 @@
 //! Reads entities from their files.
 
-use super::{Bundle, Entity, bundle::EntityFile, graph::ReferenceRule};
+use super::{Bundle, BundleEntity, bundle::EntityFile, graph::ReferenceRule};
 use crate::{
-    Data, Diagnostic,
+    BundleFinding, BundleValue,
     files::{BundleFileError, BundleFileStamp, BundleFolder, MAX_FILE_BYTES},
     yaml,
 };
@@ -42,7 +42,7 @@ impl Bundle {
                 let message = format!(
                     "\"{first}\" and the files after it are left out: a type may have {MAX_FILES_PER_TYPE} files, a bundle {MAX_ENTITY_BYTES} bytes of entities"
                 );
-                Diagnostic::error(message).of_type(&self.kinds[kind].name)
+                BundleFinding::error(message).of_type(&self.kinds[kind].name)
             });
             for (name, file) in read {
                 bytes = (bytes + file.source.len() as u64).min(MAX_ENTITY_BYTES);
@@ -93,7 +93,7 @@ impl Bundle {
         let path = self.absolute(&self.kinds[kind].info.directory);
         let kind = &mut self.kinds[kind];
         let message = format!("Failed to read directory for entity type \"{}\": {problem}", kind.name);
-        kind.folder_problem = Some(Diagnostic::error(message).of_type(&kind.name).in_file(path));
+        kind.folder_problem = Some(BundleFinding::error(message).of_type(&kind.name).in_file(path));
     }
 
     pub(super) fn read_entity(
@@ -107,7 +107,7 @@ impl Bundle {
         let path =
             if folder.path.as_str().is_empty() { name.to_owned() } else { format!("{}/{name}", folder.path) };
         let wrong = |message: String| {
-            Err(Box::new(Diagnostic::error(message).of_type(&known.name).in_file(path.clone())))
+            Err(Box::new(BundleFinding::error(message).of_type(&known.name).in_file(path.clone())))
         };
         match folder.read(name) {
             Err(problem) => EntityFile {
@@ -120,7 +120,7 @@ impl Bundle {
                     Err(message) => wrong(message),
                     Ok((id, data)) => {
                         let schema = self.schemas.get(&*known.name);
-                        Ok(Arc::new(Entity::new(&id, &known.name, path.clone(), data, rules, schema)))
+                        Ok(Arc::new(BundleEntity::new(&id, &known.name, path.clone(), data, rules, schema)))
                     }
                 };
                 EntityFile { stamp: file.stamp, source: file.text.into(), content }
@@ -141,9 +141,9 @@ fn count_fitting(folder: &BundleFolder, names: &[String], most: u64) -> usize {
 }
 
 /// Returns the id and the data from the text of an entity file, or the reason why it is invalid.
-pub(crate) fn parse_entity(text: &str, id_field: &str, path: &str) -> Result<(String, Data), String> {
+pub(crate) fn parse_entity(text: &str, id_field: &str, path: &str) -> Result<(String, BundleValue), String> {
     let data = yaml::read(text).map_err(|error| format!("Failed to parse YAML for \"{path}\": {error}"))?;
-    match data.get(id_field).and_then(Data::as_text) {
+    match data.get(id_field).and_then(BundleValue::as_text) {
         Some(id) => Ok((id.to_owned(), data)),
         None if data.as_map().is_some() || data.as_list().is_some() => {
             Err(format!("Missing or non-string id field \"{id_field}\" in \"{path}\""))

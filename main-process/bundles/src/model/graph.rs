@@ -3,7 +3,7 @@
 //! The order is part of the contract: by rule, then by the entity that contains the reference, then in file order. The
 //! relations of the type definition come first, followed by references that only schemas declare.
 
-use super::{Bundle, Entity, bundle::EntityFileKey, definition::BundleTypeDefinition};
+use super::{Bundle, BundleEntity, bundle::EntityFileKey, definition::BundleTypeDefinition};
 use crate::schema::{EntitySchema, SchemaStep};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -24,7 +24,7 @@ pub(crate) struct ReferenceRule {
 /// A reference from one entity to another, which may not exist.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceEdge<'a> {
-    pub from: &'a Entity,
+    pub from: &'a BundleEntity,
     pub field: &'a str,
     pub to_type: &'a str,
     pub to_id: &'a str,
@@ -45,7 +45,7 @@ pub(crate) struct ReferenceEdgeKey {
 pub(crate) struct IncomingEdges(imbl::HashMap<Arc<str>, Vec<ReferenceEdgeKey>>);
 
 impl IncomingEdges {
-    pub(crate) fn add(&mut self, key: &EntityFileKey, entity: &Entity) {
+    pub(crate) fn add(&mut self, key: &EntityFileKey, entity: &BundleEntity) {
         for (edge, target) in edge_keys(key, entity) {
             let edges = self.0.entry(target.clone()).or_default();
             // While a bundle loads, entities arrive in order but rules do not.
@@ -54,7 +54,7 @@ impl IncomingEdges {
         }
     }
 
-    pub(crate) fn remove(&mut self, key: &EntityFileKey, entity: &Entity) {
+    pub(crate) fn remove(&mut self, key: &EntityFileKey, entity: &BundleEntity) {
         for (edge, target) in edge_keys(key, entity) {
             if let Some(edges) = self.0.get_mut(target) {
                 edges.retain(|known| *known != edge);
@@ -72,7 +72,7 @@ impl IncomingEdges {
 
 fn edge_keys<'a>(
     key: &EntityFileKey,
-    entity: &'a Entity,
+    entity: &'a BundleEntity,
 ) -> impl Iterator<Item = (ReferenceEdgeKey, &'a Arc<str>)> {
     let key = key.clone();
     entity.references.iter().enumerate().map(move |(index, reference)| {
@@ -135,7 +135,7 @@ impl Bundle {
     }
 
     /// The references from an entity, in order.
-    pub fn outgoing<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = ReferenceEdge<'a>> {
+    pub fn outgoing<'a>(&'a self, entity: &'a BundleEntity) -> impl Iterator<Item = ReferenceEdge<'a>> {
         entity.references.iter().map(move |reference| self.edge(entity, reference))
     }
 
@@ -151,9 +151,14 @@ impl Bundle {
         !self.incoming.edges_to(id).is_empty()
     }
 
-    fn edge<'a>(&'a self, entity: &'a Entity, reference: &'a super::EntityReference) -> ReferenceEdge<'a> {
+    fn edge<'a>(
+        &'a self,
+        entity: &'a BundleEntity,
+        reference: &'a super::EntityReference,
+    ) -> ReferenceEdge<'a> {
         let rule = &self.rules[reference.rule as usize];
-        let to_type = self.entity_by_id(&reference.target).map_or(rule.to.as_str(), Entity::entity_type);
+        let to_type =
+            self.entity_by_id(&reference.target).map_or(rule.to.as_str(), BundleEntity::entity_type);
         ReferenceEdge {
             from: entity,
             field: &rule.field,
@@ -167,7 +172,7 @@ impl Bundle {
 impl Bundle {
     /// Returns the references from an entity (`true`) and to it (`false`), in the order of all references. A
     /// self-reference appears once.
-    pub(crate) fn edges_around<'a>(&'a self, entity: &'a Entity) -> Vec<(ReferenceEdge<'a>, bool)> {
+    pub(crate) fn edges_around<'a>(&'a self, entity: &'a BundleEntity) -> Vec<(ReferenceEdge<'a>, bool)> {
         let own_key = self.file_of(&entity.id).map(|(key, _)| key);
         let mut outgoing = entity.references.iter().enumerate().peekable();
         let mut edges = Vec::new();

@@ -3,7 +3,7 @@
 
 use super::{Bundle, BundleManifest, BundleTypeDefinition, LoadedEntityType, graph};
 use crate::{
-    Data, Diagnostic, changes,
+    BundleFinding, BundleValue, changes,
     diagnostic::BundleFindingSource,
     files::{BundleFileError, BundleFileStamp, BundleFiles, BundlePath},
     lint,
@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 pub(crate) const MANIFEST: &str = "sdd-bundle.yaml";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LoadError {
+pub enum BundleLoadError {
     #[error("{MANIFEST} not found in {folder}: choose the folder that holds it")]
     NoManifest { folder: String },
     #[error("{folder}: {problem}")]
@@ -40,11 +40,11 @@ impl ConfigurationReader<'_> {
 
 impl Bundle {
     /// Loads the bundle in a folder. Completes a change that a crash interrupted first.
-    pub fn load(id: &str, folder: &Path) -> Result<Self, LoadError> {
+    pub fn load(id: &str, folder: &Path) -> Result<Self, BundleLoadError> {
         let shown = folder.display().to_string();
         let files = BundleFiles::open(folder).map_err(|problem| match problem {
-            BundleFileError::Missing { .. } => LoadError::NoManifest { folder: shown.clone() },
-            other => LoadError::Unreadable { folder: shown.clone(), problem: other.to_string() },
+            BundleFileError::Missing { .. } => BundleLoadError::NoManifest { folder: shown.clone() },
+            other => BundleLoadError::Unreadable { folder: shown.clone(), problem: other.to_string() },
         })?;
         let recovered = changes::recover(&files);
         let mut bundle = Self::from_files(id, Arc::new(files))?;
@@ -54,13 +54,17 @@ impl Bundle {
 
     /// Creates a bundle from texts that the caller stores, by path relative to the bundle. Update it with
     /// [`Bundle::set_texts`]; changes are planned here and written by the caller. `root` is only displayed.
-    pub fn of_texts(id: &str, root: &Path, texts: BTreeMap<String, Arc<str>>) -> Result<Self, LoadError> {
+    pub fn from_texts(
+        id: &str,
+        root: &Path,
+        texts: BTreeMap<String, Arc<str>>,
+    ) -> Result<Self, BundleLoadError> {
         Self::from_files(id, Arc::new(BundleFiles::from_texts(root.to_path_buf(), texts)))
     }
 
-    pub(super) fn from_files(id: &str, files: Arc<BundleFiles>) -> Result<Self, LoadError> {
+    pub(super) fn from_files(id: &str, files: Arc<BundleFiles>) -> Result<Self, BundleLoadError> {
         let shown = files.root().display().to_string();
-        let unreadable = |problem: String| LoadError::Unreadable { folder: shown.clone(), problem };
+        let unreadable = |problem: String| BundleLoadError::Unreadable { folder: shown.clone(), problem };
         let mut setup = ConfigurationReader { files: &files, read: Vec::new() };
         let path = BundlePath::parse(MANIFEST).map_err(|problem| unreadable(problem.to_string()))?;
         let manifest = match files.read(&path) {
@@ -68,7 +72,9 @@ impl Bundle {
                 setup.read.push((path, Some(file.stamp)));
                 yaml::read(&file.text).map_err(|error| unreadable(format!("{MANIFEST}: {error}")))?
             }
-            Err(BundleFileError::Missing { .. }) => return Err(LoadError::NoManifest { folder: shown }),
+            Err(BundleFileError::Missing { .. }) => {
+                return Err(BundleLoadError::NoManifest { folder: shown });
+            }
             Err(problem) => return Err(unreadable(problem.to_string())),
         };
         let manifest = BundleManifest::from_document(manifest)
@@ -91,7 +97,7 @@ impl Bundle {
         let path = self.manifest.definition_path().unwrap_or_default().to_owned();
         let read = setup
             .read(&path)
-            .and_then(|text| serde_json::from_str::<Data>(&text).map_err(|error| error.to_string()));
+            .and_then(|text| serde_json::from_str::<BundleValue>(&text).map_err(|error| error.to_string()));
         match read {
             Ok(data) => {
                 let definition = BundleTypeDefinition::from_data(data);
@@ -106,7 +112,7 @@ impl Bundle {
                 self.definition = Some(definition);
             }
             Err(problem) => self.setup.definition.push(
-                Diagnostic::error(format!("Failed to load bundle-type definition: {problem}"))
+                BundleFinding::error(format!("Failed to load bundle-type definition: {problem}"))
                     .in_file(self.absolute(&path))
                     .by(BundleFindingSource::Gate, "gate.bundleType.load"),
             ),
@@ -118,7 +124,7 @@ impl Bundle {
         match setup.read(&path) {
             Ok(text) => self.domain_knowledge = Some(text.into()),
             Err(problem) => self.setup.domain_knowledge.push(
-                Diagnostic::warning(format!("Failed to load domain knowledge file: {problem}"))
+                BundleFinding::warning(format!("Failed to load domain knowledge file: {problem}"))
                     .in_file(self.absolute(&path))
                     .by(BundleFindingSource::Gate, "gate.domainKnowledge.load"),
             ),
@@ -150,7 +156,8 @@ impl Bundle {
         self.setup.schemas = problems
             .into_iter()
             .map(|(name, problem)| {
-                Diagnostic::error(format!("Failed to compile JSON Schemas: {name}: {problem}")).of_type(&name)
+                BundleFinding::error(format!("Failed to compile JSON Schemas: {name}: {problem}"))
+                    .of_type(&name)
             })
             .collect();
         let kinds: Vec<Arc<str>> = self.kinds.iter().map(|kind| kind.name.clone()).collect();
@@ -174,7 +181,7 @@ impl Bundle {
                 self.setup.lint = problems;
             }
             Err(problem) => self.setup.lint.push(
-                Diagnostic::warning(format!("Failed to load lint rules, so none apply: {problem}"))
+                BundleFinding::warning(format!("Failed to load lint rules, so none apply: {problem}"))
                     .in_file(self.absolute(&path))
                     .by(BundleFindingSource::Gate, "gate.lintConfig.load"),
             ),

@@ -1,6 +1,6 @@
 //! Reloads the files that changed on disk, and only those.
 
-use super::{Bundle, LoadError};
+use super::{Bundle, BundleLoadError};
 use crate::files::BundlePath;
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use std::{
 impl Bundle {
     /// Reloads a path: a single entity file, or the whole bundle for a configuration file. Ignores other paths. `path`
     /// is absolute or relative to the bundle. Returns whether anything was reloaded.
-    pub fn reload_file(&mut self, path: &Path) -> Result<bool, LoadError> {
+    pub fn reload_file(&mut self, path: &Path) -> Result<bool, BundleLoadError> {
         let relative = path.strip_prefix(self.root()).unwrap_or(path);
         let Some(path) = relative.to_str().and_then(|path| BundlePath::parse(path).ok()) else {
             return Ok(false);
@@ -40,7 +40,7 @@ impl Bundle {
     }
 
     /// Checks the stamp of every file and reloads those that changed. Returns their number.
-    pub fn refresh(&mut self) -> Result<usize, LoadError> {
+    pub fn refresh(&mut self) -> Result<usize, BundleLoadError> {
         if self.configuration_changed() {
             self.reload_all()?;
             return Ok(self.entity_count());
@@ -64,7 +64,7 @@ impl Bundle {
     pub fn set_texts(
         &mut self,
         edits: impl IntoIterator<Item = (String, Option<Arc<str>>)>,
-    ) -> Result<bool, LoadError> {
+    ) -> Result<bool, BundleLoadError> {
         let parsed =
             edits.into_iter().filter_map(|(path, text)| Some((BundlePath::parse(&path).ok()?, text)));
         let edits: Vec<(BundlePath, Option<Arc<str>>)> = parsed.collect();
@@ -102,7 +102,7 @@ impl Bundle {
     }
 
     /// Returns an updated copy of the bundle, or `None` if nothing changed on disk.
-    pub(crate) fn refreshed(&self) -> Result<Option<Self>, LoadError> {
+    pub(crate) fn refreshed(&self) -> Result<Option<Self>, BundleLoadError> {
         if !self.files.is_on_disk() {
             return Ok(None);
         }
@@ -169,7 +169,7 @@ impl Bundle {
         self.set_file(kind, &Arc::from(name), file);
     }
 
-    fn reload_all(&mut self) -> Result<(), LoadError> {
+    fn reload_all(&mut self) -> Result<(), BundleLoadError> {
         let mut fresh = Self::from_files(&self.id, self.files.clone())?;
         fresh.tags = std::mem::take(&mut self.tags);
         fresh.description = self.description.take();

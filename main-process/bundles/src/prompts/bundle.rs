@@ -4,20 +4,20 @@ use super::formatting::{
     READ_MORE, bullet, counts, entity_line, find, json, list_or_none, title, truncate_chars,
 };
 use crate::{
-    Bundle, Bundles, Diagnostic, Entity,
+    Bundle, BundleEntity, BundleFinding, Bundles,
     arguments::CallArguments,
-    envelope::{Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal},
     tools::conformance_rules,
 };
 
-pub(super) fn audit(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn audit(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     let id = arguments.required_text("profileId")?;
     let scope = arguments.one_of("scope", &["full", "requirements-only", "quick"], "full")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let profile = find(bundle, "Profile", id)?;
     let most = if scope == "quick" { 15 } else { 30 };
     let rules = conformance_rules(bundle, profile);
-    let rule = |rule: &crate::Data| {
+    let rule = |rule: &crate::BundleValue| {
         let text = |key: &str| rule.text(key).unwrap_or("-").to_owned();
         let linked = rule.text("linkedRequirement").map_or(String::new(), |linked| {
             match bundle.entity("Requirement", linked) {
@@ -28,9 +28,9 @@ pub(super) fn audit(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<
         let id = rule.text("id").or_else(|| rule.text("ruleId")).unwrap_or("-");
         format!("- **{id}** [{}] {}{linked}", text("severity"), truncate_chars(&text("description"), 400))
     };
-    let of_type = |kind: &str| -> Vec<&Entity> { bundle.entities_of(kind).collect() };
+    let of_type = |kind: &str| -> Vec<&BundleEntity> { bundle.entities_of(kind).collect() };
     let (requirements, components) = (of_type("Requirement"), of_type("Component"));
-    let shown = |entity: &&Entity| entity_line(entity);
+    let shown = |entity: &&BundleEntity| entity_line(entity);
     let components = if scope == "requirements-only" {
         String::new()
     } else {
@@ -52,12 +52,12 @@ pub(super) fn audit(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<
 /// The coverage of an entity type.
 struct TypeCoverage<'a> {
     total: usize,
-    uncovered: Vec<&'a Entity>,
+    uncovered: Vec<&'a BundleEntity>,
 }
 
 impl<'a> TypeCoverage<'a> {
-    fn of_type(bundle: &'a Bundle, kind: &str, covers: impl Fn(&'a Entity) -> bool) -> Self {
-        let all: Vec<&Entity> = bundle.entities_of(kind).collect();
+    fn of_type(bundle: &'a Bundle, kind: &str, covers: impl Fn(&'a BundleEntity) -> bool) -> Self {
+        let all: Vec<&BundleEntity> = bundle.entities_of(kind).collect();
         let total = all.len();
         Self { total, uncovered: all.into_iter().filter(|entity| !covers(entity)).collect() }
     }
@@ -70,17 +70,18 @@ impl<'a> TypeCoverage<'a> {
     }
 }
 
-pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     const MAX_LISTED_ENTITIES: usize = 50;
     let focus = arguments.one_of("focus", &["requirements", "features", "threats", "all"], "all")?;
     let threshold = match arguments.text("threshold")? {
         None => 80,
         Some(text) => text.trim().parse::<u32>().ok().filter(|percent| *percent <= 100).ok_or_else(|| {
-            Refusal::new(Code::BadRequest, "threshold must be a number from 0 to 100").about("threshold")
+            BundleRefusal::new(BundleErrorCode::BadRequest, "threshold must be a number from 0 to 100")
+                .about("threshold")
         })?,
     };
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    let named_by = |entity: &Entity, kind: &str| {
+    let named_by = |entity: &BundleEntity, kind: &str| {
         bundle.incoming(entity.id()).any(|edge| edge.from.entity_type() == kind)
     };
     let with_tasks = TypeCoverage::of_type(bundle, "Requirement", |entity| named_by(entity, "Task"));
@@ -95,7 +96,8 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resu
         if coverage.uncovered.is_empty() {
             return String::new();
         }
-        let shown = |entity: &&Entity| format!("- {}: {}", entity.id(), title(entity).unwrap_or_default());
+        let shown =
+            |entity: &&BundleEntity| format!("- {}: {}", entity.id(), title(entity).unwrap_or_default());
         format!(
             "### {heading} ({})\n{}\n\n",
             coverage.uncovered.len(),
@@ -118,15 +120,18 @@ pub(super) fn coverage(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resu
     ))
 }
 
-pub(super) fn suggest_relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn suggest_relations(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<String, BundleRefusal> {
     let kind = arguments.text("entityType")?;
     let confidence = arguments.one_of("confidence", &["high", "medium", "all"], "high")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    let entities: Vec<&Entity> =
+    let entities: Vec<&BundleEntity> =
         bundle.entities().filter(|entity| kind.is_none_or(|kind| entity.entity_type() == kind)).collect();
     let edges: Vec<_> = bundle.edges().collect();
     let shown =
-        |entity: &&Entity| bullet(&format!("{}:{}", entity.entity_type(), entity.id()), entity, false);
+        |entity: &&BundleEntity| bullet(&format!("{}:{}", entity.entity_type(), entity.id()), entity, false);
     let edge = |edge: &crate::ReferenceEdge<'_>| {
         format!("{}:{} -> {}:{}", edge.from.entity_type(), edge.from.id(), edge.to_type, edge.to_id)
     };
@@ -140,20 +145,20 @@ pub(super) fn suggest_relations(bundles: &Bundles, arguments: &CallArguments<'_>
     ))
 }
 
-pub(super) fn health(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn health(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     const MAX_LISTED_FINDINGS: usize = 40;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let found = bundle.diagnostics();
     let errors = found.iter().filter(|finding| finding.is_error()).count();
-    let of_code = |code: &str| -> Vec<&Diagnostic> {
+    let of_code = |code: &str| -> Vec<&BundleFinding> {
         found.iter().filter(|finding| finding.code.as_deref() == Some(code)).collect()
     };
     let apart = ["broken-ref", "orphan-entity"];
-    let others: Vec<&Diagnostic> = found
+    let others: Vec<&BundleFinding> = found
         .iter()
         .filter(|finding| !finding.code.as_deref().is_some_and(|code| apart.contains(&code)))
         .collect();
-    let shown = |finding: &&Diagnostic| {
+    let shown = |finding: &&BundleFinding| {
         let code = finding.code.as_deref().map_or(String::new(), |code| format!(" `{code}`"));
         format!("- [{}]{code} {}", finding.severity.as_str(), truncate_chars(&finding.message, 300))
     };

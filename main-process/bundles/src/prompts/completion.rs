@@ -3,7 +3,7 @@
 use super::PROMPTS;
 use crate::{
     Bundle, Bundles,
-    envelope::{Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal},
     resources::TEMPLATES,
 };
 use std::collections::BTreeMap;
@@ -28,11 +28,11 @@ pub fn complete(
     argument: &str,
     typed: &str,
     given: &BTreeMap<String, String>,
-) -> Result<ArgumentCompletion, Refusal> {
+) -> Result<ArgumentCompletion, BundleRefusal> {
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == of);
     let template = TEMPLATES.iter().find(|template| template.uri == of);
     if prompt.is_none() && template.is_none() {
-        return Err(Refusal::new(Code::NotFound, format!("Prompt {of} not found")));
+        return Err(BundleRefusal::new(BundleErrorCode::NotFound, format!("Prompt {of} not found")));
     }
     let given = |name: &str| given.get(name).map(String::as_str);
     let bundle = || bundles.resolve(given("bundleId")).ok();

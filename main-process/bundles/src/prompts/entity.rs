@@ -2,9 +2,9 @@
 
 use super::formatting::{bullet, entity_line, find, json, list, list_or_none, title, truncate_chars};
 use crate::{
-    Bundle, Bundles, Entity,
+    Bundle, BundleEntity, Bundles,
     arguments::CallArguments,
-    envelope::Refusal,
+    envelope::BundleRefusal,
     tools::{ReachedEntity, TraversalDirection, traverse},
 };
 
@@ -15,7 +15,7 @@ const MAX_VISITED_NEIGHBOURS: usize = 500;
 /// Returns the adjacent entities, each once.
 fn neighbours<'a>(
     bundle: &'a Bundle,
-    entity: &'a Entity,
+    entity: &'a BundleEntity,
     direction: TraversalDirection,
 ) -> Vec<ReachedEntity<'a>> {
     traverse(bundle, &[entity], direction, 1, MAX_VISITED_NEIGHBOURS).0
@@ -24,20 +24,21 @@ fn neighbours<'a>(
 pub(super) fn implement_requirement(
     bundles: &Bundles,
     arguments: &CallArguments<'_>,
-) -> Result<String, Refusal> {
+) -> Result<String, BundleRefusal> {
     let id = arguments.required_text("requirementId")?;
     let depth = arguments.one_of("depth", &["overview", "detailed", "with-code"], "detailed")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let requirement = find(bundle, "Requirement", id)?;
     let around = neighbours(bundle, requirement, TraversalDirection::Both);
     let section = |heading: &str, wanted: &dyn Fn(&str) -> bool| {
-        let found: Vec<&Entity> = around
+        let found: Vec<&BundleEntity> = around
             .iter()
             .map(|reached| reached.entity)
             .filter(|entity| wanted(entity.entity_type()))
             .collect();
-        let name =
-            |entity: &&Entity| bullet(&format!("{}:{}", entity.entity_type(), entity.id()), entity, true);
+        let name = |entity: &&BundleEntity| {
+            bullet(&format!("{}:{}", entity.entity_type(), entity.id()), entity, true)
+        };
         format!("### {heading} ({})\n{}\n", found.len(), list_or_none(&found, MAX_LISTED_NEIGHBOURS, name))
     };
     let named = ["Feature", "Component", "Task"];
@@ -60,21 +61,21 @@ pub(super) fn implement_requirement(
     ))
 }
 
-pub(super) fn explain(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn explain(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     let (kind, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let audience =
         arguments.one_of("audience", &["developer", "stakeholder", "new-team-member"], "developer")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = find(bundle, kind, id)?;
-    let ends = |direction| -> Vec<&Entity> {
+    let ends = |direction| -> Vec<&BundleEntity> {
         neighbours(bundle, entity, direction).iter().map(|reached| reached.entity).collect()
     };
     let (incoming, outgoing) = (ends(TraversalDirection::Incoming), ends(TraversalDirection::Outgoing));
-    let shown = |entity: &&Entity| {
+    let shown = |entity: &&BundleEntity| {
         let title = title(entity).map_or(String::new(), |title| format!(" ({title})"));
         format!("- {}: {}{title}", entity.entity_type(), entity.id())
     };
-    let either = |entities: &[&Entity], none: &str| {
+    let either = |entities: &[&BundleEntity], none: &str| {
         if entities.is_empty() { none.to_owned() } else { list(entities, 50, shown) }
     };
     let domain = bundle.domain_knowledge().map_or(String::new(), |text| {
@@ -97,7 +98,7 @@ pub(super) fn explain(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
     ))
 }
 
-pub(super) fn trace(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn trace(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     const MAX_TRACE_DEPTH: usize = 4;
     const MAX_TRACED_ENTITIES: usize = 20;
     let (kind, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
@@ -133,7 +134,7 @@ pub(super) fn trace(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<
     ))
 }
 
-pub(super) fn test_cases(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn test_cases(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     arguments.required_text("entityType")?;
     let kind = arguments.one_of("entityType", &["Requirement", "Feature"], "Requirement")?;
     let id = arguments.required_text("entityId")?;

@@ -1,6 +1,6 @@
 //! Formats entities for prompts.
 
-use crate::{Bundle, Data, Entity, envelope::Refusal};
+use crate::{Bundle, BundleEntity, BundleValue, envelope::BundleRefusal};
 
 /// The maximum characters of a prompt.
 pub(super) const MAX_PROMPT_CHARS: usize = 60_000;
@@ -17,28 +17,28 @@ pub(super) fn truncate_chars(text: &str, most: usize) -> String {
 }
 
 /// Returns an entity as JSON in a code block.
-pub(super) fn json(entity: &Entity) -> String {
+pub(super) fn json(entity: &BundleEntity) -> String {
     format!("```json\n{}\n```", truncate_chars(&entity.data().to_pretty_json(), MAX_ENTITY_CHARS))
 }
 
-pub(super) fn title(entity: &Entity) -> Option<String> {
+pub(super) fn title(entity: &BundleEntity) -> Option<String> {
     entity.title().map(|title| truncate_chars(title, MAX_TITLE_CHARS))
 }
 
 /// Returns ` [state]` or ` (priority)` if the field is set.
-fn marked_field(entity: &Entity, field: &str, open: char, close: char) -> String {
+fn marked_field(entity: &BundleEntity, field: &str, open: char, close: char) -> String {
     entity.data().text(field).map_or(String::new(), |value| format!(" {open}{value}{close}"))
 }
 
 /// `- **name** - "title" [state] (priority)`
-pub(super) fn bullet(name: &str, entity: &Entity, with_priority: bool) -> String {
+pub(super) fn bullet(name: &str, entity: &BundleEntity, with_priority: bool) -> String {
     let title = title(entity).map_or(String::new(), |title| format!(" - \"{title}\""));
     let priority = if with_priority { marked_field(entity, "priority", '(', ')') } else { String::new() };
     format!("- **{name}**{title}{}{priority}", marked_field(entity, "state", '[', ']'))
 }
 
 /// `- id: title [state] (priority)`
-pub(super) fn entity_line(entity: &Entity) -> String {
+pub(super) fn entity_line(entity: &BundleEntity) -> String {
     let title = title(entity).map_or(String::new(), |title| format!(": {title}"));
     let (state, priority) =
         (marked_field(entity, "state", '[', ']'), marked_field(entity, "priority", '(', ')'));
@@ -64,9 +64,13 @@ pub(super) fn counts(bundle: &Bundle) -> String {
     lines.join("\n")
 }
 
-pub(super) fn find<'a>(bundle: &'a Bundle, entity_type: &str, id: &str) -> Result<&'a Entity, Refusal> {
+pub(super) fn find<'a>(
+    bundle: &'a Bundle,
+    entity_type: &str,
+    id: &str,
+) -> Result<&'a BundleEntity, BundleRefusal> {
     bundle.entity(entity_type, id).ok_or_else(|| {
-        let mut refusal = Refusal::entity_not_found(bundle.id(), entity_type, id);
+        let mut refusal = BundleRefusal::entity_not_found(bundle.id(), entity_type, id);
         refusal.message = format!("{entity_type} {id} not found in bundle {}", bundle.id());
         refusal
     })
@@ -79,7 +83,7 @@ pub(super) fn domain_knowledge(bundle: &Bundle, most: usize) -> String {
 }
 
 /// Returns the texts of a field, joined with commas.
-pub(super) fn joined_texts(data: &Data, field: &str) -> String {
+pub(super) fn joined_texts(data: &BundleValue, field: &str) -> String {
     let found: Vec<&str> = crate::model::checks::referenced_ids(data, field).take(20).collect();
     if found.is_empty() { "None".to_owned() } else { found.join(", ") }
 }

@@ -15,12 +15,12 @@ pub use table::{BundlePrompt, BundlePromptArgument, PROMPTS};
 use crate::{
     Bundles,
     arguments::CallArguments,
-    envelope::{Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal},
 };
 use serde_json::Value;
 
 /// Returns the text of a prompt.
-pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String, Refusal> {
+pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String, BundleRefusal> {
     let arguments = &CallArguments::parse(arguments)?;
     let text = match name {
         "implement-requirement" => entity::implement_requirement(bundles, arguments),
@@ -34,7 +34,7 @@ pub fn prompt(bundles: &Bundles, name: &str, arguments: &Value) -> Result<String
         "summarize-bundle" => portfolio::summarize(bundles, arguments),
         "diff-bundles" => portfolio::diff(bundles, arguments),
         "create-roadmap" => portfolio::roadmap(bundles, arguments),
-        _ => Err(Refusal::new(Code::NotFound, format!("Prompt {name} not found"))),
+        _ => Err(BundleRefusal::new(BundleErrorCode::NotFound, format!("Prompt {name} not found"))),
     }?;
     Ok(formatting::truncate_chars(&text, formatting::MAX_PROMPT_CHARS))
 }

@@ -2,20 +2,20 @@
 
 use super::formatting::{READ_MORE, bullet, domain_knowledge, entity_line, joined_texts, list, list_or_none};
 use crate::{
-    Bundle, Bundles, Entity,
+    Bundle, BundleEntity, Bundles,
     arguments::CallArguments,
-    envelope::{Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal},
 };
 use std::collections::BTreeSet;
 
-pub(super) fn summarize(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn summarize(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     let format = arguments.one_of("format", &["executive", "technical", "onboarding"], "executive")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let metadata = |key: &str| bundle.manifest().metadata(key).unwrap_or("N/A");
     let types: Vec<String> = bundle
         .entity_types()
         .map(|kind| {
-            let entities: Vec<&Entity> = bundle.entities_of(kind).collect();
+            let entities: Vec<&BundleEntity> = bundle.entities_of(kind).collect();
             format!(
                 "### {kind} ({})\n{}\n",
                 entities.len(),
@@ -43,14 +43,14 @@ pub(super) fn summarize(bundles: &Bundles, arguments: &CallArguments<'_>) -> Res
     ))
 }
 
-pub(super) fn diff(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn diff(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     let (a, b) = (arguments.required_text("bundleA")?, arguments.required_text("bundleB")?);
     let focus = arguments.one_of("focus", &["all", "requirements", "structure"], "all")?;
     let find = |id: &str, field: &str| {
         bundles.get(id).ok_or_else(|| {
             let known: Vec<&str> = bundles.iter().map(Bundle::id).collect();
             let message = format!("Bundle {id} not found. Available: {}", known.join(", "));
-            Refusal::new(Code::NotFound, message).about(field)
+            BundleRefusal::new(BundleErrorCode::NotFound, message).about(field)
         })
     };
     let (bundle_a, bundle_b) = (find(a, "bundleA")?, find(b, "bundleB")?);
@@ -103,22 +103,23 @@ fn compare(kind: &str, a: &Bundle, b: &Bundle, focus: &str) -> String {
         b = b.id(),
     );
     if focus != "structure" && !both.is_empty() {
-        let differs =
-            |id: &&&String| a.entity(kind, id).map(Entity::data) != b.entity(kind, id).map(Entity::data);
+        let differs = |id: &&&String| {
+            a.entity(kind, id).map(BundleEntity::data) != b.entity(kind, id).map(BundleEntity::data)
+        };
         text.push_str(&format!("\n- Changed: {}", names(both.iter().filter(differs).copied().collect())));
     }
     text
 }
 
-pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, Refusal> {
+pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<String, BundleRefusal> {
     let scope = arguments.text("scope")?.unwrap_or("all");
     let format = arguments.one_of("format", &["timeline", "phases", "milestones"], "phases")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    let of_type = |kind: &str| -> Vec<&Entity> {
+    let of_type = |kind: &str| -> Vec<&BundleEntity> {
         bundle.entities_of(kind).filter(|entity| in_scope(bundle, entity, scope)).collect()
     };
     let (features, requirements, tasks) = (of_type("Feature"), of_type("Requirement"), of_type("Task"));
-    let task = |entity: &&Entity| {
+    let task = |entity: &&BundleEntity| {
         format!(
             "{}\n  - Dependencies: {}\n  - Related Reqs: {}",
             bullet(entity.id(), entity, true),
@@ -131,7 +132,7 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
         "milestones" => "Organize around milestones with what each one delivers.",
         _ => "Organize into logical phases (Foundation, Core, Polish, etc.).",
     };
-    let named = |entity: &&Entity| bullet(entity.id(), entity, true);
+    let named = |entity: &&BundleEntity| bullet(entity.id(), entity, true);
     Ok(format!(
         "You are creating an implementation roadmap from an SDD bundle.\n\n## Bundle: {}\n## Scope: {scope}\n## Format: {format}\n\n## Features ({} total)\n{}\n\n## Requirements ({} total)\n{}\n\n## Tasks ({} total)\n{}\n\n{READ_MORE}\n\n## Roadmap Format\n{how}\n\n## Your Task\nCreate an implementation roadmap.\n\nInclude:\n1. **Overview** - What will be built, in what order\n2. **Phases/Timeline** - Organized work breakdown\n3. **Dependencies** - What blocks what\n4. **Milestones** - Key deliverables and checkpoints\n5. **Estimates** - Time estimates for major work items\n6. **Risks** - What could delay the schedule\n7. **Visualization** - ASCII diagram of the timeline/phases",
         bundle.id(),
@@ -145,7 +146,7 @@ pub(super) fn roadmap(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resul
 }
 
 /// Returns whether an entity is in scope: always for `all`, otherwise if it is the scope entity or adjacent to it.
-fn in_scope(bundle: &Bundle, entity: &Entity, scope: &str) -> bool {
+fn in_scope(bundle: &Bundle, entity: &BundleEntity, scope: &str) -> bool {
     let known = scope != "all" && bundle.entity_by_id(scope).is_some();
     !known
         || entity.id() == scope

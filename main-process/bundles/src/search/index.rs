@@ -1,7 +1,7 @@
 //! The inverted index of one bundle.
 
 use super::{FIELDS, field_text, words};
-use crate::model::Entity;
+use crate::model::BundleEntity;
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock},
@@ -23,12 +23,12 @@ pub(crate) struct EntityIndex {
 /// An indexed entity with its fields in lower case.
 #[derive(Debug)]
 pub(super) struct IndexedEntity {
-    pub(super) entity: Arc<Entity>,
+    pub(super) entity: Arc<BundleEntity>,
     pub(super) lower: [Option<Box<str>>; FIELDS.len()],
 }
 
 impl IndexedEntity {
-    fn new(entity: &Arc<Entity>) -> Self {
+    fn new(entity: &Arc<BundleEntity>) -> Self {
         let lower =
             std::array::from_fn(|field| field_text(entity, field).map(|text| text.to_lowercase().into()));
         Self { entity: entity.clone(), lower }
@@ -53,7 +53,7 @@ impl IndexedEntity {
 }
 
 impl EntityIndex {
-    pub(crate) fn add(&mut self, entity: &Arc<Entity>) {
+    pub(crate) fn add(&mut self, entity: &Arc<BundleEntity>) {
         self.remove(entity);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
@@ -71,7 +71,7 @@ impl EntityIndex {
         self.order = OnceLock::new();
     }
 
-    pub(crate) fn remove(&mut self, entity: &Entity) {
+    pub(crate) fn remove(&mut self, entity: &BundleEntity) {
         let Some(slot) = self.slots.remove(&entity.id) else { return };
         let Some(entry) = self.entries[slot as usize].take() else { return };
         for (word, _) in entry.words() {

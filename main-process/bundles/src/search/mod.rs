@@ -10,13 +10,13 @@ mod query;
 pub(crate) use index::EntityIndex;
 pub(crate) use query::{EntityHit, search};
 
-use crate::model::Entity;
+use crate::model::BundleEntity;
 
 /// The searched fields, best first.
 pub(crate) const FIELDS: [&str; 5] = ["id", "title", "name", "statement", "description"];
 
 /// The text of one of [`FIELDS`].
-fn field_text(entity: &Entity, field: usize) -> Option<&str> {
+fn field_text(entity: &BundleEntity, field: usize) -> Option<&str> {
     if field == 0 { Some(entity.id()) } else { entity.data().text(FIELDS[field]) }
 }
 

@@ -1,10 +1,10 @@
 //! Evaluates a query: exact matches come first, by field, then entities that contain all words separately.
 
 use super::{FIELDS, index::IndexSlot, words};
-use crate::model::{Bundle, Entity};
+use crate::model::{Bundle, BundleEntity};
 
 pub(crate) struct EntityHit<'a> {
-    pub(crate) entity: &'a Entity,
+    pub(crate) entity: &'a BundleEntity,
     /// The best matching field.
     pub(crate) field: &'static str,
     /// Lower is better; within one rank, entities are sorted.

@@ -5,13 +5,16 @@ use super::{
     traversal::{ReachedEntity, TraversalDirection, traverse},
 };
 use crate::{
-    Bundles, Data,
+    BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{Answer, Refusal},
+    envelope::{BundleRefusal, BundleToolResponse},
     value::BundleValueMembers,
 };
 
-pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn get(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let depth = arguments.count("depth", 1, 3)?;
     let most = arguments.count("maxRelated", 20, 100)?;
@@ -20,7 +23,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<An
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
         .entity(entity_type, id)
-        .ok_or_else(|| Refusal::entity_not_found(bundle.id(), entity_type, id))?;
+        .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), entity_type, id))?;
     let target = match &fields {
         Some(fields) => select_fields(entity, fields, false),
         None => {
@@ -29,12 +32,12 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<An
             entity.data().as_map().into_iter().flat_map(BundleValueMembers::iter).for_each(|(key, value)| {
                 members.set(key, value.clone());
             });
-            Data::Map(members)
+            BundleValue::Map(members)
         }
     };
     // A depth of 0 would return no context and is treated as 1.
     let (reached, truncated) = traverse(bundle, &[entity], TraversalDirection::Both, depth.max(1), most);
-    let related: Vec<Data> = reached.iter().map(|reached| related(reached, detail)).collect();
+    let related: Vec<BundleValue> = reached.iter().map(|reached| related(reached, detail)).collect();
     let meta = [
         ("relatedCount", related.len().into()),
         ("maxRelated", most.into()),
@@ -42,18 +45,18 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<An
         ("includeRelated", detail.into()),
         ("depth", depth.into()),
     ];
-    let data = Data::map([("target", target), ("related", related.into())]);
-    Ok(Answer::new(data).of(bundle.id()).meta(meta))
+    let data = BundleValue::map([("target", target), ("related", related.into())]);
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
 }
 
-fn related(reached: &ReachedEntity<'_>, detail: &str) -> Data {
+fn related(reached: &ReachedEntity<'_>, detail: &str) -> BundleValue {
     let entity = reached.entity;
     let data = match detail {
         "full" => Some(entity.data().clone()),
         "summary" => Some(select_fields(entity, &["title", "name", "state"], false)),
         _ => None,
     };
-    Data::map_of_some([
+    BundleValue::map_of_present([
         ("id", Some(entity.id().into())),
         ("entityType", Some(entity.entity_type().into())),
         ("relation", Some(if reached.is_target { "references" } else { "referencedBy" }.into())),

@@ -2,10 +2,10 @@
 
 use super::traversal::{TraversalDirection, traverse};
 use crate::{
-    Bundle, Bundles, Data, Entity,
+    Bundle, BundleEntity, BundleValue, Bundles,
     arguments::CallArguments,
     calendar,
-    envelope::{Answer, Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
     model::ReferenceEdge,
     value::BundleValueMembers,
     yaml,
@@ -15,7 +15,10 @@ use std::{collections::HashSet, time::SystemTime};
 const MAX_TARGETS: usize = 100;
 const MAX_DEPENDENCIES: usize = 2_000;
 
-pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn export(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let wanted = requested_targets(arguments)?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
     let depth = arguments.clamped("dependencyDepth", 3, 5)?;
@@ -26,8 +29,8 @@ pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result
     let targets = targets(bundle, &wanted)?;
     let (reached, truncated) =
         traverse(bundle, &targets, TraversalDirection::Outgoing, depth, MAX_DEPENDENCIES);
-    let dependencies: Vec<&Entity> = reached.iter().map(|reached| reached.entity).collect();
-    let exported: Vec<&Entity> = targets.iter().chain(&dependencies).copied().collect();
+    let dependencies: Vec<&BundleEntity> = reached.iter().map(|reached| reached.entity).collect();
+    let exported: Vec<&BundleEntity> = targets.iter().chain(&dependencies).copied().collect();
     let relations = if with_relations { relations(bundle, &exported) } else { Vec::new() };
     let schemas = with_schemas.then(|| schemas(bundle, &exported));
 
@@ -38,7 +41,7 @@ pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result
         ("schemaCount", schemas.as_ref().map_or(0, BundleValueMembers::len).into()),
         ("truncated", truncated.into()),
     ];
-    let export_meta = Data::map([
+    let export_meta = BundleValue::map([
         ("bundleId", bundle.id().into()),
         ("bundleName", bundle.manifest.metadata("name").unwrap_or_default().into()),
         ("exportedAt", calendar::iso(SystemTime::now()).into()),
@@ -48,29 +51,30 @@ pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result
         ("format", format.into()),
         ("version", "1.0".into()),
     ]);
-    let list =
-        |entities: &[&Entity]| entities.iter().map(|entity| entity_data(bundle, entity)).collect::<Vec<_>>();
-    let mut data = Data::map_of_some([
+    let list = |entities: &[&BundleEntity]| {
+        entities.iter().map(|entity| entity_data(bundle, entity)).collect::<Vec<_>>()
+    };
+    let mut data = BundleValue::map_of_present([
         ("exportMeta", Some(export_meta)),
         ("targets", Some(list(&targets).into())),
         ("dependencies", Some(list(&dependencies).into())),
         ("relations", Some(relations.into())),
-        ("schemas", schemas.map(Data::Map)),
+        ("schemas", schemas.map(BundleValue::Map)),
     ]);
     if format == "yaml" {
         let text = yaml::write(&data);
-        if let Data::Map(members) = &mut data {
+        if let BundleValue::Map(members) = &mut data {
             members.set("yaml", text.into());
         }
     }
-    Ok(Answer::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
 }
 
-fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, Refusal> {
+fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, &'a str)>, BundleRefusal> {
     let targets = arguments.objects("targets")?;
     if targets.is_empty() || targets.len() > MAX_TARGETS {
         let message = format!("targets must name from 1 to {MAX_TARGETS} entities, not {}", targets.len());
-        return Err(Refusal::new(Code::BadRequest, message).about("targets"));
+        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).about("targets"));
     }
     targets
         .iter()
@@ -78,32 +82,31 @@ fn requested_targets<'a>(arguments: &CallArguments<'a>) -> Result<Vec<(&'a str, 
         .collect()
 }
 
-fn targets<'a>(bundle: &'a Bundle, wanted: &[(&str, &str)]) -> Result<Vec<&'a Entity>, Refusal> {
-    let mut found: Vec<&Entity> = Vec::new();
+fn targets<'a>(bundle: &'a Bundle, wanted: &[(&str, &str)]) -> Result<Vec<&'a BundleEntity>, BundleRefusal> {
+    let mut found: Vec<&BundleEntity> = Vec::new();
     let mut missing = Vec::new();
     for (entity_type, id) in wanted {
         match bundle.entity(entity_type, id) {
             Some(entity) if found.iter().any(|known| known.id() == entity.id()) => {}
             Some(entity) => found.push(entity),
-            None => {
-                missing.push(Data::map([("entityType", (*entity_type).into()), ("entityId", (*id).into())]))
-            }
+            None => missing
+                .push(BundleValue::map([("entityType", (*entity_type).into()), ("entityId", (*id).into())])),
         }
     }
     if missing.is_empty() {
         return Ok(found);
     }
-    let details = Data::map([("notFound", missing.into()), ("bundleId", bundle.id().into())]);
-    Err(Refusal::new(Code::NotFound, "Some target entities not found").with(details))
+    let details = BundleValue::map([("notFound", missing.into()), ("bundleId", bundle.id().into())]);
+    Err(BundleRefusal::new(BundleErrorCode::NotFound, "Some target entities not found").with(details))
 }
 
-fn entity_data(bundle: &Bundle, entity: &Entity) -> Data {
+fn entity_data(bundle: &Bundle, entity: &BundleEntity) -> BundleValue {
     let written = || {
         let (_, file) = bundle.file_of(entity.id())?;
-        Some(Data::from(calendar::iso(file.stamp.modified())))
+        Some(BundleValue::from(calendar::iso(file.stamp.modified())))
     };
     let modified = entity.data().get("lastModifiedDate").cloned().or_else(written);
-    Data::map_of_some([
+    BundleValue::map_of_present([
         ("entityType", Some(entity.entity_type().into())),
         ("id", Some(entity.id().into())),
         ("data", Some(entity.data().clone())),
@@ -112,7 +115,7 @@ fn entity_data(bundle: &Bundle, entity: &Entity) -> Data {
 }
 
 /// Returns the references between exported entities.
-fn relations(bundle: &Bundle, exported: &[&Entity]) -> Vec<Data> {
+fn relations(bundle: &Bundle, exported: &[&BundleEntity]) -> Vec<BundleValue> {
     let ids: HashSet<&str> = exported.iter().map(|entity| entity.id()).collect();
     exported
         .iter()
@@ -122,14 +125,14 @@ fn relations(bundle: &Bundle, exported: &[&Entity]) -> Vec<Data> {
         .collect()
 }
 
-fn relation(bundle: &Bundle, edge: ReferenceEdge<'_>) -> Data {
+fn relation(bundle: &Bundle, edge: ReferenceEdge<'_>) -> BundleValue {
     let end = |entity_type: &str, id: &str| {
-        Data::map([("entityType", entity_type.into()), ("entityId", id.into())])
+        BundleValue::map([("entityType", entity_type.into()), ("entityId", id.into())])
     };
     let schema = bundle.schemas.get(edge.from.entity_type());
     let property = schema.and_then(|schema| schema.properties()).and_then(|all| all.get(edge.field));
     let name = property.and_then(|property| property.text("title")).unwrap_or(edge.field);
-    Data::map([
+    BundleValue::map([
         ("from", end(edge.from.entity_type(), edge.from.id())),
         ("to", end(edge.to_type, edge.to_id)),
         ("field", edge.field.into()),
@@ -137,7 +140,7 @@ fn relation(bundle: &Bundle, edge: ReferenceEdge<'_>) -> Data {
     ])
 }
 
-fn schemas(bundle: &Bundle, exported: &[&Entity]) -> BundleValueMembers {
+fn schemas(bundle: &Bundle, exported: &[&BundleEntity]) -> BundleValueMembers {
     let mut schemas = BundleValueMembers::default();
     for entity in exported {
         if let Some(schema) = bundle.schemas.get(entity.entity_type()) {

@@ -1,36 +1,42 @@
 //! `list_bundles`, `list_entities`, `list_entity_summaries`.
 
 use crate::{
-    Bundle, Bundles, Data,
+    Bundle, BundleValue, Bundles,
     arguments::CallArguments,
     collation,
-    envelope::{Answer, Refusal},
+    envelope::{BundleRefusal, BundleToolResponse},
     model::LoadedEntityType,
     value::BundleValueMembers,
 };
 
-pub(super) fn bundles(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn bundles(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     arguments.expect_only(&[])?;
-    let list: Vec<Data> = bundles
+    let list: Vec<BundleValue> = bundles
         .iter()
         .map(|bundle| {
-            Data::map_of_some([
+            BundleValue::map_of_present([
                 ("id", Some(bundle.id().into())),
-                ("name", bundle.manifest.metadata("name").map(Data::from)),
-                ("bundleType", bundle.manifest.metadata("bundleType").map(Data::from)),
-                ("tags", Some(Data::texts(&bundle.tags))),
-                ("description", bundle.description.as_deref().map(Data::from)),
+                ("name", bundle.manifest.metadata("name").map(BundleValue::from)),
+                ("bundleType", bundle.manifest.metadata("bundleType").map(BundleValue::from)),
+                ("tags", Some(BundleValue::texts(&bundle.tags))),
+                ("description", bundle.description.as_deref().map(BundleValue::from)),
                 ("path", Some(bundle.root().display().to_string().into())),
-                ("entityTypes", Some(Data::texts(bundle.entity_types()))),
+                ("entityTypes", Some(BundleValue::texts(bundle.entity_types()))),
                 ("entityCount", Some(bundle.entity_count().into())),
             ])
         })
         .collect();
     let count = list.len();
-    Ok(Answer::new(Data::map([("bundles", list.into())])).meta([("count", count.into())]))
+    Ok(BundleToolResponse::new(BundleValue::map([("bundles", list.into())])).meta([("count", count.into())]))
 }
 
-pub(super) fn entities(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn entities(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let bundle_id = arguments.text("bundleId")?;
     let entity_type = arguments.text("entityType")?;
     let limit = arguments.count("limit", 100, 500)?;
@@ -42,37 +48,40 @@ pub(super) fn entities(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resu
     let Some(entity_type) = entity_type else {
         let types = sorted_types(bundle);
         let meta = [("typeCount", types.len().into())];
-        let answer = Answer::new(Data::map([("entityTypes", Data::texts(types))]));
+        let answer = BundleToolResponse::new(BundleValue::map([("entityTypes", BundleValue::texts(types))]));
         return Ok(answer.of(bundle.id()).meta(meta));
     };
     let kind = bundle.kind(entity_type);
     let total = kind.map_or(0, |kind| kind.ids().len());
     let ids: Vec<&str> = kind.into_iter().flat_map(LoadedEntityType::ids).skip(offset).take(limit).collect();
     let returned = ids.len();
-    let data = Data::map([("entityType", entity_type.into()), ("ids", Data::texts(ids))]);
-    Ok(Answer::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    let data = BundleValue::map([("entityType", entity_type.into()), ("ids", BundleValue::texts(ids))]);
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
 }
 
 /// Returns the ids of one type, or the types, for every bundle.
-fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> Answer {
+fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> BundleToolResponse {
     let mut data = BundleValueMembers::default();
     for bundle in bundles.iter() {
         match entity_type {
             None => {
-                let types = Data::map([("entityTypes", Data::texts(sorted_types(bundle)))]);
+                let types = BundleValue::map([("entityTypes", BundleValue::texts(sorted_types(bundle)))]);
                 data.set(bundle.id(), types);
             }
             Some(entity_type) => {
                 if let Some(kind) = bundle.kind(entity_type) {
-                    data.set(bundle.id(), Data::texts(kind.ids()));
+                    data.set(bundle.id(), BundleValue::texts(kind.ids()));
                 }
             }
         }
     }
-    Answer::new(Data::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
+    BundleToolResponse::new(BundleValue::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
 }
 
-pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn summaries(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let entity_type = arguments.text("entityType")?;
     let include = arguments.texts("include")?.unwrap_or_else(|| vec!["id", "title"]);
     let limit = arguments.clamped("limit", 50, 200)?;
@@ -82,7 +91,7 @@ pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> Res
         bundle.kinds.iter().filter(|kind| entity_type.is_none_or(|wanted| &*kind.name == wanted)).collect();
     kinds.sort_by_key(|kind| collation::sort_key(&kind.name));
     let total: usize = kinds.iter().map(|kind| kind.ids().len()).sum();
-    let items: Vec<Data> = kinds
+    let items: Vec<BundleValue> = kinds
         .iter()
         .flat_map(|kind| kind.sorted())
         .skip(offset)
@@ -96,12 +105,12 @@ pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> Res
                     item.set(field, value.clone());
                 }
             }
-            Data::Map(item)
+            BundleValue::Map(item)
         })
         .collect();
     let returned = items.len();
-    let data = Data::map([("items", items.into())]);
-    Ok(Answer::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
+    let data = BundleValue::map([("items", items.into())]);
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(page_meta(total, limit, offset, returned)))
 }
 
 pub(super) fn sorted_types(bundle: &Bundle) -> Vec<&str> {
@@ -115,7 +124,7 @@ pub(super) fn page_meta(
     limit: usize,
     offset: usize,
     returned: usize,
-) -> [(&'static str, Data); 5] {
+) -> [(&'static str, BundleValue); 5] {
     [
         ("total", total.into()),
         ("limit", limit.into()),

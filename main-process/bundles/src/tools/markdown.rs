@@ -2,10 +2,10 @@
 
 use super::traversal::{TraversalDirection, traverse};
 use crate::{
-    Bundle, Bundles, Data, Entity,
+    Bundle, BundleEntity, BundleValue, Bundles,
     arguments::CallArguments,
     calendar,
-    envelope::{Answer, Refusal},
+    envelope::{BundleRefusal, BundleToolResponse},
 };
 use std::{fmt::Write as _, time::SystemTime};
 
@@ -13,36 +13,46 @@ const MAX_DEPENDENCIES: usize = 500;
 /// The maximum characters of an inline text; a longer one gets its own heading.
 const MAX_INLINE_CHARS: usize = 200;
 
-pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn export(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let with_dependencies = arguments.flag("includeDependencies", true)?;
     let depth = arguments.clamped("dependencyDepth", 2, 5)?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
         .entity(entity_type, id)
-        .ok_or_else(|| Refusal::entity_not_found(bundle.id(), entity_type, id))?;
+        .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), entity_type, id))?;
     let depth = if with_dependencies { depth } else { 0 };
     let (reached, _) = traverse(bundle, &[entity], TraversalDirection::Outgoing, depth, MAX_DEPENDENCIES);
-    let dependencies: Vec<&Entity> = reached.iter().map(|reached| reached.entity).collect();
+    let dependencies: Vec<&BundleEntity> = reached.iter().map(|reached| reached.entity).collect();
     let markdown = document(bundle, entity, &dependencies, SystemTime::now());
-    let included: Vec<Data> = dependencies
+    let included: Vec<BundleValue> = dependencies
         .iter()
-        .map(|entity| Data::map([("entityType", entity.entity_type().into()), ("id", entity.id().into())]))
+        .map(|entity| {
+            BundleValue::map([("entityType", entity.entity_type().into()), ("id", entity.id().into())])
+        })
         .collect();
     let meta = [
         ("characterCount", markdown.encode_utf16().count().into()),
         ("dependencyCount", included.len().into()),
     ];
-    let data = Data::map([
+    let data = BundleValue::map([
         ("markdown", markdown.into()),
         ("entityType", entity_type.into()),
         ("entityId", id.into()),
         ("includedDependencies", included.into()),
     ]);
-    Ok(Answer::new(data).of(bundle.id()).meta(meta))
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
 }
 
-fn document(bundle: &Bundle, entity: &Entity, dependencies: &[&Entity], now: SystemTime) -> String {
+fn document(
+    bundle: &Bundle,
+    entity: &BundleEntity,
+    dependencies: &[&BundleEntity],
+    now: SystemTime,
+) -> String {
     let mut text = String::new();
     write_entity(&mut text, bundle, entity, 1);
     text.push_str("---\n\n");
@@ -72,11 +82,11 @@ fn document(bundle: &Bundle, entity: &Entity, dependencies: &[&Entity], now: Sys
     text
 }
 
-fn write_entity(text: &mut String, bundle: &Bundle, entity: &Entity, level: usize) {
+fn write_entity(text: &mut String, bundle: &Bundle, entity: &BundleEntity, level: usize) {
     let title = ["title", "name"].into_iter().find_map(|key| entity.data().text(key)).unwrap_or(entity.id());
     let _ = writeln!(text, "{} {title}\n> {}\n", "#".repeat(level), entity.entity_type());
     let fields = fields(bundle, entity);
-    let in_header = |schema: Option<&Data>| {
+    let in_header = |schema: Option<&BundleValue>| {
         schema.and_then(|schema| schema.text("x-sdd-displayLocation")) == Some("header")
     };
     let (header, body): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(_, _, schema)| in_header(*schema));
@@ -100,7 +110,10 @@ fn write_entity(text: &mut String, bundle: &Bundle, entity: &Entity, level: usiz
 }
 
 /// Returns the non-empty fields of an entity in schema order, each with its subschema.
-fn fields<'a>(bundle: &'a Bundle, entity: &'a Entity) -> Vec<(&'a str, &'a Data, Option<&'a Data>)> {
+fn fields<'a>(
+    bundle: &'a Bundle,
+    entity: &'a BundleEntity,
+) -> Vec<(&'a str, &'a BundleValue, Option<&'a BundleValue>)> {
     let id_field = bundle.kind(entity.entity_type()).map_or("id", |kind| &kind.info.id_field);
     let properties = bundle.schemas.get(entity.entity_type()).and_then(|schema| schema.properties());
     let members = || entity.data().as_map().into_iter().flat_map(|map| map.iter());
@@ -114,39 +127,41 @@ fn fields<'a>(bundle: &'a Bundle, entity: &'a Entity) -> Vec<(&'a str, &'a Data,
     declared.chain(others).filter(|(name, value, _)| *name != id_field && is_shown(value)).collect()
 }
 
-fn is_shown(value: &Data) -> bool {
+fn is_shown(value: &BundleValue) -> bool {
     match value {
-        Data::Null | Data::Bool(false) => false,
-        Data::Text(text) => !text.trim().is_empty(),
-        Data::List(items) => !items.is_empty(),
-        Data::Map(members) => !members.is_empty(),
+        BundleValue::Null | BundleValue::Bool(false) => false,
+        BundleValue::Text(text) => !text.trim().is_empty(),
+        BundleValue::List(items) => !items.is_empty(),
+        BundleValue::Map(members) => !members.is_empty(),
         _ => true,
     }
 }
 
-fn write_field(text: &mut String, heading: &str, label: &str, value: &Data) {
+fn write_field(text: &mut String, heading: &str, label: &str, value: &BundleValue) {
     let _ = match value {
-        Data::Text(long) if long.contains('\n') || long.chars().count() > MAX_INLINE_CHARS => {
+        BundleValue::Text(long) if long.contains('\n') || long.chars().count() > MAX_INLINE_CHARS => {
             writeln!(text, "{heading} {label}\n\n{long}\n")
         }
-        Data::List(items) if items.iter().any(|item| item.as_map().is_some()) => {
+        BundleValue::List(items) if items.iter().any(|item| item.as_map().is_some()) => {
             let _ = writeln!(text, "{heading} {label}\n");
             for (index, item) in items.iter().enumerate() {
                 write_item(text, index + 1, item);
             }
             Ok(())
         }
-        Data::List(items) => {
+        BundleValue::List(items) => {
             let items: Vec<String> = items.iter().map(|item| format!("- {}", plain(item))).collect();
             writeln!(text, "{heading} {label}\n\n{}\n", items.join("\n"))
         }
-        Data::Map(_) => writeln!(text, "{heading} {label}\n\n```json\n{}\n```\n", value.to_pretty_json()),
+        BundleValue::Map(_) => {
+            writeln!(text, "{heading} {label}\n\n```json\n{}\n```\n", value.to_pretty_json())
+        }
         other => writeln!(text, "**{label}:** {}\n", plain(other)),
     };
 }
 
 /// Writes an object in a list: its name, then its members.
-fn write_item(text: &mut String, number: usize, item: &Data) {
+fn write_item(text: &mut String, number: usize, item: &BundleValue) {
     let names = ["name", "title", "id"];
     let named = names.into_iter().find(|key| item.text(key).is_some());
     let title = named.and_then(|key| item.text(key)).map_or_else(|| plain(item), str::to_owned);
@@ -155,7 +170,7 @@ fn write_item(text: &mut String, number: usize, item: &Data) {
     for (key, value) in members.filter(|(key, value)| Some(*key) != named && is_shown(value)) {
         let label = humanised(key);
         match value {
-            Data::List(items) => {
+            BundleValue::List(items) => {
                 let _ = writeln!(text, "- *{label}:*");
                 for item in items {
                     let _ = writeln!(text, "  - {}", plain(item));
@@ -170,14 +185,14 @@ fn write_item(text: &mut String, number: usize, item: &Data) {
 }
 
 /// Returns a value on one line.
-fn plain(value: &Data) -> String {
+fn plain(value: &BundleValue) -> String {
     match value {
-        Data::Text(text) => text.to_string(),
+        BundleValue::Text(text) => text.to_string(),
         other => serde_json::to_string(other).unwrap_or_default(),
     }
 }
 
-fn label(name: &str, schema: Option<&Data>) -> String {
+fn label(name: &str, schema: Option<&BundleValue>) -> String {
     let declared = schema.and_then(|schema| schema.text("title").or_else(|| schema.text("displayName")));
     declared.map_or_else(|| humanised(name), str::to_owned)
 }

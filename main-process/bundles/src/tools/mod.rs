@@ -22,24 +22,24 @@ use crate::{
     Bundles,
     arguments::CallArguments,
     changes, critique,
-    envelope::{Answer, Code, Envelope, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse},
 };
 use serde_json::Value;
 
 /// Calls a tool without writing; `apply_changes` only as a dry run. Errors are part of the envelope.
-pub fn call(bundles: &Bundles, tool: &str, arguments: &Value) -> Envelope {
-    Envelope { tool: tool.to_owned(), result: answer(bundles, tool, arguments) }
+pub fn call(bundles: &Bundles, tool: &str, arguments: &Value) -> BundleToolEnvelope {
+    BundleToolEnvelope { tool: tool.to_owned(), result: answer(bundles, tool, arguments) }
 }
 
 /// Like [`call`], but `apply_changes` with `dryRun: false` writes. For callers that need no approval.
-pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> Envelope {
+pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> BundleToolEnvelope {
     if tool != "apply_changes" {
         return call(bundles, tool, arguments);
     }
-    Envelope { tool: tool.to_owned(), result: changes::apply(bundles, arguments) }
+    BundleToolEnvelope { tool: tool.to_owned(), result: changes::apply(bundles, arguments) }
 }
 
-fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<Answer, Refusal> {
+fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
     let arguments_read = CallArguments::parse(arguments)?;
     let arguments_read = &arguments_read;
     match tool {
@@ -60,6 +60,6 @@ fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<Answer, Re
         "export_context" => export::export(bundles, arguments_read),
         "critique_bundle" => critique::unsupported(bundles, arguments),
         "apply_changes" => changes::preview(bundles, arguments),
-        _ => Err(Refusal::new(Code::NotFound, format!("Tool {tool} not found"))),
+        _ => Err(BundleRefusal::new(BundleErrorCode::NotFound, format!("Tool {tool} not found"))),
     }
 }

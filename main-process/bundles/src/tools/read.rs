@@ -1,37 +1,43 @@
 //! `read_entity`, `read_entities`.
 
 use crate::{
-    Bundles, Data, Entity,
+    BundleEntity, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{Answer, Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
     value::BundleValueMembers,
 };
 
 const MAX_IDS: usize = 50;
 
-pub(super) fn one(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn one(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
         .entity(entity_type, id)
-        .ok_or_else(|| Refusal::entity_not_found(bundle.id(), entity_type, id))?;
-    Ok(Answer::new(entity.to_data()).of(bundle.id()))
+        .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), entity_type, id))?;
+    Ok(BundleToolResponse::new(entity.to_data()).of(bundle.id()))
 }
 
-pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn many(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let entity_type = arguments.required_text("entityType")?;
     let ids = arguments
         .texts("ids")?
-        .ok_or_else(|| Refusal::new(Code::BadRequest, "ids is required").about("ids"))?;
+        .ok_or_else(|| BundleRefusal::new(BundleErrorCode::BadRequest, "ids is required").about("ids"))?;
     if ids.is_empty() || ids.len() > MAX_IDS {
         let message = format!("ids must name from 1 to {MAX_IDS} entities, not {}", ids.len());
-        return Err(Refusal::new(Code::BadRequest, message).about("ids"));
+        return Err(BundleRefusal::new(BundleErrorCode::BadRequest, message).about("ids"));
     }
     let fields = arguments.texts("fields")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let kind = bundle.kind(entity_type).ok_or_else(|| {
-        Refusal::new(Code::NotFound, format!("Unknown entity type: {entity_type}"))
-            .with(Data::map([("bundleId", bundle.id().into()), ("entityType", entity_type.into())]))
+        BundleRefusal::new(BundleErrorCode::NotFound, format!("Unknown entity type: {entity_type}"))
+            .with(BundleValue::map([("bundleId", bundle.id().into()), ("entityType", entity_type.into())]))
     })?;
     let mut entities = Vec::new();
     let mut missing = Vec::new();
@@ -47,14 +53,14 @@ pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<A
     let meta = [
         ("requested", ids.len().into()),
         ("found", entities.len().into()),
-        ("notFound", Data::texts(missing)),
+        ("notFound", BundleValue::texts(missing)),
     ];
-    let data = Data::map([("entityType", entity_type.into()), ("entities", entities.into())]);
-    Ok(Answer::new(data).of(bundle.id()).meta(meta))
+    let data = BundleValue::map([("entityType", entity_type.into()), ("entities", entities.into())]);
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
 }
 
 /// Returns an entity's id, optionally its type, and those of the requested fields that it has.
-pub(super) fn select_fields(entity: &Entity, fields: &[&str], with_type: bool) -> Data {
+pub(super) fn select_fields(entity: &BundleEntity, fields: &[&str], with_type: bool) -> BundleValue {
     let mut members = BundleValueMembers::default();
     members.set("id", entity.id().into());
     if with_type {
@@ -65,5 +71,5 @@ pub(super) fn select_fields(entity: &Entity, fields: &[&str], with_type: bool) -
             members.set(field, value.clone());
         }
     }
-    Data::Map(members)
+    BundleValue::Map(members)
 }

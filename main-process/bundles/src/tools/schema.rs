@@ -1,56 +1,69 @@
 //! `get_bundle_schema`, `get_entity_schema`, `get_entity_relations`.
 
 use crate::{
-    Bundle, Bundles, Data,
+    Bundle, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{Answer, Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
     model::RelationDefinition,
     schema::EntitySchema,
 };
 
-pub(super) fn bundle(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn bundle(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    let metadata = |key: &str| bundle.manifest.metadata(key).map(Data::from);
-    let manifest = Data::map_of_some([
+    let metadata = |key: &str| bundle.manifest.metadata(key).map(BundleValue::from);
+    let manifest = BundleValue::map_of_present([
         ("name", metadata("name")),
         ("bundleType", metadata("bundleType")),
         ("version", metadata("version")),
         ("description", metadata("description")),
     ]);
     let definition = bundle.definition().map(|definition| definition.data().clone());
-    let data = Data::map_of_some([("manifest", Some(manifest)), ("bundleTypeDefinition", definition)]);
-    Ok(Answer::new(data).of(bundle.id()))
+    let data =
+        BundleValue::map_of_present([("manifest", Some(manifest)), ("bundleTypeDefinition", definition)]);
+    Ok(BundleToolResponse::new(data).of(bundle.id()))
 }
 
-pub(super) fn entity(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn entity(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let entity_type = arguments.required_text("entityType")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let schema = find(bundle, entity_type)?;
-    let data = Data::map([("entityType", entity_type.into()), ("schema", (*schema.data).clone())]);
-    Ok(Answer::new(data).of(bundle.id()))
+    let data = BundleValue::map([("entityType", entity_type.into()), ("schema", (*schema.data).clone())]);
+    Ok(BundleToolResponse::new(data).of(bundle.id()))
 }
 
 /// Returns the schema of a type, or the reason why there is none.
-pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a EntitySchema, Refusal> {
+pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a EntitySchema, BundleRefusal> {
     if let Some(schema) = bundle.schemas.get(entity_type) {
         return Ok(schema);
     }
-    let details = Data::map([("bundleId", bundle.id().into()), ("entityType", entity_type.into())]);
+    let details = BundleValue::map([("bundleId", bundle.id().into()), ("entityType", entity_type.into())]);
     let refusal = match bundle.manifest.schema_path(entity_type) {
-        None => Refusal::new(Code::NotFound, format!("No schema defined for entity type: {entity_type}")),
-        Some(path) => Refusal::new(
-            Code::Internal,
+        None => BundleRefusal::new(
+            BundleErrorCode::NotFound,
+            format!("No schema defined for entity type: {entity_type}"),
+        ),
+        Some(path) => BundleRefusal::new(
+            BundleErrorCode::Internal,
             format!("Failed to load schema for {entity_type}: {path} cannot be read; see validate_bundle"),
         ),
     };
     Err(refusal.with(details))
 }
 
-pub(super) fn relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn relations(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let entity_type = arguments.text("entityType")?;
     let direction = arguments.one_of("direction", &["outgoing", "incoming", "both"], "both")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    let relations: Vec<Data> = bundle
+    let relations: Vec<BundleValue> = bundle
         .relations()
         .iter()
         .filter_map(|relation| match entity_type {
@@ -72,21 +85,21 @@ pub(super) fn relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> Res
         })
         .collect();
     let total = relations.len();
-    let data = Data::map([
+    let data = BundleValue::map([
         ("entityType", entity_type.unwrap_or("all").into()),
         ("direction", direction.into()),
         ("relations", relations.into()),
     ]);
-    Ok(Answer::new(data).of(bundle.id()).meta([("total", total.into())]))
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta([("total", total.into())]))
 }
 
-fn relation_data(relation: &RelationDefinition, direction: Option<&str>) -> Data {
-    Data::map_of_some([
+fn relation_data(relation: &RelationDefinition, direction: Option<&str>) -> BundleValue {
+    BundleValue::map_of_present([
         ("name", Some(relation.name.as_str().into())),
         ("fromEntity", Some(relation.from_entity.as_str().into())),
         ("fromField", Some(relation.from_field.as_str().into())),
         ("toEntity", Some(relation.to_entity.as_str().into())),
-        ("multiplicity", relation.multiplicity.as_deref().map(Data::from)),
-        ("direction", direction.map(Data::from)),
+        ("multiplicity", relation.multiplicity.as_deref().map(BundleValue::from)),
+        ("direction", direction.map(BundleValue::from)),
     ])
 }

@@ -2,13 +2,16 @@
 
 use super::list::page_meta;
 use crate::{
-    Bundle, Bundles, Data,
+    Bundle, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{Answer, Refusal},
+    envelope::{BundleRefusal, BundleToolResponse},
     search,
 };
 
-pub(super) fn search(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn search(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let query = arguments.required_text("query")?;
     let entity_type = arguments.text("entityType")?;
     let bundle_id = arguments.text("bundleId")?;
@@ -16,24 +19,25 @@ pub(super) fn search(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result
     let offset = arguments.count("offset", 0, usize::MAX)?;
     let hits = bundles.search_ranked(bundle_id, query, entity_type)?;
     let total = hits.len();
-    let results: Vec<Data> =
+    let results: Vec<BundleValue> =
         hits.iter().skip(offset).take(limit).map(|(bundle, hit)| result(bundle, hit)).collect();
     let returned = results.len();
-    let answer = Answer::new(Data::map([("query", query.into()), ("results", results.into())]));
+    let answer =
+        BundleToolResponse::new(BundleValue::map([("query", query.into()), ("results", results.into())]));
     // Names the bundle if one was requested or only one is loaded.
     let only = bundles.resolve(bundle_id).ok();
     let answer = if let Some(only) = only { answer.of(only.id()) } else { answer };
     Ok(answer.meta(page_meta(total, limit, offset, returned)))
 }
 
-fn result(bundle: &Bundle, hit: &search::EntityHit<'_>) -> Data {
+fn result(bundle: &Bundle, hit: &search::EntityHit<'_>) -> BundleValue {
     let data = hit.entity.data();
-    Data::map_of_some([
+    BundleValue::map_of_present([
         ("bundleId", Some(bundle.id().into())),
         ("entityType", Some(hit.entity.entity_type().into())),
         ("id", Some(hit.entity.id().into())),
-        ("title", data.text("title").or_else(|| data.text("statement")).map(Data::from)),
-        ("name", data.text("name").map(Data::from)),
+        ("title", data.text("title").or_else(|| data.text("statement")).map(BundleValue::from)),
+        ("name", data.text("name").map(BundleValue::from)),
         ("match", Some(hit.field.into())),
     ])
 }

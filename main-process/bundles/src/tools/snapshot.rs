@@ -2,14 +2,17 @@
 
 use super::{list::sorted_types, read::select_fields};
 use crate::{
-    Bundles, Data, Diagnostic,
+    BundleFinding, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{Answer, Refusal},
+    envelope::{BundleRefusal, BundleToolResponse},
     model::ReferenceEdge,
     value::BundleValueMembers,
 };
 
-pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn get(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let wanted_types = arguments.texts("entityTypes")?;
     let detail = arguments.one_of("includeEntityData", &["full", "summary", "ids"], "full")?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
@@ -30,7 +33,7 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<An
     for name in &types {
         let Some(kind) = bundle.kind(name) else { continue };
         total += kind.ids().len();
-        let list: Vec<Data> = kind
+        let list: Vec<BundleValue> = kind
             .sorted()
             .take(most - returned)
             .map(|entity| match detail {
@@ -49,33 +52,33 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<An
         }
     }
     let schema_count = schemas.len();
-    let graph =
-        with_graph.then(|| Data::map([("edges", bundle.edges().map(edge_data).collect::<Vec<_>>().into())]));
-    let diagnostics: Vec<Data> =
-        bundle.diagnostics().iter().filter(|_| with_diagnostics).map(Diagnostic::to_data).collect();
-    let data = Data::map_of_some([
+    let graph = with_graph
+        .then(|| BundleValue::map([("edges", bundle.edges().map(edge_data).collect::<Vec<_>>().into())]));
+    let diagnostics: Vec<BundleValue> =
+        bundle.diagnostics().iter().filter(|_| with_diagnostics).map(BundleFinding::to_data).collect();
+    let data = BundleValue::map_of_present([
         ("manifest", Some(bundle.manifest.data().clone())),
         ("bundleTypeDefinition", bundle.definition().map(|definition| definition.data().clone())),
-        ("entities", Some(Data::Map(entities))),
-        ("schemas", with_schemas.then_some(Data::Map(schemas))),
+        ("entities", Some(BundleValue::Map(entities))),
+        ("schemas", with_schemas.then_some(BundleValue::Map(schemas))),
         ("refGraph", graph),
     ]);
     let meta = [
         ("entityCount", returned.into()),
         ("totalEntities", total.into()),
-        ("entityTypes", Data::texts(&types)),
-        ("allEntityTypes", Data::texts(&all_types)),
+        ("entityTypes", BundleValue::texts(&types)),
+        ("allEntityTypes", BundleValue::texts(&all_types)),
         ("schemaCount", schema_count.into()),
         ("diagnosticCount", diagnostics.len().into()),
         ("includeEntityData", detail.into()),
         ("maxEntities", most.into()),
         ("truncated", (returned < total).into()),
     ];
-    Ok(Answer::new(data).of(bundle.id()).meta(meta).diagnostics(diagnostics))
+    Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta).diagnostics(diagnostics))
 }
 
-fn edge_data(edge: ReferenceEdge<'_>) -> Data {
-    Data::map([
+fn edge_data(edge: ReferenceEdge<'_>) -> BundleValue {
+    BundleValue::map([
         ("fromEntityType", edge.from.entity_type().into()),
         ("fromId", edge.from.id().into()),
         ("fromField", edge.field.into()),

@@ -1,17 +1,17 @@
 //! Traverses the reference graph from an entity, level by level.
 
-use crate::{Bundle, Entity, model::ReferenceEdge};
+use crate::{Bundle, BundleEntity, model::ReferenceEdge};
 use std::collections::HashSet;
 
 /// A reached entity, and the reference that led to it.
 pub(crate) struct ReachedEntity<'a> {
-    pub(crate) entity: &'a Entity,
+    pub(crate) entity: &'a BundleEntity,
     pub(crate) edge: ReferenceEdge<'a>,
     /// Whether the reference points to the entity or comes from it.
     pub(crate) is_target: bool,
     pub(crate) distance: usize,
     /// The entity at the other end of the reference.
-    pub(crate) via: &'a Entity,
+    pub(crate) via: &'a BundleEntity,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,14 +25,14 @@ pub(crate) enum TraversalDirection {
 /// are more.
 pub(crate) fn traverse<'a>(
     bundle: &'a Bundle,
-    starts: &[&'a Entity],
+    starts: &[&'a BundleEntity],
     direction: TraversalDirection,
     depth: usize,
     most: usize,
 ) -> (Vec<ReachedEntity<'a>>, bool) {
     let mut seen: HashSet<&str> = starts.iter().map(|entity| entity.id()).collect();
     let mut reached: Vec<ReachedEntity<'a>> = Vec::new();
-    let mut level: Vec<&'a Entity> = starts.to_vec();
+    let mut level: Vec<&'a BundleEntity> = starts.to_vec();
     for distance in 1..=depth {
         let mut next = Vec::new();
         for via in level {
@@ -60,7 +60,12 @@ pub(crate) fn traverse<'a>(
 
 impl Bundle {
     /// Returns an entity and its neighbourhood, nearest first, at most `most` entities.
-    pub fn neighbourhood<'a>(&'a self, start: &'a Entity, depth: usize, most: usize) -> Vec<&'a Entity> {
+    pub fn neighbourhood<'a>(
+        &'a self,
+        start: &'a BundleEntity,
+        depth: usize,
+        most: usize,
+    ) -> Vec<&'a BundleEntity> {
         let (reached, _) = traverse(self, &[start], TraversalDirection::Both, depth, most.saturating_sub(1));
         std::iter::once(start).chain(reached.into_iter().map(|reached| reached.entity)).collect()
     }
@@ -69,7 +74,7 @@ impl Bundle {
 /// Returns the references from an entity (`true`) and to it (`false`), in the order of all references.
 pub(crate) fn neighbours<'a>(
     bundle: &'a Bundle,
-    entity: &'a Entity,
+    entity: &'a BundleEntity,
     direction: TraversalDirection,
 ) -> Vec<(ReferenceEdge<'a>, bool)> {
     match direction {

@@ -1,13 +1,16 @@
 //! `validate_bundle`: the findings about a bundle in its current state on disk.
 
 use crate::{
-    Bundle, Bundles, Data, Diagnostic,
+    Bundle, BundleFinding, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{Answer, Code, Refusal},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
 };
 use std::borrow::Cow;
 
-pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Answer, Refusal> {
+pub(super) fn validate(
+    bundles: &Bundles,
+    arguments: &CallArguments<'_>,
+) -> Result<BundleToolResponse, BundleRefusal> {
     let bundle_id = arguments.text("bundleId")?;
     if bundle_id == Some("all") || (bundle_id.is_none() && bundles.iter().len() > 1) {
         return all(bundles);
@@ -15,16 +18,18 @@ pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> Resu
     let bundle = fresh(bundles.resolve(bundle_id)?)?;
     let found = bundle.diagnostics();
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
-    let summary = Data::map([
+    let summary = BundleValue::map([
         ("totalErrors", errors.into()),
         ("totalWarnings", (found.len() - errors).into()),
         ("isValid", (errors == 0).into()),
     ]);
-    let diagnostics = found.iter().map(Diagnostic::to_data).collect();
-    Ok(Answer::new(Data::map([("summary", summary)])).of(bundle.id()).diagnostics(diagnostics))
+    let diagnostics = found.iter().map(BundleFinding::to_data).collect();
+    Ok(BundleToolResponse::new(BundleValue::map([("summary", summary)]))
+        .of(bundle.id())
+        .diagnostics(diagnostics))
 }
 
-fn all(bundles: &Bundles) -> Result<Answer, Refusal> {
+fn all(bundles: &Bundles) -> Result<BundleToolResponse, BundleRefusal> {
     let mut errors = 0;
     let mut diagnostics = Vec::new();
     for bundle in bundles.iter() {
@@ -35,21 +40,22 @@ fn all(bundles: &Bundles) -> Result<Answer, Refusal> {
         );
     }
     let count = bundles.iter().len();
-    let summary = Data::map([
+    let summary = BundleValue::map([
         ("bundlesChecked", count.into()),
         ("totalErrors", errors.into()),
         ("totalWarnings", (diagnostics.len() - errors).into()),
         ("isValid", (errors == 0).into()),
     ]);
-    let answer = Answer::new(Data::map([("summary", summary)])).meta([("bundleCount", count.into())]);
+    let answer = BundleToolResponse::new(BundleValue::map([("summary", summary)]))
+        .meta([("bundleCount", count.into())]);
     Ok(answer.diagnostics(diagnostics))
 }
 
 /// Returns the bundle with the changes on disk since it was read.
-fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, Refusal> {
+fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, BundleRefusal> {
     match bundle.refreshed() {
         Ok(None) => Ok(Cow::Borrowed(bundle)),
         Ok(Some(fresh)) => Ok(Cow::Owned(fresh)),
-        Err(error) => Err(Refusal::new(Code::Internal, error.to_string())),
+        Err(error) => Err(BundleRefusal::new(BundleErrorCode::Internal, error.to_string())),
     }
 }

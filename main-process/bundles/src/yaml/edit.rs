@@ -12,11 +12,11 @@ use super::{
     write,
     write::{YamlValueText, after_dash, after_key, entry, item, key as written_key, one_line},
 };
-use crate::Data;
+use crate::BundleValue;
 use saphyr_parser::ScalarStyle;
 
 /// Returns the text of `source` changed to contain `wanted`.
-pub(crate) fn rewrite(source: &str, wanted: &Data) -> Result<String, YamlError> {
+pub(crate) fn rewrite(source: &str, wanted: &BundleValue) -> Result<String, YamlError> {
     let (mark, text) = match source.strip_prefix('\u{feff}') {
         Some(text) => ("\u{feff}", text),
         None => ("", source),
@@ -61,13 +61,19 @@ struct YamlEditor<'a> {
 
 impl YamlEditor<'_> {
     /// Adds the edits that change a node from `old` to `new`. Returns `None` if that is impossible in place.
-    fn reconcile(&mut self, node: &YamlNode, place: &YamlValueContext, old: &Data, new: &Data) -> Option<()> {
+    fn reconcile(
+        &mut self,
+        node: &YamlNode,
+        place: &YamlValueContext,
+        old: &BundleValue,
+        new: &BundleValue,
+    ) -> Option<()> {
         if old == new {
             return Some(());
         }
         if !node.decorated {
             match (&node.kind, old, new) {
-                (YamlNodeKind::Map { flow, entries }, Data::Map(before), Data::Map(after)) => {
+                (YamlNodeKind::Map { flow, entries }, BundleValue::Map(before), BundleValue::Map(after)) => {
                     let same_keys =
                         before.len() == after.len() && after.iter().all(|(key, _)| before.get(key).is_some());
                     let some_stay = entries.iter().any(|entry| after.get(&entry.key_text).is_some());
@@ -76,7 +82,7 @@ impl YamlEditor<'_> {
                         return self.reconcile_map(*flow, entries, old, new);
                     }
                 }
-                (YamlNodeKind::List { flow, items }, Data::List(before), Data::List(after)) => {
+                (YamlNodeKind::List { flow, items }, BundleValue::List(before), BundleValue::List(after)) => {
                     if *flow && before.len() == after.len() {
                         return self.reconcile_pairs(items, before, after);
                     }
@@ -90,14 +96,25 @@ impl YamlEditor<'_> {
         self.replace(node, place, new)
     }
 
-    fn reconcile_pairs(&mut self, items: &[YamlNode], old: &[Data], new: &[Data]) -> Option<()> {
+    fn reconcile_pairs(
+        &mut self,
+        items: &[YamlNode],
+        old: &[BundleValue],
+        new: &[BundleValue],
+    ) -> Option<()> {
         items
             .iter()
             .zip(old.iter().zip(new))
             .try_for_each(|(node, (old, new))| self.reconcile(node, &YamlValueContext::Flow, old, new))
     }
 
-    fn reconcile_map(&mut self, flow: bool, entries: &[YamlEntry], old: &Data, new: &Data) -> Option<()> {
+    fn reconcile_map(
+        &mut self,
+        flow: bool,
+        entries: &[YamlEntry],
+        old: &BundleValue,
+        new: &BundleValue,
+    ) -> Option<()> {
         let mut last_kept = None;
         for (index, entry) in entries.iter().enumerate() {
             let Some(wanted) = new.get(&entry.key_text) else {
@@ -144,7 +161,7 @@ impl YamlEditor<'_> {
     }
 
     /// Keeps the equal items at both ends, pairs those between, and removes or adds the rest.
-    fn reconcile_list(&mut self, items: &[YamlNode], old: &[Data], new: &[Data]) -> Option<()> {
+    fn reconcile_list(&mut self, items: &[YamlNode], old: &[BundleValue], new: &[BundleValue]) -> Option<()> {
         let same_front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let shorter = old.len().min(new.len()) - same_front;
         let same_back =
@@ -195,7 +212,7 @@ impl YamlEditor<'_> {
         Some(())
     }
 
-    fn replace(&mut self, node: &YamlNode, place: &YamlValueContext, new: &Data) -> Option<()> {
+    fn replace(&mut self, node: &YamlNode, place: &YamlValueContext, new: &BundleValue) -> Option<()> {
         let (written, after) = match place {
             YamlValueContext::Root => return None,
             YamlValueContext::Flow => {
@@ -245,28 +262,32 @@ impl YamlEditor<'_> {
     }
 
     /// Returns the new value in the style of the old one, where possible.
-    fn text_in_old_style(&self, node: &YamlNode, new: &Data, block: YamlValueText) -> YamlValueText {
+    fn text_in_old_style(&self, node: &YamlNode, new: &BundleValue, block: YamlValueText) -> YamlValueText {
         let same_line = |text: String| YamlValueText { head: format!(" {text}"), body: None };
         match (&node.kind, new) {
-            (YamlNodeKind::List { flow: true, .. }, Data::List(_))
-            | (YamlNodeKind::Map { flow: true, .. }, Data::Map(_)) => same_line(one_line(new, true)),
-            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) if block.body.is_none() => {
+            (YamlNodeKind::List { flow: true, .. }, BundleValue::List(_))
+            | (YamlNodeKind::Map { flow: true, .. }, BundleValue::Map(_)) => same_line(one_line(new, true)),
+            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), BundleValue::Text(text))
+                if block.body.is_none() =>
+            {
                 same_line(double_quoted(text))
             }
-            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) if block.body.is_none() => {
+            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), BundleValue::Text(text))
+                if block.body.is_none() =>
+            {
                 single_quoted(text).map_or(block, same_line)
             }
             _ => block,
         }
     }
 
-    fn flow_text(&self, node: &YamlNode, new: &Data) -> String {
+    fn flow_text(&self, node: &YamlNode, new: &BundleValue) -> String {
         match (&node.kind, new) {
-            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), Data::Text(text)) => double_quoted(text),
-            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), Data::Text(text)) => {
+            (YamlNodeKind::Scalar(ScalarStyle::DoubleQuoted), BundleValue::Text(text)) => double_quoted(text),
+            (YamlNodeKind::Scalar(ScalarStyle::SingleQuoted), BundleValue::Text(text)) => {
                 single_quoted(text).unwrap_or_else(|| double_quoted(text))
             }
-            (_, Data::Text(text)) if is_safe_plain(text, true) => text.to_string(),
+            (_, BundleValue::Text(text)) if is_safe_plain(text, true) => text.to_string(),
             _ => one_line(new, true),
         }
     }
@@ -327,7 +348,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn edited(source: &str, change: impl FnOnce(&mut Data)) -> String {
+    fn edited(source: &str, change: impl FnOnce(&mut BundleValue)) -> String {
         let mut data = read(source).unwrap();
         change(&mut data);
         let text = rewrite(source, &data).unwrap();
@@ -339,17 +360,17 @@ pub(super) mod tests {
     fn what_is_added_between_braces_leaves_quotes_and_comments() {
         let source = "a:\n  - { x: \"1\", y: [2] } # kept\n  - { z: 3 }\n";
         let text = edited(source, |data| {
-            let Data::Map(members) = data else { panic!() };
-            let Some(Data::List(items)) = members.get_mut("a") else { panic!() };
-            let Data::Map(first) = &mut items[0] else { panic!() };
-            first.set("w", Data::from(&serde_json::json!({ "v": "4" })));
+            let BundleValue::Map(members) = data else { panic!() };
+            let Some(BundleValue::List(items)) = members.get_mut("a") else { panic!() };
+            let BundleValue::Map(first) = &mut items[0] else { panic!() };
+            first.set("w", BundleValue::from(&serde_json::json!({ "v": "4" })));
         });
         assert_eq!(text, "a:\n  - { x: \"1\", y: [2], w: { v: \"4\" } } # kept\n  - { z: 3 }\n");
     }
 
-    fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut Data) {
+    fn set(key: &'static str, value: &'static str) -> impl FnOnce(&mut BundleValue) {
         move |data| match data {
-            Data::Map(members) => members.set(key, read(value).unwrap()),
+            BundleValue::Map(members) => members.set(key, read(value).unwrap()),
             _ => unreachable!(),
         }
     }
@@ -386,7 +407,7 @@ pub(super) mod tests {
             SOURCE.replace("k: v # in", "k: # in\n    z: 1")
         );
         let removed = edited(SOURCE, |data| {
-            if let Data::Map(members) = data {
+            if let BundleValue::Map(members) = data {
                 members.remove("quoted");
                 members.remove("last");
             }
@@ -409,7 +430,7 @@ pub(super) mod tests {
         assert_eq!(edited(source, set("other", "x")), "base: &b { k: v } # c\nother: x\n");
     }
 
-    pub(in crate::yaml) fn any_data() -> impl Strategy<Value = Data> {
+    pub(in crate::yaml) fn any_data() -> impl Strategy<Value = BundleValue> {
         let text = prop_oneof![
             "[a-z]{0,6}",
             "[ -~]{0,12}",
@@ -420,18 +441,18 @@ pub(super) mod tests {
             Just("a: b".to_owned()),
         ];
         let leaf = prop_oneof![
-            Just(Data::Null),
-            any::<bool>().prop_map(Data::from),
-            any::<i32>().prop_map(|n| Data::Number(n.into())),
-            text.prop_map(Data::from),
+            Just(BundleValue::Null),
+            any::<bool>().prop_map(BundleValue::from),
+            any::<i32>().prop_map(|n| BundleValue::Number(n.into())),
+            text.prop_map(BundleValue::from),
         ];
         leaf.prop_recursive(3, 24, 4, |inner| {
             prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Data::List),
+                prop::collection::vec(inner.clone(), 0..4).prop_map(BundleValue::List),
                 prop::collection::btree_map("[a-e]{1,2}|[ -~]{1,4}", inner, 0..4).prop_map(|map| {
                     let mut members = crate::value::BundleValueMembers::default();
                     map.into_iter().for_each(|(key, value)| members.set(&key, value));
-                    Data::Map(members)
+                    BundleValue::Map(members)
                 }),
             ]
         })
@@ -441,8 +462,8 @@ pub(super) mod tests {
         #[test]
         fn any_document_becomes_any_other(from in any_data(), to in any_data(), flow in any::<bool>()) {
             let source = if flow { format!("value: {} # c\nz: 1\n", one_line(&from, true)) }
-                else { write(&Data::map([("value", from), ("z", Data::from(1_usize))])) };
-            let wanted = Data::map([("value", to), ("z", Data::from(1_usize))]);
+                else { write(&BundleValue::map([("value", from), ("z", BundleValue::from(1_usize))])) };
+            let wanted = BundleValue::map([("value", to), ("z", BundleValue::from(1_usize))]);
             prop_assert_eq!(read(&rewrite(&source, &wanted).unwrap()).unwrap(), wanted);
         }
     }

@@ -13,7 +13,7 @@ pub(crate) use edit::rewrite;
 pub(crate) use read::read;
 pub(crate) use write::write;
 
-use crate::Data;
+use crate::BundleValue;
 
 /// The maximum nesting depth of values.
 pub(crate) const MAX_NESTING_DEPTH: usize = 100;
@@ -28,13 +28,15 @@ pub fn set_in_yaml(text: &str, path: &[&str], value: &serde_json::Value) -> Resu
     let mut at = &mut wanted;
     for parent in parents {
         let found = match at {
-            Data::Map(members) => members.get_mut(parent),
-            Data::List(items) => parent.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
+            BundleValue::Map(members) => members.get_mut(parent),
+            BundleValue::List(items) => parent.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
             _ => None,
         };
         at = found.ok_or_else(|| format!("`{parent}` does not exist"))?;
     }
-    let Data::Map(members) = at else { return Err(format!("the parent of `{last}` is not a mapping")) };
-    members.set(last, Data::from(value));
+    let BundleValue::Map(members) = at else {
+        return Err(format!("the parent of `{last}` is not a mapping"));
+    };
+    members.set(last, BundleValue::from(value));
     rewrite(text, &wanted).map_err(|error| error.to_string())
 }

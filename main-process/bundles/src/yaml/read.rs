@@ -1,7 +1,7 @@
 //! Reads one document into [`Data`].
 
 use super::{MAX_NESTING_DEPTH, MAX_VALUES, scalar::resolve_plain};
-use crate::{Data, value::BundleValueMembers};
+use crate::{BundleValue, value::BundleValueMembers};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 use std::{
     borrow::Cow,
@@ -25,12 +25,12 @@ impl YamlError {
 
 /// A collection that is not closed yet.
 enum OpenCollection {
-    List(Vec<Data>),
+    List(Vec<BundleValue>),
     Map { members: BundleValueMembers, key: Option<Box<str>>, keys: HashSet<Box<str>> },
 }
 
 /// Reads a text with exactly one document; an empty text is null.
-pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
+pub(crate) fn read(text: &str) -> Result<BundleValue, YamlError> {
     let mut parser = Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
     let mut reader = YamlDocumentReader { open: Vec::new(), anchors: HashMap::new(), values: 0 };
     let mut document = None;
@@ -59,14 +59,14 @@ pub(crate) fn read(text: &str) -> Result<Data, YamlError> {
 
 struct YamlDocumentReader {
     open: Vec<(OpenCollection, usize)>,
-    anchors: HashMap<usize, (Data, usize)>,
+    anchors: HashMap<usize, (BundleValue, usize)>,
     /// The number of values so far.
     values: usize,
 }
 
 impl YamlDocumentReader {
     /// Handles an event. Returns the document after its last event.
-    fn handle_event(&mut self, event: Event<'_>, at: Marker) -> Result<Option<Data>, YamlError> {
+    fn handle_event(&mut self, event: Event<'_>, at: Marker) -> Result<Option<BundleValue>, YamlError> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(&text, style, tag.as_deref());
@@ -100,8 +100,8 @@ impl YamlDocumentReader {
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some((open, anchor)) = self.open.pop() else { return Ok(None) };
                 let value = match open {
-                    OpenCollection::List(items) => Data::List(items),
-                    OpenCollection::Map { members, .. } => Data::Map(members),
+                    OpenCollection::List(items) => BundleValue::List(items),
+                    OpenCollection::Map { members, .. } => BundleValue::Map(members),
                 };
                 if anchor > 0 {
                     let size = size_of(&value);
@@ -113,7 +113,12 @@ impl YamlDocumentReader {
         }
     }
 
-    fn begin(&mut self, open: OpenCollection, anchor: usize, at: Marker) -> Result<Option<Data>, YamlError> {
+    fn begin(
+        &mut self,
+        open: OpenCollection,
+        anchor: usize,
+        at: Marker,
+    ) -> Result<Option<BundleValue>, YamlError> {
         self.count(1, at)?;
         if let Some((OpenCollection::Map { key: None, .. }, _)) = self.open.last() {
             return Err(YamlError::at(at, "A key is a list or a mapping; write a text as key"));
@@ -146,7 +151,7 @@ impl YamlDocumentReader {
         Ok(())
     }
 
-    fn add(&mut self, value: Data, at: Marker) -> Result<Option<Data>, YamlError> {
+    fn add(&mut self, value: BundleValue, at: Marker) -> Result<Option<BundleValue>, YamlError> {
         match self.open.last_mut() {
             None => return Ok(Some(value)),
             Some((OpenCollection::List(items), _)) => items.push(value),
@@ -154,7 +159,7 @@ impl YamlDocumentReader {
                 Some(key) => members.push(key, value),
                 // The key is an alias.
                 None => match value {
-                    Data::Text(text) => Self::take_key(keys, key, text.into_string().into(), at)?,
+                    BundleValue::Text(text) => Self::take_key(keys, key, text.into_string().into(), at)?,
                     _ => return Err(YamlError::at(at, "A key is not a text")),
                 },
             },
@@ -164,21 +169,21 @@ impl YamlDocumentReader {
 }
 
 /// Returns the value of a scalar. A tag of the core schema decides; other tags are ignored.
-pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Data {
+pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> BundleValue {
     let quoted = style != ScalarStyle::Plain;
     match tag {
-        Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => Data::from(text),
-        Some(tag) if tag.handle.is_empty() && tag.suffix == "!" => Data::from(text),
+        Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => BundleValue::from(text),
+        Some(tag) if tag.handle.is_empty() && tag.suffix == "!" => BundleValue::from(text),
         Some(tag) if tag.is_yaml_core_schema() => resolve_plain(text),
-        _ if quoted => Data::from(text),
+        _ if quoted => BundleValue::from(text),
         _ => resolve_plain(text),
     }
 }
 
-fn size_of(value: &Data) -> usize {
+fn size_of(value: &BundleValue) -> usize {
     1 + match value {
-        Data::List(items) => items.iter().map(size_of).sum(),
-        Data::Map(members) => members.iter().map(|(_, value)| size_of(value)).sum(),
+        BundleValue::List(items) => items.iter().map(size_of).sum(),
+        BundleValue::Map(members) => members.iter().map(|(_, value)| size_of(value)).sum(),
         _ => 0,
     }
 }

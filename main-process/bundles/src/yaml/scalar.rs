@@ -1,24 +1,24 @@
 //! The meaning of plain scalars in YAML's core schema, and the quoting of strings.
 
-use crate::Data;
+use crate::BundleValue;
 use serde_json::Number;
 
 /// Returns the value of a scalar without quotes.
-pub(super) fn resolve_plain(text: &str) -> Data {
+pub(super) fn resolve_plain(text: &str) -> BundleValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Data::Null,
-        "true" | "True" | "TRUE" => return Data::Bool(true),
-        "false" | "False" | "FALSE" => return Data::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => return BundleValue::Null,
+        "true" | "True" | "TRUE" => return BundleValue::Bool(true),
+        "false" | "False" | "FALSE" => return BundleValue::Bool(false),
         _ => {}
     }
     match text.as_bytes()[0] {
-        b'0'..=b'9' | b'+' | b'-' | b'.' => number(text).unwrap_or_else(|| Data::from(text)),
-        _ => Data::from(text),
+        b'0'..=b'9' | b'+' | b'-' | b'.' => number(text).unwrap_or_else(|| BundleValue::from(text)),
+        _ => BundleValue::from(text),
     }
 }
 
 /// Parses a number of the core schema. Infinity and NaN have no JSON form and become null.
-fn number(text: &str) -> Option<Data> {
+fn number(text: &str) -> Option<BundleValue> {
     if let Some(digits) = text.strip_prefix("0o") {
         return radix(digits, 8);
     }
@@ -31,11 +31,11 @@ fn number(text: &str) -> Option<Data> {
         _ => (false, text),
     };
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
-        return Some(Data::Null);
+        return Some(BundleValue::Null);
     }
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if !unsigned.is_empty() && digits(unsigned) {
-        return Some(Data::Number(integer(negative, unsigned)?));
+        return Some(BundleValue::Number(integer(negative, unsigned)?));
     }
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
@@ -50,14 +50,14 @@ fn number(text: &str) -> Option<Data> {
         return None;
     }
     // YAML and Rust both accept "1." and ".5". A value beyond the range of a double becomes infinite, hence null.
-    Some(Number::from_f64(text.parse().ok()?).map_or(Data::Null, Data::Number))
+    Some(Number::from_f64(text.parse().ok()?).map_or(BundleValue::Null, BundleValue::Number))
 }
 
-fn radix(digits: &str, radix: u32) -> Option<Data> {
+fn radix(digits: &str, radix: u32) -> Option<BundleValue> {
     if digits.starts_with(['+', '-']) {
         return None;
     }
-    u64::from_str_radix(digits, radix).ok().map(|value| Data::Number(value.into()))
+    u64::from_str_radix(digits, radix).ok().map(|value| BundleValue::Number(value.into()))
 }
 
 fn integer(negative: bool, digits: &str) -> Option<Number> {
@@ -146,7 +146,7 @@ mod tests {
         }
         assert_eq!(
             resolve_plain("12345678901234567890"),
-            Data::Number(12_345_678_901_234_567_890_u64.into())
+            BundleValue::Number(12_345_678_901_234_567_890_u64.into())
         );
         for text in
             ["yes", "on", "2025-01-02", "1_000", "0b1", "-", ".", "1e", "0x-1", "1.2.3", "+", "-.inf1"]

@@ -1,10 +1,10 @@
 //! Checks that a board file is self-contained: every id that it refers to is in the file.
 
-use shared_protocol::{Document, ElementId, Node, NodeId, limits::MAX_NESTING};
+use shared_protocol::{ElementId, GraphDocument, Node, NodeId, limits::MAX_CONTAINER_DEPTH};
 use std::collections::BTreeMap;
 
 /// Returns the first element with a dangling reference, and the problem. Expects nodes sorted by id.
-pub(super) fn check_whole(document: &Document) -> Result<(), (ElementId, String)> {
+pub(super) fn check_whole(document: &GraphDocument) -> Result<(), (ElementId, String)> {
     let nodes: BTreeMap<NodeId, &Node> = document.nodes.iter().map(|node| (node.id, node)).collect();
     let exists = |id: &NodeId| nodes.contains_key(id);
     for node in &document.nodes {
@@ -16,8 +16,8 @@ pub(super) fn check_whole(document: &Document) -> Result<(), (ElementId, String)
             return wrong(format!("it refers to {target}, which is not in this file"));
         }
         let containers = std::iter::successors(node.parent, |id| nodes.get(id).and_then(|node| node.parent));
-        if containers.take(MAX_NESTING).count() == MAX_NESTING {
-            return wrong(format!("it is nested in itself, or in {MAX_NESTING} or more containers"));
+        if containers.take(MAX_CONTAINER_DEPTH).count() == MAX_CONTAINER_DEPTH {
+            return wrong(format!("it is nested in itself, or in {MAX_CONTAINER_DEPTH} or more containers"));
         }
     }
     for edge in &document.edges {

@@ -8,9 +8,12 @@ use super::{
 use crate::{FileError, TextPosition, WorkspacePath};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use shared_protocol::{
-    Board, BoardId, BoardKind, BoardName, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId, Placement,
-    PortId, PropKey, Revision, TypeId,
-    limits::{MAX_COORDINATE, MAX_EDGES, MAX_NODES, MAX_PROPS, MAX_REFERENCES, MAX_SIZE, MIN_SIZE},
+    Board, BoardId, BoardKind, BoardName, Edge, EdgeEndpoint, EdgeId, GraphDocument, Node, NodeId, NodeName,
+    Placement, PortId, PropKey, Revision, TypeId,
+    limits::{
+        MAX_COORDINATE, MAX_EDGES, MAX_NODE_SIDE, MAX_NODES, MAX_PROPS_PER_NODE, MAX_REFERENCE_TARGETS,
+        MIN_NODE_SIDE,
+    },
 };
 use std::collections::BTreeSet;
 
@@ -39,15 +42,15 @@ struct BoardFileHeader {
 #[serde(deny_unknown_fields)]
 struct BoardFileNode {
     r#type: TypeId,
-    name: Name,
+    name: NodeName,
     #[serde(default, deserialize_with = "short_text")]
     label: String,
     #[serde(default, deserialize_with = "given")]
     parent: Option<NodeId>,
     #[serde(default)]
-    props: UniqueEntries<PropKey, StrictValue, MAX_PROPS>,
+    props: UniqueEntries<PropKey, StrictValue, MAX_PROPS_PER_NODE>,
     #[serde(default)]
-    references: UniqueEntries<PropKey, ReferenceTargets, MAX_PROPS>,
+    references: UniqueEntries<PropKey, ReferenceTargets, MAX_PROPS_PER_NODE>,
     #[serde(default)]
     variables: VariableKeys,
 }
@@ -61,7 +64,7 @@ struct BoardFileEdge {
     label: String,
 }
 
-struct EdgeEnd(Endpoint);
+struct EdgeEnd(EdgeEndpoint);
 
 impl<'de> Deserialize<'de> for EdgeEnd {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -71,7 +74,7 @@ impl<'de> Deserialize<'de> for EdgeEnd {
         })?;
         let node: NodeId = node.parse().map_err(D::Error::custom)?;
         let port = PortId::parse(port).map_err(D::Error::custom)?;
-        Ok(Self(Endpoint { node, port }))
+        Ok(Self(EdgeEndpoint { node, port }))
     }
 }
 
@@ -80,9 +83,9 @@ struct ReferenceTargets(Vec<NodeId>);
 impl<'de> Deserialize<'de> for ReferenceTargets {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let targets = Vec::<NodeId>::deserialize(deserializer)?;
-        if targets.is_empty() || targets.len() > MAX_REFERENCES {
+        if targets.is_empty() || targets.len() > MAX_REFERENCE_TARGETS {
             return Err(D::Error::custom(format_args!(
-                "expected 1 to {MAX_REFERENCES} targets; omit the key when there is none"
+                "expected 1 to {MAX_REFERENCE_TARGETS} targets; omit the key when there is none"
             )));
         }
         Ok(Self(targets))
@@ -98,9 +101,9 @@ impl<'de> Deserialize<'de> for VariableKeys {
         let keys = Vec::<PropKey>::deserialize(deserializer)?;
         let count = keys.len();
         let keys: BTreeSet<PropKey> = keys.into_iter().collect();
-        if keys.is_empty() || keys.len() != count || count > MAX_PROPS {
+        if keys.is_empty() || keys.len() != count || count > MAX_PROPS_PER_NODE {
             return Err(D::Error::custom(format_args!(
-                "expected 1 to {MAX_PROPS} unique property keys; omit the field when there are none"
+                "expected 1 to {MAX_PROPS_PER_NODE} unique property keys; omit the field when there are none"
             )));
         }
         Ok(Self(keys))
@@ -113,12 +116,12 @@ impl<'de> Deserialize<'de> for LayoutRectangle {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let [x, y, w, h] = <[i32; 4]>::deserialize(deserializer)?;
         let places = -MAX_COORDINATE..=MAX_COORDINATE;
-        let sizes = MIN_SIZE..=MAX_SIZE;
+        let sizes = MIN_NODE_SIDE..=MAX_NODE_SIDE;
         if places.contains(&x) && places.contains(&y) && sizes.contains(&w) && sizes.contains(&h) {
             Ok(Self(Placement { x, y, w, h }))
         } else {
             Err(D::Error::custom(format_args!(
-                "expected [x,y,w,h] with x and y within ±{MAX_COORDINATE}, w and h from {MIN_SIZE} to {MAX_SIZE}"
+                "expected [x,y,w,h] with x and y within ±{MAX_COORDINATE}, w and h from {MIN_NODE_SIDE} to {MAX_NODE_SIDE}"
             )))
         }
     }
@@ -130,7 +133,7 @@ impl<'de> Deserialize<'de> for LayoutRectangle {
 /// Checks the shape, the limits, and that parents, edge ends, references and layout entries name nodes of the file.
 /// Accepts nodes without a layout entry, as written by hand or left by a merge: the caller places them. The
 /// authority checks types, duplicate names and connection rules.
-pub fn read_board(text: &str, name: &BoardName) -> Result<Document, FileError> {
+pub fn read_board(text: &str, name: &BoardName) -> Result<GraphDocument, FileError> {
     let path = WorkspacePath::board(name);
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(FileError::TooLarge { path: path.to_string(), most: MAX_FILE_BYTES });
@@ -193,9 +196,9 @@ fn malformed(path: &WorkspacePath, text: &str, error: &serde_json::Error) -> Fil
 }
 
 impl ParsedBoardFile {
-    fn into_document(self, name: &BoardName) -> Document {
+    fn into_document(self, name: &BoardName) -> GraphDocument {
         let BoardFileHeader { id: board, kind, title } = self.board;
-        Document {
+        GraphDocument {
             revision: Revision::START,
             boards: vec![Board { id: board, kind, name: name.clone(), title }],
             nodes: self.nodes.0.into_iter().map(|(id, line)| line.into_node(id, board)).collect(),

@@ -6,8 +6,8 @@ use serde::{
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
 use shared_protocol::{
-    Value,
-    limits::{MAX_LABEL, MAX_VALUE_BYTES, MAX_VALUE_DEPTH},
+    PropValue,
+    limits::{MAX_LABEL_CHARS, MAX_VALUE_BYTES, MAX_VALUE_DEPTH},
 };
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
@@ -65,12 +65,12 @@ where
 
 /// A property value within the size and depth limits.
 #[derive(Debug)]
-pub(super) struct StrictValue(pub(super) Value);
+pub(super) struct StrictValue(pub(super) PropValue);
 
 impl<'de> Deserialize<'de> for StrictValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = ValueAtDepth(0).deserialize(deserializer)?;
-        let is_small = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_));
+        let is_small = matches!(value, PropValue::Null | PropValue::Bool(_) | PropValue::Number(_));
         if !is_small && value.to_json().len() > MAX_VALUE_BYTES {
             return Err(D::Error::custom(format_args!(
                 "a value of more than {MAX_VALUE_BYTES} bytes: shorten it"
@@ -96,7 +96,7 @@ impl ValueAtDepth {
 }
 
 /// Refuses an integer that a float cannot represent, which would change silently.
-fn exact_integer<E: Error>(value: impl Into<i128>) -> Result<Value, E> {
+fn exact_integer<E: Error>(value: impl Into<i128>) -> Result<PropValue, E> {
     let value = value.into();
     let near = value as f64;
     if near as i128 == value {
@@ -106,59 +106,59 @@ fn exact_integer<E: Error>(value: impl Into<i128>) -> Result<Value, E> {
     }
 }
 
-fn finite_number<E: Error>(number: f64) -> Result<Value, E> {
-    Value::number(number).ok_or_else(|| E::custom("a number out of range: write it as text"))
+fn finite_number<E: Error>(number: f64) -> Result<PropValue, E> {
+    PropValue::number(number).ok_or_else(|| E::custom("a number out of range: write it as text"))
 }
 
 impl<'de> DeserializeSeed<'de> for ValueAtDepth {
-    type Value = Value;
+    type Value = PropValue;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<PropValue, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for ValueAtDepth {
-    type Value = Value;
+    type Value = PropValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E: Error>(self) -> Result<PropValue, E> {
+        Ok(PropValue::Null)
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<PropValue, E> {
+        Ok(PropValue::Bool(value))
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+    fn visit_i64<E: Error>(self, value: i64) -> Result<PropValue, E> {
         exact_integer(value)
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<PropValue, E> {
         exact_integer(value)
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+    fn visit_f64<E: Error>(self, value: f64) -> Result<PropValue, E> {
         finite_number(value)
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::text(text))
+    fn visit_str<E: Error>(self, text: &str) -> Result<PropValue, E> {
+        Ok(PropValue::text(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<PropValue, A::Error> {
         let depth = self.deeper()?;
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(ValueAtDepth(depth))? {
             items.push(item);
         }
-        Ok(Value::List(items))
+        Ok(PropValue::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PropValue, A::Error> {
         let depth = self.deeper()?;
         let mut fields = BTreeMap::new();
         while let Some(key) = map.next_key::<String>()? {
@@ -167,7 +167,7 @@ impl<'de> Visitor<'de> for ValueAtDepth {
                 return Err(A::Error::custom(format_args!("{key:?} appears twice: keep one of the two")));
             }
         }
-        Ok(Value::Object(fields))
+        Ok(PropValue::Object(fields))
     }
 }
 
@@ -181,8 +181,10 @@ pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 /// A label or title.
 pub(super) fn short_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
-    if text.chars().count() > MAX_LABEL {
-        return Err(D::Error::custom(format_args!("a text of more than {MAX_LABEL} characters: shorten it")));
+    if text.chars().count() > MAX_LABEL_CHARS {
+        return Err(D::Error::custom(format_args!(
+            "a text of more than {MAX_LABEL_CHARS} characters: shorten it"
+        )));
     }
     Ok(text)
 }

@@ -4,7 +4,7 @@ use super::{BOARD_FORMAT, json_text::one_line};
 use crate::FileError;
 use serde::Serialize;
 use shared_protocol::{
-    BoardId, BoardKind, Document, Edge, Endpoint, Name, Node, NodeId, PropKey, TypeId, Value,
+    BoardId, BoardKind, Edge, EdgeEndpoint, GraphDocument, Node, NodeId, NodeName, PropKey, PropValue, TypeId,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,13 +21,13 @@ struct BoardHeaderLine<'a> {
 #[derive(Serialize)]
 struct NodeLine<'a> {
     r#type: &'a TypeId,
-    name: &'a Name,
+    name: &'a NodeName,
     #[serde(skip_serializing_if = "str::is_empty")]
     label: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<NodeId>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    props: &'a BTreeMap<PropKey, Value>,
+    props: &'a BTreeMap<PropKey, PropValue>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     references: &'a BTreeMap<PropKey, Vec<NodeId>>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -51,7 +51,7 @@ impl<'a> NodeLine<'a> {
 
 impl<'a> EdgeLine<'a> {
     fn of(edge: &'a Edge) -> Self {
-        let end = |end: &Endpoint| format!("{}:{}", end.node, end.port);
+        let end = |end: &EdgeEndpoint| format!("{}:{}", end.node, end.port);
         Self { from: end(&edge.source), to: end(&edge.target), label: &edge.label }
     }
 }
@@ -59,7 +59,7 @@ impl<'a> EdgeLine<'a> {
 /// Returns the text of a board file. Equal documents produce equal texts, regardless of the order of their lists.
 /// Omits the revision, because the file belongs to git and not to one journal. Refuses a document that is not
 /// exactly one board.
-pub fn write_board(document: &Document) -> Result<String, FileError> {
+pub fn write_board(document: &GraphDocument) -> Result<String, FileError> {
     let not_one = |problem: String| FileError::NotOneBoard { problem };
     let [board] = document.boards.as_slice() else {
         return Err(not_one(format!("this document has {} boards", document.boards.len())));

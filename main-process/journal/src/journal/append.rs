@@ -25,7 +25,7 @@ impl Journal {
         if operations.is_empty() && review.is_empty() {
             return Ok(());
         }
-        self.check()?;
+        self.check_consistency()?;
         let rows = chain_rows(self.tail, operations)?;
         let end = self.review;
         let written = self.in_transaction(Durability::Durable, |transaction| {

@@ -4,7 +4,7 @@
 use super::{Journal, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
-use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT};
+use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT_ENTRIES};
 
 /// The newest audit line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Journal {
         let mut select = self.connection.prepare_cached(
             "SELECT number, previous_hash, hash, text FROM audit WHERE number > ?1 ORDER BY number LIMIT ?2",
         )?;
-        let rows = select.query_map((to_sql(after)?, limit.min(MAX_AUDIT)), |row| {
+        let rows = select.query_map((to_sql(after)?, limit.min(MAX_AUDIT_ENTRIES)), |row| {
             let (previous, hash): (Digest, Digest) = (row.get(1)?, row.get(2)?);
             Ok(AuditLine {
                 number: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
@@ -86,7 +86,7 @@ impl Journal {
 /// The first line where the hash chain of the audit is broken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {number} of the audit {problem}")]
-pub struct AuditBreak {
+pub struct AuditChainError {
     pub number: u64,
     pub problem: &'static str,
 }
@@ -95,11 +95,11 @@ pub struct AuditBreak {
 pub fn check_audit(
     before: Option<(u64, String)>,
     lines: &[AuditLine],
-) -> Result<Option<(u64, String)>, AuditBreak> {
+) -> Result<Option<(u64, String)>, AuditChainError> {
     let mut end = before.unwrap_or_else(|| (0, Digest::ZERO.to_string()));
     for line in lines {
         let number = end.0 + 1;
-        let wrong = |problem| Err(AuditBreak { number, problem });
+        let wrong = |problem| Err(AuditChainError { number, problem });
         if line.number != number {
             return wrong("is missing");
         }

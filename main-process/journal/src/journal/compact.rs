@@ -3,7 +3,7 @@
 use super::{Durability, Journal, JournalGrowth, chain::ChainLink, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{OptionalExtension as _, Transaction};
-use shared_protocol::Document;
+use shared_protocol::GraphDocument;
 
 /// Thresholds since the checkpoint above which the next start becomes slow.
 const COMPACT_AFTER_OPERATIONS: u64 = 5_000;
@@ -21,8 +21,12 @@ impl Journal {
     ///
     /// The journal must contain the revision, and it must not be older than the previous checkpoint. An empty
     /// journal accepts any revision and continues from there.
-    pub fn checkpoint(&mut self, document: &Document, keep_operations: usize) -> Result<(), JournalError> {
-        self.check()?;
+    pub fn checkpoint(
+        &mut self,
+        document: &GraphDocument,
+        keep_operations: usize,
+    ) -> Result<(), JournalError> {
+        self.check_consistency()?;
         let link = self.chain_link_at(document)?;
         let text = serde_json::to_string(document)
             .map_err(|error| JournalError::unstorable("the checkpoint", error))?;
@@ -47,7 +51,7 @@ impl Journal {
     }
 
     /// Returns the chain link at the revision of the document.
-    fn chain_link_at(&self, document: &Document) -> Result<ChainLink, JournalError> {
+    fn chain_link_at(&self, document: &GraphDocument) -> Result<ChainLink, JournalError> {
         let revision = document.revision;
         if revision == self.tail.revision {
             return Ok(self.tail);

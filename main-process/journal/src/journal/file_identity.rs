@@ -78,7 +78,7 @@ impl JournalFiles {
 impl Journal {
     /// Compares the files with their state after our last write. Returns [`JournalError::Displaced`] when another
     /// program changed them, or when they contain a refused write.
-    pub fn check(&self) -> Result<(), JournalError> {
+    pub fn check_consistency(&self) -> Result<(), JournalError> {
         if !self.is_consistent {
             let problem = ".draftboard/journal.db contains a write that was not acknowledged".to_owned();
             return Err(JournalError::Displaced { problem });

@@ -6,16 +6,16 @@ use crate::{Digest, JournalError, WorkspacePath};
 use rusqlite::OptionalExtension as _;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct FileRecord {
     /// The content that was last written or imported.
     pub recorded: Option<Digest>,
     /// The content that a save was about to write and may have written.
     pub pending: Option<Digest>,
 }
 
-impl Known {
+impl FileRecord {
     /// Returns whether the content is recorded or pending.
-    pub fn is_ours(&self, content: Digest) -> bool {
+    pub fn is_known(&self, content: Digest) -> bool {
         self.recorded == Some(content) || self.pending == Some(content)
     }
 }
@@ -37,7 +37,7 @@ impl Journal {
 
     /// Marks the pending contents as written. When a crash loses this call, the contents are still known as
     /// pending.
-    pub fn confirm(&mut self, paths: &[WorkspacePath]) -> Result<(), JournalError> {
+    pub fn confirm_pending(&mut self, paths: &[WorkspacePath]) -> Result<(), JournalError> {
         self.for_each(
             Durability::Relaxed,
             "UPDATE files SET recorded = pending, pending = NULL WHERE path = ?1 AND pending IS NOT NULL",
@@ -47,7 +47,7 @@ impl Journal {
 
     /// Records the content of these files and clears the pending content: after an external edit was imported, or a
     /// save failed before it wrote.
-    pub fn record(&mut self, files: &[(WorkspacePath, Digest)]) -> Result<(), JournalError> {
+    pub fn record_content(&mut self, files: &[(WorkspacePath, Digest)]) -> Result<(), JournalError> {
         self.for_each(
             Durability::Durable,
             "INSERT OR REPLACE INTO files (path, recorded, pending) VALUES (?1, ?2, NULL)",
@@ -56,7 +56,7 @@ impl Journal {
     }
 
     /// Deletes the record of a file that is gone or no longer ours.
-    pub fn forget(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
+    pub fn forget_file(&mut self, path: &WorkspacePath) -> Result<(), JournalError> {
         self.for_each(
             Durability::Durable,
             "DELETE FROM files WHERE path = ?1",
@@ -64,21 +64,21 @@ impl Journal {
         )
     }
 
-    pub fn known(&self, path: &WorkspacePath) -> Result<Known, JournalError> {
+    pub fn file_record(&self, path: &WorkspacePath) -> Result<FileRecord, JournalError> {
         let mut select =
             self.connection.prepare_cached("SELECT recorded, pending FROM files WHERE path = ?1")?;
         let known = select
-            .query_row([path.as_str()], |row| Ok(Known { recorded: row.get(0)?, pending: row.get(1)? }))
+            .query_row([path.as_str()], |row| Ok(FileRecord { recorded: row.get(0)?, pending: row.get(1)? }))
             .optional()?;
         Ok(known.unwrap_or_default())
     }
 
     /// Returns the records of all files, sorted by path.
-    pub fn known_files(&self) -> Result<Vec<(WorkspacePath, Known)>, JournalError> {
+    pub fn file_records(&self) -> Result<Vec<(WorkspacePath, FileRecord)>, JournalError> {
         let mut select =
             self.connection.prepare_cached("SELECT path, recorded, pending FROM files ORDER BY path")?;
         let rows = select.query_map([], |row| {
-            Ok((row.get::<_, String>(0)?, Known { recorded: row.get(1)?, pending: row.get(2)? }))
+            Ok((row.get::<_, String>(0)?, FileRecord { recorded: row.get(1)?, pending: row.get(2)? }))
         })?;
         let mut files = Vec::new();
         for row in rows {

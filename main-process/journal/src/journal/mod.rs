@@ -20,13 +20,13 @@ mod row;
 mod schema;
 mod state;
 
-pub use audit::{AuditBreak, check_audit};
+pub use audit::{AuditChainError, check_audit};
 pub use chain::VerifiedChain;
-pub use file_records::Known;
-pub use query::LogEntry;
-pub use rebuild::RenewedJournal;
-pub use recover::Recovered;
-pub use review::{ReviewWrite, StoredProposal, StoredReview, WrittenProposal};
+pub use file_records::FileRecord;
+pub use query::JournalEntry;
+pub use rebuild::RebuiltJournal;
+pub use recover::RecoveredHistory;
+pub use review::{ProposalWrite, ReviewWrite, StoredProposal, StoredReview};
 pub use schema::JOURNAL_FORMAT;
 
 use crate::JournalError;

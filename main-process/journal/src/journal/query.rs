@@ -11,7 +11,7 @@ use shared_protocol::{Actor, Operation, OperationKind, Revision};
 
 /// A log entry: an operation without its changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogEntry {
+pub struct JournalEntry {
     pub revision: Revision,
     /// Milliseconds since 1970, UTC.
     pub time: u64,
@@ -32,16 +32,16 @@ impl Journal {
     }
 
     /// Returns the newest operations, newest first, without reading their changes.
-    pub fn log(&self, limit: usize) -> Result<Vec<LogEntry>, JournalError> {
+    pub fn log(&self, limit: usize) -> Result<Vec<JournalEntry>, JournalError> {
         self.entries("ORDER BY revision DESC LIMIT ?1", to_sql(limit as u64)?)
     }
 
     /// Returns the log entry of a revision; `None` when it is not kept or does not exist yet.
-    pub fn entry(&self, revision: Revision) -> Result<Option<LogEntry>, JournalError> {
+    pub fn journal_entry(&self, revision: Revision) -> Result<Option<JournalEntry>, JournalError> {
         Ok(self.entries("WHERE revision = ?1", to_sql(revision.0)?)?.pop())
     }
 
-    fn entries(&self, which: &str, number: i64) -> Result<Vec<LogEntry>, JournalError> {
+    fn entries(&self, which: &str, number: i64) -> Result<Vec<JournalEntry>, JournalError> {
         let sql =
             format!("SELECT revision, time, actor, kind, summary, change_count FROM operations {which}");
         let mut select = self.connection.prepare_cached(&sql)?;
@@ -54,7 +54,7 @@ impl Journal {
             let ((revision, time, change_count), (actor, kind, summary)) = row?;
             let revision = Revision(u64::try_from(revision).unwrap_or(0));
             let undecodable = |error: serde_json::Error| JournalError::damaged(revision, error.to_string());
-            Ok(LogEntry {
+            Ok(JournalEntry {
                 revision,
                 time: u64::try_from(time).unwrap_or(0),
                 actor: serde_json::from_str(&actor).map_err(undecodable)?,
@@ -67,7 +67,11 @@ impl Journal {
     }
 
     /// Returns up to `most` operations after a revision, oldest first; `None` when some of them are no longer kept.
-    pub fn since(&self, revision: Revision, most: usize) -> Result<Option<Vec<Operation>>, JournalError> {
+    pub fn operations_since(
+        &self,
+        revision: Revision,
+        most: usize,
+    ) -> Result<Option<Vec<Operation>>, JournalError> {
         if revision < self.anchor()?.revision {
             return Ok(None);
         }

@@ -9,12 +9,12 @@ use super::{
 use crate::JournalError;
 use rusqlite::config::DbConfig;
 use safe_fs::SafeFolder;
-use shared_protocol::Document;
+use shared_protocol::GraphDocument;
 use std::path::{Path, PathBuf};
 
 /// The result of a rebuild.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenewedJournal {
+pub struct RebuiltJournal {
     /// Whether operations, review queue and audit were all carried over. Otherwise the journal holds a single
     /// checkpoint until [`Journal::take_back`] restores the queue.
     pub is_complete: bool,
@@ -27,7 +27,7 @@ impl Journal {
     /// the connection: everything is copied from it. If the copy fails, the new journal starts from `document`.
     /// Files at the path of the journal are set aside. After an error the journal is unchanged, and the call can be
     /// repeated.
-    pub fn renew(&mut self, dir: &Path, document: &Document) -> Result<RenewedJournal, JournalError> {
+    pub fn rebuild(&mut self, dir: &Path, document: &GraphDocument) -> Result<RebuiltJournal, JournalError> {
         let folder = SafeFolder::open(dir).map_err(|error| JournalError::of_path(&error))?;
         let copy = self.copy_to(&folder).inspect_err(|error| {
             tracing::warn!(%error, "cannot read the open journal");
@@ -68,8 +68,8 @@ impl Journal {
         &mut self,
         folder: &SafeFolder,
         copy: Option<&str>,
-        document: &Document,
-    ) -> Result<RenewedJournal, JournalError> {
+        document: &GraphDocument,
+    ) -> Result<RebuiltJournal, JournalError> {
         // Closing this connection must not touch the files of its successor, which have the same paths.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         let aside = Self::set_aside(folder.path())?;
@@ -93,6 +93,6 @@ impl Journal {
             journal.is_consistent = false;
         }
         *self = journal;
-        Ok(RenewedJournal { is_complete: copy.is_some(), aside })
+        Ok(RebuiltJournal { is_complete: copy.is_some(), aside })
     }
 }

@@ -7,19 +7,19 @@ use super::{
 };
 use crate::{Digest, JournalError};
 use rusqlite::OptionalExtension as _;
-use shared_protocol::{Document, Operation, Revision};
+use shared_protocol::{GraphDocument, Operation, Revision};
 
 /// The last checkpoint and the operations after it, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recovered {
-    pub checkpoint: Option<Document>,
+pub struct RecoveredHistory {
+    pub checkpoint: Option<GraphDocument>,
     pub operations: Vec<Operation>,
 }
 
 impl Journal {
     /// Returns the checkpoint and every operation after it. On damage, the error carries the readable part. Older
     /// operations, kept for undo, are not checked: damage among them does not keep a workspace from opening.
-    pub fn recover(&self) -> Result<Recovered, JournalError> {
+    pub fn recover(&self) -> Result<RecoveredHistory, JournalError> {
         let (checkpoint, mut link) = match self.read_checkpoint()? {
             Some((document, link)) => (Some(document), link),
             None => (None, self.anchor()?),
@@ -31,7 +31,7 @@ impl Journal {
             operations.push(row.decode()?);
             Ok(())
         });
-        let recovered = Recovered { checkpoint, operations };
+        let recovered = RecoveredHistory { checkpoint, operations };
         match walked {
             Ok(()) => Ok(recovered),
             Err(JournalError::Damaged { revision, problem, .. }) => {
@@ -68,7 +68,7 @@ impl Journal {
     }
 
     /// Returns the checkpoint, verified against its hash, and its chain link.
-    pub(super) fn read_checkpoint(&self) -> Result<Option<(Document, ChainLink)>, JournalError> {
+    pub(super) fn read_checkpoint(&self) -> Result<Option<(GraphDocument, ChainLink)>, JournalError> {
         let sql = "SELECT revision, chain_hash, document_hash, document FROM checkpoint";
         let found = self.connection.query_row(sql, [], |row| {
             let text: String = row.get(3)?;
@@ -89,7 +89,7 @@ impl Journal {
         if Digest::of(text.as_bytes()) != hash {
             return Err(damaged("does not match its hash".to_owned()));
         }
-        let document: Document =
+        let document: GraphDocument =
             serde_json::from_str(&text).map_err(|error| damaged(format!("cannot be decoded: {error}")))?;
         if document.revision != link.revision {
             return Err(damaged(format!("is of revision {}", document.revision)));

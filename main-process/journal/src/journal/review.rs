@@ -7,7 +7,7 @@ use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
     Change, Proposal, ProposalId, Revision,
-    review::{AuditEntry, Origin},
+    review::{AuditEntry, OperationOrigin},
 };
 
 /// The end of the queue and of the audit.
@@ -31,15 +31,15 @@ impl ReviewTail {
 pub struct ReviewWrite<'a> {
     /// The stamp after this write; higher than that of every earlier write.
     pub stamp: u64,
-    pub proposals: Vec<WrittenProposal<'a>>,
+    pub proposals: Vec<ProposalWrite<'a>>,
     pub forgotten: Vec<ProposalId>,
-    pub origins: Vec<Origin>,
+    pub origins: Vec<OperationOrigin>,
     pub audit: Vec<AuditEntry>,
 }
 
 /// A proposal to write, with the known state of its row.
 #[derive(Debug)]
-pub struct WrittenProposal<'a> {
+pub struct ProposalWrite<'a> {
     pub proposal: &'a Proposal,
     pub stamp: u64,
     /// The expected stamp of the row to replace; `None` for a new proposal.
@@ -114,7 +114,7 @@ impl ReviewWrite<'_> {
     }
 }
 
-impl WrittenProposal<'_> {
+impl ProposalWrite<'_> {
     fn write(&self, transaction: &Transaction<'_>) -> Result<(), JournalError> {
         let Self { proposal, stamp, over, kept } = self;
         let id = to_sql(proposal.id.bits())?;
@@ -206,7 +206,7 @@ impl Journal {
     }
 
     /// Returns the proposal that an operation came from.
-    pub fn origin(&self, revision: Revision) -> Result<Option<Origin>, JournalError> {
+    pub fn origin(&self, revision: Revision) -> Result<Option<OperationOrigin>, JournalError> {
         let mut select = self.connection.prepare_cached("SELECT origin FROM origins WHERE revision = ?1")?;
         let text: Option<String> = select.query_row([to_sql(revision.0)?], |row| row.get(0)).optional()?;
         text.map(|text| {

@@ -6,7 +6,7 @@ use crate::JournalError;
 
 impl Journal {
     /// Returns whether the database contains exactly the acknowledged writes.
-    pub fn is_in_step(&self) -> bool {
+    pub fn is_consistent(&self) -> bool {
         self.is_consistent
     }
 
@@ -23,7 +23,7 @@ impl Journal {
 
     /// Removes the traces of a failed append. `queue` is the complete acknowledged review queue. Writes to the open
     /// files wherever they are now: they may be moved back, and [`Self::renew`] copies them.
-    pub fn take_back(&mut self, queue: &ReviewWrite<'_>) -> Result<(), JournalError> {
+    pub fn roll_back(&mut self, queue: &ReviewWrite<'_>) -> Result<(), JournalError> {
         if self.is_consistent {
             return Ok(());
         }
@@ -82,13 +82,13 @@ mod tests {
         }
         journal.check_after_write().unwrap_err();
         journal.detect_unacknowledged();
-        assert!(!journal.is_in_step() && journal.check().is_err());
+        assert!(!journal.is_consistent() && journal.check_consistency().is_err());
         assert!(journal.append(&[operation(2, "second")]).is_err());
 
-        journal.take_back(&ReviewWrite { stamp: 1, ..ReviewWrite::default() }).unwrap();
+        journal.roll_back(&ReviewWrite { stamp: 1, ..ReviewWrite::default() }).unwrap();
         assert_eq!((summaries(&journal), journal.audit(0, 9).unwrap().len()), (vec!["first".to_owned()], 1));
-        let document = shared_protocol::Document { revision: Revision(1), ..Default::default() };
-        assert!(journal.renew(folder.path(), &document).unwrap().is_complete);
+        let document = shared_protocol::GraphDocument { revision: Revision(1), ..Default::default() };
+        assert!(journal.rebuild(folder.path(), &document).unwrap().is_complete);
         journal.append_with(&[operation(2, "second")], &note(2)).unwrap();
         drop(journal);
         let journal = Journal::open(folder.path()).unwrap();

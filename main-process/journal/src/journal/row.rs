@@ -2,7 +2,7 @@
 //! this build would serialize the same operation.
 
 use crate::{Digest, JournalError};
-use shared_protocol::{Change, Operation, Revision, Value};
+use shared_protocol::{Change, Operation, PropValue, Revision};
 
 pub(super) const OPERATION_COLUMNS: &str =
     "revision, time, actor, kind, summary, change_count, previous_hash, hash, changes";
@@ -41,7 +41,7 @@ impl OperationRow {
     /// SHA-256 over the previous hash and the operation as JSON, with keys in column order.
     pub(super) fn computed_hash(&self) -> Digest {
         let head = format!(r#"{{"revision":{},"time":{},"actor":"#, self.revision, self.time);
-        let summary = Value::text(self.summary.as_str()).to_json();
+        let summary = PropValue::text(self.summary.as_str()).to_json();
         let parts = [
             &head,
             &self.actor,
@@ -124,7 +124,10 @@ mod tests {
             actor: Actor::new(ActorKind::Window, "a\"b"),
             kind: OperationKind::Undo(Revision(1)),
             summary: "say \"hi\"\n\0".to_owned(),
-            changes: vec![prop(None, Some(Value::Null)), prop(Some(Value::Null), Some(Value::List(vec![])))],
+            changes: vec![
+                prop(None, Some(PropValue::Null)),
+                prop(Some(PropValue::Null), Some(PropValue::List(vec![]))),
+            ],
         };
         let row = OperationRow::encode(&operation, Digest::ZERO).unwrap();
         assert_eq!(row.decode().unwrap(), operation);

@@ -73,7 +73,7 @@ impl WorkspaceFiles {
     }
 
     /// Returns whether a path exists. Does not follow links.
-    pub fn is_there(&self, path: &WorkspacePath) -> bool {
+    pub fn exists(&self, path: &WorkspacePath) -> bool {
         let (folders, name) = path.split();
         safe_fs::open_folder(self.root_fd.as_fd(), &folders)
             .and_then(|folder| rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW))

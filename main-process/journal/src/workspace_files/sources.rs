@@ -5,7 +5,7 @@ use crate::{FileError, WorkspacePath};
 use rustix::{fd::AsFd as _, fs::FileType, io::Errno};
 use shared_protocol::{
     SourcePath,
-    limits::{MAX_SOURCE_BYTES, MAX_SOURCES},
+    limits::{MAX_SOURCE_BYTES, MAX_SOURCE_FILES},
 };
 
 const SOURCE_SUFFIXES: [&str; 4] = [".yaml", ".yml", ".json", ".md"];
@@ -97,11 +97,11 @@ impl SourceList {
                 let problem = format!("more than {MAX_SOURCE_FOLDERS} folders; this folder is ignored");
                 self.left_out.push(FileError::Failed { path: path.to_string(), problem });
             }
-            (FileType::RegularFile, Some(path)) if is_text && self.files.len() < MAX_SOURCES => {
+            (FileType::RegularFile, Some(path)) if is_text && self.files.len() < MAX_SOURCE_FILES => {
                 self.files.push(path);
             }
             (FileType::RegularFile, Some(path)) if is_text => {
-                let problem = format!("more than {MAX_SOURCES} files; this file is ignored");
+                let problem = format!("more than {MAX_SOURCE_FILES} files; this file is ignored");
                 self.left_out.push(FileError::Failed { path: path.to_string(), problem });
             }
             (FileType::Symlink, Some(path)) if is_text => {

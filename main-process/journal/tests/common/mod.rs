@@ -3,8 +3,9 @@
 
 use proptest::{collection::vec, option, prelude::*};
 use shared_protocol::{
-    Actor, ActorKind, Board, BoardId, BoardKind, BoardName, Change, Document, Edge, EdgeId, Endpoint, Name,
-    Node, NodeId, Operation, OperationKind, Placement, PortId, PropKey, Revision, TypeId, Value,
+    Actor, ActorKind, Board, BoardId, BoardKind, BoardName, Change, Edge, EdgeEndpoint, EdgeId,
+    GraphDocument, Node, NodeId, NodeName, Operation, OperationKind, Placement, PortId, PropKey, PropValue,
+    Revision, TypeId,
 };
 use std::collections::BTreeMap;
 
@@ -39,7 +40,7 @@ pub(crate) fn hostile_text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), vec(pieces, 1..6).prop_map(|pieces| pieces.concat()), "[ -~]{0,20}"]
 }
 
-pub(crate) fn value() -> impl Strategy<Value = Value> {
+pub(crate) fn value() -> impl Strategy<Value = PropValue> {
     let number = prop_oneof![
         any::<i32>().prop_map(f64::from),
         -1e15..1e15f64,
@@ -50,28 +51,28 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
         Just(5e-324),
     ];
     let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::Bool),
-        number.prop_map(|number| Value::number(number).unwrap()),
-        hostile_text().prop_map(Value::text),
+        Just(PropValue::Null),
+        any::<bool>().prop_map(PropValue::Bool),
+        number.prop_map(|number| PropValue::number(number).unwrap()),
+        hostile_text().prop_map(PropValue::text),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
-            vec(inner.clone(), 0..4).prop_map(Value::List),
+            vec(inner.clone(), 0..4).prop_map(PropValue::List),
             vec((hostile_text(), inner), 0..4).prop_map(|fields| {
-                Value::Object(fields.into_iter().map(|(key, value)| (key.into(), value)).collect())
+                PropValue::Object(fields.into_iter().map(|(key, value)| (key.into(), value)).collect())
             }),
         ]
     })
 }
 
-pub(crate) fn props() -> impl Strategy<Value = BTreeMap<PropKey, Value>> {
+pub(crate) fn props() -> impl Strategy<Value = BTreeMap<PropKey, PropValue>> {
     let key = "[a-zA-Z_][a-zA-Z0-9_]{0,8}".prop_map(|key| PropKey::parse(key).unwrap());
     prop::collection::btree_map(key, value(), 0..4)
 }
 
 /// One board; parents are earlier nodes, so that no node contains itself.
-pub(crate) fn board_document() -> impl Strategy<Value = Document> {
+pub(crate) fn board_document() -> impl Strategy<Value = GraphDocument> {
     (0usize..12).prop_flat_map(|count| {
         let node = (props(), hostile_text(), any::<prop::sample::Index>(), 0u8..4, option::of(placement()));
         let edge = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), hostile_text());
@@ -96,20 +97,20 @@ fn placement() -> impl Strategy<Value = Placement> {
         .prop_map(|(x, y, w, h)| Placement { x, y, w, h })
 }
 
-fn document_of(kind: BoardKind, title: &str) -> Document {
+fn document_of(kind: BoardKind, title: &str) -> GraphDocument {
     let board = Board {
         id: BoardId::from_bits(7),
         kind,
         name: BoardName::parse("main").unwrap(),
         title: title.to_owned(),
     };
-    Document { boards: vec![board], ..Document::default() }
+    GraphDocument { boards: vec![board], ..GraphDocument::default() }
 }
 
 fn add_node(
-    document: &mut Document,
+    document: &mut GraphDocument,
     place: usize,
-    props: BTreeMap<PropKey, Value>,
+    props: BTreeMap<PropKey, PropValue>,
     label: String,
     other: usize,
     choice: u8,
@@ -127,7 +128,7 @@ fn add_node(
         id: id(place),
         board: document.boards[0].id,
         type_id: TypeId::parse("aws/compute/instance").unwrap(),
-        name: Name::parse(format!("node_{place}")).unwrap(),
+        name: NodeName::parse(format!("node_{place}")).unwrap(),
         label,
         parent: earlier.filter(|_| choice % 2 == 1),
         props,
@@ -138,7 +139,7 @@ fn add_node(
 }
 
 fn add_edge(
-    document: &mut Document,
+    document: &mut GraphDocument,
     place: usize,
     from: &prop::sample::Index,
     to: &prop::sample::Index,
@@ -146,7 +147,7 @@ fn add_edge(
 ) {
     let end = |index: &prop::sample::Index, port: &str| {
         let node = index.get(&document.nodes).id;
-        Endpoint { node, port: PortId::parse(port).unwrap() }
+        EdgeEndpoint { node, port: PortId::parse(port).unwrap() }
     };
     let edge = Edge {
         id: EdgeId::from_bits(5 + place as u64),
@@ -176,7 +177,7 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
         }
     });
     let key = || PropKey::parse("size").unwrap();
-    let name = |text: &str| Name::parse(text).unwrap();
+    let name = |text: &str| NodeName::parse(text).unwrap();
     prop_oneof![
         whole,
         node.clone().prop_map(move |node| Change::Name { node, before: name("a"), after: name("b") }),
@@ -245,12 +246,12 @@ pub(crate) fn plain_operations(revisions: std::ops::RangeInclusive<u64>) -> Vec<
 }
 
 /// A small handwritten board.
-pub(crate) fn small_board() -> Document {
+pub(crate) fn small_board() -> GraphDocument {
     let mut document = document_of(BoardKind::Infrastructure, "Main");
     let at = |x| Some(Placement { x, y: 20, w: 184, h: 64 });
     let props = BTreeMap::from([
-        (PropKey::parse("size").unwrap(), Value::from("t3.micro")),
-        (PropKey::parse("count").unwrap(), Value::from(3)),
+        (PropKey::parse("size").unwrap(), PropValue::from("t3.micro")),
+        (PropKey::parse("count").unwrap(), PropValue::from(3)),
     ]);
     add_node(&mut document, 0, BTreeMap::new(), "Network".to_owned(), 0, 0, at(0));
     add_node(&mut document, 1, props, "Web \"é\"".to_owned(), 0, 3, at(20));
@@ -258,8 +259,8 @@ pub(crate) fn small_board() -> Document {
     document.edges.push(Edge {
         id: EdgeId::from_bits(5),
         board: document.boards[0].id,
-        source: Endpoint { node: document.nodes[1].id, port: PortId::parse("out").unwrap() },
-        target: Endpoint { node: document.nodes[2].id, port: PortId::parse("in").unwrap() },
+        source: EdgeEndpoint { node: document.nodes[1].id, port: PortId::parse("out").unwrap() },
+        target: EdgeEndpoint { node: document.nodes[2].id, port: PortId::parse("in").unwrap() },
         label: "calls".to_owned(),
     });
     document

@@ -4,7 +4,7 @@ use crate::{
     answers,
     asking::{self, Asked, Outcome},
 };
-use mcp_server::{AgentHandler, Service};
+use mcp_server::{AgentHandler, AgentService};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -30,11 +30,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Clone)]
 pub(crate) struct Fixtures {
     agent: AgentHandler,
-    service: Service,
+    service: AgentService,
 }
 
 impl Fixtures {
-    pub(crate) fn new(service: &Service) -> Self {
+    pub(crate) fn new(service: &AgentService) -> Self {
         Self { agent: service.agent(), service: service.clone() }
     }
 

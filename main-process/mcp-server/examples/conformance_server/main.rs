@@ -11,15 +11,17 @@ mod handler;
 
 use authority::{
     Snapshot,
-    proposals::{AgentAsk, Client},
+    proposals::{AgentClient, AgentRequest},
 };
 use handler::Fixtures;
 use mcp_server::{
-    AskReply, Doings, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
-    http::{Edge, Limits},
+    ActionRuns, AgentReplyFn, AgentService, AgentSurface, AgentView, AgentWorkbench, AgentWorkspaceView,
+    BoardHcl, BoardImageRequest,
+    http::{HttpEdge, HttpLimits},
 };
 use shared_protocol::{
-    BoardId, Code, Refusal, Revision, mcp::McpMode, messages::Patch, proposal::Act, terraform::CostView,
+    BoardId, Refusal, RefusalCode, Revision, mcp::McpMode, messages::Patch, proposal::ProposedAction,
+    terraform::CostView,
 };
 use std::{
     net::{Ipv4Addr, TcpListener},
@@ -30,11 +32,11 @@ use tokio::sync::watch;
 /// A workbench without a workspace, which the suite does not need.
 struct Empty {
     changed: watch::Sender<u64>,
-    doings: Doings,
+    doings: ActionRuns,
 }
 
-impl Workbench for Empty {
-    fn view(&self) -> Arc<View> {
+impl AgentWorkbench for Empty {
+    fn view(&self) -> Arc<AgentView> {
         Arc::default()
     }
 
@@ -46,28 +48,28 @@ impl Workbench for Empty {
         Ok(None)
     }
 
-    fn ask(&self, _: Client, _: AgentAsk, reply: AskReply) {
-        reply(Err(Refusal::new(Code::NoWorkspace, "No workspace is open")));
+    fn ask(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
+        reply(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
     }
 
-    fn doings(&self) -> &Doings {
+    fn doings(&self) -> &ActionRuns {
         &self.doings
     }
 
-    fn configured(&self, _: &serde_json::Map<String, serde_json::Value>) -> Result<Act, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
+    fn configured(&self, _: &serde_json::Map<String, serde_json::Value>) -> Result<ProposedAction, Refusal> {
+        Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open"))
     }
 
-    fn picture(&self, _: &Snapshot, _: &Picture) -> Result<Vec<u8>, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
+    fn picture(&self, _: &Snapshot, _: &BoardImageRequest) -> Result<Vec<u8>, Refusal> {
+        Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open"))
     }
 
-    fn hcl(&self, _: &WorkspaceView, _: BoardId) -> Result<Hcl, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
+    fn hcl(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<BoardHcl, Refusal> {
+        Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open"))
     }
 
-    fn cost(&self, _: &WorkspaceView, _: BoardId) -> Result<CostView, Refusal> {
-        Err(Refusal::new(Code::NoWorkspace, "No workspace is open"))
+    fn cost(&self, _: &AgentWorkspaceView, _: BoardId) -> Result<CostView, Refusal> {
+        Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open"))
     }
 
     fn now(&self) -> u64 {
@@ -82,14 +84,19 @@ async fn main() {
         eprintln!("Set MCP_TEST_BEARER to the token that the suite sends");
         std::process::exit(2);
     };
-    let workbench = Arc::new(Empty { changed: watch::Sender::new(0), doings: Doings::default() });
-    let service =
-        Service::new(workbench, Surface::core(), env!("CARGO_PKG_VERSION"), McpMode::Observe, "conformance");
+    let workbench = Arc::new(Empty { changed: watch::Sender::new(0), doings: ActionRuns::default() });
+    let service = AgentService::new(
+        workbench,
+        AgentSurface::core(),
+        env!("CARGO_PKG_VERSION"),
+        McpMode::Observe,
+        "conformance",
+    );
     let watching = service.clone();
     tokio::spawn(async move { watching.watch().await });
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
     let admits = Arc::new(move |presented: &str| presented == token);
-    let edge = Edge::start(&service, Fixtures::new(&service), listener, admits, Limits::default())
+    let edge = HttpEdge::start(&service, Fixtures::new(&service), listener, admits, HttpLimits::default())
         .expect("it listens");
     println!("http://{}/mcp", edge.address());
     std::future::pending::<()>().await;

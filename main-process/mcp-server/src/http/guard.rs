@@ -1,7 +1,7 @@
 //! Checks each request for the host name, then the origin, then the token, so that a web page learns nothing from the
 //! answer.
 
-use super::{Admits, EdgeResponse, json_answer};
+use super::{EdgeResponse, TokenCheck, json_answer};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -9,13 +9,13 @@ use std::net::SocketAddr;
 pub(super) struct RequestGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
-    admits: Admits,
+    admits: TokenCheck,
 }
 
 impl RequestGuard {
     /// Allows the names of this address. Only pages served by the edge itself, of which there are none, would be
     /// allowed origins.
-    pub(super) fn new(address: SocketAddr, admits: Admits) -> Self {
+    pub(super) fn new(address: SocketAddr, admits: TokenCheck) -> Self {
         let port = address.port();
         let mut names = vec!["127.0.0.1".to_owned(), "localhost".to_owned(), "[::1]".to_owned()];
         if !address.ip().is_loopback() && !address.ip().is_unspecified() {

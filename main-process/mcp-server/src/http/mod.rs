@@ -5,7 +5,7 @@ mod body;
 mod guard;
 mod permits;
 
-use crate::{Service, clients::ClientKey};
+use crate::{AgentService, clients::ClientKey};
 use body::SplicedBody;
 use bytes::Bytes;
 use guard::RequestGuard;
@@ -47,11 +47,11 @@ const MAX_REJECT_TIME: Duration = Duration::from_secs(1);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Returns whether a presented token is valid. Token storage is unknown here.
-pub type Admits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+pub type TokenCheck = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Limits of the HTTP edge.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct HttpLimits {
     pub connections: usize,
     /// Requests in flight per client.
     pub requests_per_client: usize,
@@ -60,7 +60,7 @@ pub struct Limits {
     pub body_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             connections: 256,
@@ -73,20 +73,20 @@ impl Default for Limits {
 }
 
 /// One listening address. Stopping or dropping it closes the address.
-pub struct Edge {
+pub struct HttpEdge {
     address: SocketAddr,
     stop: CancellationToken,
     listening: JoinHandle<()>,
 }
 
-impl Edge {
+impl HttpEdge {
     /// Serves `handler` on a bound listener. Must be called within a runtime.
     pub fn start<H: ServerHandler + Clone>(
-        service: &Service,
+        service: &AgentService,
         handler: H,
         listener: TcpListener,
-        admits: Admits,
-        limits: Limits,
+        admits: TokenCheck,
+        limits: HttpLimits,
     ) -> io::Result<Self> {
         let address = listener.local_addr()?;
         listener.set_nonblocking(true)?;
@@ -133,19 +133,19 @@ impl Edge {
     }
 }
 
-impl Drop for Edge {
+impl Drop for HttpEdge {
     fn drop(&mut self) {
         self.stop.cancel();
     }
 }
 
 struct HttpEdgeState<H: ServerHandler + Clone> {
-    service: Service,
+    service: AgentService,
     protocol: StreamableHttpService<H, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
     guard: RequestGuard,
     permits: RequestPermits,
-    limits: Limits,
+    limits: HttpLimits,
     stop: CancellationToken,
 }
 

@@ -5,7 +5,10 @@ mod previews;
 mod registry;
 
 use crate::escape::shown;
-use crate::{Call, Code, Depends, Document, Failure, Resource, WorkspaceView, tools};
+use crate::{
+    AgentCall, AgentWorkspaceView, ResourceDocument, ResourceInput, SurfaceResource, ToolError,
+    ToolErrorCode, tools,
+};
 use serde_json::{Value, json};
 use shared_protocol::mcp::McpMode;
 use std::sync::Arc;
@@ -20,9 +23,9 @@ const COMPONENT_SCHEMA: &str = include_str!("../../../../schemas/component.schem
 
 pub(crate) use previews::summarize_sessions as sessions_in_brief;
 
-use Depends::{Config, Content, Deployment, Mode, Presence, Previews, Review, Status, Types};
+use ResourceInput::{Config, Content, Deployment, Mode, Presence, Previews, Review, Status, Types};
 
-pub(crate) fn all() -> Vec<Resource> {
+pub(crate) fn all() -> Vec<SurfaceResource> {
     vec![
         resource(
             ["draftboard://server/info", "scaffa.server.info"],
@@ -117,7 +120,10 @@ pub(crate) fn all() -> Vec<Resource> {
             &[],
             |_| {
                 serde_json::from_str(COMPONENT_SCHEMA).map_err(|error| {
-                    Failure::new(Code::Internal, format!("The component schema is not valid JSON: {error}"))
+                    ToolError::new(
+                        ToolErrorCode::Internal,
+                        format!("The component schema is not valid JSON: {error}"),
+                    )
                 })
             },
         ),
@@ -141,7 +147,7 @@ pub(crate) fn all() -> Vec<Resource> {
             &[Config],
             |call| in_workspace(call, json!({}), |workspace| tools::redacted(&workspace.config)),
         ),
-        Resource {
+        SurfaceResource {
             uri: "draftboard://hcl/{filename}",
             aliases: vec!["terrastudio://hcl/{filename}"],
             name: "hcl",
@@ -182,14 +188,14 @@ pub(crate) fn all() -> Vec<Resource> {
 fn resource(
     [uri, alias]: [&'static str; 2],
     [name, title, description]: [&'static str; 3],
-    depends: &'static [Depends],
-    read: impl Fn(&Call) -> Result<Value, Failure> + Send + Sync + 'static,
-) -> Resource {
+    depends: &'static [ResourceInput],
+    read: impl Fn(&AgentCall) -> Result<Value, ToolError> + Send + Sync + 'static,
+) -> SurfaceResource {
     let aliases = Some(alias).filter(|alias| !alias.is_empty()).into_iter().collect();
-    let read = Arc::new(move |call: &Call, _: &str| {
-        Ok(Document { mime: JSON, text: crate::envelope::to_json(&read(call)?)? })
+    let read = Arc::new(move |call: &AgentCall, _: &str| {
+        Ok(ResourceDocument { mime: JSON, text: crate::envelope::to_json(&read(call)?)? })
     });
-    Resource {
+    SurfaceResource {
         uri,
         aliases,
         name,
@@ -203,7 +209,11 @@ fn resource(
     }
 }
 
-fn in_workspace(call: &Call, empty: Value, read: impl Fn(&WorkspaceView) -> Value) -> Result<Value, Failure> {
+fn in_workspace(
+    call: &AgentCall,
+    empty: Value,
+    read: impl Fn(&AgentWorkspaceView) -> Value,
+) -> Result<Value, ToolError> {
     Ok(call
         .view
         .workspace
@@ -216,7 +226,7 @@ fn with_status(mut value: Value, status: &str) -> Value {
     value
 }
 
-fn server_info(call: &Call) -> Value {
+fn server_info(call: &AgentCall) -> Value {
     let workspace = call.view.workspace.as_ref();
     json!({
         "name": "draftboard",
@@ -231,22 +241,23 @@ fn server_info(call: &Call) -> Value {
     })
 }
 
-fn hcl_file(call: &Call) -> Result<Document, Failure> {
+fn hcl_file(call: &AgentCall) -> Result<ResourceDocument, ToolError> {
     let workspace = call.workspace()?;
-    let board = tools::terraform::infrastructure_board(workspace)
-        .ok_or_else(|| Failure::new(Code::NotFound, "The workspace has no infrastructure board"))?;
+    let board = tools::terraform::infrastructure_board(workspace).ok_or_else(|| {
+        ToolError::new(ToolErrorCode::NotFound, "The workspace has no infrastructure board")
+    })?;
     let file = call.arguments.get("filename").and_then(Value::as_str).unwrap_or_default();
     let file = file.replace("%2F", "/").replace("%2f", "/");
     let text = tools::terraform::file_of(&call.workbench.hcl(workspace, board.id)?, &file)?;
     if text.len() > MAX_RESOURCE_BYTES {
         let message = format!("{} is larger than {MAX_RESOURCE_BYTES} bytes", shown(&file));
-        return Err(Failure::new(Code::LimitExceeded, message)
+        return Err(ToolError::new(ToolErrorCode::LimitExceeded, message)
             .hint("Call generate_hcl with file and offset to read it in parts."));
     }
-    Ok(Document { mime: "text/plain", text })
+    Ok(ResourceDocument { mime: "text/plain", text })
 }
 
-fn current_diagram(call: &Call) -> Result<Value, Failure> {
+fn current_diagram(call: &AgentCall) -> Result<Value, ToolError> {
     let empty = |status: &str| json!({ "status": status, "nodes": [], "edges": [] });
     let Some(workspace) = &call.view.workspace else { return Ok(empty(NO_WORKSPACE)) };
     let Some(board) = tools::terraform::infrastructure_board(workspace) else {

@@ -2,14 +2,14 @@
 
 use super::MAX_RESOURCE_BYTES;
 use crate::escape::shown;
-use crate::{WorkspaceView, escape, tools::shape};
+use crate::{AgentWorkspaceView, escape, tools::shape};
 use authority::overrides::locator_of;
 use serde_json::{Map, Value, json};
 use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
-    Override, OverrideKey, OverrideScope, PropKey, Standing, TypeDef, TypeId,
+    Override, OverrideKey, OverrideResolution, OverrideScope, PropKey, TypeDef, TypeId,
     overrides::to_file,
-    previews::{SelectedInstance, SessionState, SessionView, Shown},
+    preview_sessions::{PreviewSessionStatus, PreviewSessionView, PreviewTarget, SelectedInstance},
 };
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 const NO_PREVIEW: &str = "no preview is running";
 
 /// Returns every override with its state, and the file as it would be written.
-pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
+pub(super) fn overrides(workspace: &AgentWorkspaceView, now: u64) -> Value {
     let snapshot = &workspace.snapshot;
     let (mut applying, mut orphaned, mut bytes, mut left_out) = (Vec::new(), Vec::new(), 0, 0);
     for (key, over) in snapshot.overrides() {
@@ -28,13 +28,13 @@ pub(super) fn overrides(workspace: &WorkspaceView, now: u64) -> Value {
             continue;
         }
         match snapshot.standing(key, over) {
-            Standing::Applies(instance) => {
+            OverrideResolution::Applies(instance) => {
                 entry["appliesTo"] = json!(shown(&instance));
                 applying.push(entry);
             }
-            Standing::Orphaned(reason) => {
+            OverrideResolution::Orphaned(reason) => {
                 entry["reason"] = json!(reason);
-                entry["message"] = json!(reason.words());
+                entry["message"] = json!(reason.describe());
                 orphaned.push(entry);
             }
         }
@@ -80,7 +80,7 @@ fn override_shape(key: &OverrideKey, over: &Override) -> Value {
     entry
 }
 
-pub(super) fn sessions(workspace: &WorkspaceView) -> Value {
+pub(super) fn sessions(workspace: &AgentWorkspaceView) -> Value {
     let previews = &workspace.previews;
     let status = match (&previews.unavailable, previews.sessions.len()) {
         (Some(why), _) => shown(why).into_owned(),
@@ -93,8 +93,8 @@ pub(super) fn sessions(workspace: &WorkspaceView) -> Value {
 }
 
 /// Returns a one-line summary of each session for the context.
-pub(crate) fn summarize_sessions(workspace: &WorkspaceView) -> Vec<Value> {
-    let brief = |session: &SessionView| {
+pub(crate) fn summarize_sessions(workspace: &AgentWorkspaceView) -> Vec<Value> {
+    let brief = |session: &PreviewSessionView| {
         json!({
             "sessionId": session.id.to_string(), "title": shown(&session.title),
             "state": state_word(&session.state), "selected": session.selected.as_ref().map(|s| shown(&s.instance)),
@@ -103,7 +103,7 @@ pub(crate) fn summarize_sessions(workspace: &WorkspaceView) -> Vec<Value> {
     workspace.previews.sessions.iter().map(brief).collect()
 }
 
-fn session_shape(workspace: &WorkspaceView, session: &SessionView) -> Value {
+fn session_shape(workspace: &AgentWorkspaceView, session: &PreviewSessionView) -> Value {
     let problems = session.problems.iter().take(50).map(|problem| {
         json!({
             "file": shown(&problem.file), "line": problem.line, "column": problem.column,
@@ -116,7 +116,7 @@ fn session_shape(workspace: &WorkspaceView, session: &SessionView) -> Value {
         "target": target(workspace, &session.shows),
         "title": shown(&session.title),
         "state": state_word(&session.state),
-        "ready": session.state == SessionState::Ready,
+        "ready": session.state == PreviewSessionStatus::Ready,
         "adapter": {
             "id": "draftboard.preview", "version": env!("CARGO_PKG_VERSION"),
             "capabilities": { "selection": true, "overrides": true },
@@ -129,23 +129,23 @@ fn session_shape(workspace: &WorkspaceView, session: &SessionView) -> Value {
         "problems": problems.collect::<Vec<_>>(),
         "quarantined": session.quarantined.iter().map(|id| shown(id)).collect::<Vec<_>>(),
     });
-    if let SessionState::Failed(failed) = &session.state {
+    if let PreviewSessionStatus::Failed(failed) = &session.state {
         entry["error"] = json!(shown(&failed.what));
     }
     entry
 }
 
-fn type_word(shows: &Shown) -> &'static str {
+fn type_word(shows: &PreviewTarget) -> &'static str {
     match shows {
-        Shown::Route(_) => "app",
-        Shown::Component { .. } => "component",
-        Shown::Variant { .. } => "variant",
+        PreviewTarget::Route(_) => "app",
+        PreviewTarget::Component { .. } => "component",
+        PreviewTarget::Variant { .. } => "variant",
     }
 }
 
-fn target(workspace: &WorkspaceView, shows: &Shown) -> Value {
+fn target(workspace: &AgentWorkspaceView, shows: &PreviewTarget) -> Value {
     match shows {
-        Shown::Route(route) => {
+        PreviewTarget::Route(route) => {
             let node = workspace.snapshot.node(*route);
             let path = node.and_then(|node| workspace.snapshot.effective_props(node).remove("path"));
             json!({
@@ -153,26 +153,28 @@ fn target(workspace: &WorkspaceView, shows: &Shown) -> Value {
                 "path": path.and_then(|path| path.as_text().map(str::to_owned)),
             })
         }
-        Shown::Component { component } => json!({ "type": "component", "componentTypeId": shown(component) }),
-        Shown::Variant { component, variant } => {
+        PreviewTarget::Component { component } => {
+            json!({ "type": "component", "componentTypeId": shown(component) })
+        }
+        PreviewTarget::Variant { component, variant } => {
             json!({ "type": "variant", "componentTypeId": shown(component), "variantId": shown(variant) })
         }
     }
 }
 
-fn state_word(state: &SessionState) -> &'static str {
+fn state_word(state: &PreviewSessionStatus) -> &'static str {
     match state {
-        SessionState::Creating => "creating",
-        SessionState::Loading => "loading",
-        SessionState::Ready => "ready",
-        SessionState::Reloading => "reloading",
-        SessionState::Stopped => "stopped",
-        SessionState::Failed(_) => "error",
+        PreviewSessionStatus::Creating => "creating",
+        PreviewSessionStatus::Loading => "loading",
+        PreviewSessionStatus::Ready => "ready",
+        PreviewSessionStatus::Reloading => "reloading",
+        PreviewSessionStatus::Stopped => "stopped",
+        PreviewSessionStatus::Failed(_) => "error",
     }
 }
 
 /// Returns the selected instance of each session with its details.
-pub(super) fn selection(workspace: &WorkspaceView) -> Value {
+pub(super) fn selection(workspace: &AgentWorkspaceView) -> Value {
     let sessions: Vec<Value> = workspace
         .previews
         .sessions
@@ -192,7 +194,11 @@ pub(super) fn selection(workspace: &WorkspaceView) -> Value {
     json!({ "status": status, "selected": selected, "sessions": sessions })
 }
 
-fn selected_shape(workspace: &WorkspaceView, session: &SessionView, selected: &SelectedInstance) -> Value {
+fn selected_shape(
+    workspace: &AgentWorkspaceView,
+    session: &PreviewSessionView,
+    selected: &SelectedInstance,
+) -> Value {
     let snapshot = &workspace.snapshot;
     let def = TypeId::parse(selected.component.as_str()).ok();
     let def = def.and_then(|id| snapshot.registry().get(&id));
@@ -237,14 +243,14 @@ fn selected_shape(workspace: &WorkspaceView, session: &SessionView, selected: &S
     })
 }
 
-fn scope_of(shows: &Shown) -> OverrideScope {
+fn scope_of(shows: &PreviewTarget) -> OverrideScope {
     match shows {
-        Shown::Route(_) => OverrideScope::App,
-        Shown::Component { .. } | Shown::Variant { .. } => OverrideScope::Component,
+        PreviewTarget::Route(_) => OverrideScope::App,
+        PreviewTarget::Component { .. } | PreviewTarget::Variant { .. } => OverrideScope::Component,
     }
 }
 
-fn effective(def: Option<&TypeDef>, props: &BTreeMap<PropKey, shared_protocol::Value>) -> Value {
+fn effective(def: Option<&TypeDef>, props: &BTreeMap<PropKey, shared_protocol::PropValue>) -> Value {
     let props: Map<String, Value> =
         props.iter().map(|(key, value)| (key.to_string(), shape::property(def, key, value))).collect();
     Value::Object(props)

@@ -7,7 +7,7 @@ use authority::Snapshot;
 use serde_json::{Value, json};
 use shared_protocol::{
     TypeDef,
-    registry::{Exposure, PropDef, PropKind},
+    registry::{ExposureLevel, PropDef, PropKind},
 };
 
 pub(super) fn registry(snapshot: &Snapshot) -> Value {
@@ -57,13 +57,13 @@ fn definition(prop: &PropDef, order: usize) -> Value {
 
 fn exposure(prop: &PropDef) -> Value {
     match prop.exposure {
-        Exposure::Opaque => json!({ "kind": "opaque", "reason": shown(&prop.reason) }),
-        Exposure::ReadOnly => json!({ "kind": "inspectOnly", "displayHint": "summary" }),
+        ExposureLevel::Opaque => json!({ "kind": "opaque", "reason": shown(&prop.reason) }),
+        ExposureLevel::ReadOnly => json!({ "kind": "inspectOnly", "displayHint": "summary" }),
         // v0 has no control for references to nodes.
-        Exposure::Editable if prop.kind == PropKind::Reference => {
+        ExposureLevel::Editable if prop.kind == PropKind::Reference => {
             json!({ "kind": "inspectOnly", "displayHint": "summary" })
         }
-        Exposure::Editable => {
+        ExposureLevel::Editable => {
             let mut exposure = json!({ "kind": "editable", "control": control(prop) });
             if let Some(default) = prop.default.as_ref().filter(|_| !prop.sensitive) {
                 exposure["uiDefaultValue"] =
@@ -112,7 +112,7 @@ fn control(prop: &PropDef) -> Value {
         }
         PropKind::Boolean => json!({ "kind": "boolean" }),
         PropKind::Select => {
-            let option = |choice: &shared_protocol::registry::Choice| json!({ "value": choice.value, "label": shown(&choice.label) });
+            let option = |choice: &shared_protocol::registry::OptionDef| json!({ "value": choice.value, "label": shown(&choice.label) });
             json!({ "kind": "select", "options": prop.options.iter().map(option).collect::<Vec<_>>() })
         }
         PropKind::Colour => json!({ "kind": "color", "format": "hex" }),
@@ -129,13 +129,13 @@ fn control(prop: &PropDef) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use authority::Registry;
+    use authority::TypeRegistry;
     use shared_protocol::v0::ComponentRegistry;
     use std::{collections::BTreeMap, sync::Arc};
 
     #[test]
     fn the_built_in_types_make_a_valid_v0_registry() {
-        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let registry = TypeRegistry::compose(&catalogue::built_in(), &BTreeMap::new());
         let value = super::registry(&Snapshot::new(Arc::new(registry)));
         let read: ComponentRegistry = serde_json::from_value(value.clone()).unwrap();
         assert!(read.components.len() > 40);

@@ -1,25 +1,27 @@
 //! Resolves boards and nodes named in arguments.
 
-use crate::{Code, Failure, WorkspaceView};
+use crate::{AgentWorkspaceView, ToolError, ToolErrorCode};
 use authority::Snapshot;
 use shared_protocol::{Board, Node, command::BoardRef, command::NodeRef};
 
 /// Returns the named board, or the default board.
-pub(super) fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
+pub(super) fn find<'a>(
+    workspace: &'a AgentWorkspaceView,
+    named: Option<&str>,
+) -> Result<&'a Board, ToolError> {
     find_in(workspace, &workspace.snapshot, named)
 }
 
 /// Like [`find`], in another snapshot than the current one.
 pub(super) fn find_in<'a>(
-    workspace: &WorkspaceView,
+    workspace: &AgentWorkspaceView,
     snapshot: &'a Snapshot,
     named: Option<&str>,
-) -> Result<&'a Board, Failure> {
+) -> Result<&'a Board, ToolError> {
     let Some(named) = named else {
-        return workspace
-            .active_board()
-            .and_then(|id| snapshot.board(id))
-            .ok_or_else(|| Failure::new(Code::NotFound, "The workspace has no board").field("board"));
+        return workspace.active_board().and_then(|id| snapshot.board(id)).ok_or_else(|| {
+            ToolError::new(ToolErrorCode::NotFound, "The workspace has no board").field("board")
+        });
     };
     let found = match named.parse::<BoardRef>() {
         Ok(BoardRef::Id(id)) => snapshot.board(id),
@@ -29,7 +31,7 @@ pub(super) fn find_in<'a>(
     found.ok_or_else(|| {
         let names: Vec<&str> = snapshot.boards().map(|board| board.name.as_str()).collect();
         let similar = authority::similar(named, names.iter().copied());
-        Failure::new(Code::NotFound, format!("Board `{named}` does not exist"))
+        ToolError::new(ToolErrorCode::NotFound, format!("Board `{named}` does not exist"))
             .field("board")
             .suggest(similar)
             .hint(format!("Available boards: {}.", names.join(", ")))
@@ -38,11 +40,11 @@ pub(super) fn find_in<'a>(
 
 /// Returns a node by id, name or board/name.
 pub(super) fn find_node<'a>(
-    workspace: &'a WorkspaceView,
+    workspace: &'a AgentWorkspaceView,
     board: &Board,
     named: &str,
     field: &str,
-) -> Result<&'a Node, Failure> {
+) -> Result<&'a Node, ToolError> {
     let snapshot = &workspace.snapshot;
     let found = match named.parse::<NodeRef>() {
         Ok(NodeRef::Id(id)) => snapshot.node(id),
@@ -54,8 +56,11 @@ pub(super) fn find_node<'a>(
     };
     found.ok_or_else(|| {
         let names = snapshot.nodes_on(board.id).map(|node| node.name.as_str());
-        Failure::new(Code::NotFound, format!("Node `{named}` does not exist on board {}", board.name))
-            .field(field)
-            .suggest(authority::similar(named, names))
+        ToolError::new(
+            ToolErrorCode::NotFound,
+            format!("Node `{named}` does not exist on board {}", board.name),
+        )
+        .field(field)
+        .suggest(authority::similar(named, names))
     })
 }

@@ -3,7 +3,7 @@
 use super::shape;
 use crate::escape::shown;
 use crate::{
-    Call, Code, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView, draft,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply, draft,
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
@@ -38,8 +38,8 @@ enum RequestedView {
     Draft,
 }
 
-pub(super) fn tool() -> Tool {
-    Tool::slow(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::slow(
         "workbench",
         "get_changes_since",
         "Changes since a revision",
@@ -55,13 +55,15 @@ pub(super) fn tool() -> Tool {
         |call| {
             Box::pin(async move {
                 let work = tokio::task::spawn_blocking(move || changes(&call));
-                work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "Reading the changes failed")))
+                work.await.unwrap_or_else(|_| {
+                    Err(ToolError::new(ToolErrorCode::Internal, "Reading the changes failed"))
+                })
             })
         },
     )
 }
 
-fn changes(call: &Call) -> Result<ToolReply, Failure> {
+fn changes(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let ChangesArguments { revision, limit, view, proposal, cursor } = call.arguments()?;
     let present = workspace.revision();
@@ -71,20 +73,23 @@ fn changes(call: &Call) -> Result<ToolReply, Failure> {
         RequestedView::Current if proposal.is_some() || cursor.is_some() => {
             let field = if proposal.is_some() { "proposal" } else { "cursor" };
             let message = format!("{field} requires view: \"draft\"");
-            return Err(Failure::new(Code::BadRequest, message).field(field));
+            return Err(ToolError::new(ToolErrorCode::BadRequest, message).field(field));
         }
         RequestedView::Current => None,
     };
     if revision > present.0 {
         let message = format!("revision {revision} is newer than the current revision {present}");
-        return Err(Failure::new(Code::BadRequest, message)
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message)
             .field("revision")
             .hint("Another workspace may be open now: read everything again."));
     }
     let limit = limit.unwrap_or(DEFAULT_OPERATIONS);
     if !(1..=MAX_PAGE_ITEMS as u64).contains(&limit) {
-        return Err(Failure::new(Code::BadRequest, format!("limit must be between 1 and {MAX_PAGE_ITEMS}"))
-            .field("limit"));
+        return Err(ToolError::new(
+            ToolErrorCode::BadRequest,
+            format!("limit must be between 1 and {MAX_PAGE_ITEMS}"),
+        )
+        .field("limit"));
     }
     let Some(patches) = call.workbench.changes_since(Revision(revision))? else {
         let data = format!(
@@ -131,18 +136,18 @@ fn draft_field(draft: Option<&str>) -> String {
 /// Returns the changes of the client's draft over the current state, as JSON. The draft has its own pages: its totals
 /// are separate from the operations, and `cursor` continues only the draft.
 fn draft_changes_json(
-    call: &Call,
+    call: &AgentCall,
     named: Option<String>,
     (limit, cursor): (Option<u64>, Option<String>),
     meta: &mut EnvelopeMeta,
-) -> Result<String, Failure> {
+) -> Result<String, ToolError> {
     let proposal = draft::resolve_own_proposal(call, named.map(Value::String).as_ref())?;
     let page = page_of_changes(call, proposal, limit, cursor)?;
     let mut own = EnvelopeMeta::default();
     page.describe(&mut own);
     meta.cursor = own.cursor;
     let head = json!({
-        "proposal": proposal.id, "version": proposal.version, "state": proposal.state.word(),
+        "proposal": proposal.id, "version": proposal.version, "state": proposal.state.as_str(),
         "total": own.total, "hasMore": own.has_more,
     });
     page::with_list(&head, "changes", &page.json())
@@ -150,11 +155,11 @@ fn draft_changes_json(
 
 /// Returns a page of the changes of a proposal, in the form agents may read. All tools share this list.
 pub(super) fn page_of_changes(
-    call: &Call,
+    call: &AgentCall,
     proposal: &Proposal,
     limit: Option<u64>,
     cursor: Option<String>,
-) -> Result<ListPage, Failure> {
+) -> Result<ListPage, ToolError> {
     let workspace = call.workspace()?;
     let types = types_of(&proposal.changes);
     let mut state = DefaultHasher::new();
@@ -184,7 +189,7 @@ fn types_of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeMap<NodeI
 }
 
 fn operation(
-    workspace: &WorkspaceView,
+    workspace: &AgentWorkspaceView,
     types: &BTreeMap<NodeId, TypeId>,
     patch: &Patch,
     max_changes: usize,
@@ -204,7 +209,7 @@ fn operation(
     operation
 }
 
-fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, change: &Change) -> Value {
+fn change_shape(workspace: &AgentWorkspaceView, types: &BTreeMap<NodeId, TypeId>, change: &Change) -> Value {
     match change {
         Change::Board { id, before, after } => {
             let board = after.as_ref().or(before.as_ref());
@@ -231,7 +236,7 @@ fn change_shape(workspace: &WorkspaceView, types: &BTreeMap<NodeId, TypeId>, cha
             json!({ "node": node, "change": "parent", "before": before, "after": after })
         }
         Change::Prop { node, key, before, after } => {
-            let value = |value: &Option<shared_protocol::Value>| {
+            let value = |value: &Option<shared_protocol::PropValue>| {
                 value.as_ref().map_or(Value::Null, |value| property(workspace, types, *node, key, value))
             };
             json!({ "node": node, "change": "property", "key": key, "before": value(before), "after": value(after) })
@@ -278,11 +283,11 @@ fn change_kind(before: bool, after: bool) -> &'static str {
 
 /// Redacts the value of an unknown node, because it might be a secret.
 fn property(
-    workspace: &WorkspaceView,
+    workspace: &AgentWorkspaceView,
     types: &BTreeMap<NodeId, TypeId>,
     node: NodeId,
     key: &PropKey,
-    value: &shared_protocol::Value,
+    value: &shared_protocol::PropValue,
 ) -> Value {
     let snapshot = &workspace.snapshot;
     let type_id = snapshot.node(node).map(|node| &node.type_id).or_else(|| types.get(&node));

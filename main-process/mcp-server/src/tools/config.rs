@@ -1,19 +1,19 @@
 //! The project configuration without secrets.
 
 use super::shape::REDACTED;
-use crate::{Call, EnvelopeMeta, Tool, ToolReply, escape::escape_hidden_json};
+use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolReply, escape::escape_hidden_json};
 use serde_json::{Value, json};
 use shared_protocol::secret_names::looks_secret;
 
-pub(super) fn tool() -> Tool {
-    Tool::read(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::read(
         "diagram",
         "get_project_config",
         "Get project config",
         "Get the project configuration (draftboard.toml). Sensitive fields are redacted. Drafts do not change it.",
         json!({}),
         json!({ "type": "object" }),
-        |call: &Call| {
+        |call: &AgentCall| {
             let workspace = call.workspace()?;
             let meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
             ToolReply::new(&redacted(&workspace.config), meta)

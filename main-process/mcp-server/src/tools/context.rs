@@ -1,15 +1,15 @@
 //! The state that the designer sees.
 
 use crate::escape::shown;
-use crate::{Call, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView};
+use crate::{AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply};
 use serde_json::{Value, json};
 use shared_protocol::{Board, ElementId};
 
 /// The maximum number of selected elements described; the total is always returned.
 const MAX_SELECTED_ELEMENTS: usize = 100;
 
-pub(super) fn tool() -> Tool {
-    Tool::read(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::read(
         "workbench",
         "get_workbench_context",
         "Workbench context",
@@ -25,7 +25,7 @@ pub(super) fn tool() -> Tool {
 }
 
 /// Builds the data for the tool and the resource.
-pub(crate) fn context(call: &Call) -> Result<(Value, EnvelopeMeta), Failure> {
+pub(crate) fn context(call: &AgentCall) -> Result<(Value, EnvelopeMeta), ToolError> {
     let workspace = call.workspace()?;
     let snapshot = &workspace.snapshot;
     let active = workspace.visible_board().and_then(|id| snapshot.board(id));
@@ -64,7 +64,7 @@ pub(crate) fn context(call: &Call) -> Result<(Value, EnvelopeMeta), Failure> {
     Ok((data, meta))
 }
 
-fn viewport(workspace: &WorkspaceView) -> Value {
+fn viewport(workspace: &AgentWorkspaceView) -> Value {
     let active = workspace.visible_board();
     let found = workspace.presence.viewports.iter().find(|(board, _)| Some(*board) == active);
     // The visible part of the board, once a window has reported it.
@@ -74,7 +74,7 @@ fn viewport(workspace: &WorkspaceView) -> Value {
     })
 }
 
-fn board_shape(workspace: &WorkspaceView, board: &Board) -> Value {
+fn board_shape(workspace: &AgentWorkspaceView, board: &Board) -> Value {
     json!({
         "id": board.id,
         "name": board.name,
@@ -86,7 +86,7 @@ fn board_shape(workspace: &WorkspaceView, board: &Board) -> Value {
 }
 
 /// Summarises an element. Returns `None` when it no longer exists.
-pub(super) fn element_shape(workspace: &WorkspaceView, element: ElementId) -> Option<Value> {
+pub(super) fn element_shape(workspace: &AgentWorkspaceView, element: ElementId) -> Option<Value> {
     let snapshot = &workspace.snapshot;
     Some(match element {
         ElementId::Board(id) => {

@@ -5,12 +5,12 @@ use super::{
     shape::{self, AnswerDetail},
 };
 use crate::{
-    Call, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, ListPage, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{Board, Edge, Node, registry::Pattern};
+use shared_protocol::{Board, Edge, Node, registry::TypePattern};
 use std::sync::Arc;
 
 #[derive(Debug, Deserialize)]
@@ -26,8 +26,8 @@ struct ListResourcesArguments {
     cursor: Option<String>,
 }
 
-pub(super) fn list_resources() -> Tool {
-    Tool::read(
+pub(super) fn list_resources() -> SurfaceTool {
+    SurfaceTool::read(
         "diagram",
         "list_resources",
         "List resources",
@@ -48,7 +48,7 @@ pub(super) fn list_resources() -> Tool {
     .of_drafts()
 }
 
-fn list(call: &Call) -> Result<ToolReply, Failure> {
+fn list(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let arguments: ListResourcesArguments = call.arguments()?;
     let board = board::find(workspace, arguments.board.as_deref())?;
@@ -65,7 +65,7 @@ fn list(call: &Call) -> Result<ToolReply, Failure> {
     let list = format!(
         "list_resources {} {:?} {parent:?} {:?}",
         board.id,
-        pattern.as_ref().map(Pattern::as_str),
+        pattern.as_ref().map(TypePattern::as_str),
         arguments.detail
     );
     let asked = PageRequest {
@@ -83,11 +83,12 @@ fn list(call: &Call) -> Result<ToolReply, Failure> {
     Ok(ToolReply { data: page.json(), meta, ..ToolReply::default() })
 }
 
-fn type_pattern(text: &str) -> Result<Pattern, Failure> {
-    Pattern::parse(text).map_err(|message| Failure::new(crate::Code::BadRequest, message).field("typeId"))
+fn type_pattern(text: &str) -> Result<TypePattern, ToolError> {
+    TypePattern::parse(text)
+        .map_err(|message| ToolError::new(crate::ToolErrorCode::BadRequest, message).field("typeId"))
 }
 
-fn meta(workspace: &WorkspaceView, board: &Board) -> EnvelopeMeta {
+fn meta(workspace: &AgentWorkspaceView, board: &Board) -> EnvelopeMeta {
     EnvelopeMeta {
         revision: workspace.revision().0,
         board: Some(board.name.to_string()),
@@ -105,8 +106,8 @@ struct DiagramArguments {
     cursor: Option<String>,
 }
 
-pub(super) fn get_diagram() -> Tool {
-    Tool::read(
+pub(super) fn get_diagram() -> SurfaceTool {
+    SurfaceTool::read(
         "diagram",
         "get_diagram",
         "Get diagram",
@@ -135,11 +136,11 @@ enum DiagramElement<'a> {
 }
 
 fn diagram(
-    workspace: &WorkspaceView,
+    workspace: &AgentWorkspaceView,
     board: &Board,
     arguments: DiagramArguments,
     generation: u64,
-) -> Result<ToolReply, Failure> {
+) -> Result<ToolReply, ToolError> {
     let snapshot = &workspace.snapshot;
     let mut elements: Vec<DiagramElement<'_>> =
         snapshot.nodes_on(board.id).map(|node| DiagramElement::Node(node)).collect();
@@ -170,9 +171,9 @@ fn diagram(
 
 /// Returns the first page, for the resource.
 pub(crate) fn whole_board(
-    workspace: &WorkspaceView,
+    workspace: &AgentWorkspaceView,
     board: &Board,
     generation: u64,
-) -> Result<ToolReply, Failure> {
+) -> Result<ToolReply, ToolError> {
     diagram(workspace, board, DiagramArguments::default(), generation)
 }

@@ -1,17 +1,20 @@
 //! Board images.
 
 use super::board;
-use crate::{Call, Code, EnvelopeMeta, Failure, Picture, PictureOf, Tool, ToolReply, WorkspaceView, draft};
+use crate::{
+    AgentCall, AgentWorkspaceView, BoardImageRequest, BoardImageSubject, EnvelopeMeta, SurfaceTool,
+    ToolError, ToolErrorCode, ToolReply, draft,
+};
 use authority::{
     Snapshot,
-    proposals::{Overlay, open},
+    proposals::{ProposedState, open},
 };
 use base64::Engine as _;
 use rmcp::model::ContentBlock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    Board, BoardId, BoardKind, ElementId, Node, NodeId, PropKey, Subject, review::Element,
+    Board, BoardId, BoardKind, ElementId, Node, NodeId, PropKey, ProposalSubject, review::ProposedElement,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -46,8 +49,8 @@ struct ImageArguments {
     dark: bool,
 }
 
-pub(super) fn tool() -> Tool {
-    Tool::slow(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::slow(
         "workbench",
         "get_board_image",
         "Board image",
@@ -66,14 +69,20 @@ pub(super) fn tool() -> Tool {
         |call| {
             Box::pin(async move {
                 let work = tokio::task::spawn_blocking(move || draw(&call));
-                work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "Drawing the image failed")))
+                work.await.unwrap_or_else(|_| {
+                    Err(ToolError::new(ToolErrorCode::Internal, "Drawing the image failed"))
+                })
             })
         },
     )
 }
 
 /// Returns a page by its path, name or id.
-pub(super) fn find_page(workspace: &WorkspaceView, board: &Board, named: &str) -> Result<NodeId, Failure> {
+pub(super) fn find_page(
+    workspace: &AgentWorkspaceView,
+    board: &Board,
+    named: &str,
+) -> Result<NodeId, ToolError> {
     let snapshot = &workspace.snapshot;
     if named.starts_with('/')
         && let Some(page) = page_at(snapshot, board, named)
@@ -91,7 +100,7 @@ pub(super) fn find_page(workspace: &WorkspaceView, board: &Board, named: &str) -
     })?;
     if node.type_id.as_str() != "ui.route" {
         let message = format!("{} is a {}, not a page", node.name, node.type_id);
-        return Err(Failure::new(Code::BadRequest, message).field("page"));
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("page"));
     }
     Ok(node.id)
 }
@@ -108,10 +117,10 @@ fn page_at(snapshot: &Snapshot, board: &Board, path: &str) -> Option<NodeId> {
 /// The board and subject of an image.
 struct ImageTarget {
     board: Board,
-    of: PictureOf,
+    of: BoardImageSubject,
 }
 
-fn draw(call: &Call) -> Result<ToolReply, Failure> {
+fn draw(call: &AgentCall) -> Result<ToolReply, ToolError> {
     // A proposal diff is drawn over the current board, so the draft view does not apply.
     let is_diff = call.arguments.get("of") == Some(&json!("proposal"));
     let named = if is_diff { call.arguments.get("proposal").cloned() } else { None };
@@ -127,11 +136,11 @@ fn draw(call: &Call) -> Result<ToolReply, Failure> {
     if !SIDE_RANGE_PX.contains(&longest) {
         let message =
             format!("longestSide must be between {} and {}", SIDE_RANGE_PX.start(), SIDE_RANGE_PX.end());
-        return Err(Failure::new(Code::BadRequest, message).field("longestSide"));
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("longestSide"));
     }
     if arguments.nodes.len() > MAX_IMAGE_NODES {
-        return Err(Failure::new(
-            Code::BadRequest,
+        return Err(ToolError::new(
+            ToolErrorCode::BadRequest,
             format!("nodes can have at most {MAX_IMAGE_NODES} entries"),
         )
         .field("nodes"));
@@ -141,14 +150,14 @@ fn draw(call: &Call) -> Result<ToolReply, Failure> {
         RequestedImage::Proposal => resolve_proposal_target(&call, named.as_ref(), &arguments)?,
         _ => resolve_target(workspace, &arguments)?,
     };
-    let mut picture = Picture { board: board.id, of, selection, longest, dark: arguments.dark };
+    let mut picture = BoardImageRequest { board: board.id, of, selection, longest, dark: arguments.dark };
     let mut png = call.workbench.picture(&workspace.snapshot, &picture)?;
     while png.len() > MAX_IMAGE_BYTES && picture.longest > *SIDE_RANGE_PX.start() {
         picture.longest = (picture.longest * 2 / 3).max(*SIDE_RANGE_PX.start());
         png = call.workbench.picture(&workspace.snapshot, &picture)?;
     }
     if png.len() > MAX_IMAGE_BYTES {
-        return Err(Failure::new(Code::LimitExceeded, "The image is too large")
+        return Err(ToolError::new(ToolErrorCode::LimitExceeded, "The image is too large")
             .hint("Pass nodes to draw only a part of the board."));
     }
     let meta = EnvelopeMeta {
@@ -163,45 +172,54 @@ fn draw(call: &Call) -> Result<ToolReply, Failure> {
     Ok(reply)
 }
 
-fn resolve_target(workspace: &WorkspaceView, arguments: &ImageArguments) -> Result<ImageTarget, Failure> {
+fn resolve_target(
+    workspace: &AgentWorkspaceView,
+    arguments: &ImageArguments,
+) -> Result<ImageTarget, ToolError> {
     let board = board::find(workspace, arguments.board.as_deref())?;
     let selection = &workspace.presence.selection;
     let page = arguments.page.as_deref().map(|named| find_page(workspace, board, named)).transpose()?;
     let of = match page {
-        Some(page) => PictureOf::Page(page),
+        Some(page) => BoardImageSubject::Page(page),
         None if !arguments.nodes.is_empty() => {
             let node = |named: &String| {
                 board::find_node(workspace, board, named, "nodes").map(|n| ElementId::Node(n.id))
             };
-            PictureOf::Elements(arguments.nodes.iter().map(node).collect::<Result<_, _>>()?)
+            BoardImageSubject::Elements(arguments.nodes.iter().map(node).collect::<Result<_, _>>()?)
         }
-        None if arguments.of == RequestedImage::Board => PictureOf::Board,
+        None if arguments.of == RequestedImage::Board => BoardImageSubject::Board,
         None if selection.is_empty() => {
-            return Err(Failure::new(Code::NotFound, "The designer has selected nothing").field("of"));
+            return Err(
+                ToolError::new(ToolErrorCode::NotFound, "The designer has selected nothing").field("of")
+            );
         }
-        None => PictureOf::Elements(selection.clone()),
+        None => BoardImageSubject::Elements(selection.clone()),
     };
     Ok(ImageTarget { board: board.clone(), of })
 }
 
 /// Resolves a proposal of the client on the named board, the active board, or the first board that it touches.
 fn resolve_proposal_target(
-    call: &Call,
+    call: &AgentCall,
     named: Option<&Value>,
     arguments: &ImageArguments,
-) -> Result<ImageTarget, Failure> {
+) -> Result<ImageTarget, ToolError> {
     let (workspace, review) = (call.workspace()?, &call.view.review);
     if arguments.page.is_some() || !arguments.nodes.is_empty() {
         let message = "of: proposal draws everything the proposal touches on a board";
-        return Err(Failure::new(Code::BadRequest, message).field("of").hint("Omit page and nodes."));
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+            .field("of")
+            .hint("Omit page and nodes."));
     }
     let proposal = draft::resolve_own_proposal(call, named)?;
     let opened = open(review, &workspace.snapshot, proposal, 0)?;
     if let Some(why) = opened.conflicts.first() {
         let message = format!("The workspace conflicts with this proposal: {why}");
-        return Err(Failure::new(Code::Stale, message).field("proposal"));
+        return Err(ToolError::new(ToolErrorCode::Stale, message).field("proposal"));
     }
-    let is_drawn = |element: &&Element| matches!(element.subject, Subject::Node(_) | Subject::Edge(_));
+    let is_drawn = |element: &&ProposedElement| {
+        matches!(element.subject, ProposalSubject::Node(_) | ProposalSubject::Edge(_))
+    };
     let drawn: BTreeSet<BoardId> =
         opened.elements.iter().filter(is_drawn).filter_map(|element| element.board).collect();
     let touched = |board: &Board| drawn.contains(&board.id);
@@ -214,16 +232,16 @@ fn resolve_proposal_target(
         }
     };
     let nothing = || {
-        Failure::new(Code::NotFound, "The proposal has no visible changes on this board")
+        ToolError::new(ToolErrorCode::NotFound, "The proposal has no visible changes on this board")
             .field("board")
             .hint("Call get_proposal for a description of its changes.")
     };
     let board = board.ok_or_else(nothing)?.clone();
-    let overlay = Overlay::lenient(snapshot, &opened.changes);
-    let after =
-        overlay.map_err(|_| Failure::new(Code::Stale, "The workspace conflicts with this proposal"))?;
+    let overlay = ProposedState::rebase_keeping_places(snapshot, &opened.changes);
+    let after = overlay
+        .map_err(|_| ToolError::new(ToolErrorCode::Stale, "The workspace conflicts with this proposal"))?;
     Ok(ImageTarget {
         board,
-        of: PictureOf::Proposal { after: Box::new(after.state), elements: opened.elements },
+        of: BoardImageSubject::Proposal { after: Box::new(after.state), elements: opened.elements },
     })
 }

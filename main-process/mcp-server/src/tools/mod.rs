@@ -15,7 +15,7 @@ mod types;
 mod upstreams;
 mod validate;
 
-use crate::Tool;
+use crate::SurfaceTool;
 
 pub(crate) use config::redacted;
 pub(crate) use context::context;
@@ -25,7 +25,7 @@ pub(crate) use proposals::{
 };
 pub use propose::proposal_fields;
 
-pub(crate) fn all() -> Vec<Tool> {
+pub(crate) fn all() -> Vec<SurfaceTool> {
     let reading = vec![
         context::tool(),
         changes::tool(),

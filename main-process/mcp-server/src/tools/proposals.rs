@@ -3,24 +3,24 @@
 use super::changes::page_of_changes;
 use crate::escape::shown;
 use crate::{
-    Call, Code, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
     page::{MAX_PAGE_ITEMS, with_list},
 };
 use authority::{
     Snapshot,
-    proposals::{Queue, brief as judge, field_clashes, lines, risks},
+    proposals::{ReviewQueue, brief as judge, field_clashes, lines, risks},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalState, Subject};
+use shared_protocol::{Proposal, ProposalState, ProposalSubject};
 use std::sync::Arc;
 
 /// The maximum number of elements described per proposal; the total is always returned.
 const MAX_CHANGE_LINES: usize = 500;
 const MAX_LISTED_PROPOSALS: usize = 100;
 
-pub(super) fn list() -> Tool {
-    Tool::read(
+pub(super) fn list() -> SurfaceTool {
+    SurfaceTool::read(
         "proposals",
         "list_proposals",
         "List proposals",
@@ -48,8 +48,8 @@ struct GetProposalArguments {
     cursor: Option<String>,
 }
 
-pub(super) fn get() -> Tool {
-    Tool::read(
+pub(super) fn get() -> SurfaceTool {
+    SurfaceTool::read(
         "proposals",
         "get_proposal",
         "Get proposal",
@@ -63,7 +63,7 @@ pub(super) fn get() -> Tool {
     )
 }
 
-fn get_one(call: &Call) -> Result<ToolReply, Failure> {
+fn get_one(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let GetProposalArguments { id, changes, limit, cursor } = call.arguments()?;
     let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
@@ -71,7 +71,7 @@ fn get_one(call: &Call) -> Result<ToolReply, Failure> {
     if !changes && (limit.is_some() || cursor.is_some()) {
         let field = if limit.is_some() { "limit" } else { "cursor" };
         let message = format!("{field} requires changes: true");
-        return Err(Failure::new(Code::BadRequest, message).field(field));
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field(field));
     }
     if !changes {
         return ToolReply::new(&data, meta);
@@ -83,7 +83,7 @@ fn get_one(call: &Call) -> Result<ToolReply, Failure> {
 }
 
 /// Builds the list for the tool and the resource.
-pub(crate) fn describe_queue(call: &Call) -> Value {
+pub(crate) fn describe_queue(call: &AgentCall) -> Value {
     let review = &call.view.review;
     let waits =
         |proposal: &Proposal| matches!(proposal.state, ProposalState::Open | ProposalState::Stale { .. });
@@ -112,17 +112,17 @@ pub(crate) fn describe_queue(call: &Call) -> Value {
 }
 
 /// Returns the number of proposals of all clients that wait for review.
-pub(crate) fn count_waiting(review: &Queue) -> usize {
+pub(crate) fn count_waiting(review: &ReviewQueue) -> usize {
     let waits = |p: &&Arc<Proposal>| matches!(p.state, ProposalState::Open | ProposalState::Stale { .. });
     review.iter().filter(waits).count()
 }
 
-fn summarize(review: &Queue, proposal: &Proposal) -> Value {
+fn summarize(review: &ReviewQueue, proposal: &Proposal) -> Value {
     let mut brief = json!({
         "id": proposal.id,
         "number": proposal.number,
         "title": shown(&proposal.title),
-        "state": proposal.state.word(),
+        "state": proposal.state.as_str(),
         "partlyAccepted": !proposal.decisions.is_empty() && proposal.state != ProposalState::Accepted,
         "version": proposal.version,
         "base": review.base(proposal),
@@ -144,16 +144,18 @@ fn summarize(review: &Queue, proposal: &Proposal) -> Value {
 }
 
 /// Returns a proposal of the client. A proposal of another client is reported as not found.
-fn own_proposal<'a>(call: &'a Call, id: &str) -> Result<&'a Arc<Proposal>, Failure> {
-    let unknown =
-        || Failure::new(Code::NotFound, format!("Proposal `{}` does not exist", shown(id))).field("id");
+fn own_proposal<'a>(call: &'a AgentCall, id: &str) -> Result<&'a Arc<Proposal>, ToolError> {
+    let unknown = || {
+        ToolError::new(ToolErrorCode::NotFound, format!("Proposal `{}` does not exist", shown(id)))
+            .field("id")
+    };
     let id = id.parse().map_err(|_| unknown())?;
     call.view.review.owned_by(id, &call.client).map_err(|_| unknown())
 }
 
 /// Returns all data of a proposal except its list of changes.
-pub(crate) fn describe_proposal(call: &Call, id: &str) -> Result<Value, Failure> {
-    let workspace: &WorkspaceView = call.workspace()?;
+pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, ToolError> {
+    let workspace: &AgentWorkspaceView = call.workspace()?;
     let (review, proposal) = (&call.view.review, own_proposal(call, id)?);
     let mut data = summarize(review, proposal);
     data["rationale"] = json!(shown(&proposal.rationale));
@@ -192,12 +194,12 @@ pub(crate) fn describe_proposal(call: &Call, id: &str) -> Result<Value, Failure>
     data["risks"] =
         risks(&workspace.snapshot, &proposal.changes).into_iter().map(|risk| json!(risk)).collect();
     data["outcome"] = json!(proposal.outcome.as_deref().map(shown));
-    data["act"] = json!(proposal.act.as_ref().map(|act| act.words()));
+    data["act"] = json!(proposal.act.as_ref().map(|act| act.describe()));
     let after = review.overlay(&workspace.snapshot, proposal);
     let state = after.as_ref().unwrap_or(&workspace.snapshot);
     let all = lines(&workspace.snapshot, state, &proposal.changes);
-    let of_entity = |subject: &Subject| match subject {
-        Subject::Source(path) => {
+    let of_entity = |subject: &ProposalSubject| match subject {
+        ProposalSubject::Source(path) => {
             let text = |state: &Snapshot| state.source(path).map(Arc::clone);
             let (before, after) = (text(&workspace.snapshot), text(state));
             call.view.specs.as_ref()?.words_of_change(path.as_str(), before.as_deref(), after.as_deref())

@@ -3,7 +3,7 @@
 use super::shape::{REDACTED, property};
 use crate::escape::shown;
 use crate::{
-    Call, Code, EnvelopeMeta, Failure, FoundEntity, Tool, ToolReply,
+    AgentCall, EnvelopeMeta, FoundEntity, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,8 @@ struct SearchArguments {
     cursor: Option<String>,
 }
 
-pub(super) fn tool() -> Tool {
-    Tool::read(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::read(
         "workbench",
         "search",
         "Search",
@@ -72,14 +72,14 @@ enum SearchMatch<'a> {
     Entity(FoundEntity),
 }
 
-fn search(call: &Call) -> Result<ToolReply, Failure> {
+fn search(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let arguments: SearchArguments = call.arguments()?;
     let query: String = arguments.query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     if words.is_empty() || query.chars().count() > MAX_QUERY_CHARS {
         let message = format!("query must have 1 to {MAX_QUERY_CHARS} characters");
-        return Err(Failure::new(Code::BadRequest, message).field("query"));
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("query"));
     }
     let snapshot = &workspace.snapshot;
     let mut found: Vec<(u32, SearchMatch<'_>)> = Vec::new();

@@ -2,7 +2,7 @@
 //! document text escaped.
 
 use crate::escape::shown;
-use crate::{WorkspaceView, escape::escape_hidden_json};
+use crate::{AgentWorkspaceView, escape::escape_hidden_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shared_protocol::secret_names::looks_secret;
@@ -86,7 +86,7 @@ pub(crate) struct EdgeEntry<'a> {
 }
 
 pub(crate) fn node<'a>(
-    workspace: &'a WorkspaceView,
+    workspace: &'a AgentWorkspaceView,
     node: &'a Node,
     detail: AnswerDetail,
 ) -> IdOrEntry<NodeEntry<'a>> {
@@ -103,7 +103,7 @@ pub(crate) fn node<'a>(
     })
 }
 
-fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNodeFields<'a> {
+fn full<'a>(workspace: &'a AgentWorkspaceView, node: &'a Node) -> FullNodeFields<'a> {
     let def = workspace.snapshot.type_of(node);
     let properties =
         node.props.iter().map(|(key, value)| (key.as_str(), property(def, key, value))).collect();
@@ -126,7 +126,7 @@ fn full<'a>(workspace: &'a WorkspaceView, node: &'a Node) -> FullNodeFields<'a> 
 }
 
 /// Returns the value of a property, redacted when it is sensitive.
-pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_protocol::Value) -> Value {
+pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_protocol::PropValue) -> Value {
     let is_sensitive = match def.and_then(|def| def.prop(key.as_str())) {
         Some(prop) => prop.sensitive,
         // Without a type definition, the name decides.
@@ -140,7 +140,7 @@ pub(crate) fn property(def: Option<&TypeDef>, key: &PropKey, value: &shared_prot
 
 /// Returns the value of an override, redacted when it is sensitive. The path decides, because its type may no longer
 /// exist.
-pub(crate) fn override_value(key: &OverrideKey, value: &shared_protocol::Value) -> Value {
+pub(crate) fn override_value(key: &OverrideKey, value: &shared_protocol::PropValue) -> Value {
     if key.path.tokens().any(|token| looks_secret(&token)) {
         return Value::String(REDACTED.to_owned());
     }

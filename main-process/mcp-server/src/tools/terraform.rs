@@ -3,7 +3,8 @@
 use super::{board, shape::REDACTED};
 use crate::escape::shown;
 use crate::{
-    Call, Code, EnvelopeDiagnostic, EnvelopeMeta, Failure, Hcl, Tool, ToolReply, WorkspaceView,
+    AgentCall, AgentWorkspaceView, BoardHcl, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError,
+    ToolErrorCode, ToolReply,
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
@@ -11,37 +12,41 @@ use serde_json::{Value, json};
 use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     Board, BoardKind, Node, NodeId,
-    messages::Severity,
-    terraform::{CostView, Finding, NodeCost},
+    messages::ProblemSeverity,
+    terraform::{CostView, NodeCost, TerraformFindingView},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
 const BOARD: &str = "board name or id; default: the active board";
 
 /// Returns the named or default board when it is an infrastructure board.
-pub(super) fn find<'a>(workspace: &'a WorkspaceView, named: Option<&str>) -> Result<&'a Board, Failure> {
+pub(super) fn find<'a>(
+    workspace: &'a AgentWorkspaceView,
+    named: Option<&str>,
+) -> Result<&'a Board, ToolError> {
     let found = match named {
         Some(_) => board::find(workspace, named)?,
         None => infrastructure_board(workspace).ok_or_else(|| {
-            Failure::new(Code::NotFound, "The workspace has no infrastructure board").field("board")
+            ToolError::new(ToolErrorCode::NotFound, "The workspace has no infrastructure board")
+                .field("board")
         })?,
     };
     if found.kind != BoardKind::Infrastructure {
         let message = format!("Board {} is not an infrastructure board", found.name);
-        return Err(Failure::new(Code::BadRequest, message).field("board"));
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("board"));
     }
     Ok(found)
 }
 
 /// Returns the active board if it is an infrastructure board, otherwise the first infrastructure board.
-pub(crate) fn infrastructure_board(workspace: &WorkspaceView) -> Option<&Board> {
+pub(crate) fn infrastructure_board(workspace: &AgentWorkspaceView) -> Option<&Board> {
     let snapshot = &workspace.snapshot;
     let fits = |board: &&Board| board.kind == BoardKind::Infrastructure;
     let active = workspace.active_board().and_then(|id| snapshot.board(id)).filter(fits);
     active.or_else(|| snapshot.boards().map(Arc::as_ref).find(fits))
 }
 
-fn meta(workspace: &WorkspaceView, board: &Board) -> EnvelopeMeta {
+fn meta(workspace: &AgentWorkspaceView, board: &Board) -> EnvelopeMeta {
     EnvelopeMeta {
         revision: workspace.revision().0,
         board: Some(board.name.to_string()),
@@ -51,12 +56,14 @@ fn meta(workspace: &WorkspaceView, board: &Board) -> EnvelopeMeta {
 
 /// Runs on a blocking thread, because a large board takes long.
 fn on_blocking_thread(
-    run: fn(&Call) -> Result<ToolReply, Failure>,
-) -> impl Fn(Call) -> crate::ReplyFuture + Send + Sync {
+    run: fn(&AgentCall) -> Result<ToolReply, ToolError>,
+) -> impl Fn(AgentCall) -> crate::ReplyFuture + Send + Sync {
     move |call| {
         Box::pin(async move {
             let work = tokio::task::spawn_blocking(move || run(&call));
-            work.await.unwrap_or_else(|_| Err(Failure::new(Code::Internal, "The tool failed unexpectedly")))
+            work.await.unwrap_or_else(|_| {
+                Err(ToolError::new(ToolErrorCode::Internal, "The tool failed unexpectedly"))
+            })
         })
     }
 }
@@ -71,8 +78,8 @@ struct GenerateHclArguments {
     offset: Option<u64>,
 }
 
-pub(super) fn generate_hcl() -> Tool {
-    Tool::slow(
+pub(super) fn generate_hcl() -> SurfaceTool {
+    SurfaceTool::slow(
         "diagram",
         "generate_hcl",
         "Generate HCL",
@@ -89,7 +96,7 @@ pub(super) fn generate_hcl() -> Tool {
     .of_drafts()
 }
 
-fn generate(call: &Call) -> Result<ToolReply, Failure> {
+fn generate(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let arguments: GenerateHclArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
@@ -104,7 +111,7 @@ fn generate(call: &Call) -> Result<ToolReply, Failure> {
             BTreeMap::from([(file.as_str(), part)])
         }
         None if arguments.offset.is_some() => {
-            return Err(Failure::new(Code::BadRequest, "offset requires file").field("offset"));
+            return Err(ToolError::new(ToolErrorCode::BadRequest, "offset requires file").field("offset"));
         }
         None => {
             let mut left = MAX_DATA_BYTES;
@@ -126,13 +133,18 @@ fn generate(call: &Call) -> Result<ToolReply, Failure> {
 }
 
 /// Returns the text of one file, redacted and escaped.
-pub(crate) fn file_of(hcl: &Hcl, file: &str) -> Result<String, Failure> {
+pub(crate) fn file_of(hcl: &BoardHcl, file: &str) -> Result<String, ToolError> {
     match hcl.files.get(file) {
         Some(text) => Ok(redact_file(file, text)),
-        None => Err(Failure::new(Code::NotFound, format!("File `{}` does not exist", shown(file)))
-            .field("file")
-            .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
-            .hint(format!("Available files: {}.", hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")))),
+        None => {
+            Err(ToolError::new(ToolErrorCode::NotFound, format!("File `{}` does not exist", shown(file)))
+                .field("file")
+                .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
+                .hint(format!(
+                    "Available files: {}.",
+                    hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")
+                )))
+        }
     }
 }
 
@@ -160,9 +172,9 @@ fn omitted_file(file: &str) -> EnvelopeDiagnostic {
     EnvelopeDiagnostic { severity: "warning", message, element: None, field: None }
 }
 
-fn diagnostic(finding: &Finding) -> EnvelopeDiagnostic {
+fn diagnostic(finding: &TerraformFindingView) -> EnvelopeDiagnostic {
     EnvelopeDiagnostic {
-        severity: if finding.severity == Severity::Error { "error" } else { "warning" },
+        severity: if finding.severity == ProblemSeverity::Error { "error" } else { "warning" },
         message: shown(&finding.message).into_owned(),
         element: finding.node.map(|node| node.to_string()),
         field: finding.prop.as_ref().map(ToString::to_string),
@@ -241,8 +253,8 @@ fn by_node(page: &ListPage, nodes: &[NodeId]) -> String {
     format!("{{{}}}", entries.join(","))
 }
 
-pub(super) fn get_deployment_status() -> Tool {
-    Tool::read(
+pub(super) fn get_deployment_status() -> SurfaceTool {
+    SurfaceTool::read(
         "diagram",
         "get_deployment_status",
         "Get deployment status",
@@ -255,7 +267,7 @@ pub(super) fn get_deployment_status() -> Tool {
     .of_drafts()
 }
 
-fn status(call: &Call) -> Result<ToolReply, Failure> {
+fn status(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let arguments: BoardPageArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;
@@ -273,15 +285,15 @@ fn status(call: &Call) -> Result<ToolReply, Failure> {
 }
 
 /// Returns `None` for nodes that do not become a resource. A resource that was never deployed is pending.
-pub(crate) fn status_of(workspace: &WorkspaceView, node: &Node) -> Option<&'static str> {
+pub(crate) fn status_of(workspace: &AgentWorkspaceView, node: &Node) -> Option<&'static str> {
     workspace.snapshot.type_of(node)?.terraform_types().next()?;
-    Some(workspace.deployments.get(&node.id).map_or("pending", |deployment| deployment.word()))
+    Some(workspace.deployments.get(&node.id).map_or("pending", |deployment| deployment.as_str()))
 }
 
 // ---- costs -------------------------------------------------------------------------------------------------------------------
 
-pub(super) fn estimate_costs() -> Tool {
-    Tool::slow(
+pub(super) fn estimate_costs() -> SurfaceTool {
+    SurfaceTool::slow(
         "diagram",
         "estimate_costs",
         "Estimate costs",
@@ -293,7 +305,7 @@ pub(super) fn estimate_costs() -> Tool {
     .of_drafts()
 }
 
-fn costs(call: &Call) -> Result<ToolReply, Failure> {
+fn costs(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let arguments: BoardPageArguments = call.arguments()?;
     let board = find(workspace, arguments.board.as_deref())?;

@@ -3,7 +3,7 @@
 use super::shape::{AnswerDetail, REDACTED};
 use crate::escape::shown;
 use crate::{
-    Call, Code, EnvelopeMeta, Failure, Tool, ToolReply,
+    AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
     escape::escape_hidden_json,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
     BoardKind, TypeDef, TypeId,
-    registry::{Direction, PropDef, Side},
+    registry::{PortDirection, PortSide, PropDef},
 };
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ struct TypesArguments {
     cursor: Option<String>,
 }
 
-pub(super) fn tool() -> Tool {
-    Tool::read(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::read(
         "diagram",
         "get_available_resource_types",
         "Available resource types",
@@ -55,21 +55,21 @@ pub(super) fn tool() -> Tool {
     .cacheable()
 }
 
-fn types(call: &Call) -> Result<ToolReply, Failure> {
+fn types(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let arguments: TypesArguments = call.arguments()?;
     let registry = workspace.snapshot.registry();
     if let Some(id) = &arguments.type_id {
         let id = TypeId::parse(id.as_str())
-            .map_err(|error| Failure::new(Code::BadRequest, error.to_string()).field("typeId"))?;
-        registry.require(&id).map_err(|refusal| Failure::from(refusal).field("typeId"))?;
+            .map_err(|error| ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field("typeId"))?;
+        registry.require(&id).map_err(|refusal| ToolError::from(refusal).field("typeId"))?;
     }
     let query = arguments.query.as_deref().unwrap_or_default().to_lowercase();
     let fits = |def: &&Arc<TypeDef>| {
         arguments.type_id.as_ref().is_none_or(|id| def.id.as_str() == id)
             && arguments.provider.as_ref().is_none_or(|wanted| provider(def).eq_ignore_ascii_case(wanted))
             && arguments.category.as_ref().is_none_or(|wanted| def.category.eq_ignore_ascii_case(wanted))
-            && arguments.board_kind.is_none_or(|kind| def.may_stand_on(kind))
+            && arguments.board_kind.is_none_or(|kind| def.is_allowed_on(kind))
             && [def.id.as_str(), &def.title, &def.description]
                 .iter()
                 .any(|text| text.to_lowercase().contains(&query))
@@ -121,14 +121,14 @@ fn shape(def: &TypeDef, detail: AnswerDetail) -> Value {
 
 fn handle(port: &shared_protocol::registry::PortDef) -> Value {
     let position = match port.side() {
-        Side::Left => "left",
-        Side::Right => "right",
-        Side::Top => "top",
-        Side::Bottom => "bottom",
+        PortSide::Left => "left",
+        PortSide::Right => "right",
+        PortSide::Top => "top",
+        PortSide::Bottom => "bottom",
     };
     let kind = match port.direction {
-        Direction::In => "target",
-        Direction::Out => "source",
+        PortDirection::In => "target",
+        PortDirection::Out => "source",
     };
     json!({ "id": port.id, "type": kind, "label": shown(&port.label), "position": position })
 }

@@ -1,15 +1,15 @@
 //! The managed servers and manifests whose tools are forwarded.
 
 use crate::escape::shown;
-use crate::{Call, EnvelopeMeta, Failure, Tool, ToolReply};
+use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolReply};
 use serde_json::{Value, json};
 use shared_protocol::{
     mcp::McpMode,
     upstreams::{ManifestBrief, ServerBrief, ServerState},
 };
 
-pub(super) fn tool() -> Tool {
-    Tool::read(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::read(
         "upstreams",
         "list_upstreams",
         "List upstream servers",
@@ -20,7 +20,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn list(call: &Call) -> Result<ToolReply, Failure> {
+fn list(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let guests = &call.view.guests;
     let offered: Vec<&str> = guests.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
     let servers: Vec<Value> = guests.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();
@@ -49,8 +49,8 @@ fn shape(server: &ServerBrief, offered: &[&str]) -> Value {
     let mut data = json!({
         "slug": server.slug,
         "name": shown(&server.name),
-        "kind": server.kind.word(),
-        "state": server.state.word(),
+        "kind": server.kind.as_str(),
+        "state": server.state.label(),
         "tools": tools,
         "awaitingApproval": server.waiting,
     });
@@ -66,5 +66,5 @@ fn shape(server: &ServerBrief, offered: &[&str]) -> Value {
 fn manifest_shape(manifest: &ManifestBrief, offered: &[&str]) -> Value {
     let tools = manifest.tools.iter().map(|tool| tool.name.as_str());
     let tools: Vec<&str> = tools.filter(|name| offered.contains(name)).collect();
-    json!({ "id": manifest.id, "origin": manifest.origin.word(), "tools": tools })
+    json!({ "id": manifest.id, "origin": manifest.origin.as_str(), "tools": tools })
 }

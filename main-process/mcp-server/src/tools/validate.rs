@@ -3,7 +3,7 @@
 use super::board;
 use crate::escape::shown;
 use crate::{
-    Call, EnvelopeMeta, Failure, Tool, ToolReply, WorkspaceView,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     BoardId, BoardKind, ElementId,
-    messages::{Problem, Severity},
+    messages::{BoardProblem, ProblemSeverity},
 };
 use std::collections::BTreeSet;
 
@@ -19,13 +19,13 @@ use std::collections::BTreeSet;
 #[serde(deny_unknown_fields)]
 struct ValidateArguments {
     board: Option<String>,
-    severity: Option<Severity>,
+    severity: Option<ProblemSeverity>,
     limit: Option<u64>,
     cursor: Option<String>,
 }
 
-pub(super) fn tool() -> Tool {
-    Tool::read(
+pub(super) fn tool() -> SurfaceTool {
+    SurfaceTool::read(
         "diagram",
         "validate_diagram",
         "Validate diagram",
@@ -44,19 +44,19 @@ pub(super) fn tool() -> Tool {
     .of_drafts()
 }
 
-fn validate(call: &Call) -> Result<ToolReply, Failure> {
+fn validate(call: &AgentCall) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
     let arguments: ValidateArguments = call.arguments()?;
     let board = match &arguments.board {
         Some(named) => Some(board::find(workspace, Some(named))?),
         None => None,
     };
-    let here = |problem: &&Problem| board.is_none_or(|board| problem.board == board.id);
+    let here = |problem: &&BoardProblem| board.is_none_or(|board| problem.board == board.id);
     let of_files = terraform_problems(call, workspace, board.map(|board| board.id));
-    let all: Vec<&Problem> = workspace.problems().iter().chain(&of_files).filter(here).collect();
+    let all: Vec<&BoardProblem> = workspace.problems().iter().chain(&of_files).filter(here).collect();
     let count = |severity| all.iter().filter(|problem| problem.severity == severity).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    let mut listed: Vec<&Problem> = all
+    let (errors, warnings) = (count(ProblemSeverity::Error), count(ProblemSeverity::Warning));
+    let mut listed: Vec<&BoardProblem> = all
         .into_iter()
         .filter(|problem| arguments.severity.is_none_or(|severity| problem.severity == severity))
         .collect();
@@ -85,13 +85,17 @@ fn validate(call: &Call) -> Result<ToolReply, Failure> {
 }
 
 /// Returns the problems of the Terraform files that the graph does not report itself.
-fn terraform_problems(call: &Call, workspace: &WorkspaceView, only: Option<BoardId>) -> Vec<Problem> {
+fn terraform_problems(
+    call: &AgentCall,
+    workspace: &AgentWorkspaceView,
+    only: Option<BoardId>,
+) -> Vec<BoardProblem> {
     let told: BTreeSet<(ElementId, Option<&str>)> =
         workspace.problems().iter().map(|problem| (problem.element, problem.field.as_deref())).collect();
     let boards = workspace.snapshot.boards().filter(|board| board.kind == BoardKind::Infrastructure);
     let mut found = Vec::new();
     for board in boards.filter(|board| only.is_none_or(|only| only == board.id)) {
-        let on_board = |severity, element, field, message| Problem {
+        let on_board = |severity, element, field, message| BoardProblem {
             severity,
             element,
             board: board.id,
@@ -106,14 +110,19 @@ fn terraform_problems(call: &Call, workspace: &WorkspaceView, only: Option<Board
                 is_news.then(|| on_board(finding.severity, element, field, finding.message.clone()))
             })),
             Err(refusal) => {
-                found.push(on_board(Severity::Error, ElementId::Board(board.id), None, refusal.message));
+                found.push(on_board(
+                    ProblemSeverity::Error,
+                    ElementId::Board(board.id),
+                    None,
+                    refusal.message,
+                ));
             }
         }
     }
     found
 }
 
-fn shape(workspace: &WorkspaceView, problem: &Problem) -> Value {
+fn shape(workspace: &AgentWorkspaceView, problem: &BoardProblem) -> Value {
     let snapshot = &workspace.snapshot;
     let node = match problem.element {
         ElementId::Node(id) => snapshot.node(id),

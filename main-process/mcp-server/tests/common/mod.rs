@@ -8,21 +8,22 @@
     reason = "each test uses its part"
 )]
 
-use ::terraform::{Finding, Generator, Input, Settings};
+use ::terraform::{GenerateInput, HclGenerator, InfrastructureSettings, TerraformFinding};
 use authority::{
-    Registry, Snapshot, decide,
-    proposals::{AgentAsk, AgentOutcome, Client, Queue},
+    Snapshot, TypeRegistry, decide,
+    proposals::{AgentCallOutcome, AgentClient, AgentRequest, ReviewQueue},
 };
 use mcp_server::{
-    AskReply, Doings, Guests, Hcl, Picture, Service, Surface, View, Workbench, WorkspaceView,
-    http::{Edge, Limits},
+    ActionRuns, AgentReplyFn, AgentService, AgentSurface, AgentView, AgentWorkbench, AgentWorkspaceView,
+    BoardHcl, BoardImageRequest, ProxiedTools,
+    http::{HttpEdge, HttpLimits},
 };
 use serde_json::{Value, json};
 use shared_protocol::{
     Actor, ActorKind, BoardId, Command, NodeId, ProposalId, Refusal, Revision,
     mcp::McpMode,
-    messages::{Patch, Presence, Severity, Status},
-    proposal::{Act, Verdict},
+    messages::{Patch, Presence, ProblemSeverity, WorkspaceStatus},
+    proposal::{ProposedAction, ReviewVerdict},
     terraform,
 };
 use std::{
@@ -44,11 +45,11 @@ pub(crate) const TOKEN: &str = "the-token-of-this-run";
 pub(crate) struct Bench {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
-    doings: Doings,
+    doings: ActionRuns,
 }
 
 struct State {
-    view: Arc<View>,
+    view: Arc<AgentView>,
     patches: Vec<Patch>,
     /// The journal no longer holds revisions up to this one.
     forgotten: u64,
@@ -58,13 +59,17 @@ struct State {
 impl Bench {
     pub(crate) fn without_workspace() -> Arc<Self> {
         let state = State { view: Arc::default(), patches: Vec::new(), forgotten: 0, seed: 1_000 };
-        Arc::new(Self { state: Mutex::new(state), changed: watch::Sender::new(0), doings: Doings::default() })
+        Arc::new(Self {
+            state: Mutex::new(state),
+            changed: watch::Sender::new(0),
+            doings: ActionRuns::default(),
+        })
     }
 
     /// A workbench with one empty infrastructure board, `main`.
     pub(crate) fn new() -> Arc<Self> {
         let bench = Self::without_workspace();
-        let registry = Registry::compose(&catalogue::built_in(), &BTreeMap::new());
+        let registry = TypeRegistry::compose(&catalogue::built_in(), &BTreeMap::new());
         let config = json!({ "name": "Shop", "variables": { "db_password": "hunter2", "region": "eu" } });
         bench.replace(Snapshot::new(Arc::new(registry)), Presence::default(), config);
         bench.run(json!({ "addBoard": { "kind": "infrastructure", "title": "Main" } }));
@@ -73,12 +78,12 @@ impl Bench {
 
     fn replace(&self, snapshot: Snapshot, presence: Presence, config: Value) {
         let mut state = self.state.lock().unwrap();
-        let workspace = WorkspaceView {
+        let workspace = AgentWorkspaceView {
             root: "shop".to_owned(),
             name: "Shop".to_owned(),
             snapshot,
             presence,
-            status: Status::default(),
+            status: WorkspaceStatus::default(),
             config: Arc::new(config),
             problems: Arc::default(),
             previews: Arc::default(),
@@ -95,19 +100,19 @@ impl Bench {
             review.moved(&workspace.snapshot, &patch.changes, &patch.actor.name);
         }
         let workspace = Some(Arc::new(workspace));
-        state.view = Arc::new(View {
+        state.view = Arc::new(AgentView {
             generation,
             workspace,
             specs: None,
             review,
             review_stamp,
-            ..View::clone(&state.view)
+            ..AgentView::clone(&state.view)
         });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn workspace(&self) -> Arc<WorkspaceView> {
+    fn workspace(&self) -> Arc<AgentWorkspaceView> {
         self.view().workspace.clone().unwrap()
     }
 
@@ -129,9 +134,9 @@ impl Bench {
     }
 
     /// Replaces the forwarded tools.
-    pub(crate) fn show_guests(&self, guests: Guests) {
+    pub(crate) fn show_guests(&self, guests: ProxiedTools) {
         let mut state = self.state.lock().unwrap();
-        state.view = Arc::new(View { guests, ..View::clone(&state.view) });
+        state.view = Arc::new(AgentView { guests, ..AgentView::clone(&state.view) });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
@@ -141,24 +146,27 @@ impl Bench {
         self.replace(workspace.snapshot.clone(), presence, Value::clone(&workspace.config));
     }
 
-    pub(crate) fn deploy(&self, node: NodeId, deployment: terraform::Deployment) {
-        let mut workspace = WorkspaceView::clone(&self.workspace());
+    pub(crate) fn deploy(&self, node: NodeId, deployment: terraform::DeploymentState) {
+        let mut workspace = AgentWorkspaceView::clone(&self.workspace());
         workspace.deployments = Arc::new(BTreeMap::from([(node, deployment)]));
         let mut state = self.state.lock().unwrap();
         let generation = state.view.generation + 1;
-        state.view =
-            Arc::new(View { generation, workspace: Some(Arc::new(workspace)), ..View::clone(&state.view) });
+        state.view = Arc::new(AgentView {
+            generation,
+            workspace: Some(Arc::new(workspace)),
+            ..AgentView::clone(&state.view)
+        });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
 
     /// Edits the review queue as a reviewer would.
-    pub(crate) fn review(&self, decide: impl FnOnce(&mut Queue, &Snapshot)) {
+    pub(crate) fn review(&self, decide: impl FnOnce(&mut ReviewQueue, &Snapshot)) {
         let mut state = self.state.lock().unwrap();
-        let view = View::clone(&state.view);
+        let view = AgentView::clone(&state.view);
         let mut review = view.review.clone();
         decide(&mut review, &view.workspace.as_ref().unwrap().snapshot);
-        state.view = Arc::new(View { review, review_stamp: view.review_stamp + 1, ..view });
+        state.view = Arc::new(AgentView { review, review_stamp: view.review_stamp + 1, ..view });
         drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
@@ -167,7 +175,7 @@ impl Bench {
     pub(crate) fn accept(&self, id: ProposalId) {
         self.review(|queue, snapshot| {
             let proposal = queue.get(id).unwrap();
-            let verdict = Verdict {
+            let verdict = ReviewVerdict {
                 proposal: id,
                 version: proposal.version,
                 hash: proposal.content_hash().unwrap(),
@@ -177,7 +185,7 @@ impl Bench {
                 plan: Some(proposal.content_hash().unwrap()),
             };
             let acceptance = queue.accept(&verdict, snapshot, 1_000).unwrap();
-            queue.accepted(&verdict, &acceptance, snapshot, ("ada", 1_000)).unwrap();
+            queue.record_acceptance(&verdict, &acceptance, snapshot, ("ada", 1_000)).unwrap();
         });
     }
 
@@ -200,8 +208,8 @@ impl Bench {
     }
 }
 
-impl Workbench for Bench {
-    fn view(&self) -> Arc<View> {
+impl AgentWorkbench for Bench {
+    fn view(&self) -> Arc<AgentView> {
         Arc::clone(&self.state.lock().unwrap().view)
     }
 
@@ -215,48 +223,48 @@ impl Workbench for Bench {
         Ok((revision.0 >= state.forgotten).then_some(later))
     }
 
-    fn ask(&self, client: Client, ask: AgentAsk, reply: AskReply) {
+    fn ask(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
         let mut state = self.state.lock().unwrap();
         state.seed += 1;
-        let view = View::clone(&state.view);
+        let view = AgentView::clone(&state.view);
         let mut review = view.review.clone();
         let snapshot = &view.workspace.as_ref().unwrap().snapshot;
-        let done = review.ask(snapshot, &client, &ask, (1_000, state.seed));
+        let done = review.handle_request(snapshot, &client, &ask, (1_000, state.seed));
         if done.is_ok() {
-            state.view = Arc::new(View { review, review_stamp: view.review_stamp + 1, ..view });
+            state.view = Arc::new(AgentView { review, review_stamp: view.review_stamp + 1, ..view });
         }
         drop(state);
         self.changed.send_modify(|count| *count += 1);
-        reply(done.map(|done| AgentOutcome { done, accepted: None }));
+        reply(done.map(|done| AgentCallOutcome { done, accepted: None }));
     }
 
-    fn doings(&self) -> &Doings {
+    fn doings(&self) -> &ActionRuns {
         &self.doings
     }
 
-    fn configured(&self, fields: &serde_json::Map<String, Value>) -> Result<Act, Refusal> {
-        Ok(Act::Config { before: String::new(), after: json!(fields).to_string() })
+    fn configured(&self, fields: &serde_json::Map<String, Value>) -> Result<ProposedAction, Refusal> {
+        Ok(ProposedAction::Config { before: String::new(), after: json!(fields).to_string() })
     }
 
-    fn picture(&self, _: &Snapshot, picture: &Picture) -> Result<Vec<u8>, Refusal> {
+    fn picture(&self, _: &Snapshot, picture: &BoardImageRequest) -> Result<Vec<u8>, Refusal> {
         Ok(vec![0; picture.longest as usize * 1_000])
     }
 
-    fn hcl(&self, workspace: &WorkspaceView, board: BoardId) -> Result<Hcl, Refusal> {
-        let settings = Settings::default();
-        let input = Input { snapshot: &workspace.snapshot, board, settings: &settings };
-        let made = Generator::new().generate(&input);
-        let finding = |found: Finding| terraform::Finding {
-            severity: Severity::Error,
+    fn hcl(&self, workspace: &AgentWorkspaceView, board: BoardId) -> Result<BoardHcl, Refusal> {
+        let settings = InfrastructureSettings::default();
+        let input = GenerateInput { snapshot: &workspace.snapshot, board, settings: &settings };
+        let made = HclGenerator::new().generate(&input);
+        let finding = |found: TerraformFinding| terraform::TerraformFindingView {
+            severity: ProblemSeverity::Error,
             node: found.node,
             prop: found.prop,
             message: found.message,
             detail: String::new(),
         };
-        Ok(Hcl { files: made.files, findings: made.findings.into_iter().map(finding).collect() })
+        Ok(BoardHcl { files: made.files, findings: made.findings.into_iter().map(finding).collect() })
     }
 
-    fn cost(&self, workspace: &WorkspaceView, board: BoardId) -> Result<terraform::CostView, Refusal> {
+    fn cost(&self, workspace: &AgentWorkspaceView, board: BoardId) -> Result<terraform::CostView, Refusal> {
         let nodes = workspace.snapshot.nodes_on(board).map(|node| terraform::NodeCost {
             node: node.id,
             basis: terraform::CostBasis::Unknown,
@@ -282,13 +290,18 @@ impl Workbench for Bench {
     }
 }
 
-pub(crate) fn service(bench: &Arc<Bench>) -> Service {
+pub(crate) fn service(bench: &Arc<Bench>) -> AgentService {
     service_in(bench, McpMode::Observe)
 }
 
-pub(crate) fn service_in(bench: &Arc<Bench>, mode: McpMode) -> Service {
-    let service =
-        Service::new(Arc::clone(bench) as Arc<dyn Workbench>, Surface::core(), "9.9.9", mode, "secret");
+pub(crate) fn service_in(bench: &Arc<Bench>, mode: McpMode) -> AgentService {
+    let service = AgentService::new(
+        Arc::clone(bench) as Arc<dyn AgentWorkbench>,
+        AgentSurface::core(),
+        "9.9.9",
+        mode,
+        "secret",
+    );
     let watching = service.clone();
     tokio::spawn(async move { watching.watch().await });
     service
@@ -320,7 +333,7 @@ pub(crate) fn meta() -> Value {
 }
 
 impl Talk {
-    fn with(service: &Service, modern: bool) -> Self {
+    fn with(service: &AgentService, modern: bool) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let service = service.clone();
         tokio::spawn(async move { service.converse(theirs).await });
@@ -328,16 +341,16 @@ impl Talk {
         Self { read: BufReader::new(read), write, next: 0, heard: Vec::new(), modern }
     }
 
-    pub(crate) fn modern(service: &Service) -> Self {
+    pub(crate) fn modern(service: &AgentService) -> Self {
         Self::with(service, true)
     }
 
-    pub(crate) async fn legacy(service: &Service) -> Self {
+    pub(crate) async fn legacy(service: &AgentService) -> Self {
         Self::of_version(service, "2025-11-25").await
     }
 
     /// Connects a client with a handshake for this version.
-    pub(crate) async fn of_version(service: &Service, version: &str) -> Self {
+    pub(crate) async fn of_version(service: &AgentService, version: &str) -> Self {
         let mut talk = Self::with(service, false);
         let hello = json!({
             "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "old", "version": "0" }
@@ -437,10 +450,10 @@ impl Talk {
 
 // ---- HTTP -------------------------------------------------------------------------------------------------------------
 
-pub(crate) fn edge(service: &Service, limits: Limits) -> Edge {
+pub(crate) fn edge(service: &AgentService, limits: HttpLimits) -> HttpEdge {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let admits = Arc::new(|token: &str| token == TOKEN);
-    Edge::start(service, service.agent(), listener, admits, limits).unwrap()
+    HttpEdge::start(service, service.agent(), listener, admits, limits).unwrap()
 }
 
 pub(crate) struct Answered {

@@ -20,7 +20,7 @@ use thiserror::Error;
 pub use lock::{LockError, WorkspaceLock};
 pub use peer::{PeerError, check_peer};
 pub use record::{DiscoveryError, DiscoveryRecord, find, list};
-pub use token::{Token, constant_time_eq};
+pub use token::{InstanceToken, constant_time_eq};
 
 use super::proc_stat::ProcStat;
 use super::runtime_dir::RuntimeDir;
@@ -54,7 +54,7 @@ pub enum PublishError {
 #[derive(Debug)]
 pub struct Instance {
     listener: UnixListener,
-    socket: OwnFile,
+    socket: OwnSocketFile,
     file: RecordFile,
     record: DiscoveryRecord,
     /// Last, so that it is released only after the socket and the record are gone.
@@ -63,7 +63,7 @@ pub struct Instance {
 
 /// A file by name and identity, so that only a file of our own is ever removed.
 #[derive(Debug)]
-struct OwnFile {
+struct OwnSocketFile {
     path: PathBuf,
     identity: (u64, u64),
 }
@@ -86,7 +86,7 @@ impl Instance {
             return Err(PublishError::AlreadyRunning { pid: other.pid });
         }
         let start_time = ProcStat::read(own_pid).map_err(PublishError::Proc)?.start_time;
-        let token = Token::generate().map_err(PublishError::Token)?;
+        let token = InstanceToken::generate().map_err(PublishError::Token)?;
         let (listener, socket) = listen(&file.socket)?;
         let record = DiscoveryRecord {
             pid: own_pid,
@@ -109,7 +109,7 @@ impl Instance {
     }
 
     /// Publishes the address for agents over HTTP, or its absence.
-    pub fn announce_mcp(&mut self, url: Option<String>, token: Option<Token>) -> io::Result<()> {
+    pub fn announce_mcp(&mut self, url: Option<String>, token: Option<InstanceToken>) -> io::Result<()> {
         (self.record.mcp_url, self.record.mcp_token) = (url, token);
         self.file.write(&self.record)
     }
@@ -147,7 +147,7 @@ impl Drop for Instance {
     }
 }
 
-impl OwnFile {
+impl OwnSocketFile {
     fn remember(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
         Ok(Self { path: path.to_owned(), identity: (metadata.dev(), metadata.ino()) })
@@ -162,7 +162,7 @@ impl OwnFile {
     }
 }
 
-fn listen(path: &Path) -> Result<(UnixListener, OwnFile), PublishError> {
+fn listen(path: &Path) -> Result<(UnixListener, OwnSocketFile), PublishError> {
     let failed = |source: io::Error| match source.kind() {
         // The error for a path that does not fit into a socket address.
         io::ErrorKind::InvalidInput => PublishError::PathTooLong { path: path.to_owned() },
@@ -173,6 +173,6 @@ fn listen(path: &Path) -> Result<(UnixListener, OwnFile), PublishError> {
         _ => {}
     }
     let listener = socket::bind(path).map_err(failed)?;
-    let socket = OwnFile::remember(path).map_err(failed)?;
+    let socket = OwnSocketFile::remember(path).map_err(failed)?;
     Ok((listener, socket))
 }

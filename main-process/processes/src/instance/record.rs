@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::socket;
-use super::token::{Token, hex};
+use super::token::{InstanceToken, hex};
 use crate::proc_stat::ProcStat;
 use crate::process_tree::to_pid;
 use crate::runtime_dir::RuntimeDir;
@@ -35,13 +35,13 @@ pub struct DiscoveryRecord {
     pub workspace: PathBuf,
     #[serde(serialize_with = "as_text")]
     pub socket: PathBuf,
-    pub token: Token,
+    pub token: InstanceToken,
     pub version: String,
     /// The address and token for agents over HTTP; missing when HTTP is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mcp_token: Option<Token>,
+    pub mcp_token: Option<InstanceToken>,
 }
 
 impl DiscoveryRecord {

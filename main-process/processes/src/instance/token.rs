@@ -10,9 +10,9 @@ const BYTES: usize = 32;
 /// 256 random bits as hexadecimal text. Never shown by `Debug`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Token(String);
+pub struct InstanceToken(String);
 
-impl Token {
+impl InstanceToken {
     pub fn generate() -> io::Result<Self> {
         let mut bytes = [0_u8; BYTES];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
@@ -30,13 +30,13 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for InstanceToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(hidden)")
     }
 }
 
-impl TryFrom<String> for Token {
+impl TryFrom<String> for InstanceToken {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -48,8 +48,8 @@ impl TryFrom<String> for Token {
     }
 }
 
-impl From<Token> for String {
-    fn from(token: Token) -> Self {
+impl From<InstanceToken> for String {
+    fn from(token: InstanceToken) -> Self {
         token.0
     }
 }
@@ -74,11 +74,11 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Token, constant_time_eq};
+    use super::{InstanceToken, constant_time_eq};
 
     #[test]
     fn a_token_matches_itself_and_nothing_near() {
-        let token = Token::generate().unwrap();
+        let token = InstanceToken::generate().unwrap();
         let text = token.reveal().to_owned();
         assert_eq!(text.len(), 64);
         assert!(token.matches(&text));
@@ -87,7 +87,7 @@ mod tests {
         assert!(!token.matches(&text[..63]));
         assert!(!token.matches(&format!("{text}0")));
         assert!(!token.matches(""));
-        assert!(!token.matches(Token::generate().unwrap().reveal()));
+        assert!(!token.matches(InstanceToken::generate().unwrap().reveal()));
     }
 
     #[test]
@@ -101,10 +101,10 @@ mod tests {
 
     #[test]
     fn the_secret_is_never_shown_and_only_tokens_are_read() {
-        let token = Token::generate().unwrap();
+        let token = InstanceToken::generate().unwrap();
         assert_eq!(format!("{token:?}"), "Token(hidden)");
         let json = serde_json::to_string(&token).unwrap();
-        assert!(serde_json::from_str::<Token>(&json).unwrap().matches(token.reveal()));
-        assert!(serde_json::from_str::<Token>("\"short\"").is_err());
+        assert!(serde_json::from_str::<InstanceToken>(&json).unwrap().matches(token.reveal()));
+        assert!(serde_json::from_str::<InstanceToken>("\"short\"").is_err());
     }
 }

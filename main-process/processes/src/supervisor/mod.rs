@@ -54,13 +54,13 @@ pub struct ChildId(u64);
 pub struct ChildEvent {
     pub id: ChildId,
     pub name: Arc<str>,
-    pub kind: EventKind,
+    pub kind: ChildEventKind,
 }
 
 /// After [`Supervisor::start`] a child has any number of runs, each `Started` then `Exited` or a
 /// `StartFailed`, and at the end exactly one `Stopped` or `GaveUp`.
 #[derive(Debug)]
-pub enum EventKind {
+pub enum ChildEventKind {
     Started {
         pid: u32,
         channel: UnixStream,

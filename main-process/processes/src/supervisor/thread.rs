@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, RecvError, Sender, TryRecvError, TrySendError,
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use super::{ChildEvent, ChildId, ChildSpec, DROP_STOP_LIMIT, EventKind, SupervisorCommand};
+use super::{ChildEvent, ChildEventKind, ChildId, ChildSpec, DROP_STOP_LIMIT, SupervisorCommand};
 use crate::exit_reason::ExitReason;
 use crate::readiness::timespec;
 use crate::restart::RestartDecision;
@@ -100,7 +100,7 @@ impl SupervisorThread {
         let Some(supervised) = self.children.get_mut(&id) else { return };
         match &mut supervised.state {
             ChildState::WaitingToStart { .. } => {
-                self.emit(id, EventKind::Stopped);
+                self.emit(id, ChildEventKind::Stopped);
                 self.children.remove(&id);
             }
             ChildState::Running { child, end, .. } => {
@@ -192,11 +192,11 @@ impl SupervisorThread {
                 let (pid, stderr) = (child.process.pid(), child.process.take_stderr());
                 tracing::info!(child = %supervised.name, pid, "started");
                 supervised.state = ChildState::Running { child, since, end: StopState::NotRequested };
-                self.emit(id, EventKind::Started { pid, channel, stderr });
+                self.emit(id, ChildEventKind::Started { pid, channel, stderr });
             }
             Err(error) => {
                 tracing::error!(child = %supervised.name, %error, "not started");
-                self.emit(id, EventKind::StartFailed { error });
+                self.emit(id, ChildEventKind::StartFailed { error });
                 self.restart_or_give_up(id, ExitReason::NotStarted);
             }
         }
@@ -259,9 +259,9 @@ impl SupervisorThread {
         tracing::info!(child = %supervised.name, %reason, ?uptime, "exited");
         // Drops the child and our end of the channel.
         supervised.state = ChildState::WaitingToStart { at: Instant::now() };
-        self.emit(id, EventKind::Exited { reason, uptime });
+        self.emit(id, ChildEventKind::Exited { reason, uptime });
         if last {
-            self.emit(id, EventKind::Stopped);
+            self.emit(id, ChildEventKind::Stopped);
             self.children.remove(&id);
         } else {
             self.restart_or_give_up(id, reason);
@@ -274,18 +274,18 @@ impl SupervisorThread {
         match supervised.spec.policy.record_failure(now) {
             RestartDecision::RestartAfter { delay: after, .. } => {
                 supervised.state = ChildState::WaitingToStart { at: now + after };
-                self.emit(id, EventKind::Restarting { after });
+                self.emit(id, ChildEventKind::Restarting { after });
             }
             RestartDecision::GiveUp => {
                 tracing::error!(child = %supervised.name, %reason, "given up");
-                self.emit(id, EventKind::GaveUp { reason });
+                self.emit(id, ChildEventKind::GaveUp { reason });
                 self.children.remove(&id);
             }
         }
     }
 
     /// Waits for room, except while closing: the reader of the events may be waiting for this thread then.
-    fn emit(&mut self, id: ChildId, kind: EventKind) {
+    fn emit(&mut self, id: ChildId, kind: ChildEventKind) {
         let Some(supervised) = self.children.get(&id) else { return };
         let event = ChildEvent { id, name: Arc::clone(&supervised.name), kind };
         let event = match self.events.try_send(event) {

@@ -1,6 +1,6 @@
 //! A server out of the words of a command line.
 
-use super::{At, Code, Refusal};
+use super::{Refusal, RefusalCode, WorkspaceArguments};
 use shared_protocol::upstreams::{AuthForm, PackageKind, ServerForm, VariableForm, VariableValue};
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ pub(in crate::cli) struct Add {
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) at: At,
+    pub(super) at: WorkspaceArguments,
     /// Arguments of the server
     #[arg(last = true)]
     args: Vec<String>,
@@ -66,7 +66,10 @@ impl Add {
         ];
         let given = packages.into_iter().find_map(|(kind, identifier)| Some((kind, identifier?)));
         let (kind, identifier) = given.ok_or_else(|| {
-            Refusal::new(Code::BadRequest, "say what it is: --npm, --pypi, --docker, --program or --url")
+            Refusal::new(
+                RefusalCode::BadRequest,
+                "say what it is: --npm, --pypi, --docker, --program or --url",
+            )
         })?;
         let mut form = ServerForm::new(kind);
         form.name = self.name;
@@ -82,9 +85,9 @@ impl Add {
         let folder = self.folder.map(|folder| std::path::absolute(&folder).unwrap_or(folder));
         form.folder = folder.map(|folder| folder.display().to_string());
         for pair in self.env {
-            let (name, value) = pair
-                .split_once('=')
-                .ok_or_else(|| Refusal::new(Code::BadRequest, format!("`{pair}` has no `=`")).field("env"))?;
+            let (name, value) = pair.split_once('=').ok_or_else(|| {
+                Refusal::new(RefusalCode::BadRequest, format!("`{pair}` has no `=`")).field("env")
+            })?;
             form.variables.push(variable(name, VariableValue::Plain(value.to_owned()), false));
         }
         form.variables.extend(self.secret.iter().map(|name| variable(name, secret.clone(), true)));

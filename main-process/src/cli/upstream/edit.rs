@@ -1,6 +1,6 @@
 //! A server's configuration changed from the words of a command line: what is not named stays as it is.
 
-use super::{At, Code, Refusal, add::variable};
+use super::{Refusal, RefusalCode, WorkspaceArguments, add::variable};
 use shared_protocol::upstreams::{LimitsForm, PackageKind, ServerForm, VariableValue};
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub(in crate::cli) struct Edit {
     #[arg(long, value_name = "NAME=NUMBER")]
     limit: Vec<String>,
     #[command(flatten)]
-    pub(super) at: At,
+    pub(super) at: WorkspaceArguments,
     /// Arguments of the server, in place of all that it has
     #[arg(last = true)]
     args: Option<Vec<String>>,
@@ -55,7 +55,9 @@ impl Edit {
         }
         if let Some(args) = self.args {
             if form.kind == PackageKind::Http {
-                return Err(Refusal::new(Code::BadRequest, "an address has no arguments").field("args"));
+                return Err(
+                    Refusal::new(RefusalCode::BadRequest, "an address has no arguments").field("args")
+                );
             }
             form.args = args;
         }
@@ -64,7 +66,9 @@ impl Edit {
             form.variables.retain(|variable| variable.name != *name);
             if form.variables.len() == before {
                 let known = form.variables.iter().map(|variable| variable.name.clone());
-                return Err(Refusal::new(Code::NotFound, format!("it has no variable {name}")).suggest(known));
+                return Err(
+                    Refusal::new(RefusalCode::NotFound, format!("it has no variable {name}")).suggest(known)
+                );
             }
         }
         for pair in &self.env {
@@ -82,7 +86,8 @@ impl Edit {
         for pair in &self.limit {
             let (name, value) = parted(pair, "limit")?;
             let number = value.parse().map_err(|_| {
-                Refusal::new(Code::BadRequest, format!("`{value}` is not a whole number")).field("limit")
+                Refusal::new(RefusalCode::BadRequest, format!("`{value}` is not a whole number"))
+                    .field("limit")
             })?;
             *limit(&mut form.limits, name)? = number;
         }
@@ -92,7 +97,7 @@ impl Edit {
 
 fn parted<'a>(pair: &'a str, field: &str) -> Result<(&'a str, &'a str), Refusal> {
     pair.split_once('=')
-        .ok_or_else(|| Refusal::new(Code::BadRequest, format!("`{pair}` has no `=`")).field(field))
+        .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, format!("`{pair}` has no `=`")).field(field))
 }
 
 /// A variable that is there keeps what a registry says about it.
@@ -117,7 +122,7 @@ fn limit<'a>(limits: &'a mut LimitsForm, name: &str) -> Result<&'a mut u64, Refu
             let known =
                 "install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls";
             let message = format!("there is no limit {name}; there are {known}");
-            return Err(Refusal::new(Code::BadRequest, message).field("limit"));
+            return Err(Refusal::new(RefusalCode::BadRequest, message).field("limit"));
         }
     })
 }

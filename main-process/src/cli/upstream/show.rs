@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use shared_protocol::upstreams::{
-    AuthForm, ImportSource, ImportView, RegistryFound, ServerBrief, ServerDetails, ServerState, ToolApproval,
-    ToolView, UpstreamsView, VariableValue,
+    AuthForm, ImportSource, RegistryServer, ServerBrief, ServerDetails, ServerImportPreview, ServerState,
+    ToolApproval, ToolView, UpstreamsView, VariableValue,
 };
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ pub(super) fn list(view: &UpstreamsView) -> String {
             (None, true) => "needs approval".to_owned(),
             (None, false) => format!("{offered} tools"),
         };
-        let _ = writeln!(text, "{} ({}): {state}", manifest.path, manifest.origin.word());
+        let _ = writeln!(text, "{} ({}): {state}", manifest.path, manifest.origin.as_str());
     }
     let _ = write!(text, "Secrets are kept in {}", view.secrets_place);
     text
@@ -38,10 +38,10 @@ pub(super) fn list(view: &UpstreamsView) -> String {
 
 pub(super) fn server_line(server: &ServerBrief) -> String {
     let state = match &server.state {
-        ServerState::Starting(phase) => format!("starting: {}", phase.words()),
+        ServerState::Starting(phase) => format!("starting: {}", phase.describe()),
         ServerState::NeedsCredentials { missing } => format!("needs credentials: {}", missing.join(", ")),
         ServerState::Backoff { attempt, .. } => format!("backing off, try {attempt}"),
-        other => other.word().to_owned(),
+        other => other.label().to_owned(),
     };
     let mut line = format!("{:<16} {state:<18} {}", server.slug, server.runs);
     if server.state.is_connected() {
@@ -105,7 +105,7 @@ pub(super) fn tools(tools: &[ToolView]) -> String {
 pub(super) fn tool(tool: &ToolView) -> String {
     let state = match &tool.approval {
         ToolApproval::Approved if !tool.enabled => "off",
-        ToolApproval::Approved => tool.policy.word(),
+        ToolApproval::Approved => tool.policy.as_str(),
         ToolApproval::New => "new",
         ToolApproval::Changed(_) => "changed",
     };
@@ -132,7 +132,7 @@ pub(super) fn sources(sources: &[ImportSource]) -> String {
         .join("\n")
 }
 
-pub(super) fn import(view: &ImportView) -> String {
+pub(super) fn import(view: &ServerImportPreview) -> String {
     let mut text = String::new();
     for server in &view.servers {
         let known = if server.known { " (there is one of this name already)" } else { "" };
@@ -157,7 +157,7 @@ fn refusals(refused: &[(String, String)]) -> String {
     refused.iter().map(|(name, why)| format!("! {name}: {why}\n")).collect()
 }
 
-pub(super) fn found(found: &[RegistryFound]) -> String {
+pub(super) fn found(found: &[RegistryServer]) -> String {
     if found.is_empty() {
         return "Nothing was found".to_owned();
     }
@@ -166,7 +166,7 @@ pub(super) fn found(found: &[RegistryFound]) -> String {
         let deprecated = if entry.deprecated { " (deprecated)" } else { "" };
         let _ = writeln!(text, "{} {}{deprecated}  {}", entry.name, entry.version, entry.description);
         for offer in &entry.offers {
-            let _ = writeln!(text, "    {}: {}", offer.form.kind.word(), offer.runs);
+            let _ = writeln!(text, "    {}: {}", offer.form.kind.as_str(), offer.runs);
             if !offer.required.is_empty() {
                 let _ = writeln!(text, "      needs {}", offer.required.join(", "));
             }

@@ -4,10 +4,10 @@ use super::{IDLE_LIMIT, MAX_CONNECTIONS, TerminalContext, TerminalServer, conver
 use crate::testing::{Chance, Running, add_note};
 use processes::{DiscoveryRecord, instance};
 use shared_protocol::{
-    Code, Revision,
-    frame::{FrameReader, MAX_TERMINAL, decode_json, encode_json, frame},
-    messages::{FromTerminal, PROTOCOL_VERSION, Request, ToTerminal},
-    review::TerminalReview,
+    RefusalCode, Revision,
+    framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json, frame},
+    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, WorkbenchRequest},
+    review::TerminalReviewRequest,
 };
 use std::{
     io::{Read, Write},
@@ -26,7 +26,7 @@ fn record(running: &Running) -> DiscoveryRecord {
 
 struct Fake {
     stream: UnixStream,
-    reader: FrameReader,
+    reader: FrameDecoder,
 }
 
 impl Fake {
@@ -37,7 +37,7 @@ impl Fake {
     fn over(stream: UnixStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self { stream, reader: FrameReader::new(MAX_TERMINAL) }
+        Self { stream, reader: FrameDecoder::new(MAX_TERMINAL_FRAME_BYTES) }
     }
 
     /// A message may be refused before all of it was sent.
@@ -46,7 +46,7 @@ impl Fake {
     }
 
     fn say(&mut self, message: &FromTerminal) {
-        self.send(&encode_json(message, MAX_TERMINAL).unwrap());
+        self.send(&encode_json(message, MAX_TERMINAL_FRAME_BYTES).unwrap());
     }
 
     /// `None` when the server has ended the connection.
@@ -99,17 +99,17 @@ fn only_the_right_hello_opens_the_door() {
         let mut fake = Fake::connect(&record);
         fake.say(&FromTerminal::Hello { protocol, token });
         assert!(matches!(fake.hear(), Some(ToTerminal::Refused(_))), "{what}");
-        fake.say(&FromTerminal::Request(Request::Run(add_note())));
+        fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
         assert_eq!(fake.hear(), None, "{what}");
     }
     let mut fake = Fake::connect(&record);
-    fake.say(&FromTerminal::Request(Request::Run(add_note())));
+    fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
     assert_eq!(fake.hear(), None, "a request before the hello");
     assert_eq!(running.document().revision, Revision::START);
 
     let mut fake = Fake::connect(&record);
     assert!(fake.greet(&record));
-    fake.say(&FromTerminal::Request(Request::Run(add_note())));
+    fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
     assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"] == 1));
     drop(fake);
     assert_eq!(running.finish().revision, Revision(1));
@@ -118,10 +118,10 @@ fn only_the_right_hello_opens_the_door() {
 #[test]
 fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
     let running = Running::start();
-    let confirm = TerminalReview::Confirm { code: "12345678".to_owned() };
+    let confirm = TerminalReviewRequest::Confirm { code: "12345678".to_owned() };
     for message in [
-        FromTerminal::Request(Request::Run(add_note())),
-        FromTerminal::Review(TerminalReview::List),
+        FromTerminal::Request(WorkbenchRequest::Run(add_note())),
+        FromTerminal::Review(TerminalReviewRequest::List),
         FromTerminal::Review(confirm),
         FromTerminal::Mcp,
     ] {
@@ -137,7 +137,7 @@ fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
         fake.say(&message);
         let answer = fake.hear();
         assert!(
-            matches!(&answer, Some(ToTerminal::Refused(refusal)) if refusal.code == Code::NoWorkspace),
+            matches!(&answer, Some(ToTerminal::Refused(refusal)) if refusal.code == RefusalCode::NoWorkspace),
             "{message:?}: {answer:?}"
         );
         assert!(ended.join().unwrap().is_err());
@@ -151,18 +151,18 @@ fn broken_frames_end_the_connection_and_nothing_else() {
     let record = record(&running);
     let deep = |open: &str, close: &str| {
         let value = format!("{}{}", open.repeat(50_000), close.repeat(50_000));
-        frame(format!(r#"{{"request":{{"run":{value}}}}}"#).as_bytes(), MAX_TERMINAL).unwrap()
+        frame(format!(r#"{{"request":{{"run":{value}}}}}"#).as_bytes(), MAX_TERMINAL_FRAME_BYTES).unwrap()
     };
     let broken: Vec<(&str, Vec<u8>)> = vec![
         ("the largest length", vec![0xff; 4]),
-        ("one byte over the limit", (MAX_TERMINAL as u32 + 1).to_be_bytes().to_vec()),
+        ("one byte over the limit", (MAX_TERMINAL_FRAME_BYTES as u32 + 1).to_be_bytes().to_vec()),
         ("an empty frame", vec![0; 4]),
-        ("not JSON", frame(b"hello?", MAX_TERMINAL).unwrap()),
-        ("not UTF-8", frame(&[0xff, 0xfe, 0x00], MAX_TERMINAL).unwrap()),
-        ("an unknown message", frame(br#"{"shutdown":{}}"#, MAX_TERMINAL).unwrap()),
+        ("not JSON", frame(b"hello?", MAX_TERMINAL_FRAME_BYTES).unwrap()),
+        ("not UTF-8", frame(&[0xff, 0xfe, 0x00], MAX_TERMINAL_FRAME_BYTES).unwrap()),
+        ("an unknown message", frame(br#"{"shutdown":{}}"#, MAX_TERMINAL_FRAME_BYTES).unwrap()),
         (
             "an unknown field",
-            frame(br#"{"hello":{"protocol":1,"token":"","admin":true}}"#, MAX_TERMINAL).unwrap(),
+            frame(br#"{"hello":{"protocol":1,"token":"","admin":true}}"#, MAX_TERMINAL_FRAME_BYTES).unwrap(),
         ),
         ("lists within lists", deep("[", "]")),
         ("batches within batches", deep(r#"{"batch":{"commands":["#, "]}}")),
@@ -230,7 +230,7 @@ fn a_hundred_at_once_get_their_turn_or_a_clear_end() {
     let mut inside: Vec<Fake> =
         all.into_iter().zip(welcome).filter(|(_, welcome)| *welcome).map(|(fake, _)| fake).collect();
     for fake in &mut inside {
-        fake.say(&FromTerminal::Request(Request::Run(add_note())));
+        fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
     }
     for fake in &mut inside {
         assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"].is_u64()));
@@ -253,8 +253,11 @@ fn garbage_never_gets_further_than_its_own_connection() {
     let token = record.token.reveal().to_owned();
     let near = |last: char| format!("{}{last}", &token[..63]);
     let wrong = near(if token.ends_with('0') { '1' } else { '0' });
-    let locked_out =
-        encode_json(&FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: wrong }, MAX_TERMINAL).unwrap();
+    let locked_out = encode_json(
+        &FromTerminal::Hello { protocol: PROTOCOL_VERSION, token: wrong },
+        MAX_TERMINAL_FRAME_BYTES,
+    )
+    .unwrap();
     for round in 0..2_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         let bytes = if round % 3 == 0 { chance.bytes(400) } else { chance.spoiled(&locked_out) };
@@ -263,11 +266,15 @@ fn garbage_never_gets_further_than_its_own_connection() {
         drop(conversation.join().expect("no panic"));
     }
     assert_eq!(running.document().revision, Revision::START, "nobody was let in");
-    let valid: Vec<Vec<u8>> =
-        [Request::Run(add_note()), Request::Undo, Request::Log { limit: 3 }, Request::Problems]
-            .into_iter()
-            .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL).unwrap())
-            .collect();
+    let valid: Vec<Vec<u8>> = [
+        WorkbenchRequest::Run(add_note()),
+        WorkbenchRequest::Undo,
+        WorkbenchRequest::Log { limit: 3 },
+        WorkbenchRequest::Problems,
+    ]
+    .into_iter()
+    .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL_FRAME_BYTES).unwrap())
+    .collect();
     for _ in 0..1_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         assert!(fake.greet(&record));

@@ -1,12 +1,12 @@
 //! Cost estimates of nodes: sums the priced components and reports those without a price.
 
 use super::book::PriceBook;
-use crate::settings::Settings;
+use crate::settings::InfrastructureSettings;
 use authority::{Snapshot, holds};
 use serde_json::json;
 use shared_protocol::{
-    BoardId, Node, NodeId, PropKey, TypeDef, Value,
-    registry::{CostComponent, PropKind, Role},
+    BoardId, Node, NodeId, PropKey, PropValue, TypeDef,
+    registry::{CostComponent, PropKind, PropRole},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ const HOURS_PER_MONTH: f64 = 730.0;
 
 /// The basis of an estimate, from most to least certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Basis {
+pub enum EstimateBasis {
     /// All components have a price.
     Priced,
     /// The resource is free.
@@ -25,7 +25,7 @@ pub enum Basis {
     Unknown,
 }
 
-impl Basis {
+impl EstimateBasis {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Priced => "priced",
@@ -37,9 +37,9 @@ impl Basis {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Component {
+pub struct ComponentEstimate {
     pub label: String,
-    pub basis: Basis,
+    pub basis: EstimateBasis,
     /// Monthly cost; `None` unless priced.
     pub monthly: Option<f64>,
     /// The source and date of the price.
@@ -61,10 +61,10 @@ pub struct PriceKey {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostEstimate {
     pub node: NodeId,
-    pub basis: Basis,
+    pub basis: EstimateBasis,
     /// Monthly cost of the priced components; `None` when there is none.
     pub monthly: Option<f64>,
-    pub components: Vec<Component>,
+    pub components: Vec<ComponentEstimate>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -78,7 +78,7 @@ pub struct CostTotal {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimates {
+pub struct BoardCostEstimate {
     /// `None` while no price is known.
     pub currency: Option<String>,
     pub nodes: Vec<CostEstimate>,
@@ -86,7 +86,12 @@ pub struct Estimates {
 }
 
 /// Estimates the monthly cost of a board.
-pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: &PriceBook) -> Estimates {
+pub fn estimate(
+    snapshot: &Snapshot,
+    board: BoardId,
+    settings: &InfrastructureSettings,
+    book: &PriceBook,
+) -> BoardCostEstimate {
     let mut nodes: Vec<CostEstimate> = snapshot
         .nodes_on(board)
         .filter_map(|node| {
@@ -100,20 +105,20 @@ pub fn estimate(snapshot: &Snapshot, board: BoardId, settings: &Settings, book: 
     for estimate in &nodes {
         total.monthly += estimate.monthly.unwrap_or(0.0);
         match estimate.basis {
-            Basis::Priced => total.priced += 1,
-            Basis::Free => total.free += 1,
-            Basis::UsageBased => total.usage_based += 1,
-            Basis::Unknown => total.unknown += 1,
+            EstimateBasis::Priced => total.priced += 1,
+            EstimateBasis::Free => total.free += 1,
+            EstimateBasis::UsageBased => total.usage_based += 1,
+            EstimateBasis::Unknown => total.unknown += 1,
         }
     }
-    Estimates { currency: book.currency().map(str::to_owned), nodes, total }
+    BoardCostEstimate { currency: book.currency().map(str::to_owned), nodes, total }
 }
 
 /// Estimates the cost of one node; `None` when it is not a resource.
 pub fn estimate_one(
     snapshot: &Snapshot,
     node: NodeId,
-    settings: &Settings,
+    settings: &InfrastructureSettings,
     book: &PriceBook,
 ) -> Option<CostEstimate> {
     let node = snapshot.node(node)?;
@@ -126,26 +131,26 @@ fn estimate_resource(
     snapshot: &Snapshot,
     def: &TypeDef,
     node: &Node,
-    settings: &Settings,
+    settings: &InfrastructureSettings,
     book: &PriceBook,
 ) -> CostEstimate {
     let none = |basis| CostEstimate { node: node.id, basis, monthly: None, components: Vec::new() };
-    let Some(model) = &def.cost else { return none(Basis::Unknown) };
+    let Some(model) = &def.cost else { return none(EstimateBasis::Unknown) };
     if model.free {
-        return CostEstimate { monthly: Some(0.0), ..none(Basis::Free) };
+        return CostEstimate { monthly: Some(0.0), ..none(EstimateBasis::Free) };
     }
     let applies =
         |component: &&CostComponent| component.when.as_ref().is_none_or(|when| holds(def, node, when));
     let region = region_of(snapshot, node, settings);
     let provider = def.id.as_str().split('/').next().unwrap_or_default();
-    let components: Vec<Component> = model
+    let components: Vec<ComponentEstimate> = model
         .components
         .iter()
         .filter(applies)
         .map(|component| price_component(snapshot, def, node, component, (provider, region.as_deref()), book))
         .collect();
     // The least certain component determines the basis; the sum of the known costs is reported with it.
-    let basis = components.iter().map(|component| component.basis).max().unwrap_or(Basis::Unknown);
+    let basis = components.iter().map(|component| component.basis).max().unwrap_or(EstimateBasis::Unknown);
     let known: Vec<f64> = components.iter().filter_map(|component| component.monthly).collect();
     let monthly = (!known.is_empty()).then(|| known.iter().sum());
     CostEstimate { node: node.id, basis, monthly, components }
@@ -158,7 +163,7 @@ fn price_component(
     component: &CostComponent,
     (provider, region): (&str, Option<&str>),
     book: &PriceBook,
-) -> Component {
+) -> ComponentEstimate {
     let sku = expand_sku(snapshot, node, &component.sku);
     let wanted = PriceKey {
         provider: provider.to_owned(),
@@ -167,7 +172,7 @@ fn price_component(
         sku: sku.clone().unwrap_or_else(|| component.sku.clone()),
         unit: component.unit.clone(),
     };
-    let with = |basis| Component {
+    let with = |basis| ComponentEstimate {
         label: component.label.clone(),
         basis,
         monthly: None,
@@ -183,8 +188,8 @@ fn price_component(
                 let is_usage = factor
                     .as_text()
                     .and_then(|key| def.prop(key))
-                    .is_some_and(|prop| prop.role == Role::Usage);
-                return with(if is_usage { Basis::UsageBased } else { Basis::Unknown });
+                    .is_some_and(|prop| prop.role == PropRole::Usage);
+                return with(if is_usage { EstimateBasis::UsageBased } else { EstimateBasis::Unknown });
             }
         }
     }
@@ -192,19 +197,19 @@ fn price_component(
         book.find(provider, region.unwrap_or("*"), &component.service, &sku, &component.unit)
     });
     match found {
-        None => with(Basis::Unknown),
-        Some(price) => Component {
+        None => with(EstimateBasis::Unknown),
+        Some(price) => ComponentEstimate {
             monthly: Some(price.price * quantity),
             source: Some((price.source.clone(), price.date.clone())),
-            ..with(Basis::Priced)
+            ..with(EstimateBasis::Priced)
         },
     }
 }
 
-fn factor_value(snapshot: &Snapshot, node: &Node, factor: &Value) -> Option<f64> {
+fn factor_value(snapshot: &Snapshot, node: &Node, factor: &PropValue) -> Option<f64> {
     match factor {
-        Value::Number(number) => Some(number.get()),
-        Value::Text(key) => {
+        PropValue::Number(number) => Some(number.get()),
+        PropValue::Text(key) => {
             let value = snapshot.effective_prop(node, &PropKey::parse(key.clone()).ok()?)?;
             value.as_number().or_else(|| value.as_text()?.parse().ok())
         }
@@ -221,7 +226,7 @@ fn expand_sku(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String
         out.push_str(before);
         let value = snapshot.effective_prop(node, &PropKey::parse(key).ok()?)?;
         match value {
-            Value::List(items) => out.push_str(&items.first()?.to_string()),
+            PropValue::List(items) => out.push_str(&items.first()?.to_string()),
             other => out.push_str(&other.to_string()),
         }
         rest = behind;
@@ -231,7 +236,7 @@ fn expand_sku(snapshot: &Snapshot, node: &Node, template: &str) -> Option<String
 }
 
 /// Returns the region of the node, of its nearest container that has one, or of the provider.
-fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<String> {
+fn region_of(snapshot: &Snapshot, node: &Node, settings: &InfrastructureSettings) -> Option<String> {
     let keys = ["location", "region"].map(|key| PropKey::parse(key).ok());
     let own = |node: &Node| {
         keys.iter().flatten().find_map(|key| {
@@ -249,10 +254,12 @@ fn region_of(snapshot: &Snapshot, node: &Node, settings: &Settings) -> Option<St
 }
 
 /// Returns a price book template with an entry for every missing price.
-pub fn missing(estimates: &Estimates) -> String {
+pub fn missing(estimates: &BoardCostEstimate) -> String {
     let components = estimates.nodes.iter().flat_map(|estimate| &estimate.components);
     let wanted: BTreeSet<&PriceKey> = components
-        .filter(|component| component.basis != Basis::Priced && !component.price_key.sku.contains('{'))
+        .filter(|component| {
+            component.basis != EstimateBasis::Priced && !component.price_key.sku.contains('{')
+        })
         .map(|component| &component.price_key)
         .collect();
     let prices: Vec<serde_json::Value> = wanted

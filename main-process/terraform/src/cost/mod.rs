@@ -9,5 +9,6 @@ mod estimate;
 
 pub use book::{PriceBook, PriceBookError, UnitPrice};
 pub use estimate::{
-    Basis, Component, CostEstimate, CostTotal, Estimates, PriceKey, estimate, estimate_one, missing,
+    BoardCostEstimate, ComponentEstimate, CostEstimate, CostTotal, EstimateBasis, PriceKey, estimate,
+    estimate_one, missing,
 };

@@ -4,11 +4,11 @@
 //! change affects: the output of a node depends on the node, on its own entry, and on the entries that it refers
 //! to.
 
-use crate::settings::Settings;
+use crate::settings::InfrastructureSettings;
 use authority::Snapshot;
 use shared_protocol::{
-    BoardId, Name, Node, NodeId, PropKey, TypeDef,
-    registry::{Block, PropKind},
+    BoardId, Node, NodeId, NodeName, PropKey, TypeDef,
+    registry::{PropKind, TerraformBlockKind},
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,10 +22,10 @@ const SUBNET: &str = "azurerm/networking/subnet";
 #[derive(Debug)]
 pub(crate) struct BlockAddress {
     pub(crate) id: NodeId,
-    pub(crate) block: Block,
+    pub(crate) block: TerraformBlockKind,
     /// The Terraform type; empty when there is none.
     pub(crate) terraform: Arc<str>,
-    pub(crate) name: Name,
+    pub(crate) name: NodeName,
     /// The name in the files: the node name, unless an imported name is kept.
     pub(crate) label: Arc<str>,
     /// The child module; `None` for the root module.
@@ -45,20 +45,22 @@ impl BlockAddress {
     pub(crate) fn local_address(&self) -> String {
         let (terraform, name) = (&self.terraform, &self.label);
         match self.block {
-            Block::Resource | Block::Group | Block::Verbatim => format!("{terraform}.{name}"),
-            Block::Data => format!("data.{terraform}.{name}"),
-            Block::Module => format!("module.{name}"),
-            Block::Variable => format!("var.{name}"),
-            Block::Local => format!("local.{name}"),
-            Block::Output => format!("output.{name}"),
+            TerraformBlockKind::Resource | TerraformBlockKind::Group | TerraformBlockKind::Verbatim => {
+                format!("{terraform}.{name}")
+            }
+            TerraformBlockKind::Data => format!("data.{terraform}.{name}"),
+            TerraformBlockKind::Module => format!("module.{name}"),
+            TerraformBlockKind::Variable => format!("var.{name}"),
+            TerraformBlockKind::Local => format!("local.{name}"),
+            TerraformBlockKind::Output => format!("output.{name}"),
         }
     }
 
     /// Returns whether a block is written for this node.
     pub(crate) fn is_written(&self) -> bool {
         match self.block {
-            Block::Resource | Block::Data => !self.terraform.is_empty(),
-            Block::Group => false,
+            TerraformBlockKind::Resource | TerraformBlockKind::Data => !self.terraform.is_empty(),
+            TerraformBlockKind::Group => false,
             _ => true,
         }
     }
@@ -93,12 +95,17 @@ pub(crate) struct BlockAddresses {
     by_node: HashMap<NodeId, Arc<BlockAddress>>,
     by_address: HashMap<String, NodeId>,
     /// Nodes that represent an Azure subscription or an AWS region, by name.
-    pub(crate) subscriptions: BTreeMap<Name, NodeId>,
-    pub(crate) regions: BTreeMap<Name, NodeId>,
+    pub(crate) subscriptions: BTreeMap<NodeName, NodeId>,
+    pub(crate) regions: BTreeMap<NodeName, NodeId>,
 }
 
 impl BlockAddresses {
-    pub(crate) fn resolve(snapshot: &Snapshot, board: BoardId, settings: &Settings, before: &Self) -> Self {
+    pub(crate) fn resolve(
+        snapshot: &Snapshot,
+        board: BoardId,
+        settings: &InfrastructureSettings,
+        before: &Self,
+    ) -> Self {
         let nodes: HashMap<NodeId, &Node> =
             snapshot.nodes_on(board).map(|node| (node.id, node.as_ref())).collect();
         let mut found = Self::default();
@@ -179,10 +186,10 @@ fn resolve_address(
         let key = PropKey::parse(key).ok()?;
         snapshot.effective_prop(node, &key)?.as_text().filter(|text| !text.is_empty()).map(Arc::<str>::from)
     };
-    let block = def.map_or(Block::Resource, |def| def.block);
+    let block = def.map_or(TerraformBlockKind::Resource, |def| def.block);
     let inherited = parent.as_deref();
     let module = match block {
-        Block::Group => Some(own("module").unwrap_or_else(|| Arc::from(node.name.as_str()))),
+        TerraformBlockKind::Group => Some(own("module").unwrap_or_else(|| Arc::from(node.name.as_str()))),
         _ => inherited.and_then(|parent| parent.module.clone()),
     };
     let named = || Some(Arc::<str>::from(node.name.as_str()));

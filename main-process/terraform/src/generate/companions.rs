@@ -3,7 +3,7 @@
 
 use super::node_renderer::NodeRenderer;
 use crate::hcl::{HclBody, HclExpression};
-use shared_protocol::{NodeId, TypeDef, Value};
+use shared_protocol::{NodeId, PropValue, TypeDef};
 
 const ENDPOINT: &str = "azurerm_private_endpoint";
 
@@ -46,7 +46,7 @@ impl NodeRenderer<'_> {
     pub(super) fn render_private_endpoints(&mut self, def: &TypeDef, subnet: NodeId) {
         let asked = def.prop("pe_subresources").and_then(|prop| self.value(prop)).cloned();
         let mut parts: Vec<String> = match asked {
-            Some(Value::List(items)) => {
+            Some(PropValue::List(items)) => {
                 items.iter().filter_map(|item| item.as_text().map(str::to_owned)).collect()
             }
             _ => Vec::new(),

@@ -1,9 +1,9 @@
 //! Assembles the files of the root module and its child modules from the rendered nodes.
 
 use super::{
-    BlockSpan, CachedRender, Generated, Input,
+    BlockSpan, CachedRender, GenerateInput, GeneratedHcl,
     addresses::BlockAddresses,
-    finding::Finding,
+    finding::TerraformFinding,
     node_renderer::COMMON_TAGS,
     order::order,
     providers::{self, ProviderUses},
@@ -38,11 +38,11 @@ struct ModuleBuilder {
 }
 
 pub(super) fn assemble(
-    input: &Input<'_>,
+    input: &GenerateInput<'_>,
     places: &BlockAddresses,
     cached: &HashMap<NodeId, CachedRender>,
-) -> Generated {
-    let mut generated = Generated::default();
+) -> GeneratedHcl {
+    let mut generated = GeneratedHcl::default();
     let mut modules: BTreeMap<Option<Arc<str>>, ModuleBuilder> = BTreeMap::new();
     modules.insert(None, ModuleBuilder::default());
     for (id, cached) in sorted_by_id(cached) {
@@ -101,7 +101,7 @@ fn collect(
     id: NodeId,
     cached: &CachedRender,
     modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>,
-    generated: &mut Generated,
+    generated: &mut GeneratedHcl,
 ) {
     let (place, rendered) = (&cached.place, &cached.rendered);
     generated.findings.extend(rendered.findings.iter().cloned());
@@ -111,7 +111,7 @@ fn collect(
         if let Some(other) = generated.addresses.insert(address.clone(), id) {
             let message =
                 format!("`{address}` is defined twice, here and by {other}: rename one of the nodes");
-            generated.findings.push(Finding::error(id, None, message));
+            generated.findings.push(TerraformFinding::error(id, None, message));
         }
     }
     let module = modules.entry(place.module.clone()).or_default();
@@ -122,7 +122,7 @@ fn collect(
     for variable in &rendered.variables {
         if module.variables.insert(variable.name.clone(), variable.clone()).is_some() {
             let message = format!("duplicate variable `{}`: rename one of the nodes", variable.name);
-            generated.findings.push(Finding::error(id, None, message));
+            generated.findings.push(TerraformFinding::error(id, None, message));
         }
     }
     for (name, body) in &rendered.outputs {
@@ -158,7 +158,7 @@ fn collect(
             if taken {
                 let message =
                     format!("duplicate variable `{}` in one module: rename one of the nodes", crossing.name);
-                generated.findings.push(Finding::error(id, None, message));
+                generated.findings.push(TerraformFinding::error(id, None, message));
             }
             module.variables.entry(crossing.name.clone()).or_insert(variable);
             module.inputs.insert(crossing.name.clone(), HclExpression::raw(given));
@@ -167,7 +167,7 @@ fn collect(
 }
 
 /// Declares the variables of child modules in the root and passes them on. The default stays in the root only.
-fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>, generated: &mut Generated) {
+fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>, generated: &mut GeneratedHcl) {
     let mut upwards = Vec::new();
     for (name, module) in modules.iter_mut() {
         if name.is_none() {
@@ -188,15 +188,15 @@ fn lift_variables(modules: &mut BTreeMap<Option<Arc<str>>, ModuleBuilder>, gener
         let (name, node) = (variable.name.clone(), variable.node);
         if let (Some(_), Some(node)) = (root.variables.insert(name.clone(), variable), node) {
             let message = format!("duplicate variable `{name}`: rename one of the nodes");
-            generated.findings.push(Finding::error(node, None, message));
+            generated.findings.push(TerraformFinding::error(node, None, message));
         }
     }
 }
 
 fn check_values(
-    input: &Input<'_>,
+    input: &GenerateInput<'_>,
     modules: &BTreeMap<Option<Arc<str>>, ModuleBuilder>,
-    generated: &mut Generated,
+    generated: &mut GeneratedHcl,
 ) {
     let Some(root) = modules.get(&None) else { return };
     for name in input.settings.values.keys() {
@@ -210,7 +210,7 @@ fn check_values(
             ),
             Some(_) => continue,
         };
-        generated.findings.push(Finding::warning(None, message));
+        generated.findings.push(TerraformFinding::warning(None, message));
     }
 }
 
@@ -252,7 +252,7 @@ fn write_module(
     folder: &str,
     name: Option<&Arc<str>>,
     cached: &HashMap<NodeId, CachedRender>,
-    generated: &mut Generated,
+    generated: &mut GeneratedHcl,
     calls: &[String],
 ) {
     let main = format!("{folder}main.tf");
@@ -313,7 +313,7 @@ fn write_module(
 }
 
 /// Returns `terraform.tfvars` with the values of the project, and an example file with every variable.
-fn values_files(input: &Input<'_>, root: &ModuleBuilder) -> Option<(String, String)> {
+fn values_files(input: &GenerateInput<'_>, root: &ModuleBuilder) -> Option<(String, String)> {
     if root.variables.is_empty() {
         return None;
     }

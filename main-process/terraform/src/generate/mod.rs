@@ -23,12 +23,12 @@ mod rendered_node;
 mod values;
 
 pub(crate) use files::MARKER;
-pub use finding::{Finding, Severity};
+pub use finding::{TerraformFinding, TerraformFindingSeverity};
 pub use rendered_node::TerraformVariable;
 
-use crate::settings::Settings;
+use crate::settings::InfrastructureSettings;
 use addresses::{BlockAddress, BlockAddresses};
-use authority::{Registry, Snapshot};
+use authority::{Snapshot, TypeRegistry};
 use node_renderer::{RenderContext, render};
 use rendered_node::RenderedNode;
 use shared_protocol::{BoardId, Node, NodeId, PortId, TypeId};
@@ -39,19 +39,19 @@ use std::{
 
 /// The input of the generator.
 #[derive(Debug, Clone, Copy)]
-pub struct Input<'a> {
+pub struct GenerateInput<'a> {
     pub snapshot: &'a Snapshot,
     pub board: BoardId,
     /// The settings of the board ([`Settings::for_board`]).
-    pub settings: &'a Settings,
+    pub settings: &'a InfrastructureSettings,
 }
 
 /// The generated files of a board, with findings and source locations.
 #[derive(Debug, Clone, Default)]
-pub struct Generated {
+pub struct GeneratedHcl {
     /// Texts by path in the folder of the board.
     pub files: BTreeMap<String, Arc<str>>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TerraformFinding>,
     /// Variables of the root module.
     pub variables: Vec<TerraformVariable>,
     /// The line ranges of the blocks of each node, in file order.
@@ -69,10 +69,10 @@ pub struct BlockSpan {
     pub node: NodeId,
 }
 
-impl Generated {
+impl GeneratedHcl {
     /// Returns whether Terraform would reject the files because of a known error.
     pub fn has_errors(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Error)
+        self.findings.iter().any(|finding| finding.severity == TerraformFindingSeverity::Error)
     }
 
     /// Returns the node whose block contains a line.
@@ -91,11 +91,11 @@ impl Generated {
 /// Generates files and caches the rendered nodes, so that the next call renders only the nodes that a change
 /// affects.
 #[derive(Debug, Default)]
-pub struct Generator {
+pub struct HclGenerator {
     places: BlockAddresses,
     nodes: HashMap<NodeId, CachedRender>,
-    registry: Option<Arc<Registry>>,
-    settings: Settings,
+    registry: Option<Arc<TypeRegistry>>,
+    settings: InfrastructureSettings,
     ordering: HashMap<(TypeId, PortId, TypeId, PortId), bool>,
     /// The number of nodes rendered by the last call.
     rendered: usize,
@@ -109,7 +109,7 @@ struct CachedRender {
     rendered: Arc<RenderedNode>,
 }
 
-impl Generator {
+impl HclGenerator {
     pub fn new() -> Self {
         Self::default()
     }
@@ -119,7 +119,7 @@ impl Generator {
         self.rendered
     }
 
-    pub fn generate(&mut self, input: &Input<'_>) -> Generated {
+    pub fn generate(&mut self, input: &GenerateInput<'_>) -> GeneratedHcl {
         self.invalidate_stale(input);
         let places = BlockAddresses::resolve(input.snapshot, input.board, input.settings, &self.places);
         let before = self.ordering_dependencies(input);
@@ -151,7 +151,7 @@ impl Generator {
         files::assemble(input, &self.places, &self.nodes)
     }
 
-    fn invalidate_stale(&mut self, input: &Input<'_>) {
+    fn invalidate_stale(&mut self, input: &GenerateInput<'_>) {
         let registry = input.snapshot.registry();
         let same_types = self.registry.as_ref().is_some_and(|earlier| Arc::ptr_eq(earlier, registry));
         if !same_types {
@@ -165,7 +165,7 @@ impl Generator {
     }
 
     /// Returns the nodes that must come before each node because of an edge with a `depends` rule.
-    fn ordering_dependencies(&mut self, input: &Input<'_>) -> HashMap<NodeId, Vec<NodeId>> {
+    fn ordering_dependencies(&mut self, input: &GenerateInput<'_>) -> HashMap<NodeId, Vec<NodeId>> {
         let snapshot = input.snapshot;
         let mut found: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in snapshot.edges_on(input.board) {

@@ -2,7 +2,7 @@
 
 use super::addresses::BlockAddress;
 use crate::settings::NamingConvention;
-use shared_protocol::{TypeDef, registry::Naming};
+use shared_protocol::{TypeDef, registry::NamingRules};
 
 /// Applies the naming convention to a short name; returns the short name when there is no convention.
 pub(crate) fn conventional_name(
@@ -46,7 +46,7 @@ fn expand_template(
     name
 }
 
-fn apply_naming_rules(rules: &Naming, mut name: String) -> String {
+fn apply_naming_rules(rules: &NamingRules, mut name: String) -> String {
     if rules.lowercase {
         name = name.to_lowercase();
     }

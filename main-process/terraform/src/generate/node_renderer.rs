@@ -2,7 +2,7 @@
 
 use super::{
     addresses::{BlockAddress, BlockAddresses, is_reference},
-    finding::Finding,
+    finding::TerraformFinding,
     naming::conventional_name,
     rendered_node::{ModuleCrossing, RenderedNode, TerraformVariable},
     values::{BlockTree, argument_expression, is_absent},
@@ -10,12 +10,12 @@ use super::{
 use crate::{
     hcl::{HclBody, HclExpression, HclStatement, is_identifier},
     schema::{AttributeKind, AttributeSchema, BlockSchema, SchemaEntry, schemas},
-    settings::Settings,
+    settings::InfrastructureSettings,
 };
 use authority::{Snapshot, is_visible};
 use shared_protocol::{
-    Node, NodeId, PropKey, TypeDef, Value,
-    registry::{Block, PropDef, PropKind, Role},
+    Node, NodeId, PropKey, PropValue, TypeDef,
+    registry::{PropDef, PropKind, PropRole, TerraformBlockKind},
 };
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) const COMMON_TAGS: &str = "common_tags";
 /// The inputs of rendering a node.
 pub(crate) struct RenderContext<'a> {
     pub(crate) snapshot: &'a Snapshot,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a InfrastructureSettings,
     pub(crate) places: &'a BlockAddresses,
     /// Nodes that must come before this one because of an edge.
     pub(crate) before: &'a [NodeId],
@@ -35,7 +35,7 @@ pub(crate) fn render(context: &RenderContext<'_>, node: &Node, place: &Arc<Block
     match context.snapshot.type_of(node) {
         None => {
             let message = format!("unknown type `{}`: no HCL is generated for this node", node.type_id);
-            writing.out.findings.push(Finding::error(node.id, None, message));
+            writing.out.findings.push(TerraformFinding::error(node.id, None, message));
         }
         Some(def) => writing.render_node(def),
     }
@@ -52,22 +52,22 @@ pub(super) struct NodeRenderer<'a> {
 impl NodeRenderer<'_> {
     fn render_node(&mut self, def: &TypeDef) {
         match self.place.block {
-            Block::Resource | Block::Data => self.render_resource(def),
-            Block::Variable => self.render_variable(),
-            Block::Local => {
+            TerraformBlockKind::Resource | TerraformBlockKind::Data => self.render_resource(def),
+            TerraformBlockKind::Variable => self.render_variable(),
+            TerraformBlockKind::Local => {
                 let value = self.built_in_prop("value").unwrap_or_else(|| HclExpression::raw("null"));
                 self.out.locals.push((self.place.label.to_string(), value));
             }
-            Block::Output => self.render_output(def),
-            Block::Module => self.render_module_call(),
-            Block::Verbatim => self.render_verbatim(),
-            Block::Group => {}
+            TerraformBlockKind::Output => self.render_output(def),
+            TerraformBlockKind::Module => self.render_module_call(),
+            TerraformBlockKind::Verbatim => self.render_verbatim(),
+            TerraformBlockKind::Group => {}
         }
     }
 
     fn render_resource(&mut self, def: &TypeDef) {
         let (block, path) = match self.place.block {
-            Block::Data => ("data", format!("data.{}", self.place.terraform)),
+            TerraformBlockKind::Data => ("data", format!("data.{}", self.place.terraform)),
             _ => ("resource", self.place.terraform.to_string()),
         };
         let schema = schemas().get(&path);
@@ -79,7 +79,7 @@ impl NodeRenderer<'_> {
         for prop in &def.props {
             // A short name replaces `name`, which is then hidden but still written.
             let named = prop.key.as_str() == "name" && self.text_prop("slug").is_some();
-            if prop.role == Role::Argument && (named || is_visible(def, self.node, prop)) {
+            if prop.role == PropRole::Argument && (named || is_visible(def, self.node, prop)) {
                 self.render_property(def, prop, schema, &mut tree);
             }
         }
@@ -104,7 +104,7 @@ impl NodeRenderer<'_> {
     }
 
     /// Returns the value of a property, or its default.
-    pub(super) fn value<'v>(&'v self, prop: &'v PropDef) -> Option<&'v Value> {
+    pub(super) fn value<'v>(&'v self, prop: &'v PropDef) -> Option<&'v PropValue> {
         let value = self.node.props.get(&prop.key).or(prop.default.as_ref())?;
         Some(value).filter(|value| !is_absent(value))
     }
@@ -167,7 +167,7 @@ impl NodeRenderer<'_> {
             return Some(HclExpression::text(&conventional_name(naming, def, self.place, &slug)));
         }
         let value = self.value(prop).cloned();
-        if let Some(expression) = value.as_ref().and_then(Value::expression) {
+        if let Some(expression) = value.as_ref().and_then(PropValue::expression) {
             return self.checked_expression(&prop.key, expression);
         }
         if prop.sensitive {
@@ -206,7 +206,7 @@ impl NodeRenderer<'_> {
         &mut self,
         prop: &PropDef,
         attribute: Option<&AttributeSchema>,
-        value: Option<&Value>,
+        value: Option<&PropValue>,
     ) -> HclExpression {
         let kind = variable_kind(prop, attribute);
         let builtin = self.place.provider() == "terraform";
@@ -239,7 +239,7 @@ impl NodeRenderer<'_> {
         attribute: Option<&AttributeSchema>,
     ) -> Option<HclExpression> {
         let own = self.value(prop).cloned();
-        if let Some(expression) = own.as_ref().and_then(Value::expression) {
+        if let Some(expression) = own.as_ref().and_then(PropValue::expression) {
             return self.checked_expression(&prop.key, expression);
         }
         let own = own.map(|own| argument_expression(&own, prop.kind, attribute, false));
@@ -275,7 +275,7 @@ impl NodeRenderer<'_> {
         }
         if found.len() > 1 {
             let message = format!("{} accepts one target; only the first is used", prop.label);
-            self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
+            self.out.findings.push(TerraformFinding::error(self.node.id, Some(&prop.key), message));
         }
         found.into_iter().next()
     }
@@ -291,7 +291,7 @@ impl NodeRenderer<'_> {
             Some(output) => Some(output.attribute.clone().unwrap_or(chosen)),
             None => {
                 let message = format!("{}: the source has no output `{chosen}`", prop.label);
-                self.out.findings.push(Finding::error(self.node.id, Some(key), message));
+                self.out.findings.push(TerraformFinding::error(self.node.id, Some(key), message));
                 None
             }
         }
@@ -308,11 +308,11 @@ impl NodeRenderer<'_> {
         self.out.used_addresses.push((target, place.clone()));
         if !place.is_written() {
             let message = "it refers to a node that is not in the Terraform files".to_owned();
-            self.out.findings.push(Finding::error(self.node.id, prop, message));
+            self.out.findings.push(TerraformFinding::error(self.node.id, prop, message));
             return None;
         }
         let source = match place.block {
-            Block::Variable | Block::Local => place.local_address(),
+            TerraformBlockKind::Variable | TerraformBlockKind::Local => place.local_address(),
             _ => format!("{}.{attribute}", place.local_address()),
         };
         if place.module == self.place.module {
@@ -368,7 +368,7 @@ impl NodeRenderer<'_> {
         match super::expressions::check_expression(text) {
             Err(problem) => {
                 let message = format!("invalid expression: {problem}");
-                self.out.findings.push(Finding::error(self.node.id, Some(key), message));
+                self.out.findings.push(TerraformFinding::error(self.node.id, Some(key), message));
                 None
             }
             Ok(addresses) => {
@@ -379,7 +379,7 @@ impl NodeRenderer<'_> {
                         let message = format!(
                             "the expression refers to `{address}`, which is in another module: use a reference property or an output"
                         );
-                        self.out.findings.push(Finding::error(self.node.id, Some(key), message));
+                        self.out.findings.push(TerraformFinding::error(self.node.id, Some(key), message));
                     } else if target != self.node.id {
                         self.out.after.push(target);
                     }
@@ -392,10 +392,10 @@ impl NodeRenderer<'_> {
 
     /// Checks expressions inside lists and objects like those that are a whole value: their targets are written
     /// first, and an invalid one adds a finding. Returns whether all of them are valid.
-    fn check_inner_expressions(&mut self, key: &PropKey, value: &Value) -> bool {
-        let parts: Vec<&Value> = match value {
-            Value::List(items) => items.iter().collect(),
-            Value::Object(fields) => fields.values().collect(),
+    fn check_inner_expressions(&mut self, key: &PropKey, value: &PropValue) -> bool {
+        let parts: Vec<&PropValue> = match value {
+            PropValue::List(items) => items.iter().collect(),
+            PropValue::Object(fields) => fields.values().collect(),
             _ => return true,
         };
         let mut well_formed = true;
@@ -429,7 +429,7 @@ impl NodeRenderer<'_> {
     fn bool_prop(&self, key: &str) -> bool {
         let def = self.context.snapshot.type_of(self.node);
         let value = def.and_then(|def| self.value(def.prop(key)?));
-        value.and_then(Value::as_bool).unwrap_or(false)
+        value.and_then(PropValue::as_bool).unwrap_or(false)
     }
 
     fn render_variable(&mut self) {
@@ -442,7 +442,7 @@ impl NodeRenderer<'_> {
         if let Err(problem) = super::expressions::check_expression(&kind) {
             let key = PropKey::parse("type").ok();
             let message = format!("invalid type: {problem}");
-            self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+            self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
             variable.kind = "any".to_owned();
         }
         variable.sensitive = self.bool_prop("sensitive");
@@ -456,9 +456,9 @@ impl NodeRenderer<'_> {
         };
         if variable.sensitive && variable.default.is_some() {
             let message = "the default of a sensitive variable is not written to a file: set its value when you run Terraform";
-            self.out.findings.push(Finding::warning(Some(self.node.id), message));
+            self.out.findings.push(TerraformFinding::warning(Some(self.node.id), message));
         }
-        variable.nullable = !matches!(self.node.props.get("nullable"), Some(Value::Bool(false)));
+        variable.nullable = !matches!(self.node.props.get("nullable"), Some(PropValue::Bool(false)));
         if let Some(def) = self.context.snapshot.type_of(self.node) {
             variable.extra = self.extra_hcl(def).unwrap_or_default();
         }
@@ -473,7 +473,7 @@ impl NodeRenderer<'_> {
             None => {
                 let key = PropKey::parse("value").ok();
                 let message = "an output needs a source or a value";
-                self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+                self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
                 return;
             }
         }
@@ -501,13 +501,13 @@ impl NodeRenderer<'_> {
                 body.add_argument(key, value);
             }
         }
-        if let Some(Value::Object(inputs)) = self.node.props.get("inputs").cloned() {
+        if let Some(PropValue::Object(inputs)) = self.node.props.get("inputs").cloned() {
             body.items.push(HclStatement::Gap);
             for (name, value) in &inputs {
                 if !is_identifier(name) {
                     let key = PropKey::parse("inputs").ok();
                     let message = format!("`{name}` is not a valid input name");
-                    self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+                    self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
                     continue;
                 }
                 let value = match value.expression() {
@@ -539,7 +539,7 @@ impl NodeRenderer<'_> {
             Err(problem) => {
                 let key = PropKey::parse("text").ok();
                 let message = format!("invalid HCL: {problem}");
-                self.out.findings.push(Finding::error(self.node.id, key.as_ref(), message));
+                self.out.findings.push(TerraformFinding::error(self.node.id, key.as_ref(), message));
             }
         }
     }
@@ -549,7 +549,12 @@ impl NodeRenderer<'_> {
         for &before in self.context.before {
             let Some(place) = self.context.places.get(before).cloned() else { continue };
             self.out.used_addresses.push((before, place.clone()));
-            if !place.is_written() || !matches!(place.block, Block::Resource | Block::Data | Block::Module) {
+            if !place.is_written()
+                || !matches!(
+                    place.block,
+                    TerraformBlockKind::Resource | TerraformBlockKind::Data | TerraformBlockKind::Module
+                )
+            {
                 continue;
             }
             if place.module == self.place.module {
@@ -559,7 +564,7 @@ impl NodeRenderer<'_> {
                 addresses.push(format!("module.{module}"));
             } else {
                 let message = format!("it cannot depend on {}, which is in another module", place.name);
-                self.out.findings.push(Finding::warning(Some(self.node.id), message));
+                self.out.findings.push(TerraformFinding::warning(Some(self.node.id), message));
             }
         }
         addresses.sort();
@@ -572,13 +577,13 @@ impl NodeRenderer<'_> {
     }
 
     fn extra_hcl(&mut self, def: &TypeDef) -> Option<String> {
-        let prop = def.props.iter().find(|prop| prop.role == Role::Extra)?;
+        let prop = def.props.iter().find(|prop| prop.role == PropRole::Extra)?;
         let text = self.value(prop)?.as_text()?.to_owned();
         match super::expressions::check_body(&text) {
             Ok(()) => Some(text),
             Err(problem) => {
                 let message = format!("invalid HCL: {problem}");
-                self.out.findings.push(Finding::error(self.node.id, Some(&prop.key), message));
+                self.out.findings.push(TerraformFinding::error(self.node.id, Some(&prop.key), message));
                 None
             }
         }
@@ -586,7 +591,7 @@ impl NodeRenderer<'_> {
 
     /// Adds findings for arguments that the provider requires and that are missing.
     fn check_required(&mut self, def: &TypeDef, schema: &BlockSchema, tree: &BlockTree, path: &str) {
-        let extra = self.node.props.get("extra").and_then(Value::as_text).unwrap_or_default().to_owned();
+        let extra = self.node.props.get("extra").and_then(PropValue::as_text).unwrap_or_default().to_owned();
         let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
         let blocks = schema.blocks.iter().filter(|(_, block)| block.required);
         let names = attributes.map(|(name, _)| name).chain(blocks.map(|(name, _)| name));
@@ -598,7 +603,11 @@ impl NodeRenderer<'_> {
             });
             let label = prop.map_or(full.as_str(), |prop| prop.label.as_str());
             let message = format!("{label} is required");
-            self.out.findings.push(Finding::error(self.node.id, prop.map(|prop| &prop.key), message));
+            self.out.findings.push(TerraformFinding::error(
+                self.node.id,
+                prop.map(|prop| &prop.key),
+                message,
+            ));
         }
         for (name, instances) in &tree.blocks {
             if let Some(block) = schema.blocks.get(name) {

@@ -1,6 +1,6 @@
 //! Orders nodes with dependencies first. Ties are broken by address, so that a small change produces a small diff.
 
-use super::{CachedRender, finding::Finding};
+use super::{CachedRender, finding::TerraformFinding};
 use shared_protocol::NodeId;
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(super) fn order(
     mut nodes: Vec<(String, NodeId)>,
     cached: &HashMap<NodeId, CachedRender>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<TerraformFinding>,
 ) -> Vec<NodeId> {
     nodes.sort();
     let rank: HashMap<NodeId, usize> =
@@ -36,7 +36,7 @@ fn visit(
     cached: &HashMap<NodeId, CachedRender>,
     state: &mut [VisitState],
     ordered: &mut Vec<NodeId>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<TerraformFinding>,
 ) {
     if state[start] != VisitState::New {
         return;
@@ -71,7 +71,7 @@ fn visit(
                         "{} and {} depend on each other: Terraform cannot create either first",
                         nodes[next].0, nodes[index].0
                     );
-                    findings.push(Finding::error(nodes[next].1, None, message));
+                    findings.push(TerraformFinding::error(nodes[next].1, None, message));
                 }
             },
         }

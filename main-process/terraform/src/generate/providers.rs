@@ -1,12 +1,12 @@
 //! Generates `terraform.tf` and `providers.tf`: the providers in use, their versions and settings.
 
 use super::{
-    Input,
+    GenerateInput,
     addresses::{BlockAddress, BlockAddresses},
     files::MARKER,
 };
 use crate::hcl::{HclBody, HclExpression, is_identifier};
-use shared_protocol::{NodeId, PropKey, Value};
+use shared_protocol::{NodeId, PropKey, PropValue};
 use std::collections::{BTreeMap, BTreeSet};
 
 const TERRAFORM_VERSION: &str = ">= 1.5";
@@ -26,7 +26,7 @@ pub(super) fn record_provider_use(uses: &mut ProviderUses, place: &BlockAddress)
 }
 
 /// Returns `terraform.tf` of the root module.
-pub(super) fn terraform_file(input: &Input<'_>, uses: &ProviderUses) -> String {
+pub(super) fn terraform_file(input: &GenerateInput<'_>, uses: &ProviderUses) -> String {
     let mut body = HclBody::default();
     let version = input.settings.required_version.as_deref().unwrap_or(TERRAFORM_VERSION);
     body.add_argument("required_version", HclExpression::text(version));
@@ -44,13 +44,13 @@ pub(super) fn terraform_file(input: &Input<'_>, uses: &ProviderUses) -> String {
 }
 
 /// Returns `terraform.tf` of a child module, which declares the provider aliases that it receives.
-pub(super) fn module_file(input: &Input<'_>, uses: &ProviderUses) -> Option<String> {
+pub(super) fn module_file(input: &GenerateInput<'_>, uses: &ProviderUses) -> Option<String> {
     let mut body = HclBody::default();
     body.add_block("required_providers", Vec::new(), required_providers(input, uses, true)?);
     Some(format!("{MARKER}\n{}", body.to_block("terraform", &[])))
 }
 
-fn required_providers(input: &Input<'_>, uses: &ProviderUses, in_module: bool) -> Option<HclBody> {
+fn required_providers(input: &GenerateInput<'_>, uses: &ProviderUses, in_module: bool) -> Option<HclBody> {
     let mut body = HclBody::default();
     for (provider, aliases) in uses {
         let settings = input.settings.providers.get(provider);
@@ -81,7 +81,7 @@ fn default_version(provider: &str) -> Option<&'static str> {
 /// Returns `providers.tf`: the default provider, and one alias for each subscription or region when there are
 /// several.
 pub(super) fn providers_file(
-    input: &Input<'_>,
+    input: &GenerateInput<'_>,
     places: &BlockAddresses,
     uses: &ProviderUses,
 ) -> Option<String> {
@@ -118,19 +118,19 @@ pub(super) fn providers_file(
 
 type ProviderArguments = Vec<(String, HclExpression)>;
 
-fn settings_of(input: &Input<'_>, provider: &str) -> ProviderArguments {
+fn settings_of(input: &GenerateInput<'_>, provider: &str) -> ProviderArguments {
     let settings = input.settings.providers.get(provider);
     let arguments = settings.into_iter().flatten().filter(|(name, value)| {
         !PROVIDER_META_ARGUMENTS.contains(&name.as_str())
             && is_identifier(name)
             // Nested settings would be blocks; `features` is written separately.
-            && !matches!(value, Value::Object(_))
+            && !matches!(value, PropValue::Object(_))
     });
     arguments.map(|(name, value)| (name.clone(), HclExpression::of(value))).collect()
 }
 
 /// Returns the provider arguments of a subscription or region node.
-fn node_arguments(input: &Input<'_>, holder: NodeId) -> ProviderArguments {
+fn node_arguments(input: &GenerateInput<'_>, holder: NodeId) -> ProviderArguments {
     let Some(node) = input.snapshot.node(holder) else { return Vec::new() };
     let value = |key: &str| {
         let key = PropKey::parse(key).ok()?;

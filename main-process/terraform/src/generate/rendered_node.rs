@@ -1,6 +1,6 @@
 //! The output of one rendered node.
 
-use super::{addresses::BlockAddress, finding::Finding};
+use super::{addresses::BlockAddress, finding::TerraformFinding};
 use crate::hcl::{HclBody, HclExpression};
 use shared_protocol::NodeId;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct RenderedNode {
     pub(crate) after: Vec<NodeId>,
     /// The entries of all nodes that this node refers to.
     pub(crate) used_addresses: Vec<(NodeId, Arc<BlockAddress>)>,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<TerraformFinding>,
     /// The node uses the client config data source.
     pub(crate) uses_client_config: bool,
     /// The node uses the common tags.

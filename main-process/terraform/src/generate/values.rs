@@ -5,23 +5,23 @@ use crate::{
     hcl::HclExpression,
     schema::{AttributeKind, AttributeSchema, BlockSchema, SchemaEntry},
 };
-use shared_protocol::{Value, registry::PropKind};
+use shared_protocol::{PropValue, registry::PropKind};
 
 /// Returns whether a value is empty and therefore not written.
-pub(crate) fn is_absent(value: &Value) -> bool {
+pub(crate) fn is_absent(value: &PropValue) -> bool {
     match value {
-        Value::Null => true,
-        Value::Text(text) => text.is_empty(),
-        Value::List(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
+        PropValue::Null => true,
+        PropValue::Text(text) => text.is_empty(),
+        PropValue::List(items) => items.is_empty(),
+        PropValue::Object(fields) => fields.is_empty(),
+        PropValue::Bool(_) | PropValue::Number(_) => false,
     }
 }
 
 /// Returns the expression for an attribute. `builtin` marks the built-in types of Terraform, whose attributes
 /// accept any value.
 pub(crate) fn argument_expression(
-    value: &Value,
+    value: &PropValue,
     kind: PropKind,
     found: Option<&AttributeSchema>,
     builtin: bool,
@@ -42,30 +42,32 @@ pub(crate) fn argument_expression(
 }
 
 /// Converts a value to the attribute kind where possible.
-fn typed_expression(value: &Value, kind: AttributeKind) -> HclExpression {
+fn typed_expression(value: &PropValue, kind: AttributeKind) -> HclExpression {
     if value.expression().is_some() {
         return HclExpression::of(value);
     }
     let each = |kind| match value {
-        Value::List(items) => {
+        PropValue::List(items) => {
             HclExpression::List(items.iter().map(|item| typed_expression(item, kind)).collect())
         }
         other => HclExpression::List(vec![typed_expression(other, kind)]),
     };
     match (kind, value) {
-        (AttributeKind::Number, Value::Text(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
-            match Value::parse_json(text) {
-                Ok(Value::Number(number)) => HclExpression::raw(number.to_string()),
+        (AttributeKind::Number, PropValue::Text(text)) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+            match PropValue::parse_json(text) {
+                Ok(PropValue::Number(number)) => HclExpression::raw(number.to_string()),
                 _ => HclExpression::of(value),
             }
         }
-        (AttributeKind::Boolean, Value::Text(text)) if &**text == "true" || &**text == "false" => {
+        (AttributeKind::Boolean, PropValue::Text(text)) if &**text == "true" || &**text == "false" => {
             HclExpression::raw(&**text)
         }
-        (AttributeKind::Text, Value::Number(_) | Value::Bool(_)) => HclExpression::text(&value.to_string()),
+        (AttributeKind::Text, PropValue::Number(_) | PropValue::Bool(_)) => {
+            HclExpression::text(&value.to_string())
+        }
         (AttributeKind::Texts, _) => each(AttributeKind::Text),
         (AttributeKind::Numbers, _) => each(AttributeKind::Number),
-        (AttributeKind::Map, Value::Object(fields)) => HclExpression::Map(
+        (AttributeKind::Map, PropValue::Object(fields)) => HclExpression::Map(
             fields
                 .iter()
                 .map(|(key, value)| (key.to_string(), typed_expression(value, AttributeKind::Text)))
@@ -129,9 +131,9 @@ impl BlockTree {
     }
 
     /// Adds one block per object of a list, or one for a single object.
-    pub(crate) fn add_repeated(&mut self, name: &str, value: &Value, schema: Option<&BlockSchema>) {
+    pub(crate) fn add_repeated(&mut self, name: &str, value: &PropValue, schema: Option<&BlockSchema>) {
         let items = match value {
-            Value::List(items) => items.as_slice(),
+            PropValue::List(items) => items.as_slice(),
             other => std::slice::from_ref(other),
         };
         let trees: Vec<Self> = items.iter().map(|item| Self::of_object(item, schema)).collect();
@@ -140,10 +142,10 @@ impl BlockTree {
         }
     }
 
-    fn of_object(value: &Value, schema: Option<&BlockSchema>) -> Self {
+    fn of_object(value: &PropValue, schema: Option<&BlockSchema>) -> Self {
         let mut tree = Self { explicit: true, listed: true, ..Self::default() };
-        let Value::Object(fields) = value else { return tree };
-        for (key, value) in fields.iter().filter(|(_, value)| !matches!(value, Value::Null)) {
+        let PropValue::Object(fields) = value else { return tree };
+        for (key, value) in fields.iter().filter(|(_, value)| !matches!(value, PropValue::Null)) {
             match schema.and_then(|schema| schema.find(key)) {
                 Some(SchemaEntry::Block(block)) => tree.add_repeated(key, value, Some(block)),
                 Some(SchemaEntry::Attribute(attribute)) => {

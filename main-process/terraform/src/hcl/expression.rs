@@ -1,7 +1,7 @@
 //! HCL expressions and their layout.
 
 use super::quote::{is_identifier, quote};
-use shared_protocol::Value;
+use shared_protocol::PropValue;
 use std::fmt::Write as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -28,17 +28,17 @@ impl HclExpression {
     }
 
     /// Converts a value.
-    pub fn of(value: &Value) -> Self {
+    pub fn of(value: &PropValue) -> Self {
         if let Some(expression) = value.expression() {
             return Self::raw(expression.trim());
         }
         match value {
-            Value::Null => Self::raw("null"),
-            Value::Bool(value) => Self::raw(value.to_string()),
-            Value::Number(number) => Self::raw(number.to_string()),
-            Value::Text(text) => Self::text(text),
-            Value::List(items) => Self::List(items.iter().map(Self::of).collect()),
-            Value::Object(fields) => {
+            PropValue::Null => Self::raw("null"),
+            PropValue::Bool(value) => Self::raw(value.to_string()),
+            PropValue::Number(number) => Self::raw(number.to_string()),
+            PropValue::Text(text) => Self::text(text),
+            PropValue::List(items) => Self::List(items.iter().map(Self::of).collect()),
+            PropValue::Object(fields) => {
                 Self::Map(fields.iter().map(|(key, value)| (key.to_string(), Self::of(value))).collect())
             }
         }

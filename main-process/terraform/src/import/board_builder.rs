@@ -1,12 +1,12 @@
 //! A board under construction.
 
-use super::{ImportError, ImportNote, Imported};
-use crate::settings::Settings;
+use super::{ImportError, ImportNote, ImportedBoard};
+use crate::settings::InfrastructureSettings;
 use authority::{Snapshot, place_missing};
 use shared_protocol::{
-    Board, BoardId, BoardKind, BoardName, Change, Edge, EdgeId, Endpoint, Name, Node, NodeId, PropKey,
-    TypeDef, TypeId, Value,
-    registry::{ConnectionRule, End},
+    Board, BoardId, BoardKind, BoardName, Change, Edge, EdgeEndpoint, EdgeId, Node, NodeId, NodeName,
+    PropKey, PropValue, TypeDef, TypeId,
+    registry::{ConnectionEnd, ConnectionRule},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -18,10 +18,10 @@ pub(super) struct BoardBuilder<'a> {
     board: Board,
     pub(super) nodes: Vec<Node>,
     edges: Vec<Edge>,
-    names: HashSet<Name>,
+    names: HashSet<NodeName>,
     index: HashMap<NodeId, usize>,
     pub(super) notes: Vec<ImportNote>,
-    pub(super) settings: Settings,
+    pub(super) settings: InfrastructureSettings,
     /// The original containers of nodes that were moved to another container.
     original_containers: HashMap<NodeId, NodeId>,
     seed: u64,
@@ -37,7 +37,7 @@ impl<'a> BoardBuilder<'a> {
             names: HashSet::new(),
             index: HashMap::new(),
             notes: Vec::new(),
-            settings: Settings::default(),
+            settings: InfrastructureSettings::default(),
             original_containers: HashMap::new(),
             seed,
         };
@@ -60,13 +60,14 @@ impl<'a> BoardBuilder<'a> {
 
     /// Adds a node. Keeps the name where it is valid and free.
     pub(super) fn add_node(&mut self, type_id: TypeId, wanted: &str, label: &str) -> NodeId {
-        let base = Name::parse(wanted).unwrap_or_else(|_| Name::from_words(wanted, &Name::fallback()));
+        let base =
+            NodeName::parse(wanted).unwrap_or_else(|_| NodeName::from_words(wanted, &NodeName::fallback()));
         let mut name = base.clone();
         let mut number = 2;
         while self.names.contains(&name) {
             let suffix = format!("_{number}");
             let stem: String = base.as_str().chars().take(64 - suffix.len()).collect();
-            name = Name::parse(format!("{stem}{suffix}")).unwrap_or_else(|_| Name::fallback());
+            name = NodeName::parse(format!("{stem}{suffix}")).unwrap_or_else(|_| NodeName::fallback());
             number += 1;
         }
         self.names.insert(name.clone());
@@ -77,7 +78,7 @@ impl<'a> BoardBuilder<'a> {
             id,
             board: self.board.id,
             type_id,
-            label: label.chars().take(shared_protocol::limits::MAX_LABEL).collect(),
+            label: label.chars().take(shared_protocol::limits::MAX_LABEL_CHARS).collect(),
             name,
             parent: None,
             props: BTreeMap::new(),
@@ -91,7 +92,7 @@ impl<'a> BoardBuilder<'a> {
                 .and_then(|node| self.def(&node.type_id))
                 .is_some_and(|def| def.prop("terraform_name").is_some());
             if keeps {
-                self.set_prop(id, "terraform_name", Value::text(wanted));
+                self.set_prop(id, "terraform_name", PropValue::text(wanted));
             }
         }
         id
@@ -105,7 +106,7 @@ impl<'a> BoardBuilder<'a> {
         self.nodes.get(*self.index.get(&id)?)
     }
 
-    pub(super) fn set_prop(&mut self, id: NodeId, key: &str, value: Value) {
+    pub(super) fn set_prop(&mut self, id: NodeId, key: &str, value: PropValue) {
         if let (Ok(key), Some(node)) = (PropKey::parse(key), self.node_mut(id)) {
             node.props.insert(key, value);
         }
@@ -149,7 +150,7 @@ impl<'a> BoardBuilder<'a> {
     pub(super) fn may_stand_in(&self, child: NodeId, parent: NodeId) -> bool {
         let def = |id: NodeId| self.node(id).and_then(|node| self.def(&node.type_id));
         match (def(child), def(parent)) {
-            (Some(child), Some(parent)) => child.may_stand_in(parent),
+            (Some(child), Some(parent)) => child.is_allowed_in(parent),
             _ => false,
         }
     }
@@ -186,7 +187,8 @@ impl<'a> BoardBuilder<'a> {
         });
         let Some(rule) = rule.cloned() else { return false };
         if let Some(sets) = &rule.sets {
-            let (holder, other) = if sets.on == End::Source { (source, target) } else { (target, source) };
+            let (holder, other) =
+                if sets.on == ConnectionEnd::Source { (source, target) } else { (target, source) };
             self.add_reference(holder, sets.prop.as_str(), other);
         }
         self.add_edge(&rule, source, target, label)
@@ -194,9 +196,9 @@ impl<'a> BoardBuilder<'a> {
 
     /// Adds an edge unless a port is full or the edge exists.
     fn add_edge(&mut self, rule: &ConnectionRule, source: NodeId, target: NodeId, label: &str) -> bool {
-        let from = Endpoint { node: source, port: rule.source.port.clone() };
-        let to = Endpoint { node: target, port: rule.target.port.clone() };
-        let is_full = |end: &Endpoint| {
+        let from = EdgeEndpoint { node: source, port: rule.source.port.clone() };
+        let to = EdgeEndpoint { node: target, port: rule.target.port.clone() };
+        let is_full = |end: &EdgeEndpoint| {
             let port = self.node(end.node).and_then(|node| self.def(&node.type_id)?.port(end.port.as_str()));
             let most = port.and_then(|port| port.max_connections);
             let used = self.edges.iter().filter(|edge| edge.source == *end || edge.target == *end).count();
@@ -231,14 +233,14 @@ impl<'a> BoardBuilder<'a> {
                     let Some(target_type) = types.get(target) else { continue };
                     let rule = by_key.get(key.as_str()).into_iter().flatten().find(|rule| {
                         let (source, end) = match rule.sets.as_ref().map(|sets| sets.on) {
-                            Some(End::Source) => (&node.type_id, target_type),
+                            Some(ConnectionEnd::Source) => (&node.type_id, target_type),
                             _ => (target_type, &node.type_id),
                         };
                         rule.source.type_id.matches(source) && rule.target.type_id.matches(end)
                     });
                     if let Some(rule) = rule {
                         let ends = match rule.sets.as_ref().map(|sets| sets.on) {
-                            Some(End::Source) => (node.id, *target),
+                            Some(ConnectionEnd::Source) => (node.id, *target),
                             _ => (*target, node.id),
                         };
                         wanted.push(((*rule).clone(), ends));
@@ -252,7 +254,7 @@ impl<'a> BoardBuilder<'a> {
     }
 
     /// Returns the changes that add the board: containers before their content, and a layout for every node.
-    pub(super) fn finish(mut self) -> Result<Imported, ImportError> {
+    pub(super) fn finish(mut self) -> Result<ImportedBoard, ImportError> {
         self.add_reference_edges();
         let board = Arc::new(self.board.clone());
         let mut changes = vec![Change::Board { id: board.id, before: None, after: Some(board) }];
@@ -287,6 +289,6 @@ impl<'a> BoardBuilder<'a> {
         let places = place_missing(self.snapshot, &changes)
             .map_err(|refusal| ImportError::Drawing(refusal.message))?;
         changes.extend(places);
-        Ok(Imported { changes, settings: self.settings, notes: self.notes })
+        Ok(ImportedBoard { changes, settings: self.settings, notes: self.notes })
     }
 }

@@ -4,16 +4,16 @@ use hcl_edit::{
     expr::{Expression, ObjectKey, TraversalOperator},
     template::Element,
 };
-use shared_protocol::Value;
+use shared_protocol::PropValue;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Returns the value of an expression without references or computation.
-pub(super) fn literal(expression: &Expression) -> Option<Value> {
+pub(super) fn literal(expression: &Expression) -> Option<PropValue> {
     Some(match expression {
-        Expression::Null(_) => Value::Null,
-        Expression::Bool(value) => Value::Bool(*value.value()),
-        Expression::Number(number) => Value::number(number.value().as_f64()?)?,
-        Expression::String(text) => Value::text(text.value().as_str()),
+        Expression::Null(_) => PropValue::Null,
+        Expression::Bool(value) => PropValue::Bool(*value.value()),
+        Expression::Number(number) => PropValue::number(number.value().as_f64()?)?,
+        Expression::String(text) => PropValue::text(text.value().as_str()),
         Expression::StringTemplate(template) => {
             let mut text = String::new();
             for element in template.iter() {
@@ -22,7 +22,7 @@ pub(super) fn literal(expression: &Expression) -> Option<Value> {
                     _ => return None,
                 }
             }
-            Value::text(text)
+            PropValue::text(text)
         }
         Expression::HeredocTemplate(heredoc) => {
             let mut text = String::new();
@@ -36,27 +36,27 @@ pub(super) fn literal(expression: &Expression) -> Option<Value> {
             if matches!(heredoc.indent(), Some(indent) if indent > 0) {
                 return None;
             }
-            Value::text(text)
+            PropValue::text(text)
         }
-        Expression::Array(items) => Value::List(items.iter().map(literal).collect::<Option<_>>()?),
+        Expression::Array(items) => PropValue::List(items.iter().map(literal).collect::<Option<_>>()?),
         Expression::Object(object) => {
             let mut fields = BTreeMap::new();
             for (key, value) in object.iter() {
                 let key = match key {
                     ObjectKey::Ident(name) => name.as_str().to_owned(),
                     ObjectKey::Expression(key) => match literal(key)? {
-                        Value::Text(text) => text.to_string(),
+                        PropValue::Text(text) => text.to_string(),
                         _ => return None,
                     },
                 };
                 fields.insert(Arc::from(key), literal(value.expr())?);
             }
-            Value::Object(fields)
+            PropValue::Object(fields)
         }
         Expression::Parenthesis(inner) => literal(inner.inner())?,
         Expression::UnaryOp(operation) if operation.operator.value().as_str() == "-" => {
             match literal(&operation.expr)? {
-                Value::Number(number) => Value::number(-number.get())?,
+                PropValue::Number(number) => PropValue::number(-number.get())?,
                 _ => return None,
             }
         }
@@ -65,8 +65,8 @@ pub(super) fn literal(expression: &Expression) -> Option<Value> {
 }
 
 /// Returns a literal value, or the text of the expression.
-pub(super) fn value_of(expression: &Expression) -> Value {
-    literal(expression).unwrap_or_else(|| Value::of_expression(expression.to_string().trim()))
+pub(super) fn value_of(expression: &Expression) -> PropValue {
+    literal(expression).unwrap_or_else(|| PropValue::of_expression(expression.to_string().trim()))
 }
 
 /// Splits `type.name.attribute…` into the address and the rest.
@@ -88,7 +88,7 @@ pub(super) fn traversal(expression: &Expression) -> Option<(String, String)> {
                 text.push_str(name.as_str());
             }
             TraversalOperator::Index(index) => match literal(index)? {
-                Value::Number(number) => text.push_str(&format!("[{number}]")),
+                PropValue::Number(number) => text.push_str(&format!("[{number}]")),
                 _ => return None,
             },
             TraversalOperator::LegacyIndex(index) => text.push_str(&format!("[{}]", index.value())),

@@ -13,16 +13,16 @@ mod translate;
 pub use terraform_files::{read_terraform, syntax_problem};
 pub use terrastudio::read_terrastudio;
 
-use crate::settings::Settings;
+use crate::settings::InfrastructureSettings;
 use shared_protocol::{Change, NodeId};
 
 /// An imported board with its settings and notes.
 #[derive(Debug, Clone)]
-pub struct Imported {
+pub struct ImportedBoard {
     /// The changes that add the board, including the layout of its nodes.
     pub changes: Vec<Change>,
     /// For the `[infrastructure]` table of `draftboard.toml`.
-    pub settings: Settings,
+    pub settings: InfrastructureSettings,
     pub notes: Vec<ImportNote>,
 }
 

@@ -2,7 +2,7 @@
 //! to; everything else is kept as verbatim HCL.
 
 use super::{
-    ImportError, Imported, MAX_IMPORTED_RESOURCES,
+    ImportError, ImportedBoard, MAX_IMPORTED_RESOURCES,
     board_builder::BoardBuilder,
     hcl_value::{literal, traversal, value_of},
 };
@@ -13,8 +13,8 @@ use hcl_edit::{
     structure::{Attribute, Block, Body, Structure},
 };
 use shared_protocol::{
-    BoardName, Name, NodeId, PropKey, TypeDef, TypeId, Value,
-    registry::{self, PropDef, PropKind, Role},
+    BoardName, NodeId, NodeName, PropKey, PropValue, TypeDef, TypeId,
+    registry::{self, PropDef, PropKind, PropRole},
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -48,7 +48,7 @@ pub fn read_terraform(
     name: BoardName,
     title: &str,
     seed: u64,
-) -> Result<Imported, ImportError> {
+) -> Result<ImportedBoard, ImportError> {
     let mut reading = TerraformImporter {
         drawing: BoardBuilder::new(snapshot, name, title, seed),
         types: types_by_terraform(snapshot),
@@ -85,8 +85,8 @@ fn types_by_terraform(snapshot: &Snapshot) -> TypesByTerraformName<'_> {
     let mut found = HashMap::new();
     for def in snapshot.registry().types() {
         let prefix = match def.block {
-            registry::Block::Resource => "",
-            registry::Block::Data => "data.",
+            registry::TerraformBlockKind::Resource => "",
+            registry::TerraformBlockKind::Data => "data.",
             _ => continue,
         };
         if let Some(terraform) = &def.terraform {
@@ -149,9 +149,12 @@ impl TerraformImporter<'_> {
         let Some(type_id) = Self::type_id(VERBATIM) else { return };
         let words: Vec<&str> = block.labels.iter().map(|label| label.as_str()).collect();
         let label = format!("{} {}", block.ident.as_str(), words.join(" "));
-        let id =
-            self.drawing.add_node(type_id, Name::from_words(name, &Name::fallback()).as_str(), label.trim());
-        self.drawing.set_prop(id, "text", Value::text(source(block)));
+        let id = self.drawing.add_node(
+            type_id,
+            NodeName::from_words(name, &NodeName::fallback()).as_str(),
+            label.trim(),
+        );
+        self.drawing.set_prop(id, "text", PropValue::text(source(block)));
         self.drawing.add_note(Some(id), format!("`{}` was imported as verbatim HCL", label.trim()));
     }
 
@@ -160,7 +163,7 @@ impl TerraformImporter<'_> {
         let Some((def, choice)) = known else { return self.import_verbatim(&block, name) };
         let id = self.drawing.add_node(def.id.clone(), name, name);
         if let Some((key, value)) = choice {
-            self.drawing.set_prop(id, key.as_str(), Value::Text(value));
+            self.drawing.set_prop(id, key.as_str(), PropValue::Text(value));
         }
         self.addresses.insert(format!("{prefix}{terraform}.{name}"), id);
         self.resources.push((id, def, block));
@@ -177,7 +180,7 @@ impl TerraformImporter<'_> {
             self.import_body(&mut filling, &block.body, "");
             if !filling.extra.is_empty() {
                 let text = filling.extra.join("");
-                self.drawing.set_prop(*id, "extra", Value::text(text));
+                self.drawing.set_prop(*id, "extra", PropValue::text(text));
                 let message = "arguments without a matching property were kept under Further arguments";
                 self.drawing.add_note(Some(*id), message);
             }
@@ -187,7 +190,7 @@ impl TerraformImporter<'_> {
                 .iter()
                 .filter(|prop| {
                     prop.default.is_some()
-                        && prop.role == Role::Argument
+                        && prop.role == PropRole::Argument
                         && node.is_some_and(|node| {
                             !node.props.contains_key(&prop.key) && authority::is_visible(def, node, prop)
                         })
@@ -236,11 +239,11 @@ impl TerraformImporter<'_> {
         for (name, blocks) in repeated {
             let full = join(path, &name);
             let list = filling.def.props.iter().find(|prop| prop.argument() == format!("{full}[]"));
-            let values: Option<Vec<Value>> = blocks.iter().map(|block| object_of(&block.body)).collect();
+            let values: Option<Vec<PropValue>> = blocks.iter().map(|block| object_of(&block.body)).collect();
             let known = filling.has_block(&full);
             match (list, values) {
                 (Some(prop), Some(values)) => {
-                    self.drawing.set_prop(filling.id, prop.key.as_str(), Value::List(values));
+                    self.drawing.set_prop(filling.id, prop.key.as_str(), PropValue::List(values));
                 }
                 _ if known
                     && blocks.len() == 1
@@ -311,7 +314,7 @@ impl TerraformImporter<'_> {
             return first.kind != PropKind::Reference;
         };
         let value = match literal(expression) {
-            Some(Value::Null) => return false,
+            Some(PropValue::Null) => return false,
             Some(value) => self.coerce_value(filling, prop, value),
             None => json_of(prop, expression).unwrap_or_else(|| value_of(expression)),
         };
@@ -320,11 +323,12 @@ impl TerraformImporter<'_> {
     }
 
     /// Converts a literal to a form that the property accepts; otherwise returns it unchanged.
-    fn coerce_value(&self, filling: &ResourceImport<'_>, prop: &PropDef, value: Value) -> Value {
+    fn coerce_value(&self, filling: &ResourceImport<'_>, prop: &PropDef, value: PropValue) -> PropValue {
         let registry = self.drawing.snapshot.registry();
-        let takes = |value: &Value| authority::check_prop(registry, filling.def, &prop.key, value).is_ok();
-        let as_text = Value::text(value.to_string());
-        let as_number = value.as_text().and_then(|text| Value::parse_json(text).ok());
+        let takes =
+            |value: &PropValue| authority::check_prop(registry, filling.def, &prop.key, value).is_ok();
+        let as_text = PropValue::text(value.to_string());
+        let as_number = value.as_text().and_then(|text| PropValue::parse_json(text).ok());
         let candidates = [Some(value.clone()), Some(as_text), as_number];
         candidates.into_iter().flatten().find(|value| takes(value)).unwrap_or(value)
     }
@@ -362,12 +366,15 @@ impl TerraformImporter<'_> {
                     match (key, literal(&attribute.value)) {
                         ("type", _) => {
                             let text = attribute.value.to_string();
-                            self.drawing.set_prop(id, "type", Value::text(text.trim()));
+                            self.drawing.set_prop(id, "type", PropValue::text(text.trim()));
                         }
                         ("default", value) => {
                             let value = value.unwrap_or_else(|| value_of(&attribute.value));
-                            let value =
-                                if value == Value::Null { Value::of_expression("null") } else { value };
+                            let value = if value == PropValue::Null {
+                                PropValue::of_expression("null")
+                            } else {
+                                value
+                            };
                             self.drawing.set_prop(id, "default", value);
                         }
                         ("description" | "sensitive" | "nullable", Some(value)) => {
@@ -380,7 +387,7 @@ impl TerraformImporter<'_> {
             }
         }
         if !block.body.has_attribute("type") {
-            self.drawing.set_prop(id, "type", Value::text("any"));
+            self.drawing.set_prop(id, "type", PropValue::text("any"));
         }
         self.keep_extra(id, extra);
     }
@@ -430,7 +437,7 @@ impl TerraformImporter<'_> {
                 Structure::Block(block) => extra.push_str(&source(block)),
             }
         }
-        self.drawing.set_prop(id, "inputs", Value::Object(inputs));
+        self.drawing.set_prop(id, "inputs", PropValue::Object(inputs));
         self.keep_extra(id, extra);
     }
 
@@ -441,7 +448,7 @@ impl TerraformImporter<'_> {
 
     fn keep_extra(&mut self, id: NodeId, extra: String) {
         if !extra.is_empty() {
-            self.drawing.set_prop(id, "extra", Value::text(extra));
+            self.drawing.set_prop(id, "extra", PropValue::text(extra));
         }
     }
 
@@ -464,7 +471,7 @@ impl TerraformImporter<'_> {
                 }
                 Structure::Block(inner) if inner.ident.as_str() == "required_providers" => {
                     for attribute in inner.body.attributes() {
-                        if let Some(Value::Object(fields)) = literal(&attribute.value) {
+                        if let Some(PropValue::Object(fields)) = literal(&attribute.value) {
                             let settings = self
                                 .drawing
                                 .settings
@@ -490,7 +497,7 @@ impl TerraformImporter<'_> {
     }
 
     fn import_provider(&mut self, name: &str, block: Block) {
-        let plain: Option<Vec<(String, Value)>> = block
+        let plain: Option<Vec<(String, PropValue)>> = block
             .body
             .iter()
             .filter(|structure| !matches!(structure, Structure::Block(inner) if inner.ident.as_str() == "features" && inner.body.is_empty()))
@@ -520,7 +527,7 @@ struct ResourceImport<'a> {
 
 impl ResourceImport<'_> {
     fn props(&self, path: &str) -> impl Iterator<Item = &PropDef> {
-        self.def.props.iter().filter(move |prop| prop.role == Role::Argument && prop.argument() == path)
+        self.def.props.iter().filter(move |prop| prop.role == PropRole::Argument && prop.argument() == path)
     }
 
     fn prop(&self, path: &str) -> Option<&PropDef> {
@@ -529,7 +536,10 @@ impl ResourceImport<'_> {
 
     fn has_block(&self, block: &str) -> bool {
         let prefix = format!("{block}.");
-        self.def.props.iter().any(|prop| prop.role == Role::Argument && prop.argument().starts_with(&prefix))
+        self.def
+            .props
+            .iter()
+            .any(|prop| prop.role == PropRole::Argument && prop.argument().starts_with(&prefix))
     }
 
     /// Keeps text of the body at `path`. Only top-level content can be kept separately; nested blocks are kept
@@ -571,28 +581,29 @@ fn reference_target(drawing: &BoardBuilder<'_>, id: NodeId, prop: &PropDef) -> O
 }
 
 /// Converts the arguments and blocks of a body to an object; `None` when any of them is not a literal.
-fn object_of(body: &Body) -> Option<Value> {
-    let mut fields: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+fn object_of(body: &Body) -> Option<PropValue> {
+    let mut fields: BTreeMap<Arc<str>, PropValue> = BTreeMap::new();
     for structure in body {
         match structure {
             Structure::Attribute(attribute) => {
                 fields.insert(Arc::from(attribute.key.as_str()), literal(&attribute.value)?);
             }
             Structure::Block(block) => {
-                let list =
-                    fields.entry(Arc::from(block.ident.as_str())).or_insert_with(|| Value::List(Vec::new()));
+                let list = fields
+                    .entry(Arc::from(block.ident.as_str()))
+                    .or_insert_with(|| PropValue::List(Vec::new()));
                 match list {
-                    Value::List(items) => items.push(object_of(&block.body)?),
+                    PropValue::List(items) => items.push(object_of(&block.body)?),
                     _ => return None,
                 }
             }
         }
     }
-    Some(Value::Object(fields))
+    Some(PropValue::Object(fields))
 }
 
 /// Returns the argument of `jsonencode`, for a JSON property.
-fn json_of(prop: &PropDef, expression: &Expression) -> Option<Value> {
+fn json_of(prop: &PropDef, expression: &Expression) -> Option<PropValue> {
     let Expression::FuncCall(call) = expression else { return None };
     let is_it =
         prop.kind == PropKind::Json && call.name.name.as_str() == "jsonencode" && call.args.len() == 1;

@@ -1,11 +1,11 @@
 //! Imports the folder of a TerraStudio project: `<name>.tstudio` and `diagrams/main.json`.
 
-use super::{ImportError, Imported, MAX_IMPORTED_RESOURCES, board_builder::BoardBuilder, translate};
+use super::{ImportError, ImportedBoard, MAX_IMPORTED_RESOURCES, board_builder::BoardBuilder, translate};
 use crate::settings::{Backend, NamingConvention};
 use authority::Snapshot;
 use serde::Deserialize;
 use serde_json::Value as Json;
-use shared_protocol::{BoardName, NodeId, TypeId, Value};
+use shared_protocol::{BoardName, NodeId, PropValue, TypeId};
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Deserialize)]
@@ -123,7 +123,7 @@ pub fn read_terrastudio(
     diagram: &str,
     name: BoardName,
     seed: u64,
-) -> Result<Imported, ImportError> {
+) -> Result<ImportedBoard, ImportError> {
     let malformed = |file: &str, error: serde_json::Error| ImportError::Malformed {
         file: file.to_owned(),
         message: error.to_string(),
@@ -195,7 +195,7 @@ fn import_node(drawing: &mut BoardBuilder<'_>, old: &TerraStudioNode) -> Option<
     }
     translate::translate_properties(drawing, id, data);
     if let Some(slug) = &data.naming_slug {
-        drawing.set_prop(id, "slug", Value::text(slug.as_str()));
+        drawing.set_prop(id, "slug", PropValue::text(slug.as_str()));
     }
     for (key, mode) in &data.variable_overrides {
         if mode == "variable" {
@@ -232,7 +232,7 @@ fn add_output(drawing: &mut BoardBuilder<'_>, id: NodeId, output: &str) {
     let Ok(type_id) = TypeId::parse("terraform/core/output") else { return };
     let Some(name) = drawing.node(id).map(|node| format!("{}_{output}", node.name)) else { return };
     let made = drawing.add_node(type_id, &name, &name);
-    drawing.set_prop(made, "source_output", Value::text(output));
+    drawing.set_prop(made, "source_output", PropValue::text(output));
     drawing.add_reference(made, "source_id", id);
 }
 
@@ -272,7 +272,7 @@ fn group_modules(drawing: &mut BoardBuilder<'_>, diagram: &TerraStudioDiagram, i
                 None => {
                     let Ok(type_id) = TypeId::parse("terraform/core/group") else { return };
                     let group = drawing.add_node(type_id, &module.name.replace('-', "_"), &module.name);
-                    drawing.set_prop(group, "module", Value::text(module.name.as_str()));
+                    drawing.set_prop(group, "module", PropValue::text(module.name.as_str()));
                     if let Some(node) = drawing.node_mut(group) {
                         node.parent = parent;
                     }
@@ -315,11 +315,11 @@ fn import_settings(
     nodes: &[TerraStudioNode],
     ids: &HashMap<&str, NodeId>,
 ) {
-    let value = |json: &Json| Value::from_json(json).ok().filter(|value| *value != Value::Null);
+    let value = |json: &Json| PropValue::from_json(json).ok().filter(|value| *value != PropValue::Null);
     let text = |json: &Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     drawing.settings.tags = config.common_tags.iter().map(|(key, json)| (key.clone(), text(json))).collect();
     for (provider, arguments) in &config.provider_configs {
-        let kept: BTreeMap<String, Value> = arguments
+        let kept: BTreeMap<String, PropValue> = arguments
             .iter()
             .filter(|(key, json)| *key != "features" && !json.is_object())
             .filter_map(|(key, json)| Some((key.clone(), value(json)?)))

@@ -2,7 +2,7 @@
 
 use super::{board_builder::BoardBuilder, terrastudio::TerraStudioNodeBody};
 use serde_json::Value as Json;
-use shared_protocol::{NodeId, PropKey, TypeId, Value, registry::PropKind};
+use shared_protocol::{NodeId, PropKey, PropValue, TypeId, registry::PropKind};
 use std::{collections::BTreeMap, sync::Arc};
 
 const SUBNET: &str = "azurerm/networking/subnet";
@@ -71,7 +71,7 @@ pub(super) fn translate_properties(drawing: &mut BoardBuilder<'_>, id: NodeId, d
     translate_special(drawing, id, &data.type_id, &mut old);
     let Some(def) = drawing.node(id).and_then(|node| drawing.def(&node.type_id)) else {
         for (key, json) in old {
-            if let Ok(value) = Value::from_json(&json) {
+            if let Ok(value) = PropValue::from_json(&json) {
                 drawing.set_prop(id, &key, value);
             }
         }
@@ -80,11 +80,11 @@ pub(super) fn translate_properties(drawing: &mut BoardBuilder<'_>, id: NodeId, d
     let mut unknown = Vec::new();
     for (old_key, json) in old {
         let key = current_key(&data.type_id, &old_key);
-        let Ok(value) = Value::from_json(&json) else {
+        let Ok(value) = PropValue::from_json(&json) else {
             drawing.add_note(Some(id), format!("the value of {old_key} could not be read"));
             continue;
         };
-        if value == Value::Null {
+        if value == PropValue::Null {
             continue;
         }
         match def.prop(key) {
@@ -109,7 +109,7 @@ pub(super) fn translate_properties(drawing: &mut BoardBuilder<'_>, id: NodeId, d
         let equal = |key: &PropKey| {
             let value = node.props.get(key);
             value == def.prop(key.as_str()).and_then(|prop| prop.default.as_ref())
-                || value == Some(&Value::Bool(false))
+                || value == Some(&PropValue::Bool(false))
         };
         let (quiet, loud): (Vec<PropKey>, Vec<PropKey>) = hidden.into_iter().partition(equal);
         for key in quiet {
@@ -133,10 +133,10 @@ fn coerce_value(
     drawing: &BoardBuilder<'_>,
     def: &shared_protocol::TypeDef,
     key: &PropKey,
-    value: Value,
-) -> Value {
+    value: PropValue,
+) -> PropValue {
     let registry = drawing.snapshot.registry();
-    let takes = |value: &Value| authority::check_prop(registry, def, key, value).is_ok();
+    let takes = |value: &PropValue| authority::check_prop(registry, def, key, value).is_ok();
     let words = |text: &str| {
         let options = def.prop(key.as_str()).map(|prop| prop.options.as_slice()).unwrap_or_default();
         options
@@ -144,10 +144,10 @@ fn coerce_value(
             .find(|choice| choice.value.eq_ignore_ascii_case(text))
             .map(|choice| choice.value.clone())
     };
-    let as_option = value.as_text().and_then(words).map(Value::Text);
-    let as_text = Some(Value::text(value.to_string()));
-    let as_number = value.as_text().and_then(|text| Value::parse_json(text).ok());
-    let as_list = Some(Value::List(vec![value.clone()]));
+    let as_option = value.as_text().and_then(words).map(PropValue::Text);
+    let as_text = Some(PropValue::text(value.to_string()));
+    let as_number = value.as_text().and_then(|text| PropValue::parse_json(text).ok());
+    let as_list = Some(PropValue::List(vec![value.clone()]));
     let candidates = [Some(value.clone()), as_option, as_text, as_number, as_list];
     candidates.into_iter().flatten().find(|value| takes(value)).unwrap_or(value)
 }
@@ -171,7 +171,7 @@ fn translate_special(
                 .is_some_and(|os| os.eq_ignore_ascii_case("windows"));
             let publisher = old.get("image_publisher").and_then(Json::as_str).unwrap_or_default().to_owned();
             if let Some(user) = old.get("admin_username").and_then(Json::as_str).filter(|_| !windows) {
-                drawing.set_prop(id, "ssh_username", Value::text(user));
+                drawing.set_prop(id, "ssh_username", PropValue::text(user));
             }
             // The SSH key of the admin user was always a variable.
             if !windows && !old.contains_key("ssh_public_key") {
@@ -188,7 +188,7 @@ fn translate_special(
                 } else {
                     for (part, json) in image {
                         if let Some(text) = json.as_ref().and_then(Json::as_str) {
-                            drawing.set_prop(id, &format!("windows_image_{part}"), Value::text(text));
+                            drawing.set_prop(id, &format!("windows_image_{part}"), PropValue::text(text));
                         }
                     }
                 }
@@ -201,7 +201,7 @@ fn translate_special(
         }
         "azurerm/security/key_vault" => {
             if let Some(model) = old.remove("access_model") {
-                drawing.set_prop(id, "rbac_authorization_enabled", Value::Bool(model == "rbac"));
+                drawing.set_prop(id, "rbac_authorization_enabled", PropValue::Bool(model == "rbac"));
             }
         }
         _ if type_id.starts_with("aws/") => {
@@ -212,18 +212,18 @@ fn translate_special(
                 .is_some_and(|def| def.prop("name").is_some());
             if let Some(name) = old.get("name").and_then(Json::as_str).filter(|_| !named).map(str::to_owned) {
                 old.remove("name");
-                let mut tags = match old.remove("tags").and_then(|json| Value::from_json(&json).ok()) {
-                    Some(Value::Object(tags)) => tags,
+                let mut tags = match old.remove("tags").and_then(|json| PropValue::from_json(&json).ok()) {
+                    Some(PropValue::Object(tags)) => tags,
                     _ => BTreeMap::new(),
                 };
-                tags.insert(Arc::from("Name"), Value::text(name));
-                drawing.set_prop(id, "tags", Value::Object(tags));
+                tags.insert(Arc::from("Name"), PropValue::text(name));
+                drawing.set_prop(id, "tags", PropValue::Object(tags));
             }
         }
         _ if type_id.starts_with("_annotation/") => {
             if let Some(name) = old.remove("name").and_then(|json| json.as_str().map(str::to_owned)) {
                 let key = if type_id.ends_with("sticky_note") { "text" } else { "description" };
-                drawing.set_prop(id, key, Value::text(name));
+                drawing.set_prop(id, key, PropValue::text(name));
             }
         }
         _ => {}
@@ -256,11 +256,11 @@ fn translate_runtime(
         }
     };
     if !key.is_empty() && !version.is_empty() {
-        drawing.set_prop(id, key, Value::text(version));
+        drawing.set_prop(id, key, PropValue::text(version));
     }
     if type_id.ends_with("function_app") {
         // It used the key of its storage account.
-        drawing.set_prop(id, "storage_uses_managed_identity", Value::Bool(false));
+        drawing.set_prop(id, "storage_uses_managed_identity", PropValue::Bool(false));
         if old.get("enabled") == Some(&Json::Bool(true)) {
             old.remove("enabled");
         }
@@ -339,8 +339,8 @@ pub(super) fn add_vault_secret(drawing: &mut BoardBuilder<'_>, source: NodeId, v
     if let Some(node) = drawing.node_mut(made) {
         node.parent = Some(vault);
     }
-    drawing.set_prop(made, "name", Value::text(name.replace('_', "-")));
-    drawing.set_prop(made, "source_output", Value::text(output));
+    drawing.set_prop(made, "name", PropValue::text(name.replace('_', "-")));
+    drawing.set_prop(made, "source_output", PropValue::text(output));
     drawing.add_reference(made, "key_vault_id", vault);
     drawing.add_reference(made, "source_id", source);
 }
@@ -367,7 +367,7 @@ pub(super) fn add_network_interface(
     if let Some(node) = drawing.node_mut(made) {
         node.parent = Some(subnet);
     }
-    drawing.set_prop(made, "name", Value::text(format!("{title}-nic")));
+    drawing.set_prop(made, "name", PropValue::text(format!("{title}-nic")));
     drawing.add_reference(made, "subnet_id", subnet);
     drawing.add_reference(id, "network_interface_ids", made);
     drawing.add_note(Some(made), "the implicit network interface of the machine was added as a node");

@@ -34,7 +34,7 @@ type BlockKey = (String, String);
 
 /// The blocks of the files of a board and of foreign files in the same folder.
 #[derive(Debug, Default)]
-pub struct Configuration {
+pub struct ConfigurationGraph {
     items: BTreeMap<BlockKey, ConfigurationBlock>,
     /// Calls of modules with known files: the call and the module folder.
     calls: Vec<(BlockKey, String)>,
@@ -105,7 +105,7 @@ impl fmt::Display for ReachedSink {
     }
 }
 
-impl Configuration {
+impl ConfigurationGraph {
     /// Reads files by their path in the folder of the board: `.tf`, `.tofu`, their JSON variants, `.tfvars`.
     /// Ignores other files.
     pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
@@ -123,7 +123,7 @@ impl Configuration {
     }
 
     /// Returns the first sink that a difference from `before` reaches. Without `before`, everything counts as new.
-    pub fn reached(&self, before: Option<&Self>) -> Option<ReachedSink> {
+    pub fn first_reached_sink(&self, before: Option<&Self>) -> Option<ReachedSink> {
         if let Some(file) = self.unreadable.first() {
             return Some(ReachedSink { block: format!("{file}, which cannot be parsed"), from: None });
         }
@@ -158,7 +158,7 @@ impl Configuration {
     }
 
     /// Returns the first block that executes code or sends data when the configuration is planned unchanged.
-    pub fn sink(&self) -> Option<String> {
+    pub fn first_sink(&self) -> Option<String> {
         if let Some(file) = self.unreadable.first() {
             return Some(format!("{file}, which cannot be parsed"));
         }
@@ -171,12 +171,12 @@ impl Configuration {
     }
 
     /// Returns the first block for which `init` downloads something. A file that cannot be analyzed counts.
-    pub fn fetched(&self) -> Option<String> {
+    pub fn first_fetched(&self) -> Option<String> {
         self.unreadable.first().or(self.fetched.as_ref()).cloned()
     }
 
     /// Returns the files that functions read by a constant path, by path in the folder of the board.
-    pub fn files(&self) -> impl Iterator<Item = &str> {
+    pub fn constant_files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
     }
 

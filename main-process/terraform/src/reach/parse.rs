@@ -1,7 +1,7 @@
 //! Converts files to graph items: one for each block, local, module input and provider requirement.
 
 use super::{
-    BlockKey, BlockPart, BlockReference, Configuration, ConfigurationBlock, lexical,
+    BlockKey, BlockPart, BlockReference, ConfigurationBlock, ConfigurationGraph, lexical,
     references::ReferenceCollector,
 };
 use hcl_edit::{
@@ -59,7 +59,7 @@ impl FileScope<'_> {
     }
 }
 
-impl Configuration {
+impl ConfigurationGraph {
     pub(super) fn add_file(&mut self, path: &str, bytes: &[u8], folders: &BTreeSet<String>) {
         let place = FileScope { path, folder: folder_of(path) };
         let name = path.rsplit('/').next().unwrap_or(path);

@@ -1,12 +1,12 @@
 use super::*;
 
-fn read(files: &[(&str, &str)]) -> Configuration {
-    Configuration::read(files.iter().map(|(path, text)| (*path, text.as_bytes())))
+fn read(files: &[(&str, &str)]) -> ConfigurationGraph {
+    ConfigurationGraph::read(files.iter().map(|(path, text)| (*path, text.as_bytes())))
 }
 
 /// Describes the sink that a change from `before` to `after` reaches.
 fn reached(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<String> {
-    read(after).reached(Some(&read(before))).map(|reached| reached.to_string())
+    read(after).first_reached_sink(Some(&read(before))).map(|reached| reached.to_string())
 }
 
 const STATE: &str =
@@ -265,7 +265,7 @@ fn foreign_files_and_values_are_part_of_the_module() {
     let (data, over) =
         ("data \"http\" \"x\" {\n  url = \"a\"\n}\n", "data \"http\" \"x\" {\n  url = local.url\n}\n");
     let with = |text: &str| read(&[("main.tf", text), ("http.tf", data), ("x_override.tf", over)]);
-    assert!(with(&b).reached(Some(&with(&a))).is_some());
+    assert!(with(&b).first_reached_sink(Some(&with(&a))).is_some());
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
     let module = "locals {\n  a = file(\"${path.module}/./b.txt\")\n}\n";
     let files =
         read(&[("main.tf", "locals {\n  a = filemd5(\"a.txt\")\n}\n"), ("modules/m/main.tf", module)]);
-    assert_eq!(files.files().collect::<Vec<_>>(), ["a.txt", "b.txt", "modules/m/b.txt"]);
+    assert_eq!(files.constant_files().collect::<Vec<_>>(), ["a.txt", "b.txt", "modules/m/b.txt"]);
     // A path that contains a changed value.
     let text = |name: &str| {
         format!("locals {{\n  name = \"{name}\"\n}}\nresource \"a\" \"b\" {{\n  x = file(local.name)\n}}\n")
@@ -337,7 +337,7 @@ fn files_are_read_by_a_constant_below_the_module_folder_only() {
 
 #[test]
 fn what_an_accepted_configuration_executes_by_itself_is_named() {
-    let sink = |files: &[(&str, &str)]| read(files).sink();
+    let sink = |files: &[(&str, &str)]| read(files).first_sink();
     for (text, expected) in [
         ("data \"external\" \"x\" {\n  program = [\"sh\"]\n}\n", "data external x in main.tf"),
         ("provider \"aws\" {\n  endpoints {\n    s3 = \"x\"\n  }\n}\n", "provider aws in main.tf"),
@@ -393,7 +393,7 @@ fn what_an_accepted_configuration_executes_by_itself_is_named() {
 
 #[test]
 fn an_init_fetches_nothing_for_what_is_built_in() {
-    let fetched = |text: &str| read(&[("main.tf", text)]).fetched();
+    let fetched = |text: &str| read(&[("main.tf", text)]).first_fetched();
     for text in [
         "",
         "terraform {\n  required_version = \">= 1.5\"\n}\nresource \"terraform_data\" \"a\" {}\n",
@@ -417,11 +417,11 @@ fn an_init_fetches_nothing_for_what_is_built_in() {
 #[test]
 fn what_terraform_reads_differently_is_not_judged() {
     let hidden = "locals {\n  a = <<EOT\nEOT\n}\ndata \"http\" \"x\" {\n  url = \"x\"\n}\nlocals {\n  b = <<EOT\ntext\nEOT\n}\n";
-    assert_eq!(read(&[("main.tf", hidden)]).sink().as_deref(), Some("main.tf, which cannot be parsed"));
+    assert_eq!(read(&[("main.tf", hidden)]).first_sink().as_deref(), Some("main.tf, which cannot be parsed"));
     let bytes: &[u8] = b"# \xff\n";
-    assert!(Configuration::read([("main.tf", bytes)]).sink().is_some());
+    assert!(ConfigurationGraph::read([("main.tf", bytes)]).first_sink().is_some());
     // OpenTofu files are part of the configuration.
     for name in ["x.tofu", "modules/m/x.tofu", "x.tofu.json"] {
-        assert!(read(&[(name, "data \"http\" \"x\" {}\n")]).sink().is_some(), "{name}");
+        assert!(read(&[(name, "data \"http\" \"x\" {}\n")]).first_sink().is_some(), "{name}");
     }
 }

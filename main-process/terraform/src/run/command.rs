@@ -1,30 +1,30 @@
 //! Run requests and their command line arguments.
 
-use shared_protocol::terraform::RunOperation;
+use shared_protocol::terraform::TerraformOperation;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
 /// The plan file in the folder of the board.
-pub(crate) const PLAN: &str = "draftboard.tfplan";
-pub(crate) const DRIFT_PLAN: &str = "draftboard-drift.tfplan";
+pub(crate) const PLAN_FILE: &str = "draftboard.tfplan";
+pub(crate) const DRIFT_PLAN_FILE: &str = "draftboard-drift.tfplan";
 
 /// Returns the arguments of the program. `plan` is the plan file to write or read when it is outside the folder of
 /// the board.
-pub(crate) fn arguments(operation: RunOperation, plan: Option<&Path>) -> Vec<String> {
-    let plan = plan.map_or_else(|| PLAN.to_owned(), |plan| plan.display().to_string());
+pub(crate) fn arguments(operation: TerraformOperation, plan: Option<&Path>) -> Vec<String> {
+    let plan = plan.map_or_else(|| PLAN_FILE.to_owned(), |plan| plan.display().to_string());
     let out = format!("-out={plan}");
     let words: &[&str] = match operation {
         // Plain text, because older versions have no JSON output for `init`.
-        RunOperation::Init => &["init", "-input=false", "-no-color"],
-        RunOperation::Validate => &["validate", "-json"],
-        RunOperation::Plan => &["plan", "-json", "-input=false", &out],
-        RunOperation::PlanDestroy => &["plan", "-destroy", "-json", "-input=false", &out],
-        RunOperation::Apply => &["apply", "-json", "-input=false", "-auto-approve"],
-        RunOperation::ApplyPlan => &["apply", "-json", "-input=false", &plan],
-        RunOperation::Destroy => &["destroy", "-json", "-input=false", "-auto-approve"],
-        RunOperation::Drift => {
+        TerraformOperation::Init => &["init", "-input=false", "-no-color"],
+        TerraformOperation::Validate => &["validate", "-json"],
+        TerraformOperation::Plan => &["plan", "-json", "-input=false", &out],
+        TerraformOperation::PlanDestroy => &["plan", "-destroy", "-json", "-input=false", &out],
+        TerraformOperation::Apply => &["apply", "-json", "-input=false", "-auto-approve"],
+        TerraformOperation::ApplyPlan => &["apply", "-json", "-input=false", &plan],
+        TerraformOperation::Destroy => &["destroy", "-json", "-input=false", "-auto-approve"],
+        TerraformOperation::Drift => {
             &["plan", "-refresh-only", "-json", "-input=false", "-out=draftboard-drift.tfplan"]
         }
     };
@@ -32,22 +32,22 @@ pub(crate) fn arguments(operation: RunOperation, plan: Option<&Path>) -> Vec<Str
 }
 
 /// Returns whether the operation prints one JSON object per line.
-pub(crate) fn speaks_json(operation: RunOperation) -> bool {
-    !matches!(operation, RunOperation::Init | RunOperation::Validate)
+pub(crate) fn speaks_json(operation: TerraformOperation) -> bool {
+    !matches!(operation, TerraformOperation::Init | TerraformOperation::Validate)
 }
 
 /// Whether a person confirmed an operation that changes real resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confirmation {
+pub enum RunConfirmation {
     Given,
     Missing,
 }
 
 /// The parameters of a run.
 #[derive(Debug, Clone)]
-pub struct Request {
-    pub operation: RunOperation,
-    pub confirmation: Confirmation,
+pub struct RunRequest {
+    pub operation: TerraformOperation,
+    pub confirmation: RunConfirmation,
     /// The board name, used for the lock and the log.
     pub board: String,
     /// The folder of the files of the board.
@@ -60,11 +60,11 @@ pub struct Request {
     pub plan: Option<PathBuf>,
 }
 
-impl Request {
-    pub fn new(operation: RunOperation, board: &str, folder: impl Into<PathBuf>) -> Self {
+impl RunRequest {
+    pub fn new(operation: TerraformOperation, board: &str, folder: impl Into<PathBuf>) -> Self {
         Self {
             operation,
-            confirmation: Confirmation::Missing,
+            confirmation: RunConfirmation::Missing,
             board: board.to_owned(),
             folder: folder.into(),
             secrets: BTreeMap::new(),
@@ -75,7 +75,7 @@ impl Request {
 
     #[must_use]
     pub fn confirmed(mut self) -> Self {
-        self.confirmation = Confirmation::Given;
+        self.confirmation = RunConfirmation::Given;
         self
     }
 }

@@ -1,15 +1,15 @@
 //! Diagnostics of Terraform, and the node and property that they concern.
 
-use crate::generate::Generated;
+use crate::generate::GeneratedHcl;
 use authority::Snapshot;
 use serde_json::Value as Json;
 use shared_protocol::{
     NodeId, PropKey,
-    registry::{PropDef, Role},
+    registry::{PropDef, PropRole},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct TerraformDiagnostic {
     pub is_error: bool,
     pub summary: String,
     pub detail: String,
@@ -22,14 +22,14 @@ pub struct Diagnostic {
 
 /// A diagnostic with its node and property.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
-    pub diagnostic: Diagnostic,
+pub struct LocatedDiagnostic {
+    pub diagnostic: TerraformDiagnostic,
     pub node: Option<NodeId>,
     pub prop: Option<PropKey>,
 }
 
-impl Diagnostic {
-    pub(crate) fn of_json(json: &Json) -> Option<Self> {
+impl TerraformDiagnostic {
+    pub(crate) fn from_json(json: &Json) -> Option<Self> {
         let text = |part: &Json| part.as_str().map(str::to_owned);
         let line = json["range"]["start"]["line"].as_u64().and_then(|line| usize::try_from(line).ok());
         Some(Self {
@@ -43,7 +43,7 @@ impl Diagnostic {
     }
 
     /// Returns the display text: summary, location, address and detail, each on its own line.
-    pub(crate) fn lines(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let word = if self.is_error { "Error" } else { "Warning" };
         let mut text = format!("{word}: {}", self.summary);
         let address = self.address.as_ref().map(|address| format!("with {address}"));
@@ -59,7 +59,7 @@ impl Diagnostic {
     }
 
     /// Finds the node and property: by address, by the block at the line, by the argument in the line.
-    pub fn locate(self, generated: &Generated, snapshot: &Snapshot) -> Located {
+    pub fn locate(self, generated: &GeneratedHcl, snapshot: &Snapshot) -> LocatedDiagnostic {
         let by_address = self.address.as_deref().and_then(|address| node_of(generated, address));
         let by_place = self.place.as_ref().and_then(|(file, line)| generated.node_at(file, *line));
         let node = by_address.or(by_place);
@@ -73,16 +73,16 @@ impl Diagnostic {
             let argument = argument?;
             let is_it = |prop: &&PropDef| {
                 let path = prop.argument().trim_end_matches("[]");
-                prop.role == Role::Argument && path.rsplit('.').next() == Some(argument.as_str())
+                prop.role == PropRole::Argument && path.rsplit('.').next() == Some(argument.as_str())
             };
             def.props.iter().find(is_it).map(|prop| prop.key.clone())
         });
-        Located { diagnostic: self, node, prop }
+        LocatedDiagnostic { diagnostic: self, node, prop }
     }
 }
 
 /// Returns the node of an address, ignoring the index.
-pub(crate) fn node_of(generated: &Generated, address: &str) -> Option<NodeId> {
+pub(crate) fn node_of(generated: &GeneratedHcl, address: &str) -> Option<NodeId> {
     generated.addresses.get(address).or_else(|| generated.addresses.get(address.split('[').next()?)).copied()
 }
 

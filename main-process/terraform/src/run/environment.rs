@@ -6,7 +6,7 @@ use std::{
     ffi::{OsStr, OsString},
 };
 
-const NAMES: [&str; 24] = [
+const PASSED_NAMES: [&str; 24] = [
     "PATH",
     "HOME",
     "USER",
@@ -32,9 +32,9 @@ const NAMES: [&str; 24] = [
     "XDG_CONFIG_HOME",
     "XDG_CACHE_HOME",
 ];
-const PREFIXES: [&str; 6] = ["TF_", "AWS_", "ARM_", "AZURE_", "GOOGLE_", "OPENTOFU_"];
+const PASSED_PREFIXES: [&str; 6] = ["TF_", "AWS_", "ARM_", "AZURE_", "GOOGLE_", "OPENTOFU_"];
 /// Variables that would change the meaning of a run.
-const NEVER: [&str; 5] = ["TF_CLI_ARGS", "TF_LOG", "TF_LOG_PATH", "TF_INPUT", "TF_DATA_DIR"];
+const BLOCKED_NAMES: [&str; 5] = ["TF_CLI_ARGS", "TF_LOG", "TF_LOG_PATH", "TF_INPUT", "TF_DATA_DIR"];
 
 /// Returns the environment of a run.
 pub fn environment(
@@ -54,10 +54,10 @@ pub fn environment(
 
 fn is_kept(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
-    if NEVER.iter().any(|never| name == *never || name.starts_with(&format!("{never}_"))) {
+    if BLOCKED_NAMES.iter().any(|never| name == *never || name.starts_with(&format!("{never}_"))) {
         return false;
     }
-    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    PASSED_NAMES.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]

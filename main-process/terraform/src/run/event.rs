@@ -1,16 +1,16 @@
 //! Events of a run, parsed from its output lines.
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::TerraformDiagnostic;
 use serde_json::Value as Json;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     Out,
     Err,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum ResourceAction {
     Create,
     Update,
     Replace,
@@ -19,8 +19,8 @@ pub enum Action {
     Nothing,
 }
 
-impl Action {
-    pub(crate) fn of_word(word: &str) -> Option<Self> {
+impl ResourceAction {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         Some(match word {
             "create" => Self::Create,
             "update" => Self::Update,
@@ -32,7 +32,7 @@ impl Action {
         })
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Update => "update",
@@ -45,33 +45,33 @@ impl Action {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct ChangeSummary {
     pub add: u64,
     pub change: u64,
     pub remove: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum RunEvent {
     /// A line of human-readable output.
     Line {
-        stream: Stream,
+        stream: OutputStream,
         text: String,
     },
-    Diagnostic(Diagnostic),
+    Diagnostic(TerraformDiagnostic),
     /// A resource with a planned change.
     Planned {
         address: String,
-        action: Action,
+        action: ResourceAction,
     },
     /// A resource that differs from the state.
     Drifted {
         address: String,
-        action: Action,
+        action: ResourceAction,
     },
     Started {
         address: String,
-        action: Action,
+        action: ResourceAction,
     },
     /// The operation on the resource continues, after this many seconds.
     Progress {
@@ -80,15 +80,15 @@ pub enum Event {
     },
     Finished {
         address: String,
-        action: Action,
+        action: ResourceAction,
     },
     Failed {
         address: String,
-        action: Action,
+        action: ResourceAction,
     },
     Summary {
         operation: String,
-        summary: Summary,
+        summary: ChangeSummary,
     },
     /// The last event.
     Ended {
@@ -99,38 +99,42 @@ pub enum Event {
 }
 
 /// Returns the event of a JSON line, and its human-readable text.
-pub(crate) fn read_line(text: &str) -> (Option<Event>, Option<String>) {
+pub(crate) fn read_line(text: &str) -> (Option<RunEvent>, Option<String>) {
     let Ok(json) = serde_json::from_str::<Json>(text) else { return (None, None) };
     let event = event_of(&json);
     let message = match &event {
         // The message contains only the summary; the detail names the variable or argument.
-        Some(Event::Diagnostic(diagnostic)) => Some(diagnostic.lines()),
+        Some(RunEvent::Diagnostic(diagnostic)) => Some(diagnostic.to_text()),
         _ => json["@message"].as_str().map(str::to_owned),
     };
     (event, message)
 }
 
-fn event_of(json: &Json) -> Option<Event> {
+fn event_of(json: &Json) -> Option<RunEvent> {
     let kind = json["type"].as_str()?;
     let address_in = |part: &Json| part["resource"]["addr"].as_str().map(str::to_owned);
-    let action_in = |part: &Json| part["action"].as_str().and_then(Action::of_word);
+    let action_in = |part: &Json| part["action"].as_str().and_then(ResourceAction::parse);
     let (hook, change) = (&json["hook"], &json["change"]);
     Some(match kind {
-        "diagnostic" => Event::Diagnostic(Diagnostic::of_json(&json["diagnostic"])?),
-        "planned_change" => Event::Planned { address: address_in(change)?, action: action_in(change)? },
-        "resource_drift" => Event::Drifted { address: address_in(change)?, action: action_in(change)? },
-        "apply_start" => Event::Started { address: address_in(hook)?, action: action_in(hook)? },
-        "apply_progress" => Event::Progress {
+        "diagnostic" => RunEvent::Diagnostic(TerraformDiagnostic::from_json(&json["diagnostic"])?),
+        "planned_change" => RunEvent::Planned { address: address_in(change)?, action: action_in(change)? },
+        "resource_drift" => RunEvent::Drifted { address: address_in(change)?, action: action_in(change)? },
+        "apply_start" => RunEvent::Started { address: address_in(hook)?, action: action_in(hook)? },
+        "apply_progress" => RunEvent::Progress {
             address: address_in(hook)?,
             seconds: hook["elapsed_seconds"].as_f64().unwrap_or(0.0).max(0.0) as u64,
         },
-        "apply_complete" => Event::Finished { address: address_in(hook)?, action: action_in(hook)? },
-        "apply_errored" => Event::Failed { address: address_in(hook)?, action: action_in(hook)? },
+        "apply_complete" => RunEvent::Finished { address: address_in(hook)?, action: action_in(hook)? },
+        "apply_errored" => RunEvent::Failed { address: address_in(hook)?, action: action_in(hook)? },
         "change_summary" => {
             let count = |key: &str| json["changes"][key].as_u64().unwrap_or(0);
-            Event::Summary {
+            RunEvent::Summary {
                 operation: json["changes"]["operation"].as_str().unwrap_or_default().to_owned(),
-                summary: Summary { add: count("add"), change: count("change"), remove: count("remove") },
+                summary: ChangeSummary {
+                    add: count("add"),
+                    change: count("change"),
+                    remove: count("remove"),
+                },
             }
         }
         _ => return None,

@@ -6,20 +6,20 @@ use safe_fs::{PathError, PathProblem, SafeFolder};
 use std::path::Path;
 
 /// File name suffixes that Terraform or OpenTofu reads automatically.
-pub(crate) const READ_BY_TERRAFORM: [&str; 8] =
+pub(crate) const TERRAFORM_FILE_SUFFIXES: [&str; 8] =
     [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json", "test.hcl", "test.json"];
 /// The folder of Terraform itself: a provider cache creates links in it, and its files are not read as
 /// configuration.
-const OWN_FOLDER: &str = ".terraform";
+const TERRAFORM_FOLDER: &str = ".terraform";
 /// Files and folders that Terraform reads and writes there under fixed names.
-const OWN_FILES: [&str; 5] = [
+const TERRAFORM_OWN_FILES: [&str; 5] = [
     ".terraform/environment",
     ".terraform/terraform.tfstate",
     ".terraform/providers",
     ".terraform/modules",
     ".terraform/modules/modules.json",
 ];
-const MAX_DEPTH: usize = 32;
+const MAX_FOLDER_DEPTH: usize = 32;
 const MAX_ENTRIES: usize = 100_000;
 
 /// Refuses every entry that is not a regular file or folder. Names do not matter: a function can read any file, and
@@ -27,7 +27,7 @@ const MAX_ENTRIES: usize = 100_000;
 pub(super) fn refuse_within(folder: &SafeFolder) -> Result<(), PathError> {
     let mut left = MAX_ENTRIES;
     walk(folder, 0, &mut left)?;
-    for name in OWN_FILES {
+    for name in TERRAFORM_OWN_FILES {
         let problem = match folder.kind(name)? {
             None | Some(FileType::RegularFile | FileType::Directory) => continue,
             Some(FileType::Symlink) => PathProblem::Link,
@@ -42,11 +42,11 @@ fn walk(folder: &SafeFolder, depth: usize, left: &mut usize) -> Result<(), PathE
     for entry in folder.list()? {
         let refused = |problem| Err(PathError { path: folder.path().join(&entry.name), problem });
         *left = left.saturating_sub(1);
-        if *left == 0 || depth > MAX_DEPTH {
+        if *left == 0 || depth > MAX_FOLDER_DEPTH {
             return refused(PathProblem::System(rustix::io::Errno::TOOBIG));
         }
         match entry.kind {
-            FileType::Directory if depth == 0 && entry.name == OWN_FOLDER => {}
+            FileType::Directory if depth == 0 && entry.name == TERRAFORM_FOLDER => {}
             FileType::Directory => walk(&folder.folder(&entry.name)?, depth + 1, left)?,
             FileType::RegularFile => {}
             FileType::Symlink => return refused(PathProblem::Link),

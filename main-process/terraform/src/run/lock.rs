@@ -3,7 +3,7 @@
 //! The lock is a lock of the operating system, which releases it when the process ends for any reason. The lock
 //! file keeps a record of the active run, from which the next start detects an interrupted run.
 
-use super::start::RunError;
+use super::runner::RunError;
 use rustix::fs::{FileType, FlockOperation, flock};
 use safe_fs::SafeFolder;
 use serde::{Deserialize, Serialize};
@@ -13,25 +13,25 @@ use std::{
     path::PathBuf,
 };
 
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_RECORD_BYTES: u64 = 64 * 1024;
 
 /// A run that did not finish.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Interrupted {
+pub struct InterruptedRun {
     pub board: String,
     pub operation: String,
     pub log: PathBuf,
 }
 
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct RunLock {
     file: File,
     path: PathBuf,
 }
 
-impl Lock {
+impl RunLock {
     /// Acquires the lock of a board. Returns [`RunError::Busy`] when another process holds it.
-    pub(crate) fn take(folder: &SafeFolder, board: &str) -> Result<Self, RunError> {
+    pub(crate) fn acquire(folder: &SafeFolder, board: &str) -> Result<Self, RunError> {
         let name = format!("{board}.lock");
         let path = folder.path().join(&name);
         let file = folder.open_or_create(&name)?;
@@ -42,7 +42,7 @@ impl Lock {
     }
 
     /// Records the active run, so that it is reported after a crash.
-    pub(crate) fn note(&mut self, record: &Interrupted) -> Result<(), RunError> {
+    pub(crate) fn record(&mut self, record: &InterruptedRun) -> Result<(), RunError> {
         let text = serde_json::to_string(record).unwrap_or_default();
         let written = self.file.set_len(0).and_then(|()| self.file.write_all(text.as_bytes()));
         written.map_err(|source| RunError::Files { path: self.path.clone(), source })
@@ -58,7 +58,7 @@ impl Lock {
 }
 
 /// Returns the interrupted runs and clears their records.
-pub(crate) fn interrupted(folder: &SafeFolder) -> Vec<Interrupted> {
+pub(crate) fn interrupted(folder: &SafeFolder) -> Vec<InterruptedRun> {
     let mut found = Vec::new();
     let entries = folder.list().unwrap_or_default();
     for entry in entries.iter().filter(|entry| entry.name.ends_with(".lock")) {
@@ -72,13 +72,13 @@ pub(crate) fn interrupted(folder: &SafeFolder) -> Vec<Interrupted> {
             continue;
         }
         let mut text = String::new();
-        if (&file).take(MOST_BYTES).read_to_string(&mut text).is_ok()
+        if (&file).take(MAX_RECORD_BYTES).read_to_string(&mut text).is_ok()
             && let Ok(record) = serde_json::from_str(&text)
         {
             found.push(record);
             let _ = file.set_len(0);
         }
     }
-    found.sort_by(|one: &Interrupted, other| one.board.cmp(&other.board));
+    found.sort_by(|one: &InterruptedRun, other| one.board.cmp(&other.board));
     found
 }

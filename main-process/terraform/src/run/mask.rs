@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 /// Shorter values would mask parts of ordinary text and are not masked.
-const SHORTEST: usize = 4;
-const COVER: &str = "(sensitive)";
+const MIN_SECRET_BYTES: usize = 4;
+const MASK_TEXT: &str = "(sensitive)";
 
 #[derive(Default)]
-pub(crate) struct Mask {
+pub(crate) struct SecretMask {
     /// Longest first, so that a secret inside another leaves no remainder.
     secrets: Vec<String>,
 }
 
-impl Mask {
+impl SecretMask {
     pub(crate) fn of(secrets: &BTreeMap<String, String>) -> Self {
         let lines = secrets.values().flat_map(|secret| secret.lines());
         let mut secrets: Vec<String> = lines
-            .filter(|line| line.len() >= SHORTEST)
+            .filter(|line| line.len() >= MIN_SECRET_BYTES)
             // Also in its JSON-escaped form.
             .flat_map(|line| {
                 [line.to_owned(), serde_json::json!(line).to_string().trim_matches('"').to_owned()]
@@ -27,9 +27,9 @@ impl Mask {
         Self { secrets }
     }
 
-    pub(crate) fn cover(&self, text: &str) -> String {
+    pub(crate) fn mask(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| {
-            if text.contains(secret.as_str()) { text.replace(secret.as_str(), COVER) } else { text }
+            if text.contains(secret.as_str()) { text.replace(secret.as_str(), MASK_TEXT) } else { text }
         })
     }
 }
@@ -45,8 +45,8 @@ mod tests {
             ("b".to_owned(), "hush\"hush, longer".to_owned()),
             ("c".to_owned(), "no".to_owned()),
         ]);
-        let mask = Mask::of(&secrets);
-        assert_eq!(mask.cover("now hush\"hush, longer"), "now (sensitive)");
-        assert_eq!(mask.cover(r#"{"x":"hush\"hush"}"#), r#"{"x":"(sensitive)"}"#);
+        let mask = SecretMask::of(&secrets);
+        assert_eq!(mask.mask("now hush\"hush, longer"), "now (sensitive)");
+        assert_eq!(mask.mask(r#"{"x":"hush\"hush"}"#), r#"{"x":"(sensitive)"}"#);
     }
 }

@@ -1,16 +1,16 @@
 //! Reads plans: the changed resources, attribute by attribute, without secrets.
 
-use super::{diagnostic::node_of, event::Action, start::RunError};
-use crate::generate::Generated;
+use super::{diagnostic::node_of, event::ResourceAction, runner::RunError};
+use crate::generate::GeneratedHcl;
 use serde_json::Value as Json;
 use shared_protocol::NodeId;
 
 /// The maximum number of attribute differences per resource.
-const MOST_DIFFERENCES: usize = 500;
-const DEEPEST: usize = 12;
+const MAX_ATTRIBUTE_DIFFERENCES: usize = 500;
+const MAX_ATTRIBUTE_DEPTH: usize = 12;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
+pub struct TerraformPlan {
     pub changes: Vec<PlannedChange>,
     /// Resources that differ from the state.
     pub drift: Vec<PlannedChange>,
@@ -20,7 +20,7 @@ pub struct Plan {
 pub struct PlannedChange {
     pub address: String,
     pub node: Option<NodeId>,
-    pub action: Action,
+    pub action: ResourceAction,
     /// The reason reported by Terraform, such as `replace_because_tainted`.
     pub reason: Option<String>,
     pub attributes: Vec<AttributeDifference>,
@@ -30,14 +30,14 @@ pub struct PlannedChange {
 pub struct AttributeDifference {
     /// The attribute path, such as `ingress[0].from_port`.
     pub path: String,
-    pub before: Shown,
-    pub after: Shown,
+    pub before: AttributeValue,
+    pub after: AttributeValue,
     /// This difference forces the replacement of the resource.
     pub forces_replacement: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shown {
+pub enum AttributeValue {
     Absent,
     Value(Json),
     /// A sensitive value; only its presence is reported.
@@ -46,9 +46,9 @@ pub enum Shown {
     Unknown,
 }
 
-impl Plan {
+impl TerraformPlan {
     /// Reads the output of `show -json`.
-    pub fn read(text: &[u8], generated: &Generated) -> Result<Self, RunError> {
+    pub fn read(text: &[u8], generated: &GeneratedHcl) -> Result<Self, RunError> {
         let json: Json = serde_json::from_slice(text).map_err(|error| RunError::Plan(error.to_string()))?;
         let changes = |key: &str| {
             let list = json[key].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -58,14 +58,14 @@ impl Plan {
     }
 
     /// Returns the action on a node; the most severe when it has several resources.
-    pub fn of_node(&self, node: NodeId) -> Option<Action> {
-        let gravity = |action: &Action| match action {
-            Action::Delete => 5,
-            Action::Replace => 4,
-            Action::Update => 3,
-            Action::Create => 2,
-            Action::Read => 1,
-            Action::Nothing => 0,
+    pub fn action_of(&self, node: NodeId) -> Option<ResourceAction> {
+        let gravity = |action: &ResourceAction| match action {
+            ResourceAction::Delete => 5,
+            ResourceAction::Replace => 4,
+            ResourceAction::Update => 3,
+            ResourceAction::Create => 2,
+            ResourceAction::Read => 1,
+            ResourceAction::Nothing => 0,
         };
         let changes = self.changes.iter().filter(|change| change.node == Some(node));
         changes.map(|change| change.action).max_by_key(gravity)
@@ -73,24 +73,24 @@ impl Plan {
 }
 
 impl PlannedChange {
-    fn read(json: &Json, generated: &Generated) -> Option<Self> {
+    fn read(json: &Json, generated: &GeneratedHcl) -> Option<Self> {
         let address = json["address"].as_str()?.to_owned();
         let change = &json["change"];
         let words: Vec<&str> = change["actions"].as_array()?.iter().filter_map(Json::as_str).collect();
         let action = match words[..] {
-            ["delete", "create"] | ["create", "delete"] => Action::Replace,
-            [word] => Action::of_word(word)?,
+            ["delete", "create"] | ["create", "delete"] => ResourceAction::Replace,
+            [word] => ResourceAction::parse(word)?,
             _ => return None,
         };
         let mut attributes = Vec::new();
-        let sides = Sides {
+        let sides = ComparedValues {
             before: &change["before"],
             after: &change["after"],
             before_sensitive: &change["before_sensitive"],
             after_sensitive: &change["after_sensitive"],
             unknown: &change["after_unknown"],
         };
-        if action != Action::Nothing {
+        if action != ResourceAction::Nothing {
             compare(sides, String::new(), 0, &mut attributes);
         }
         let forces: Vec<String> = change["replace_paths"]
@@ -129,7 +129,7 @@ fn join(path: &mut String, name: &str) {
 
 /// A value before and after the change, with its sensitive and unknown marks.
 #[derive(Clone, Copy)]
-struct Sides<'a> {
+struct ComparedValues<'a> {
     before: &'a Json,
     after: &'a Json,
     before_sensitive: &'a Json,
@@ -137,7 +137,7 @@ struct Sides<'a> {
     unknown: &'a Json,
 }
 
-impl<'a> Sides<'a> {
+impl<'a> ComparedValues<'a> {
     fn map(self, step: impl Fn(&'a Json) -> &'a Json, flag: impl Fn(&'a Json) -> &'a Json) -> Self {
         Self {
             before: step(self.before),
@@ -149,13 +149,13 @@ impl<'a> Sides<'a> {
     }
 }
 
-fn compare(sides: Sides<'_>, path: String, depth: usize, found: &mut Vec<AttributeDifference>) {
-    if found.len() >= MOST_DIFFERENCES {
+fn compare(sides: ComparedValues<'_>, path: String, depth: usize, found: &mut Vec<AttributeDifference>) {
+    if found.len() >= MAX_ATTRIBUTE_DIFFERENCES {
         return;
     }
     let marked = |flag: &Json| flag == &Json::Bool(true);
     let sensitive = marked(sides.before_sensitive) || marked(sides.after_sensitive);
-    let is_leaf = sensitive || marked(sides.unknown) || depth >= DEEPEST;
+    let is_leaf = sensitive || marked(sides.unknown) || depth >= MAX_ATTRIBUTE_DEPTH;
     let keys: Option<Vec<String>> = match (sides.before, sides.after) {
         _ if is_leaf => None,
         (Json::Object(before), Json::Object(after)) => {
@@ -205,14 +205,17 @@ fn compare(sides: Sides<'_>, path: String, depth: usize, found: &mut Vec<Attribu
         return;
     }
     let show = |value: &Json, flag: &Json| match value {
-        Json::Null => Shown::Absent,
-        _ if hides(flag) => Shown::Sensitive,
-        value => Shown::Value(value.clone()),
+        Json::Null => AttributeValue::Absent,
+        _ if hides(flag) => AttributeValue::Sensitive,
+        value => AttributeValue::Value(value.clone()),
     };
     let before = show(sides.before, sides.before_sensitive);
-    let after =
-        if holds_true(sides.unknown) { Shown::Unknown } else { show(sides.after, sides.after_sensitive) };
-    if before == Shown::Absent && after == Shown::Absent {
+    let after = if holds_true(sides.unknown) {
+        AttributeValue::Unknown
+    } else {
+        show(sides.after, sides.after_sensitive)
+    };
+    if before == AttributeValue::Absent && after == AttributeValue::Absent {
         return;
     }
     found.push(AttributeDifference { path, before, after, forces_replacement: false });

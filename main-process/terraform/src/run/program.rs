@@ -1,8 +1,8 @@
 //! Finds the program: the configured one, otherwise `terraform` or `tofu` on the PATH.
 
 use super::{
+    runner::RunError,
     spawn::{capture, terraform_launch},
-    start::RunError,
 };
 use processes::ProgramSpawner;
 use std::{
@@ -13,16 +13,16 @@ use std::{
     time::Duration,
 };
 
-const LONGEST_ANSWER: Duration = Duration::from_secs(20);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Program {
+pub struct TerraformProgram {
     pub path: PathBuf,
     /// The first line of its version output, such as `Terraform v1.11.4`.
     pub version: String,
 }
 
-impl Program {
+impl TerraformProgram {
     /// Finds the program and reads its version. `set` is the configured program.
     pub fn find(
         spawner: &dyn ProgramSpawner,
@@ -45,7 +45,7 @@ impl Program {
                 .ok_or_else(|| RunError::NotFound { names: "terraform or tofu".to_owned() })?,
         };
         let launch = terraform_launch(&found, vec!["version".to_owned()], "/", &BTreeMap::new());
-        let (success, out) = capture(spawner, &launch, 1 << 20, LONGEST_ANSWER)?;
+        let (success, out) = capture(spawner, &launch, 1 << 20, VERSION_TIMEOUT)?;
         let version = String::from_utf8_lossy(&out).lines().next().unwrap_or_default().trim().to_owned();
         if !success || version.is_empty() {
             return Err(RunError::NotAProgram { path: found });

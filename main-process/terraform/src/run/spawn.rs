@@ -1,6 +1,6 @@
 //! The launch of a Terraform program, and reading all of its output.
 
-use super::{environment::environment, start::RunError};
+use super::{environment::environment, runner::RunError};
 use processes::{Environment, ProgramLaunch, ProgramSpawner, StdStream};
 use std::{
     collections::BTreeMap,

@@ -5,29 +5,29 @@ pub(crate) mod program;
 pub(crate) mod reader;
 mod samples;
 
-use authority::{Registry, Snapshot, decide};
+use authority::{Snapshot, TypeRegistry, decide};
 use shared_protocol::{
-    BoardId, Command, ElementId, NodeId, PropKey, TypeDef, TypeId, Value,
+    BoardId, Command, ElementId, NodeId, PropKey, PropValue, TypeDef, TypeId,
     command::AddNode,
-    registry::{Block, PropKind},
+    registry::{PropKind, TerraformBlockKind},
 };
 use std::{
     collections::BTreeMap,
     sync::{Arc, LazyLock},
 };
-use terraform::{Generated, Generator, Input, Settings};
+use terraform::{GenerateInput, GeneratedHcl, HclGenerator, InfrastructureSettings};
 
-pub(crate) fn registry() -> Arc<Registry> {
-    static COMPOSED: LazyLock<Arc<Registry>> =
-        LazyLock::new(|| Arc::new(Registry::compose(&catalogue::built_in(), &BTreeMap::new())));
+pub(crate) fn registry() -> Arc<TypeRegistry> {
+    static COMPOSED: LazyLock<Arc<TypeRegistry>> =
+        LazyLock::new(|| Arc::new(TypeRegistry::compose(&catalogue::built_in(), &BTreeMap::new())));
     COMPOSED.clone()
 }
 
 pub(crate) struct Bench {
     pub(crate) snapshot: Snapshot,
     pub(crate) board: BoardId,
-    pub(crate) settings: Settings,
-    pub(crate) generator: Generator,
+    pub(crate) settings: InfrastructureSettings,
+    pub(crate) generator: HclGenerator,
     seed: u64,
     /// One node of each type that other nodes need.
     shared: BTreeMap<TypeId, NodeId>,
@@ -39,8 +39,8 @@ impl Bench {
         let mut bench = Self {
             snapshot,
             board: BoardId::MIN,
-            settings: Settings::default(),
-            generator: Generator::new(),
+            settings: InfrastructureSettings::default(),
+            generator: HclGenerator::new(),
             seed: 1,
             shared: BTreeMap::new(),
         };
@@ -78,7 +78,7 @@ impl Bench {
         }
     }
 
-    pub(crate) fn set(&mut self, node: NodeId, key: &str, value: Value) {
+    pub(crate) fn set(&mut self, node: NodeId, key: &str, value: PropValue) {
         self.run(&Command::UpdateNode {
             node: node.into(),
             name: None,
@@ -109,8 +109,8 @@ impl Bench {
         });
     }
 
-    pub(crate) fn generate(&mut self) -> Generated {
-        let input = Input { snapshot: &self.snapshot, board: self.board, settings: &self.settings };
+    pub(crate) fn generate(&mut self) -> GeneratedHcl {
+        let input = GenerateInput { snapshot: &self.snapshot, board: self.board, settings: &self.settings };
         self.generator.generate(&input)
     }
 
@@ -124,7 +124,7 @@ impl Bench {
         &mut self,
         def: &TypeDef,
         name: &str,
-        choices: &[(&str, Value)],
+        choices: &[(&str, PropValue)],
         full: bool,
     ) -> NodeId {
         let parent = self.home_of(def);
@@ -146,7 +146,7 @@ impl Bench {
         id
     }
 
-    fn fill(&mut self, def: &TypeDef, id: NodeId, choices: &[(&str, Value)], full: bool) {
+    fn fill(&mut self, def: &TypeDef, id: NodeId, choices: &[(&str, PropValue)], full: bool) {
         for prop in &def.props {
             let key = prop.key.as_str();
             let node = self.snapshot.node(id).unwrap().clone();
@@ -185,12 +185,16 @@ impl Bench {
     }
 
     /// Returns a node of a matching type; adds one when there is none.
-    fn one_of(&mut self, targets: &[shared_protocol::registry::Pattern], from: &TypeDef) -> Option<NodeId> {
+    fn one_of(
+        &mut self,
+        targets: &[shared_protocol::registry::TypePattern],
+        from: &TypeDef,
+    ) -> Option<NodeId> {
         let registry = registry();
         let fits = |id: &TypeId| targets.iter().any(|pattern| pattern.matches(id));
         let def = registry
             .types()
-            .filter(|def| fits(&def.id) && def.id != from.id && def.block == Block::Resource)
+            .filter(|def| fits(&def.id) && def.id != from.id && def.block == TerraformBlockKind::Resource)
             .find(|def| def.terraform_types().next().is_some())?
             .clone();
         Some(self.shared(&def))

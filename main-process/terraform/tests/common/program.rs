@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
 };
-use terraform::Generated;
+use terraform::GeneratedHcl;
 
 /// Returns `terraform` or `tofu`, when it is on the PATH.
 pub(crate) fn program() -> Option<&'static str> {
@@ -28,7 +28,7 @@ pub(crate) fn run(program: &str, folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-pub(crate) fn write(folder: &Path, generated: &Generated) {
+pub(crate) fn write(folder: &Path, generated: &GeneratedHcl) {
     for (name, text) in &generated.files {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -2,7 +2,7 @@
 
 use authority::{Snapshot, check_prop};
 use shared_protocol::{
-    TypeDef, Value,
+    PropValue, TypeDef,
     registry::{PropDef, PropKind},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -33,25 +33,25 @@ const TEXTS: [&str; 22] = [
     "10.0.0.0/24",
 ];
 
-pub(super) fn sample(snapshot: &Snapshot, def: &TypeDef, prop: &PropDef) -> Value {
-    let takes = |value: &Value| check_prop(snapshot.registry(), def, &prop.key, value).is_ok();
-    let candidates: Vec<Value> = match prop.kind {
-        PropKind::Select => vec![Value::text(prop.options[0].value.clone())],
-        PropKind::Multiselect => vec![Value::List(vec![Value::text(prop.options[0].value.clone())])],
-        PropKind::Boolean => vec![Value::Bool(true)],
+pub(super) fn sample(snapshot: &Snapshot, def: &TypeDef, prop: &PropDef) -> PropValue {
+    let takes = |value: &PropValue| check_prop(snapshot.registry(), def, &prop.key, value).is_ok();
+    let candidates: Vec<PropValue> = match prop.kind {
+        PropKind::Select => vec![PropValue::text(prop.options[0].value.clone())],
+        PropKind::Multiselect => vec![PropValue::List(vec![PropValue::text(prop.options[0].value.clone())])],
+        PropKind::Boolean => vec![PropValue::Bool(true)],
         PropKind::Number => {
             let least = prop.min.unwrap_or(1.0).max(1.0);
-            vec![Value::number(least).unwrap(), Value::number(prop.max.unwrap_or(1.0)).unwrap()]
+            vec![PropValue::number(least).unwrap(), PropValue::number(prop.max.unwrap_or(1.0)).unwrap()]
         }
-        PropKind::Cidr => vec![Value::text("10.0.0.0/24")],
-        PropKind::List => TEXTS.iter().map(|text| Value::List(vec![Value::text(*text)])).collect(),
+        PropKind::Cidr => vec![PropValue::text("10.0.0.0/24")],
+        PropKind::List => TEXTS.iter().map(|text| PropValue::List(vec![PropValue::text(*text)])).collect(),
         PropKind::Tags | PropKind::Object => {
-            vec![Value::Object(BTreeMap::from([(Arc::from("Team"), Value::text("shop"))]))]
+            vec![PropValue::Object(BTreeMap::from([(Arc::from("Team"), PropValue::text("shop"))]))]
         }
         PropKind::Json => vec![json(def, prop)],
         _ => {
             let hint = Some(prop.placeholder.as_str()).filter(|text| !text.is_empty());
-            hint.into_iter().chain(TEXTS).map(Value::text).collect()
+            hint.into_iter().chain(TEXTS).map(PropValue::text).collect()
         }
     };
     candidates
@@ -60,36 +60,36 @@ pub(super) fn sample(snapshot: &Snapshot, def: &TypeDef, prop: &PropDef) -> Valu
         .unwrap_or_else(|| panic!("no sample for {}.{}", def.id, prop.key))
 }
 
-fn json(def: &TypeDef, prop: &PropDef) -> Value {
+fn json(def: &TypeDef, prop: &PropDef) -> PropValue {
     let schema = def.terraform_types().next().and_then(|terraform| schemas().get(terraform));
     match schema.and_then(|schema| schema.find(prop.argument())) {
-        Some(SchemaEntry::Block(block)) => Value::List(vec![object(block)]),
-        _ if prop.argument().ends_with("[]") => Value::List(Vec::new()),
+        Some(SchemaEntry::Block(block)) => PropValue::List(vec![object(block)]),
+        _ if prop.argument().ends_with("[]") => PropValue::List(Vec::new()),
         _ if prop.key.as_str() == "container_definitions" => {
-            Value::parse_json(r#"[{"name":"app","image":"example/app:1","essential":true}]"#).unwrap()
+            PropValue::parse_json(r#"[{"name":"app","image":"example/app:1","essential":true}]"#).unwrap()
         }
-        _ => Value::parse_json(r#"{"Version":"2012-10-17","Statement":[]}"#).unwrap(),
+        _ => PropValue::parse_json(r#"{"Version":"2012-10-17","Statement":[]}"#).unwrap(),
     }
 }
 
 /// Returns an object with all required values of a block.
-fn object(schema: &BlockSchema) -> Value {
+fn object(schema: &BlockSchema) -> PropValue {
     let attributes = schema.attributes.iter().filter(|(_, attribute)| attribute.required);
-    let mut fields: BTreeMap<Arc<str>, Value> = attributes
+    let mut fields: BTreeMap<Arc<str>, PropValue> = attributes
         .map(|(name, attribute)| {
             let value = match attribute.kind {
-                AttributeKind::Number => Value::from(1),
-                AttributeKind::Boolean => Value::Bool(true),
-                AttributeKind::Texts => Value::List(vec![Value::text("example")]),
-                AttributeKind::Numbers => Value::List(vec![Value::from(1)]),
-                AttributeKind::Map => Value::Object(BTreeMap::new()),
-                AttributeKind::Text | AttributeKind::Any => Value::text("example"),
+                AttributeKind::Number => PropValue::from(1),
+                AttributeKind::Boolean => PropValue::Bool(true),
+                AttributeKind::Texts => PropValue::List(vec![PropValue::text("example")]),
+                AttributeKind::Numbers => PropValue::List(vec![PropValue::from(1)]),
+                AttributeKind::Map => PropValue::Object(BTreeMap::new()),
+                AttributeKind::Text | AttributeKind::Any => PropValue::text("example"),
             };
             (Arc::from(name.as_str()), value)
         })
         .collect();
     for (name, block) in schema.blocks.iter().filter(|(_, block)| block.required) {
-        fields.insert(Arc::from(name.as_str()), Value::List(vec![object(block)]));
+        fields.insert(Arc::from(name.as_str()), PropValue::List(vec![object(block)]));
     }
-    Value::Object(fields)
+    PropValue::Object(fields)
 }

@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, Notify, mpsc};
 
 /// The progress of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Progress {
+pub struct CallProgress {
     pub progress: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
@@ -25,7 +25,7 @@ pub struct Progress {
 }
 
 /// The progress receivers of calls. Locked while a call is sent, so that its first notification is not missed.
-pub(super) type ProgressWatchers = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>;
+pub(super) type ProgressWatchers = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<CallProgress>>>>;
 
 #[derive(Clone)]
 pub(super) struct UpstreamClientHandler {
@@ -56,7 +56,8 @@ impl ClientHandler for UpstreamClientHandler {
         if let Some(watcher) = watcher {
             let message = params.message.map(|message| self.log.clean(&message));
             // A slow receiver misses a step, not the result.
-            let _ = watcher.try_send(Progress { progress: params.progress, total: params.total, message });
+            let _ =
+                watcher.try_send(CallProgress { progress: params.progress, total: params.total, message });
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{
     session::{ServerSession, format_duration, list_tools},
     state::SharedServerState,
 };
-use crate::{config::McpConfig, process::Process, status::ServerProcessExit};
+use crate::{config::McpConfig, process::ServerProcess, status::ServerProcessExit};
 use rmcp::{
     Peer, RoleClient,
     model::{ErrorCode, ProtocolVersion, SubscriptionFilter},
@@ -34,7 +34,7 @@ pub(super) struct ServerConnection {
     pub(super) session: Arc<ServerSession>,
     /// Completes when the session ends. Dropping it ends the session and closes the input of the process.
     serving: Pin<Box<dyn Future<Output = ()> + Send>>,
-    process: Option<Process>,
+    process: Option<ServerProcess>,
     _follower: ToolListFollower,
 }
 
@@ -50,7 +50,7 @@ impl Drop for ToolListFollower {
 impl ServerConnection {
     pub(super) fn new(
         talk: CompletedHandshake,
-        process: Option<Process>,
+        process: Option<ServerProcess>,
         config: &McpConfig,
         shared: &Arc<SharedServerState>,
     ) -> Self {

@@ -1,7 +1,7 @@
 //! Remembers servers whose protocol era takes long to detect, because they ignore the first modern request or exit on
 //! it. The mark is stored beside installed packages, so that detection costs its time once.
 
-use crate::config::{McpConfig, McpTransport};
+use crate::config::{McpConfig, McpServerTransport};
 use sha2::{Digest as _, Sha256};
 use std::{
     fs, io,
@@ -20,8 +20,8 @@ pub(super) struct EraMark {
 impl EraMark {
     pub(super) fn of(config: &McpConfig, data: &Path) -> Self {
         let address = match &config.transport {
-            McpTransport::Http { url, .. } => url.as_str(),
-            McpTransport::Stdio => "",
+            McpServerTransport::Http { url, .. } => url.as_str(),
+            McpServerTransport::Stdio => "",
         };
         let package = format!("{:?}", config.package);
         let mut hash = Sha256::new();

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     config::McpConfig,
-    error::{Code, Failure},
+    error::{UpstreamError, UpstreamErrorCode},
 };
 use rmcp::{
     ClientServiceExt as _, RoleClient,
@@ -21,16 +21,16 @@ use std::time::{Duration, Instant};
 pub(super) enum StartFailure {
     Credentials {
         missing: Vec<String>,
-        failure: Failure,
+        failure: UpstreamError,
     },
     /// The server exited during the start.
-    Exited(Failure),
+    Exited(UpstreamError),
     /// The start was cancelled, and its processes have ended.
     Cancelled,
     /// A retry may succeed.
-    Transient(Failure),
+    Transient(UpstreamError),
     /// A retry fails until a person changes something.
-    Permanent(Failure),
+    Permanent(UpstreamError),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ where
             config.name,
             format_duration(limit)
         );
-        Err(StartFailure::Transient(Failure::network(message)))
+        Err(StartFailure::Transient(UpstreamError::network(message)))
     })
 }
 
@@ -106,11 +106,11 @@ where
             Default::default()
         }
         Err(ServiceError::TransportClosed) => {
-            return Err(StartFailure::Exited(Failure::unavailable(String::new())));
+            return Err(StartFailure::Exited(UpstreamError::unavailable(String::new())));
         }
         Err(error) => {
             let message = format!("{} failed to list its tools: {error}", config.name);
-            return Err(StartFailure::Transient(Failure::unavailable(shared.log.clean(&message))));
+            return Err(StartFailure::Transient(UpstreamError::unavailable(shared.log.clean(&message))));
         }
         Ok(listed) => listed,
     };
@@ -120,14 +120,14 @@ where
     Ok(CompletedHandshake { running, version, definitions, detection_time: greeting })
 }
 
-fn unsupported_version(config: &McpConfig, theirs: &str) -> Failure {
+fn unsupported_version(config: &McpConfig, theirs: &str) -> UpstreamError {
     let known: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     let message = format!(
         "{} supports MCP version {theirs:.40}; Draftboard supports {}. Install another version of the server.",
         config.name,
         known.join(", ")
     );
-    Failure::new(Code::UnsupportedCapability, message)
+    UpstreamError::new(UpstreamErrorCode::UnsupportedCapability, message)
 }
 
 fn classify_failure(
@@ -141,12 +141,12 @@ fn classify_failure(
             format!("{name} rejected the credentials. Set valid credentials and start the server again.");
         return StartFailure::Credentials {
             missing: vec!["auth".to_owned()],
-            failure: Failure::validation("auth", message),
+            failure: UpstreamError::validation("auth", message),
         };
     }
     match error {
         ClientInitializeError::ConnectionClosed(_) => {
-            StartFailure::Exited(Failure::unavailable(format!("{name} closed the connection")))
+            StartFailure::Exited(UpstreamError::unavailable(format!("{name} closed the connection")))
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
@@ -157,11 +157,11 @@ fn classify_failure(
         }
         ClientInitializeError::TransportError { error, .. } => {
             let message = format!("{name}: {}", root_cause(&*error.error));
-            StartFailure::Transient(Failure::network(shared.log.clean(&message)))
+            StartFailure::Transient(UpstreamError::network(shared.log.clean(&message)))
         }
         other => {
             let message = format!("{name} refused the handshake: {other:.300}");
-            StartFailure::Transient(Failure::unavailable(shared.log.clean(&message)))
+            StartFailure::Transient(UpstreamError::unavailable(shared.log.clean(&message)))
         }
     }
 }

@@ -11,12 +11,12 @@ mod session;
 mod state;
 
 pub(crate) use cancel::{StartCancellation, StartCanceller};
-pub use client::Progress;
+pub use client::CallProgress;
 pub(crate) use session::{ServerSession, ToolDefinitions};
-pub use state::Phase;
+pub use state::ServerStartPhase;
 pub(crate) use state::{ServerRunState, SharedServerState};
 
-use crate::{config::McpConfig, error::Failure, secrets::SecretStore};
+use crate::{config::McpConfig, error::UpstreamError, secrets::SecretStore};
 use connection::ServerConnection;
 use handshake::StartFailure;
 use processes::{Backoff, ProgramSpawner, RestartDecision, RestartPolicy};
@@ -36,7 +36,7 @@ pub(crate) struct ServerDeps {
     pub(crate) backoff: Backoff,
 }
 
-type OrderReply = oneshot::Sender<Result<(), Failure>>;
+type OrderReply = oneshot::Sender<Result<(), UpstreamError>>;
 
 pub(crate) enum ServerOrder {
     /// Started by a person, who receives the result and decides about a retry.
@@ -222,7 +222,7 @@ impl ServerActor {
             StartInterruption::Restart => ActorStep::Start { waiting, alone },
             StartInterruption::Stop(reply) => {
                 let message = format!("{} was stopped before it was ready", config.name);
-                reply_all(waiting, &Err(Failure::conflict(message)));
+                reply_all(waiting, &Err(UpstreamError::conflict(message)));
                 self.stopped(reply.into_iter().collect());
                 ActorStep::Idle
             }
@@ -238,7 +238,7 @@ impl ServerActor {
             }
             StartFailure::Transient(failure) | StartFailure::Exited(failure) => (failure, true),
             // Not reached: a cancelled start is handled by its caller.
-            StartFailure::Cancelled => (Failure::conflict("It was stopped before it was ready"), false),
+            StartFailure::Cancelled => (UpstreamError::conflict("It was stopped before it was ready"), false),
             StartFailure::Permanent(failure) => (failure, false),
         };
         self.shared.log.push(&format!("Draftboard: {}", failure.message));
@@ -253,7 +253,7 @@ impl ServerActor {
         next
     }
 
-    fn back_off(&mut self, failure: Failure) -> ActorStep {
+    fn back_off(&mut self, failure: UpstreamError) -> ActorStep {
         let now = Instant::now();
         match self.restarts.record_failure(now) {
             RestartDecision::RestartAfter { attempt, delay } => {
@@ -265,7 +265,7 @@ impl ServerActor {
                 let tries = self.surroundings.backoff.max_restarts;
                 let message =
                     format!("{} Gave up after {tries} attempts: start the server manually.", failure.message);
-                self.shared.set(ServerRunState::Failed(Failure { message, ..failure }));
+                self.shared.set(ServerRunState::Failed(UpstreamError { message, ..failure }));
                 ActorStep::Idle
             }
         }
@@ -316,14 +316,19 @@ impl ServerActor {
         }
     }
 
-    async fn lost(&mut self, connection: Box<ServerConnection>, config: &McpConfig, since: u64) -> Failure {
+    async fn lost(
+        &mut self,
+        connection: Box<ServerConnection>,
+        config: &McpConfig,
+        since: u64,
+    ) -> UpstreamError {
         let name = &config.name;
         let failure = match self.end(connection, config).await {
             Some(how) => {
                 let words = self.shared.log.last_lines_text(since);
-                Failure::unavailable(format!("{name} {how} while running.{words}"))
+                UpstreamError::unavailable(format!("{name} {how} while running.{words}"))
             }
-            None => Failure::network(format!("The connection to {name} was lost.")),
+            None => UpstreamError::network(format!("The connection to {name} was lost.")),
         };
         self.shared.log.push(&format!("Draftboard: {}", failure.message));
         failure
@@ -346,7 +351,7 @@ impl ServerActor {
     }
 }
 
-fn reply_all(waiting: Vec<OrderReply>, result: &Result<(), Failure>) {
+fn reply_all(waiting: Vec<OrderReply>, result: &Result<(), UpstreamError>) {
     for reply in waiting {
         // Sending fails when the caller is gone.
         let _ = reply.send(result.clone());

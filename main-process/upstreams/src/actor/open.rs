@@ -6,15 +6,15 @@ use super::{
     connection::ServerConnection,
     era::EraMark,
     handshake::{CompletedHandshake, ProtocolEras, StartFailure, shake_hands},
-    state::{Phase, ServerRunState, SharedServerState},
+    state::{ServerRunState, ServerStartPhase, SharedServerState},
 };
 use crate::{
-    config::{HttpAuth, McpConfig, McpTransport},
-    error::{Code, Failure},
+    config::{HttpAuth, McpConfig, McpServerTransport},
+    error::{UpstreamError, UpstreamErrorCode},
     http::{HttpClient, McpHttpClient},
     install::{self, FetchFailure},
-    launch::{self, Place, Plan},
-    process::Process,
+    launch::{self, LaunchContext, LaunchPlan},
+    process::ServerProcess,
     secrets::{ResolvedSecrets, UnresolvedSecrets},
 };
 use http::{HeaderName, HeaderValue};
@@ -34,7 +34,7 @@ pub(super) async fn open(
     shared: &Arc<SharedServerState>,
     quit: &StartCancellation,
 ) -> Result<ServerConnection, StartFailure> {
-    shared.set(ServerRunState::Starting(Phase::Credentials));
+    shared.set(ServerRunState::Starting(ServerStartPhase::Credentials));
     let secrets = tokio::select! {
         secrets = credentials(config, surroundings) => secrets?,
         () = quit.cancelled() => return Err(StartFailure::Cancelled),
@@ -43,13 +43,13 @@ pub(super) async fn open(
     let start =
         ServerStart { config, surroundings, shared, quit, era: EraMark::of(config, &surroundings.data) };
     match &config.transport {
-        McpTransport::Http { url, auth } => {
-            shared.set(ServerRunState::Starting(Phase::Connecting));
+        McpServerTransport::Http { url, auth } => {
+            shared.set(ServerRunState::Starting(ServerStartPhase::Connecting));
             start.connect(url, auth, &secrets).await
         }
-        McpTransport::Stdio => {
+        McpServerTransport::Stdio => {
             let plan = install(config, &secrets, surroundings, shared, quit).await?;
-            shared.set(ServerRunState::Starting(Phase::Connecting));
+            shared.set(ServerRunState::Starting(ServerStartPhase::Connecting));
             start.run(&plan).await
         }
     }
@@ -60,14 +60,17 @@ async fn credentials(config: &McpConfig, surroundings: &ServerDeps) -> Result<Re
     let (asking, store) = (config.clone(), surroundings.secrets.clone());
     let resolved = tokio::task::spawn_blocking(move || ResolvedSecrets::of(&asking, &*store)).await;
     let broken = |error| {
-        StartFailure::Transient(Failure::new(Code::Internal, format!("Reading the secrets failed: {error}")))
+        StartFailure::Transient(UpstreamError::new(
+            UpstreamErrorCode::Internal,
+            format!("Reading the secrets failed: {error}"),
+        ))
     };
     resolved.map_err(broken)?.map_err(|unresolved| match unresolved {
         UnresolvedSecrets::Missing(missing) => {
             let names = missing.join(", ");
             let message =
                 format!("Missing required credentials: {names}. Set them and start the server again.");
-            StartFailure::Credentials { failure: Failure::validation(&names, message), missing }
+            StartFailure::Credentials { failure: UpstreamError::validation(&names, message), missing }
         }
         UnresolvedSecrets::Store(failure) => StartFailure::Permanent(failure),
     })
@@ -79,16 +82,16 @@ async fn install(
     surroundings: &ServerDeps,
     shared: &SharedServerState,
     quit: &StartCancellation,
-) -> Result<Plan, StartFailure> {
-    let place = Place { environment: &surroundings.environment, data: &surroundings.data };
+) -> Result<LaunchPlan, StartFailure> {
+    let place = LaunchContext { environment: &surroundings.environment, data: &surroundings.data };
     let plan = launch::plan(config, secrets, &place).map_err(StartFailure::Permanent)?;
     if install::needed(&plan) {
-        shared.set(ServerRunState::Starting(Phase::Installing));
+        shared.set(ServerRunState::Starting(ServerStartPhase::Installing));
         let limit = config.limits.install();
         let installed = install::run(&plan, &surroundings.spawner, &shared.log, limit, quit).await;
         installed.map_err(|unfetched| match unfetched {
             FetchFailure::Cancelled => StartFailure::Cancelled,
-            FetchFailure::Failed(failure) if failure.code == Code::NotFound => {
+            FetchFailure::Failed(failure) if failure.code == UpstreamErrorCode::NotFound => {
                 StartFailure::Permanent(failure)
             }
             FetchFailure::Failed(failure) => StartFailure::Transient(failure),
@@ -107,7 +110,7 @@ struct ServerStart<'a> {
 }
 
 impl ServerStart<'_> {
-    async fn run(&self, plan: &Plan) -> Result<ServerConnection, StartFailure> {
+    async fn run(&self, plan: &LaunchPlan) -> Result<ServerConnection, StartFailure> {
         if self.era.is_legacy() {
             let started = self.run_once(plan, ProtocolEras::Legacy).await;
             if let Err(StartFailure::Exited(_)) = &started {
@@ -132,13 +135,17 @@ impl ServerStart<'_> {
         started
     }
 
-    async fn run_once(&self, plan: &Plan, eras: ProtocolEras) -> Result<ServerConnection, StartFailure> {
+    async fn run_once(
+        &self,
+        plan: &LaunchPlan,
+        eras: ProtocolEras,
+    ) -> Result<ServerConnection, StartFailure> {
         let Self { config, surroundings, shared, quit, .. } = self;
         let since = shared.log.mark();
-        let started = Process::start(&surroundings.spawner, &plan.launch, &shared.log).await;
+        let started = ServerProcess::start(&surroundings.spawner, &plan.launch, &shared.log).await;
         let (mut process, (output, input)) = started.map_err(|error| {
             let message = format!("{} failed to start: {error}", plan.launch.program.display());
-            StartFailure::Permanent(Failure::unavailable(message))
+            StartFailure::Permanent(UpstreamError::unavailable(message))
         })?;
         if let Some(clear) = &plan.clear {
             process.then(clear.clone(), surroundings.spawner.clone(), shared.log.clone());
@@ -149,7 +156,7 @@ impl ServerStart<'_> {
         let shaken = tokio::select! {
             biased;
             shaken = shake_hands(config, host, transport, eras, shared) => shaken,
-            () = process.ended() => Err(StartFailure::Exited(Failure::unavailable(String::new()))),
+            () = process.ended() => Err(StartFailure::Exited(UpstreamError::unavailable(String::new()))),
             () = quit.cancelled() => Err(StartFailure::Cancelled),
         };
         match shaken {
@@ -171,7 +178,7 @@ impl ServerStart<'_> {
                     config.name,
                     shared.log.last_lines_text(since)
                 );
-                Err(StartFailure::Exited(Failure::unavailable(message)))
+                Err(StartFailure::Exited(UpstreamError::unavailable(message)))
             }
         }
     }
@@ -185,8 +192,8 @@ impl ServerStart<'_> {
         }
         self.era.forget();
         match refusal {
-            StartFailure::Permanent(failure) => failure.code == Code::UnsupportedCapability,
-            StartFailure::Transient(failure) => failure.code == Code::ServiceUnavailable,
+            StartFailure::Permanent(failure) => failure.code == UpstreamErrorCode::UnsupportedCapability,
+            StartFailure::Transient(failure) => failure.code == UpstreamErrorCode::ServiceUnavailable,
             _ => false,
         }
     }
@@ -220,7 +227,8 @@ impl ServerStart<'_> {
         eras: ProtocolEras,
     ) -> Result<ServerConnection, StartFailure> {
         let Self { config, shared, quit, .. } = self;
-        let unusable = |message: String| StartFailure::Permanent(Failure::validation("transport", message));
+        let unusable =
+            |message: String| StartFailure::Permanent(UpstreamError::validation("transport", message));
         let client = HttpClient::new(config.limits.connect()).map_err(|error| unusable(error.to_string()))?;
         let mut settings = StreamableHttpClientTransportConfig::with_uri(url);
         let secret = auth.secret_ref().and_then(|reference| secrets.get(reference));

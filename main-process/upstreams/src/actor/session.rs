@@ -1,8 +1,8 @@
 //! The shared part of a connection, which callers use while the actor supervises it.
 
-use super::client::{Progress, ProgressWatchers};
+use super::client::{CallProgress, ProgressWatchers};
 use crate::{
-    error::{Code, Failure},
+    error::{UpstreamError, UpstreamErrorCode},
     tools::ToolDefinition,
 };
 use rmcp::{
@@ -47,12 +47,12 @@ impl ServerSession {
         server: &str,
         params: CallToolRequestParams,
         (idle, total): (Duration, Duration),
-        progress: Option<mpsc::Sender<Progress>>,
-    ) -> Result<CallToolResult, Failure> {
+        progress: Option<mpsc::Sender<CallProgress>>,
+    ) -> Result<CallToolResult, UpstreamError> {
         let Ok(_permit) = self.permits.try_acquire() else {
             let message =
                 format!("{server} has reached its limit of concurrent calls: wait for one to finish");
-            return Err(Failure::new(Code::LimitExceeded, message));
+            return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
         };
         let tool = params.name.to_string();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
@@ -78,36 +78,39 @@ impl ServerSession {
             Ok(ServerResult::InputRequiredResult(_)) => {
                 let message =
                     format!("{tool} of {server} requests further input, which Draftboard does not support");
-                Err(Failure::new(Code::UnsupportedCapability, message))
+                Err(UpstreamError::new(UpstreamErrorCode::UnsupportedCapability, message))
             }
-            Ok(_) => Err(Failure::unavailable(format!("{server} returned an unexpected response to {tool}"))),
+            Ok(_) => {
+                Err(UpstreamError::unavailable(format!("{server} returned an unexpected response to {tool}")))
+            }
             Err(error) => Err(self.explain(error, server, &tool)),
         }
     }
 
-    fn explain(&self, error: ServiceError, server: &str, tool: &str) -> Failure {
+    fn explain(&self, error: ServiceError, server: &str, tool: &str) -> UpstreamError {
         match error {
-            ServiceError::McpError(error) => {
-                Failure::unavailable(format!("{server} refused {tool}: {} ({})", error.message, error.code.0))
-            }
-            ServiceError::Timeout { timeout } => Failure::network(format!(
+            ServiceError::McpError(error) => UpstreamError::unavailable(format!(
+                "{server} refused {tool}: {} ({})",
+                error.message, error.code.0
+            )),
+            ServiceError::Timeout { timeout } => UpstreamError::network(format!(
                 "{tool} of {server} took longer than {} and was cancelled. It is unknown whether it was executed.",
                 format_duration(timeout)
             )),
             ServiceError::TransportClosed => {
                 self.lost.notify_one();
-                Failure::unavailable(format!(
+                UpstreamError::unavailable(format!(
                     "{server} exited during {tool}. It is unknown whether the call was executed, so it was not retried."
                 ))
             }
             ServiceError::TransportSend(error) => {
                 self.lost.notify_one();
-                Failure::network(format!(
+                UpstreamError::network(format!(
                     "The connection to {server} was lost during {tool}: {}. The call was not retried.",
                     root_cause(&*error.error)
                 ))
             }
-            other => Failure::unavailable(format!("{tool} of {server} failed: {other}")),
+            other => UpstreamError::unavailable(format!("{tool} of {server} failed: {other}")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The state of a server as seen from outside its actor.
 
 use super::session::ServerSession;
-use crate::{error::Failure, log::ServerLog, status::ServerProcessExit};
+use crate::{error::UpstreamError, log::ServerLog, status::ServerProcessExit};
 use serde::Serialize;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// The phases of a start, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Phase {
+pub enum ServerStartPhase {
     Credentials,
     Installing,
     Connecting,
@@ -21,24 +21,24 @@ pub enum Phase {
 #[derive(Clone)]
 pub(crate) enum ServerRunState {
     Stopped,
-    Starting(Phase),
+    Starting(ServerStartPhase),
     Connected(Arc<ServerSession>),
     /// Calls are refused, and a process may still run.
     Stopping,
     Backoff {
         attempt: u32,
         retry_at: Instant,
-        failure: Failure,
+        failure: UpstreamError,
     },
     NeedsCredentials {
         missing: Vec<String>,
-        failure: Failure,
+        failure: UpstreamError,
     },
-    Failed(Failure),
+    Failed(UpstreamError),
 }
 
 pub(crate) struct SharedServerState {
-    state: Mutex<(ServerRunState, Option<Failure>)>,
+    state: Mutex<(ServerRunState, Option<UpstreamError>)>,
     /// The exit of its last process.
     exit: Mutex<Option<ServerProcessExit>>,
     pub(crate) log: Arc<ServerLog>,
@@ -67,7 +67,7 @@ impl SharedServerState {
     }
 
     /// The last failure, until the server runs again.
-    pub(crate) fn last_failure(&self) -> Option<Failure> {
+    pub(crate) fn last_failure(&self) -> Option<UpstreamError> {
         self.locked().1.clone()
     }
 
@@ -101,7 +101,7 @@ impl SharedServerState {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn locked(&self) -> MutexGuard<'_, (ServerRunState, Option<Failure>)> {
+    fn locked(&self) -> MutexGuard<'_, (ServerRunState, Option<UpstreamError>)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Limits in milliseconds or bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Time to fetch the package before the first start.
     pub install_ms: u64,
     /// Time to connect to an HTTP server.
@@ -25,7 +25,7 @@ pub struct Limits {
     pub calls: usize,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             install_ms: 300_000,
@@ -45,7 +45,7 @@ pub(super) const MAX_LIMIT_MS: u64 = 86_400_000;
 pub(super) const MAX_RESULT_BYTES: usize = 8 << 20;
 pub(super) const MAX_CONCURRENT_CALLS: usize = 256;
 
-impl Limits {
+impl ServerLimits {
     pub(crate) fn install(&self) -> Duration {
         Duration::from_millis(self.install_ms)
     }

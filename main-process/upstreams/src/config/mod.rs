@@ -5,12 +5,12 @@ mod limits;
 mod store;
 mod validate;
 
-pub use limits::{Limits, ToolPolicy, ToolSettings};
+pub use limits::{ServerLimits, ToolPolicy, ToolSettings};
 pub(crate) use store::ConfigStore;
 pub use store::UnreadableConfigEntry;
 pub(crate) use validate::{check, is_slug, slug_for};
 
-use crate::{error::Failure, secrets::secret_name};
+use crate::{error::UpstreamError, secrets::secret_name};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
@@ -31,7 +31,7 @@ pub struct McpConfig {
     #[serde(default)]
     pub source: McpSource,
     pub package: McpPackage,
-    pub transport: McpTransport,
+    pub transport: McpServerTransport,
     /// Passed as separate arguments, never through a shell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
@@ -47,7 +47,7 @@ pub struct McpConfig {
     #[serde(default)]
     pub trusted: bool,
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// Keyed by the server's own tool name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, ToolSettings>,
@@ -94,7 +94,7 @@ pub enum McpPackageType {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum McpTransport {
+pub enum McpServerTransport {
     Stdio,
     Http {
         url: String,
@@ -172,7 +172,7 @@ impl McpConfig {
     pub fn stdio(name: &str, package_type: McpPackageType, identifier: &str) -> Self {
         let package =
             McpPackage { package_type, identifier: identifier.to_owned(), runtime_hint: None, command: None };
-        Self::new(name, package, McpTransport::Stdio)
+        Self::new(name, package, McpServerTransport::Stdio)
     }
 
     /// A server reached by URL.
@@ -183,10 +183,10 @@ impl McpConfig {
             runtime_hint: None,
             command: None,
         };
-        Self::new(name, package, McpTransport::Http { url: url.to_owned(), auth })
+        Self::new(name, package, McpServerTransport::Http { url: url.to_owned(), auth })
     }
 
-    fn new(name: &str, package: McpPackage, transport: McpTransport) -> Self {
+    fn new(name: &str, package: McpPackage, transport: McpServerTransport) -> Self {
         Self {
             id: Uuid::new_v4(),
             name: name.to_owned(),
@@ -200,24 +200,24 @@ impl McpConfig {
             config: Value::Null,
             folder: None,
             trusted: false,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             tools: BTreeMap::new(),
         }
     }
 
     /// Parses JSON that a person pasted or a form created. The error names the missing part.
-    pub fn from_json(value: &Value) -> Result<Self, Failure> {
+    pub fn from_json(value: &Value) -> Result<Self, UpstreamError> {
         for (part, message) in [
             ("name", "Name is required"),
             ("package", "Package identifier required"),
             ("transport", "Transport required"),
         ] {
             if value.get(part).is_none_or(Value::is_null) {
-                return Err(Failure::validation(part, message));
+                return Err(UpstreamError::validation(part, message));
             }
         }
         serde_json::from_value(value.clone()).map_err(|error| {
-            Failure::validation("config", format!("This is not a valid server configuration: {error}"))
+            UpstreamError::validation("config", format!("This is not a valid server configuration: {error}"))
         })
     }
 
@@ -225,7 +225,7 @@ impl McpConfig {
     pub fn refer_to_own_secret(&mut self, part: &str) {
         let reference = secret_name(self.id, part);
         match &mut self.transport {
-            McpTransport::Http { auth, .. } if part == "auth" => match auth {
+            McpServerTransport::Http { auth, .. } if part == "auth" => match auth {
                 HttpAuth::Header { secret_ref, .. } | HttpAuth::Bearer { secret_ref } => {
                     *secret_ref = reference
                 }
@@ -258,8 +258,8 @@ impl McpConfig {
             variable.secret_ref.as_deref().map(|reference| (name.as_str(), reference, variable.required))
         });
         let of_transport = match &self.transport {
-            McpTransport::Http { auth, .. } => auth.secret_ref(),
-            McpTransport::Stdio => None,
+            McpServerTransport::Http { auth, .. } => auth.secret_ref(),
+            McpServerTransport::Stdio => None,
         };
         of_environment.chain(of_transport.map(|reference| ("auth", reference, true)))
     }

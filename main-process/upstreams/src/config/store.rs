@@ -4,7 +4,7 @@
 use super::{McpConfig, ToolPolicy};
 use crate::{
     durable,
-    error::{Code, Failure},
+    error::{UpstreamError, UpstreamErrorCode},
     tools::ApprovedDefinition,
 };
 use serde::{Deserialize, Serialize};
@@ -71,13 +71,13 @@ pub(crate) struct ConfigStore {
 
 impl ConfigStore {
     /// Opens the file. An unreadable file is an error and stays unchanged; a single invalid entry is set aside.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Self, UpstreamError> {
         let contents = Mutex::new(read(path, bytes_of(path)?)?);
         Ok(Self { path: path.to_owned(), contents, last_checked: Mutex::default() })
     }
 
     /// Loads changes written by another Draftboard process of the same user. Returns whether there were any.
-    pub(crate) fn refresh(&self) -> Result<bool, Failure> {
+    pub(crate) fn refresh(&self) -> Result<bool, UpstreamError> {
         let about = std::fs::metadata(&self.path).ok();
         let looks = about.and_then(|about| Some((about.modified().ok()?, about.len())));
         let before =
@@ -93,7 +93,7 @@ impl ConfigStore {
         Ok(true)
     }
 
-    fn newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, Failure> {
+    fn newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, UpstreamError> {
         let bytes = bytes_of(&self.path)?;
         if digest(bytes.as_deref()) == contents.digest {
             return Ok(None);
@@ -128,13 +128,13 @@ impl ConfigStore {
         self.locked().approved.get(&id).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, Failure> {
+    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, UpstreamError> {
         let config = Arc::new(config);
         self.change(|contents| {
             if contents.servers.len() >= MAX_SERVERS && !contents.servers.contains_key(&config.id) {
                 let message =
                     format!("Draftboard can manage at most {MAX_SERVERS} servers: remove one first");
-                return Err(Failure::new(Code::LimitExceeded, message));
+                return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
             }
             contents.servers.insert(config.id, config.clone());
             Ok(())
@@ -142,7 +142,7 @@ impl ConfigStore {
         Ok(config)
     }
 
-    pub(crate) fn remove(&self, id: Uuid) -> Result<(), Failure> {
+    pub(crate) fn remove(&self, id: Uuid) -> Result<(), UpstreamError> {
         self.change(|contents| {
             contents.servers.remove(&id);
             contents.approved.remove(&id);
@@ -154,14 +154,14 @@ impl ConfigStore {
         &self,
         id: Uuid,
         tools: Vec<(String, Arc<ApprovedDefinition>)>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), UpstreamError> {
         self.change(|contents| {
             contents.approved.entry(id).or_default().extend(tools);
             Ok(())
         })
     }
 
-    pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Failure> {
+    pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), UpstreamError> {
         self.change(|contents| {
             contents.approved.entry(id).or_default().remove(tool);
             Ok(())
@@ -172,7 +172,7 @@ impl ConfigStore {
         self.locked().approved_manifests.clone()
     }
 
-    pub(crate) fn approve_manifest(&self, hash: &str) -> Result<(), Failure> {
+    pub(crate) fn approve_manifest(&self, hash: &str) -> Result<(), UpstreamError> {
         self.change(|contents| {
             contents.approved_manifests.insert(hash.to_owned());
             Ok(())
@@ -190,7 +190,7 @@ impl ConfigStore {
         tool: &str,
         hash: &str,
         policy: ToolPolicy,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), UpstreamError> {
         self.change(|contents| {
             let setting = ManifestToolSetting { hash: hash.to_owned(), policy };
             contents.manifest_tools.insert(tool.to_owned(), setting);
@@ -199,7 +199,10 @@ impl ConfigStore {
     }
 
     /// Writes the change to disk, then updates memory.
-    fn change(&self, edit: impl FnOnce(&mut ConfigContents) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn change(
+        &self,
+        edit: impl FnOnce(&mut ConfigContents) -> Result<(), UpstreamError>,
+    ) -> Result<(), UpstreamError> {
         let mut contents = self.locked();
         // Merges into the current file, because another Draftboard process of the same user may have written it.
         let _held = durable::lock(&self.path).map_err(|error| self.write_error(&error))?;
@@ -235,9 +238,9 @@ impl ConfigStore {
         Ok(())
     }
 
-    fn write_error(&self, error: &std::io::Error) -> Failure {
+    fn write_error(&self, error: &std::io::Error) -> UpstreamError {
         let message = format!("Writing {} failed: {error}. Nothing was changed.", self.path.display());
-        Failure::new(Code::Internal, message)
+        UpstreamError::new(UpstreamErrorCode::Internal, message)
     }
 
     fn locked(&self) -> MutexGuard<'_, ConfigContents> {
@@ -246,12 +249,12 @@ impl ConfigStore {
     }
 }
 
-fn damaged(path: &Path, why: &str) -> Failure {
+fn damaged(path: &Path, why: &str) -> UpstreamError {
     let message = format!("Reading {} failed: {why}. Repair or move the file, then restart.", path.display());
-    Failure::new(Code::Internal, message)
+    UpstreamError::new(UpstreamErrorCode::Internal, message)
 }
 
-fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, UpstreamError> {
     durable::read(path, MAX_CONFIG_FILE_BYTES).map_err(|error| damaged(path, &error.to_string()))
 }
 
@@ -259,7 +262,7 @@ fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
     bytes.map(|bytes| Sha256::digest(bytes).into())
 }
 
-fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, Failure> {
+fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, UpstreamError> {
     let mut contents = ConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
     let Some(bytes) = bytes else { return Ok(contents) };
     let file: ConfigFileText =

@@ -5,7 +5,7 @@ mod exposed;
 
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, check},
-    error::Failure,
+    error::UpstreamError,
     secrets::{Secret, secret_name},
 };
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ const MAX_IMPORT_DEPTH: usize = 100;
 
 /// An imported server.
 #[derive(Debug, Clone)]
-pub struct ImportedServer {
+pub struct ServerImport {
     pub config: McpConfig,
     /// Secrets with the part each belongs to; see [`crate::McpService::create_with_secrets`].
     pub secrets: Vec<(String, Secret)>,
@@ -24,8 +24,8 @@ pub struct ImportedServer {
 }
 
 #[derive(Debug, Default)]
-pub struct Import {
-    pub servers: Vec<ImportedServer>,
+pub struct ImportReport {
+    pub servers: Vec<ServerImport>,
     /// Servers that cannot be imported, with the reason.
     pub refused: Vec<(String, String)>,
     /// Entries that are ignored on purpose, with the reason.
@@ -34,18 +34,21 @@ pub struct Import {
 
 /// Parses `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`),
 /// `mcp.servers` (VS Code's settings), bare entries and a single server, with comments and trailing commas.
-pub fn import(text: &str) -> Result<Import, Failure> {
+pub fn import(text: &str) -> Result<ImportReport, UpstreamError> {
     if text.len() > MAX_IMPORT_BYTES {
-        return Err(Failure::validation("text", format!("The text is larger than {MAX_IMPORT_BYTES} bytes")));
+        return Err(UpstreamError::validation(
+            "text",
+            format!("The text is larger than {MAX_IMPORT_BYTES} bytes"),
+        ));
     }
     if nesting_depth(text) > MAX_IMPORT_DEPTH {
-        return Err(Failure::validation(
+        return Err(UpstreamError::validation(
             "text",
             format!("The text is nested more than {MAX_IMPORT_DEPTH} levels deep"),
         ));
     }
     let value = parsed(text)?;
-    let mut import = Import::default();
+    let mut import = ImportReport::default();
     for (name, entry) in entries(&value) {
         if is_draftboard_entry(&name, entry) {
             let why = "this entry is Draftboard itself".to_owned();
@@ -60,19 +63,19 @@ pub fn import(text: &str) -> Result<Import, Failure> {
     if import.servers.is_empty() && import.refused.is_empty() && import.skipped.is_empty() {
         let message = "The text contains no servers: expected mcpServers, servers, mcp.servers, or one server with command or \
                        url";
-        return Err(Failure::validation("text", message));
+        return Err(UpstreamError::validation("text", message));
     }
     Ok(import)
 }
 
-fn parsed(text: &str) -> Result<Value, Failure> {
+fn parsed(text: &str) -> Result<Value, UpstreamError> {
     let parse = |text: &str| -> Result<Value, _> {
         jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default())
     };
     // An entry copied from the middle of a file: its name without the surrounding braces.
     let entry = text.trim().trim_end_matches(',');
     let value = if entry.starts_with('"') { parse(&format!("{{{entry}}}")) } else { parse(text) };
-    value.map_err(|error| Failure::validation("text", format!("The text is not valid JSON: {error}")))
+    value.map_err(|error| UpstreamError::validation("text", format!("The text is not valid JSON: {error}")))
 }
 
 /// Returns every server of a configuration with its name.
@@ -151,7 +154,7 @@ fn nesting_depth(text: &str) -> usize {
     deepest
 }
 
-fn read(name: &str, entry: &Value) -> Result<ImportedServer, String> {
+fn read(name: &str, entry: &Value) -> Result<ServerImport, String> {
     let entry = entry.as_object().ok_or("the entry is not an object")?;
     let mut server = match (entry.get("command").and_then(Value::as_str), url_of(entry)) {
         (Some(command), _) => from_command(name, command, texts(entry.get("args"))?)?,
@@ -189,7 +192,7 @@ fn texts(value: Option<&Value>) -> Result<Vec<String>, String> {
 }
 
 /// Recognises package runners, so that fetching becomes a separate step. All other commands run unchanged.
-fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<ImportedServer, String> {
+fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<ServerImport, String> {
     let runner = command.rsplit('/').next().unwrap_or(command);
     let taken = match runner {
         "docker" | "podman" => exposed::extract_container_secrets(&mut args),
@@ -230,7 +233,7 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Impo
     if args.iter().any(|argument| is_placeholder(argument)) {
         notes.push("Some arguments are placeholders of the other program: replace them".to_owned());
     }
-    let mut server = ImportedServer { config, secrets: Vec::new(), notes };
+    let mut server = ServerImport { config, secrets: Vec::new(), notes };
     for (variable, value) in taken {
         server.notes.push(format!("{variable} was moved from the arguments to the secret store"));
         add_variable(&mut server, &variable, &value);
@@ -238,7 +241,7 @@ fn from_command(name: &str, command: &str, mut args: Vec<String>) -> Result<Impo
     Ok(server)
 }
 
-fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ImportedServer, String> {
+fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<ServerImport, String> {
     if entry.get("type").and_then(Value::as_str) == Some("sse") {
         return Err(
             "the HTTP+SSE transport is not supported: use the Streamable HTTP URL of the server".to_owned()
@@ -250,7 +253,7 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<Importe
              header when you add the server"
         ));
     }
-    let mut server = ImportedServer {
+    let mut server = ServerImport {
         config: McpConfig::http(name, url, HttpAuth::None),
         secrets: Vec::new(),
         notes: Vec::new(),
@@ -272,7 +275,7 @@ fn from_url(name: &str, url: &str, entry: &Map<String, Value>) -> Result<Importe
     Ok(server)
 }
 
-fn add_variable(server: &mut ImportedServer, name: &str, value: &str) {
+fn add_variable(server: &mut ServerImport, name: &str, value: &str) {
     let variable = if sounds_secret(name) || exposed::is_secret_name(name) || is_placeholder(value) {
         add_secret(server, name, value);
         EnvVarConfig::secret(name, &secret_name(server.config.id, name))
@@ -283,7 +286,7 @@ fn add_variable(server: &mut ImportedServer, name: &str, value: &str) {
 }
 
 /// Stores a literal value as a secret. A placeholder stays to be filled in by a person.
-fn add_secret(server: &mut ImportedServer, part: &str, value: &str) {
+fn add_secret(server: &mut ServerImport, part: &str, value: &str) {
     match Secret::new(value) {
         Ok(secret) if !is_placeholder(value) => server.secrets.push((part.to_owned(), secret)),
         _ => server.notes.push(format!("{part} has no value: set it before you start the server")),
@@ -304,9 +307,9 @@ fn sounds_secret(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::McpTransport;
+    use crate::config::McpServerTransport;
 
-    fn only(text: &str) -> ImportedServer {
+    fn only(text: &str) -> ServerImport {
         let mut found = import(text).expect("a configuration");
         assert_eq!((found.servers.len(), found.refused.len()), (1, 0), "{found:?}");
         found.servers.remove(0)
@@ -353,7 +356,7 @@ mod tests {
             r#"{"projects": {"/p": {"mcpServers": {"web": {"type": "http", "url": "https://example.org/mcp",
             "headers": {"Authorization": "Bearer abc-def"}}}}}}"#,
         );
-        let McpTransport::Http { auth: HttpAuth::Bearer { .. }, .. } = &project.config.transport else {
+        let McpServerTransport::Http { auth: HttpAuth::Bearer { .. }, .. } = &project.config.transport else {
             panic!("{project:?}")
         };
         assert_eq!(project.secrets[0].1.reveal(), "abc-def");
@@ -361,7 +364,7 @@ mod tests {
             r#"{"mcpServers": {"x": {"url": "https://example.org/mcp", "headers": {"X-Key": "abc-def"}}}}"#,
         );
         assert!(
-            matches!(&header.config.transport, McpTransport::Http { auth: HttpAuth::Header { name, .. }, .. } if name == "X-Key")
+            matches!(&header.config.transport, McpServerTransport::Http { auth: HttpAuth::Header { name, .. }, .. } if name == "X-Key")
         );
     }
 

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     actor::ServerDeps,
-    call::Answer,
-    error::{Code, Failure},
+    call::ToolAnswer,
+    error::{UpstreamError, UpstreamErrorCode},
 };
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) struct ManifestCallDeps<'a> {
 
 /// The outcome of a manifest call.
 pub(crate) enum ManifestCallOutcome {
-    Answered(Answer),
+    Answered(ToolAnswer),
     /// Forwards the call to this tool of this server, with validated arguments.
     Forward {
         server: String,
@@ -35,7 +35,7 @@ impl ManifestTool {
         &self,
         arguments: &Value,
         hands: &ManifestCallDeps<'_>,
-    ) -> Result<ManifestCallOutcome, Failure> {
+    ) -> Result<ManifestCallOutcome, UpstreamError> {
         let arguments = self.checked_arguments(arguments)?;
         let surroundings = hands.surroundings;
         let credentials = self.resolve_credentials(surroundings).await?;
@@ -61,7 +61,7 @@ impl ManifestTool {
                         "{} has changed since it was loaded: reload the manifests",
                         entrypoint.display()
                     );
-                    return Err(Failure::conflict(message));
+                    return Err(UpstreamError::conflict(message));
                 }
                 let run = ScriptRun {
                     script,
@@ -75,19 +75,22 @@ impl ManifestTool {
             }
         };
         let redactor = credentials.redactor();
-        let value = answered.map_err(|failure| Failure {
+        let value = answered.map_err(|failure| UpstreamError {
             message: redactor.clean(&failure.message).into_owned(),
             ..failure
         })?;
         self.answer(&value, |text| redactor.clean(text).into_owned()).map(ManifestCallOutcome::Answered)
     }
 
-    pub(crate) fn check(&self, arguments: &Value) -> Result<(), Failure> {
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), UpstreamError> {
         self.checked_arguments(arguments).map(drop)
     }
 
     /// Runs on a blocking thread, because a keyring may prompt the user first.
-    async fn resolve_credentials(&self, surroundings: &ServerDeps) -> Result<ResolvedCredentials, Failure> {
+    async fn resolve_credentials(
+        &self,
+        surroundings: &ServerDeps,
+    ) -> Result<ResolvedCredentials, UpstreamError> {
         if self.credentials.is_empty() {
             return Ok(ResolvedCredentials::default());
         }
@@ -96,19 +99,24 @@ impl ManifestTool {
         let resolving = tokio::task::spawn_blocking(move || {
             ResolvedCredentials::resolve((&manifest, &keys), &wanted, &*store)
         });
-        let broken = |error| Failure::new(Code::Internal, format!("Reading the credentials failed: {error}"));
+        let broken = |error| {
+            UpstreamError::new(
+                UpstreamErrorCode::Internal,
+                format!("Reading the credentials failed: {error}"),
+            )
+        };
         resolving.await.map_err(broken)?
     }
 
-    fn checked_arguments(&self, arguments: &Value) -> Result<Map<String, Value>, Failure> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<Map<String, Value>, UpstreamError> {
         let arguments = match arguments {
             Value::Null => Map::new(),
             Value::Object(arguments) => arguments.clone(),
-            _ => return Err(Failure::validation("arguments", "The arguments must be a JSON object")),
+            _ => return Err(UpstreamError::validation("arguments", "The arguments must be a JSON object")),
         };
         if let Err((field, message)) = self.input.check(&Value::Object(arguments.clone())) {
             let field = if field.is_empty() { "arguments".to_owned() } else { format!("arguments.{field}") };
-            return Err(Failure::validation(
+            return Err(UpstreamError::validation(
                 &field,
                 format!("Invalid arguments for {}: {message}", self.exposed),
             ));
@@ -116,13 +124,13 @@ impl ManifestTool {
         Ok(arguments)
     }
 
-    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<Answer, Failure> {
+    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<ToolAnswer, UpstreamError> {
         if let Some(Err((field, message))) = self.output.as_ref().map(|output| output.check(value)) {
             let message = format!(
                 "The answer of {} does not match its output schema at {field:?}: {message}",
                 self.exposed
             );
-            return Err(Failure::unavailable(message));
+            return Err(UpstreamError::unavailable(message));
         }
         let text = match value {
             Value::String(text) => text.clone(),
@@ -134,11 +142,11 @@ impl ManifestTool {
         }
         let json = clean(&result.to_string());
         if json.len() > 2 * MAX_ANSWER_BYTES {
-            return Err(Failure::new(
-                Code::LimitExceeded,
+            return Err(UpstreamError::new(
+                UpstreamErrorCode::LimitExceeded,
                 format!("The answer of {} is too large to forward", self.exposed),
             ));
         }
-        Ok(Answer { json, is_error: false })
+        Ok(ToolAnswer { json, is_error: false })
     }
 }

@@ -1,7 +1,7 @@
 //! Checks manifests without running anything, for `validate` and `manifest check`.
 
-use super::{InternalMethods, ManifestFolder, ManifestReport, Origin, read_manifests};
-use crate::{Code, Failure};
+use super::{InternalMethods, ManifestFolder, ManifestReport, ManifestSource, read_manifests};
+use crate::{UpstreamError, UpstreamErrorCode};
 use serde_json::Value;
 use std::path::Path;
 
@@ -17,9 +17,9 @@ impl InternalMethods for MethodNames {
         INTERNAL_METHODS.contains(&method)
     }
 
-    fn call(&self, _: &str, _: &Value) -> Result<Value, Failure> {
+    fn call(&self, _: &str, _: &Value) -> Result<Value, UpstreamError> {
         let message = "Checking a manifest calls no method".to_owned();
-        Err(Failure { code: Code::Conflict, message, field: None })
+        Err(UpstreamError { code: UpstreamErrorCode::Conflict, message, field: None })
     }
 }
 
@@ -30,7 +30,7 @@ pub fn check_manifests(folders: &[ManifestFolder]) -> Vec<ManifestReport> {
 
 /// The mistakes in a workspace's manifests: each file's path in the workspace, and the mistake.
 pub fn manifest_problems(root: &Path) -> Vec<(String, String)> {
-    let folder = ManifestFolder { origin: Origin::Workspace, path: root.join("manifests") };
+    let folder = ManifestFolder { origin: ManifestSource::Workspace, path: root.join("manifests") };
     let mut problems = Vec::new();
     for report in check_manifests(&[folder]) {
         let file = report.path.strip_prefix(root).unwrap_or(&report.path).display().to_string();

@@ -2,11 +2,11 @@
 //! as plain text or as a JSON object of fields.
 
 use super::{
-    folder::{ManifestFolder, Origin},
+    folder::{ManifestFolder, ManifestSource},
     format::CredentialSpec,
 };
 use crate::{
-    error::Failure,
+    error::UpstreamError,
     secrets::{Redactor, Secret, SecretStore},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -27,8 +27,8 @@ pub(crate) struct CredentialNamespace(String);
 impl CredentialNamespace {
     pub(super) fn new(folder: &ManifestFolder, id: &str) -> Self {
         match folder.origin {
-            Origin::User => Self(format!("manifest/{id}")),
-            Origin::Workspace => {
+            ManifestSource::User => Self(format!("manifest/{id}")),
+            ManifestSource::Workspace => {
                 let path = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
                 let place = Sha256::digest(path.as_os_str().as_encoded_bytes());
                 let place: String = place.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -47,7 +47,7 @@ impl ResolvedCredentials {
         (manifest, keys): (&str, &CredentialNamespace),
         wanted: &[(String, bool)],
         store: &dyn SecretStore,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, UpstreamError> {
         let mut by_id = BTreeMap::new();
         for (id, optional) in wanted {
             match store.get(&keys.reference(id))? {
@@ -57,15 +57,15 @@ impl ResolvedCredentials {
                     let message = format!(
                         "Missing required credentials: {id} of {manifest}. Set the credential and try again."
                     );
-                    return Err(Failure::validation(id, message));
+                    return Err(UpstreamError::validation(id, message));
                 }
             }
         }
         Ok(Self { by_id })
     }
 
-    pub(super) fn field(&self, id: &str, field: &str) -> Result<String, Failure> {
-        let missing = || Failure::validation(id, format!("The credential {id} has no field {field}"));
+    pub(super) fn field(&self, id: &str, field: &str) -> Result<String, UpstreamError> {
+        let missing = || UpstreamError::validation(id, format!("The credential {id} has no field {field}"));
         let secret = self.by_id.get(id).ok_or_else(missing)?;
         match serde_json::from_str::<Value>(secret.reveal()) {
             Ok(Value::Object(fields)) => {

@@ -19,7 +19,7 @@ const MAX_FOLDER_DEPTH: usize = 6;
 /// The source of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum ManifestSource {
     /// The user's own folder, which is trusted.
     User,
     /// A workspace, possibly from another person: a person must approve the file.
@@ -28,7 +28,7 @@ pub enum Origin {
 
 #[derive(Debug, Clone)]
 pub struct ManifestFolder {
-    pub origin: Origin,
+    pub origin: ManifestSource,
     pub path: PathBuf,
 }
 
@@ -44,10 +44,10 @@ pub(super) struct ManifestFiles {
 pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) -> ManifestFiles {
     let mut paths = Vec::new();
     match origin {
-        Origin::User if folder.is_file() => paths.push(folder.to_owned()),
-        Origin::User => collect(folder, 0, &mut paths),
+        ManifestSource::User if folder.is_file() => paths.push(folder.to_owned()),
+        ManifestSource::User => collect(folder, 0, &mut paths),
         // The user's own folder may be a link; a workspace folder may not.
-        Origin::Workspace => match SafeFolder::open(folder) {
+        ManifestSource::Workspace => match SafeFolder::open(folder) {
             Ok(_) => collect(folder, 0, &mut paths),
             Err(error) if error.problem.is_missing() => {}
             Err(error) => {
@@ -61,8 +61,10 @@ pub(super) fn files(ManifestFolder { origin, path: folder }: &ManifestFolder) ->
     paths.truncate(MAX_MANIFEST_FILES);
     let files = paths.into_iter().map(|path| {
         let bytes = match origin {
-            Origin::User => durable::read(&path, MAX_MANIFEST_BYTES).map_err(|error| error.to_string()),
-            Origin::Workspace => SafeFolder::of_file(&path)
+            ManifestSource::User => {
+                durable::read(&path, MAX_MANIFEST_BYTES).map_err(|error| error.to_string())
+            }
+            ManifestSource::Workspace => SafeFolder::parent_of(&path)
                 .and_then(|(folder, name)| folder.read(name, MAX_MANIFEST_BYTES))
                 .map(Some)
                 .map_err(|error| error.problem.to_string()),

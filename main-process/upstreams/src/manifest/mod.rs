@@ -12,7 +12,7 @@ mod template;
 pub(crate) use call::{ManifestCallDeps, ManifestCallOutcome};
 pub use check::{INTERNAL_METHODS, check_manifests, manifest_problems};
 pub(crate) use credentials::CredentialNamespace;
-pub use folder::{ManifestFolder, Origin};
+pub use folder::{ManifestFolder, ManifestSource};
 
 use crate::tools::ToolSchema;
 use format::{ManifestImplementation, ManifestText, ManifestToolSpec, ProxySpec, ScriptSpec};
@@ -33,14 +33,14 @@ const MAX_TIMEOUT_MS: u64 = 600_000;
 /// Methods of Draftboard that manifests of type `internal` can call. No method changes anything.
 pub trait InternalMethods: Send + Sync {
     fn knows(&self, method: &str) -> bool;
-    fn call(&self, method: &str, arguments: &Value) -> Result<Value, crate::Failure>;
+    fn call(&self, method: &str, arguments: &Value) -> Result<Value, crate::UpstreamError>;
 }
 
 /// The result of reading one manifest file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ManifestReport {
     pub path: PathBuf,
-    pub origin: Origin,
+    pub origin: ManifestSource,
     pub id: Option<String>,
     /// SHA-256 of the file and of the program it runs. A person approves this hash.
     pub hash: Option<String>,
@@ -76,7 +76,7 @@ pub struct ManifestTool {
     pub annotations: Option<Value>,
     /// The file that declares the tool.
     pub path: PathBuf,
-    pub origin: Origin,
+    pub origin: ManifestSource,
     /// A description of the call.
     pub does: String,
     /// The hash of the file. Decisions of a person about the tool apply only to this form of the file.
@@ -200,7 +200,7 @@ impl LoadedManifests {
             Err(problem) => return ManifestReport { problem: Some(problem), ..report },
         };
         let hash = hash_of(&bytes, &implementation);
-        report.needs_approval = origin == Origin::Workspace && !reading.approved.contains(&hash);
+        report.needs_approval = origin == ManifestSource::Workspace && !reading.approved.contains(&hash);
         report.credentials = credentials::merge_requirements(
             &manifest.requires.credentials,
             manifest.tools.iter().flat_map(|tool| &tool.requires.credentials),
@@ -238,7 +238,7 @@ impl LoadedManifests {
 }
 
 impl ManifestReport {
-    fn new(path: PathBuf, origin: Origin) -> Self {
+    fn new(path: PathBuf, origin: ManifestSource) -> Self {
         Self {
             path,
             origin,
@@ -342,7 +342,7 @@ fn hash_of(bytes: &[u8], implementation: &PreparedImplementation<'_>) -> String 
 struct ManifestFileContext<'a> {
     manifest: &'a ManifestText,
     path: &'a Path,
-    origin: Origin,
+    origin: ManifestSource,
     hash: &'a str,
     keys: &'a CredentialNamespace,
 }

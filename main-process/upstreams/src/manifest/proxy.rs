@@ -6,7 +6,7 @@ use super::{
     template::ArgumentTemplate,
 };
 use crate::{
-    error::{Code, Failure},
+    error::{UpstreamError, UpstreamErrorCode},
     http::{HttpClient, HttpError, percent_encode, read},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -53,18 +53,19 @@ pub(super) async fn call(
     tool: &str,
     template: &ArgumentTemplate<'_>,
     most: usize,
-) -> Result<Value, Failure> {
+) -> Result<Value, UpstreamError> {
     let binding = proxy
         .tool_bindings
         .get(tool)
-        .ok_or_else(|| Failure::not_found(format!("The manifest has no binding for {tool}")))?;
+        .ok_or_else(|| UpstreamError::not_found(format!("The manifest has no binding for {tool}")))?;
     let request = request(proxy, binding, template)?;
     let limit = Duration::from_millis(proxy.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
     let lost = |error: HttpError| match error {
-        HttpError::TooLarge(most) => {
-            Failure::new(Code::LimitExceeded, format!("The answer of {tool} is larger than {most} bytes"))
-        }
-        error => Failure::network(format!("{tool}: {error}")),
+        HttpError::TooLarge(most) => UpstreamError::new(
+            UpstreamErrorCode::LimitExceeded,
+            format!("The answer of {tool} is larger than {most} bytes"),
+        ),
+        error => UpstreamError::network(format!("{tool}: {error}")),
     };
     let answered = tokio::time::timeout(limit, async {
         let response = HttpClient::new(CONNECT)?.send(request).await?;
@@ -73,11 +74,11 @@ pub(super) async fn call(
     });
     let answered = answered
         .await
-        .map_err(|_| Failure::network(format!("{tool} took longer than {} ms", limit.as_millis())))?;
+        .map_err(|_| UpstreamError::network(format!("{tool} took longer than {} ms", limit.as_millis())))?;
     let (head, body) = answered.map_err(lost)?;
     if !head.status.is_success() {
         let said = String::from_utf8_lossy(&body);
-        return Err(Failure::unavailable(format!(
+        return Err(UpstreamError::unavailable(format!(
             "{tool} failed with HTTP {}: {:.300}",
             head.status,
             said.trim()
@@ -88,15 +89,15 @@ pub(super) async fn call(
         Value::Null
     } else if kind.contains("json") {
         serde_json::from_slice(&body).map_err(|error| {
-            Failure::unavailable(format!("The answer of {tool} is not valid JSON: {error}"))
+            UpstreamError::unavailable(format!("The answer of {tool} is not valid JSON: {error}"))
         })?
     } else {
         Value::String(String::from_utf8_lossy(&body).into_owned())
     };
     match &binding.response_path {
-        Some(path) => select_path(&value, path)
-            .cloned()
-            .ok_or_else(|| Failure::unavailable(format!("The answer of {tool} has no value at {path}"))),
+        Some(path) => select_path(&value, path).cloned().ok_or_else(|| {
+            UpstreamError::unavailable(format!("The answer of {tool} has no value at {path}"))
+        }),
         None => Ok(value),
     }
 }
@@ -114,12 +115,13 @@ fn request(
     proxy: &ProxySpec,
     binding: &ProxyBinding,
     template: &ArgumentTemplate<'_>,
-) -> Result<Request<Full<Bytes>>, Failure> {
-    let missing =
-        || Failure::validation("arguments", format!("An argument of the path {} is missing", binding.path));
+) -> Result<Request<Full<Bytes>>, UpstreamError> {
+    let missing = || {
+        UpstreamError::validation("arguments", format!("An argument of the path {} is missing", binding.path))
+    };
     let path = template.text(&binding.path, percent_encode)?.ok_or_else(missing)?;
     if path.split('/').any(|part| part == "." || part == "..") {
-        return Err(Failure::validation("arguments", "A path segment must not be . or .."));
+        return Err(UpstreamError::validation("arguments", "A path segment must not be . or .."));
     }
     let mut query = Vec::new();
     for (name, value) in &binding.query {
@@ -157,7 +159,7 @@ fn request(
     request
         .uri(format!("{}{path}{query}", proxy.base_url.trim_end_matches('/')))
         .body(Full::new(Bytes::from(body)))
-        .map_err(|_| Failure::validation("arguments", "These arguments do not form a valid request"))
+        .map_err(|_| UpstreamError::validation("arguments", "These arguments do not form a valid request"))
 }
 
 enum PlacedCredential {
@@ -165,7 +167,7 @@ enum PlacedCredential {
     Query(String, String),
 }
 
-fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<PlacedCredential, Failure> {
+fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<PlacedCredential, UpstreamError> {
     let field = |name: &str| template.credentials.field(&auth.credential_id, name);
     let named = |otherwise: &'static str| auth.token_field.as_deref().unwrap_or(otherwise);
     match auth.strategy {
@@ -188,14 +190,14 @@ fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<Place
     }
 }
 
-fn header_name(name: &str) -> Result<HeaderName, Failure> {
+fn header_name(name: &str) -> Result<HeaderName, UpstreamError> {
     HeaderName::try_from(name)
-        .map_err(|_| Failure::validation("headers", format!("{name:.64} is not a valid header name")))
+        .map_err(|_| UpstreamError::validation("headers", format!("{name:.64} is not a valid header name")))
 }
 
-fn header_value(value: &str) -> Result<HeaderValue, Failure> {
+fn header_value(value: &str) -> Result<HeaderValue, UpstreamError> {
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| Failure::validation("headers", "A header value contains invalid characters"))?;
+        .map_err(|_| UpstreamError::validation("headers", "A header value contains invalid characters"))?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -2,10 +2,10 @@
 
 use super::{format::ScriptSpec, template::ArgumentTemplate};
 use crate::{
-    error::{Code, Failure},
+    error::{UpstreamError, UpstreamErrorCode},
     launch::{find_program, piped_launch},
     log::ServerLog,
-    process::Process,
+    process::ServerProcess,
 };
 use processes::{ProgramLaunch, ProgramSpawner};
 use serde_json::{Value, json};
@@ -39,16 +39,16 @@ pub(super) struct ScriptRun<'a> {
 }
 
 impl ScriptRun<'_> {
-    pub(super) async fn run(&self, template: &ArgumentTemplate<'_>) -> Result<Value, Failure> {
+    pub(super) async fn run(&self, template: &ArgumentTemplate<'_>) -> Result<Value, UpstreamError> {
         let launch = self.launch(template)?;
         let action = self.script.tool_bindings.get(self.tool).map(|binding| binding.action.as_str());
         let input = json!({"tool": self.tool, "action": action, "params": template.arguments}).to_string();
         let log = Arc::new(ServerLog::default());
         log.set_redactor(template.credentials.redactor());
         let limit = Duration::from_millis(self.script.timeout_ms.unwrap_or(DEFAULT_TIMEOUT));
-        let started = Process::start(self.spawner, &launch, &log).await;
+        let started = ServerProcess::start(self.spawner, &launch, &log).await;
         let (process, (mut output, mut pipe)) = started.map_err(|error| {
-            Failure::unavailable(format!("{} failed to start: {error}", launch.program.display()))
+            UpstreamError::unavailable(format!("{} failed to start: {error}", launch.program.display()))
         })?;
         let give = async move {
             // A program that does not read its input may still answer.
@@ -80,14 +80,15 @@ impl ScriptRun<'_> {
                 self.tool,
                 limit.as_millis()
             );
-            return Err(Failure::network(message));
+            return Err(UpstreamError::network(message));
         };
-        let failed =
-            |why: String| Failure::unavailable(format!("{} {why}.{}", self.tool, log.last_lines_text(0)));
+        let failed = |why: String| {
+            UpstreamError::unavailable(format!("{} {why}.{}", self.tool, log.last_lines_text(0)))
+        };
         let bytes = bytes.map_err(|error| failed(format!("output cannot be read: {error}")))?;
         if bytes.len() > self.most {
             let message = format!("The answer of {} is larger than {} bytes", self.tool, self.most);
-            return Err(Failure::new(Code::LimitExceeded, message));
+            return Err(UpstreamError::new(UpstreamErrorCode::LimitExceeded, message));
         }
         let exit = exit.map_err(|error| failed(error.to_string()))?;
         if exit.code != Some(0) {
@@ -96,13 +97,13 @@ impl ScriptRun<'_> {
         serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not return JSON: {error}")))
     }
 
-    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<ProgramLaunch, Failure> {
+    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<ProgramLaunch, UpstreamError> {
         let inherited =
             self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
         let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();
         for (name, value) in &self.script.env {
             let missing =
-                || Failure::validation(name, format!("The environment variable {name} has no value"));
+                || UpstreamError::validation(name, format!("The environment variable {name} has no value"));
             let value = template.text(value, str::to_owned)?.ok_or_else(missing)?;
             environment.push((name.into(), value.into()));
         }

@@ -2,7 +2,7 @@
 //! omitted, never empty text.
 
 use super::credentials::ResolvedCredentials;
-use crate::error::Failure;
+use crate::error::UpstreamError;
 use serde_json::{Map, Value};
 
 /// Encodes a value for its position.
@@ -15,13 +15,16 @@ pub(super) struct ArgumentTemplate<'a> {
 
 impl ArgumentTemplate<'_> {
     /// Returns `None` when an argument in the template is not given.
-    pub(super) fn text(&self, template: &str, writing: EncodeFn) -> Result<Option<String>, Failure> {
+    pub(super) fn text(&self, template: &str, writing: EncodeFn) -> Result<Option<String>, UpstreamError> {
         let mut text = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
             let Some((name, after)) = after.split_once('}') else {
-                return Err(Failure::validation("template", format!("{template:.64} has an unclosed brace")));
+                return Err(UpstreamError::validation(
+                    "template",
+                    format!("{template:.64} has an unclosed brace"),
+                ));
             };
             match self.lookup(name)? {
                 Some(value) => text.push_str(&writing(&value)),
@@ -33,7 +36,7 @@ impl ArgumentTemplate<'_> {
         Ok(Some(text))
     }
 
-    fn lookup(&self, name: &str) -> Result<Option<String>, Failure> {
+    fn lookup(&self, name: &str) -> Result<Option<String>, UpstreamError> {
         if let Some(credential) = name.strip_prefix("credential:") {
             let (id, field) = credential.split_once(':').unwrap_or((credential, "value"));
             return self.credentials.field(id, field).map(Some);
@@ -41,7 +44,7 @@ impl ArgumentTemplate<'_> {
         match self.arguments.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::Array(_) | Value::Object(_)) => Err(Failure::validation(
+            Some(Value::Array(_) | Value::Object(_)) => Err(UpstreamError::validation(
                 &format!("arguments.{name}"),
                 format!("{name} must be a single value"),
             )),
@@ -50,7 +53,7 @@ impl ArgumentTemplate<'_> {
     }
 
     /// Replaces a string that is exactly one placeholder by the argument of any type. Omits missing arguments.
-    pub(super) fn value(&self, template: &Value) -> Result<Option<Value>, Failure> {
+    pub(super) fn value(&self, template: &Value) -> Result<Option<Value>, UpstreamError> {
         Ok(Some(match template {
             Value::String(text) => {
                 let whole = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));

@@ -4,7 +4,7 @@
 use super::{Secret, SecretStore};
 use crate::{
     durable,
-    error::{Code, Failure},
+    error::{UpstreamError, UpstreamErrorCode},
 };
 use std::{
     collections::BTreeMap,
@@ -25,11 +25,14 @@ impl FileSecrets {
         Self { path: path.to_owned(), turn: Mutex::new(()) }
     }
 
-    fn failure(&self, why: impl std::fmt::Display) -> Failure {
-        Failure::new(Code::Internal, format!("Using the secrets in {} failed: {why}", self.path.display()))
+    fn failure(&self, why: impl std::fmt::Display) -> UpstreamError {
+        UpstreamError::new(
+            UpstreamErrorCode::Internal,
+            format!("Using the secrets in {} failed: {why}", self.path.display()),
+        )
     }
 
-    fn read(&self) -> Result<BTreeMap<String, String>, Failure> {
+    fn read(&self) -> Result<BTreeMap<String, String>, UpstreamError> {
         let Some(bytes) =
             durable::read(&self.path, MAX_SECRETS_FILE_BYTES).map_err(|error| self.failure(error))?
         else {
@@ -45,7 +48,7 @@ impl FileSecrets {
         serde_json::from_slice(&bytes).map_err(|_| self.failure("the file is not a JSON object of strings"))
     }
 
-    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Failure> {
+    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), UpstreamError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut secrets = self.read()?;
         edit(&mut secrets);
@@ -55,15 +58,15 @@ impl FileSecrets {
 }
 
 impl SecretStore for FileSecrets {
-    fn get(&self, name: &str) -> Result<Option<Secret>, Failure> {
+    fn get(&self, name: &str) -> Result<Option<Secret>, UpstreamError> {
         self.read()?.get(name).map(|value| Secret::new(value)).transpose()
     }
 
-    fn set(&self, name: &str, secret: &Secret) -> Result<(), Failure> {
+    fn set(&self, name: &str, secret: &Secret) -> Result<(), UpstreamError> {
         self.change(|secrets| drop(secrets.insert(name.to_owned(), secret.reveal().to_owned())))
     }
 
-    fn remove(&self, name: &str) -> Result<(), Failure> {
+    fn remove(&self, name: &str) -> Result<(), UpstreamError> {
         if self.read()?.contains_key(name) {
             self.change(|secrets| drop(secrets.remove(name)))?;
         }

@@ -2,10 +2,10 @@
 
 use super::McpService;
 use crate::{
-    actor::Progress,
-    call::Answer,
+    actor::CallProgress,
+    call::ToolAnswer,
     config::ToolPolicy,
-    error::Failure,
+    error::UpstreamError,
     manifest::{
         CredentialNamespace, LoadedManifests, ManifestCallDeps, ManifestCallOutcome, ManifestContext,
         ManifestFolder, ManifestReport, ManifestTool,
@@ -44,9 +44,9 @@ impl McpService {
 
     /// Approves a workspace manifest in exactly this form. Its tools are offered after the next
     /// [`Self::load_manifests`].
-    pub fn approve_manifest(&self, hash: &str) -> Result<(), Failure> {
+    pub fn approve_manifest(&self, hash: &str) -> Result<(), UpstreamError> {
         if !self.loaded().reports.iter().any(|report| report.hash.as_deref() == Some(hash)) {
-            return Err(Failure::conflict("The manifest has changed: review it again"));
+            return Err(UpstreamError::conflict("The manifest has changed: review it again"));
         }
         self.store.approve_manifest(hash)
     }
@@ -58,7 +58,7 @@ impl McpService {
         self.store.manifest_policy(&tool.exposed, &tool.hash).unwrap_or(usual)
     }
 
-    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), Failure> {
+    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), UpstreamError> {
         let tool = self.manifest_tool(exposed)?;
         self.store.set_manifest_policy(exposed, &tool.hash, policy)?;
         self.notify_changed();
@@ -66,9 +66,9 @@ impl McpService {
     }
 
     /// Returns a manifest tool by its exposed name.
-    pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, Failure> {
+    pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, UpstreamError> {
         let found = self.loaded().tools.get(exposed).cloned();
-        found.ok_or_else(|| Failure::not_found(format!("Tool {exposed:.64} does not exist")).at("tool"))
+        found.ok_or_else(|| UpstreamError::not_found(format!("Tool {exposed:.64} does not exist")).at("tool"))
     }
 
     /// Returns whether a credential has a value. A keyring may prompt the user first.
@@ -83,26 +83,30 @@ impl McpService {
         manifest: &str,
         credential: &str,
         secret: &Secret,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), UpstreamError> {
         self.deps.secrets.set(&self.keys(manifest)?.reference(credential), secret)
     }
 
-    fn keys(&self, manifest: &str) -> Result<CredentialNamespace, Failure> {
+    fn keys(&self, manifest: &str) -> Result<CredentialNamespace, UpstreamError> {
         let loaded = self.loaded();
         let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
         let found = found.filter_map(|report| report.keys.clone()).next();
         found.ok_or_else(|| {
-            Failure::not_found(format!("Manifest {manifest:.64} does not exist")).at("manifest")
+            UpstreamError::not_found(format!("Manifest {manifest:.64} does not exist")).at("manifest")
         })
     }
 
     /// Checks whether a call with these arguments would be made.
-    pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<(), Failure> {
+    pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<(), UpstreamError> {
         self.manifest_tool(exposed)?.check(arguments)
     }
 
     /// Calls a tool by its exposed name. Dropping the future ends the processes it started.
-    pub async fn call_manifest_tool(&self, exposed: &str, arguments: &Value) -> Result<Answer, Failure> {
+    pub async fn call_manifest_tool(
+        &self,
+        exposed: &str,
+        arguments: &Value,
+    ) -> Result<ToolAnswer, UpstreamError> {
         self.call_manifest_tool_with_progress(exposed, arguments, None).await
     }
 
@@ -110,8 +114,8 @@ impl McpService {
         &self,
         exposed: &str,
         arguments: &Value,
-        progress: Option<mpsc::Sender<Progress>>,
-    ) -> Result<Answer, Failure> {
+        progress: Option<mpsc::Sender<CallProgress>>,
+    ) -> Result<ToolAnswer, UpstreamError> {
         let tool = self.manifest_tool(exposed)?;
         let hands = ManifestCallDeps { surroundings: &self.deps, internal: &*self.internal };
         match tool.call(arguments, &hands).await? {
@@ -119,7 +123,7 @@ impl McpService {
             ManifestCallOutcome::Forward { server, tool, arguments } => {
                 let config = self.store.by_slug(&server);
                 let id = config
-                    .ok_or_else(|| Failure::not_found(format!("Server {server:.64} does not exist")))?
+                    .ok_or_else(|| UpstreamError::not_found(format!("Server {server:.64} does not exist")))?
                     .id;
                 self.call_tool_with_progress(id, &tool, &arguments, progress).await
             }

@@ -4,18 +4,19 @@ mod manifests;
 
 use crate::{
     actor::{
-        Progress, ServerActorHandle, ServerDeps, ServerOrder, ServerRunState, SharedServerState,
+        CallProgress, ServerActorHandle, ServerDeps, ServerOrder, ServerRunState, SharedServerState,
         ToolDefinitions,
     },
-    call::{Answer, ServerToolCall},
+    call::{ServerToolCall, ToolAnswer},
     config::{self, ConfigStore, McpConfig, McpSource, ToolPolicy, UnreadableConfigEntry},
-    error::Failure,
+    error::UpstreamError,
     launch::inherited_environment,
     manifest::{InternalMethods, LoadedManifests},
     secrets::{FileSecrets, Secret, SecretStore, secret_name},
     status::{McpStatus, ServerStatusDetails},
     tools::{
-        Approval, ApprovedDefinition, OfferedTool, Tool, ToolDefinition, exposed_name, split_exposed_name,
+        ApprovedDefinition, OfferedTool, ToolApprovalState, ToolDefinition, UpstreamTool, exposed_name,
+        split_exposed_name,
     },
 };
 use processes::{Backoff, ProcessGroupSpawner, ProgramSpawner};
@@ -44,7 +45,7 @@ pub const SERVER_BACKOFF: Backoff = Backoff {
 };
 
 /// The paths and services that the MCP service uses.
-pub struct Setup {
+pub struct McpServiceSetup {
     /// `upstreams.json` in the user's configuration folder.
     pub config_file: PathBuf,
     /// The folder for installed packages.
@@ -58,7 +59,7 @@ pub struct Setup {
     pub backoff: Backoff,
 }
 
-impl Setup {
+impl McpServiceSetup {
     /// The default setup: process groups, secrets in a file, and only the internal method `server.status`.
     pub fn new(config_folder: &Path, data: &Path) -> Self {
         Self {
@@ -81,12 +82,12 @@ impl InternalMethods for StatusMethodOnly {
         method == "server.status"
     }
 
-    fn call(&self, method: &str, _: &Value) -> Result<Value, Failure> {
+    fn call(&self, method: &str, _: &Value) -> Result<Value, UpstreamError> {
         match method {
             "server.status" => {
                 Ok(serde_json::json!({"status": "running", "version": env!("CARGO_PKG_VERSION")}))
             }
-            _ => Err(Failure::not_found(format!("Draftboard has no method {method:.64}"))),
+            _ => Err(UpstreamError::not_found(format!("Draftboard has no method {method:.64}"))),
         }
     }
 }
@@ -105,7 +106,7 @@ pub struct McpService {
 
 impl McpService {
     /// Opens the service without starting servers; see [`Self::launch_enabled`].
-    pub fn open(setup: Setup, runtime: Runtime) -> Result<Self, Failure> {
+    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self, UpstreamError> {
         let store = ConfigStore::open(&setup.config_file)?;
         let surroundings = Arc::new(ServerDeps {
             environment: setup.environment,
@@ -171,7 +172,7 @@ impl McpService {
             protocol: link.as_ref().map(|link| link.protocol.clone()),
             server: link.and_then(|link| link.server.clone()),
             tools: tools.len(),
-            waiting: tools.iter().filter(|tool| tool.approval != Approval::Approved).count(),
+            waiting: tools.iter().filter(|tool| tool.approval != ToolApprovalState::Approved).count(),
             last_failure: shared.last_failure(),
             exit: shared.exit(),
         })
@@ -183,7 +184,7 @@ impl McpService {
                 let tools = self.tools_of(config, &link.definitions());
                 let offered: Vec<String> =
                     tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.exposed.clone()).collect();
-                let waits = |tool: &&Tool| tool.approval != Approval::Approved;
+                let waits = |tool: &&UpstreamTool| tool.approval != ToolApprovalState::Approved;
                 if offered.is_empty() && tools.iter().any(|tool| waits(&tool)) {
                     let waiting = tools.iter().filter(waits).map(|tool| tool.exposed.clone()).collect();
                     return McpStatus::NeedsApproval { tools: waiting };
@@ -222,29 +223,29 @@ impl McpService {
     }
 
     /// Starts a server. Returns when it runs or with the reason it does not.
-    pub async fn start(&self, id: Uuid) -> Result<(), Failure> {
+    pub async fn start(&self, id: Uuid) -> Result<(), UpstreamError> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         if !config.enabled {
-            return Err(Failure::conflict(format!("{} is disabled: enable it first", config.name)));
+            return Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)));
         }
         self.order(id, ServerOrder::Start).await
     }
 
     /// Stops a server. Returns when the process and all its children have ended.
-    pub async fn stop(&self, id: Uuid) -> Result<(), Failure> {
+    pub async fn stop(&self, id: Uuid) -> Result<(), UpstreamError> {
         self.order(id, ServerOrder::Stop).await
     }
 
-    pub async fn restart(&self, id: Uuid) -> Result<(), Failure> {
+    pub async fn restart(&self, id: Uuid) -> Result<(), UpstreamError> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         if !config.enabled {
-            return Err(Failure::conflict(format!("{} is disabled: enable it first", config.name)));
+            return Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)));
         }
         self.order(id, ServerOrder::Restart).await
     }
 
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
-    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), Failure> {
+    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), UpstreamError> {
         let config = self.get(id).ok_or_else(|| unknown(id))?;
         self.update(McpConfig { enabled, ..config.clone() })?;
         if !enabled {
@@ -261,7 +262,7 @@ impl McpService {
     }
 
     /// Stops all servers concurrently and returns when no process is left.
-    pub async fn shutdown_all(&self) -> Result<(), Failure> {
+    pub async fn shutdown_all(&self) -> Result<(), UpstreamError> {
         let ids: Vec<Uuid> = self.servers().keys().copied().collect();
         let mut stopping = Vec::new();
         for id in ids {
@@ -286,11 +287,11 @@ impl McpService {
     async fn order(
         &self,
         id: Uuid,
-        order: impl FnOnce(oneshot::Sender<Result<(), Failure>>) -> ServerOrder,
-    ) -> Result<(), Failure> {
+        order: impl FnOnce(oneshot::Sender<Result<(), UpstreamError>>) -> ServerOrder,
+    ) -> Result<(), UpstreamError> {
         let orders = self.orders(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
-        let gone = || Failure::conflict("The server was removed");
+        let gone = || UpstreamError::conflict("The server was removed");
         orders.send(order(reply)).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
@@ -298,23 +299,26 @@ impl McpService {
     // Tools.
 
     /// Returns the tools agents can call: approved and enabled tools of running servers, sorted by name.
-    pub fn available_tools(&self) -> Vec<Tool> {
+    pub fn available_tools(&self) -> Vec<UpstreamTool> {
         let configs = self.store.list();
-        let mut tools: Vec<Tool> =
-            configs.iter().flat_map(|config| self.tools(config.id)).filter(Tool::is_offered).collect();
+        let mut tools: Vec<UpstreamTool> = configs
+            .iter()
+            .flat_map(|config| self.tools(config.id))
+            .filter(UpstreamTool::is_offered)
+            .collect();
         tools.sort_by(|a, b| a.exposed.cmp(&b.exposed));
         tools
     }
 
     /// Returns all tools of a running server, including hidden ones.
-    pub fn tools(&self, id: Uuid) -> Vec<Tool> {
+    pub fn tools(&self, id: Uuid) -> Vec<UpstreamTool> {
         let found = self.store.get(id).zip(self.shared(id).and_then(|shared| shared.session()));
         found.map(|(config, link)| self.tools_of(&config, &link.definitions())).unwrap_or_default()
     }
 
-    fn tools_of(&self, config: &McpConfig, definitions: &ToolDefinitions) -> Vec<Tool> {
+    fn tools_of(&self, config: &McpConfig, definitions: &ToolDefinitions) -> Vec<UpstreamTool> {
         let approved = self.store.approved(config.id);
-        definitions.values().map(|definition| Tool::new(config, definition, &approved)).collect()
+        definitions.values().map(|definition| UpstreamTool::new(config, definition, &approved)).collect()
     }
 
     /// Returns the server of an exposed tool name.
@@ -346,11 +350,11 @@ impl McpService {
 
     /// Approves a tool in its current form. `hash` identifies the definition that the person has seen; if it has
     /// changed since, nothing is approved.
-    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), Failure> {
+    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), UpstreamError> {
         let definitions = self.definitions(id)?;
         let definition = find(&definitions, tool)?;
         if definition.hash() != hash {
-            return Err(Failure::conflict(format!(
+            return Err(UpstreamError::conflict(format!(
                 "{tool} has changed since you reviewed it: review it again"
             )));
         }
@@ -358,14 +362,14 @@ impl McpService {
     }
 
     /// Approves several tools, each by the hash of the definition that the person has seen: all or none.
-    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), Failure> {
+    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), UpstreamError> {
         let definitions = self.definitions(id)?;
         let mut approved = Vec::new();
         for (tool, hash) in seen {
             let definition = find(&definitions, tool)?;
             if definition.hash() != hash {
                 let message = format!("{tool} has changed since you reviewed it: review it again");
-                return Err(Failure::conflict(message));
+                return Err(UpstreamError::conflict(message));
             }
             approved.push(definition);
         }
@@ -373,12 +377,12 @@ impl McpService {
     }
 
     /// Approves all tools in their current form.
-    pub fn approve_all(&self, id: Uuid) -> Result<(), Failure> {
+    pub fn approve_all(&self, id: Uuid) -> Result<(), UpstreamError> {
         let definitions = self.definitions(id)?;
         self.record_approval(id, &definitions.values().collect::<Vec<_>>())
     }
 
-    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<(), Failure> {
+    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<(), UpstreamError> {
         let seen = definitions.iter().map(|definition| {
             (definition.name().to_owned(), Arc::new(ApprovedDefinition::new(definition.value().clone())))
         });
@@ -388,21 +392,21 @@ impl McpService {
     }
 
     /// Withdraws an approval.
-    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Failure> {
+    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), UpstreamError> {
         self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.withdraw(id, tool)?;
         self.notify_changed();
         Ok(())
     }
 
-    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, Failure> {
+    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, UpstreamError> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let link = self.shared(id).and_then(|shared| shared.session());
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
     /// Checks whether a call with these arguments would be sent.
-    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), Failure> {
+    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), UpstreamError> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let shared = self.shared(id).ok_or_else(|| unknown(id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -419,7 +423,7 @@ impl McpService {
         mcp_id: Uuid,
         tool_name: &str,
         arguments: &Value,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ToolAnswer, UpstreamError> {
         self.call_tool_with_progress(mcp_id, tool_name, arguments, None).await
     }
 
@@ -429,8 +433,8 @@ impl McpService {
         mcp_id: Uuid,
         tool_name: &str,
         arguments: &Value,
-        progress: Option<mpsc::Sender<Progress>>,
-    ) -> Result<Answer, Failure> {
+        progress: Option<mpsc::Sender<CallProgress>>,
+    ) -> Result<ToolAnswer, UpstreamError> {
         let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let shared = self.shared(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -445,7 +449,7 @@ impl McpService {
     // Configurations.
 
     /// Saves a new server without starting it.
-    pub fn create(&self, config: McpConfig) -> Result<McpConfig, Failure> {
+    pub fn create(&self, config: McpConfig) -> Result<McpConfig, UpstreamError> {
         self.create_with_secrets(config, &[])
     }
 
@@ -455,7 +459,7 @@ impl McpService {
         &self,
         config: &McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), UpstreamError> {
         if !matches!(config.source, McpSource::Official { .. }) {
             return Ok(());
         }
@@ -465,18 +469,22 @@ impl McpService {
                 let field =
                     if part == "auth" { "transport.auth".to_owned() } else { format!("env_vars.{part}") };
                 let message = format!("Missing required credentials: {part} has no value");
-                return Err(Failure::validation(&field, message));
+                return Err(UpstreamError::validation(&field, message));
             }
         }
         Ok(())
     }
 
-    fn save_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig, Failure> {
+    fn save_new(
+        &self,
+        mut config: McpConfig,
+        secrets: &[(String, Secret)],
+    ) -> Result<McpConfig, UpstreamError> {
         config.name = config.name.trim().to_owned();
         config::check(&config)?;
         self.check_required_secrets(&config, secrets)?;
         if self.store.get(config.id).is_some() {
-            return Err(Failure::conflict("A server with this id already exists").at("id"));
+            return Err(UpstreamError::conflict("A server with this id already exists").at("id"));
         }
         let others = self.store.list();
         config.slug = config::slug_for(&config.name, |slug| others.iter().any(|other| other.slug == slug));
@@ -490,7 +498,7 @@ impl McpService {
         &self,
         mut config: McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<McpConfig, Failure> {
+    ) -> Result<McpConfig, UpstreamError> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -507,7 +515,7 @@ impl McpService {
 
     /// Replaces a configuration. A running server restarts when its launch settings changed and stops when it is
     /// disabled.
-    pub fn update(&self, mut config: McpConfig) -> Result<(), Failure> {
+    pub fn update(&self, mut config: McpConfig) -> Result<(), UpstreamError> {
         let current = self.store.get(config.id).ok_or_else(|| unknown(config.id))?;
         config.name = config.name.trim().to_owned();
         config.slug = current.slug.clone();
@@ -518,7 +526,7 @@ impl McpService {
     }
 
     /// Deletes a server with its approvals and secrets, and stops it.
-    pub fn delete(&self, id: Uuid) -> Result<(), Failure> {
+    pub fn delete(&self, id: Uuid) -> Result<(), UpstreamError> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.remove(id)?;
         self.notify_changed();
@@ -538,7 +546,7 @@ impl McpService {
     }
 
     /// Stores the secret of a variable, or of the URL as `auth`, and refers to it in the configuration.
-    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), Failure> {
+    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), UpstreamError> {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
         config.refer_to_own_secret(part);
         config::check(&config)?;
@@ -551,7 +559,7 @@ impl McpService {
         &self,
         mut config: McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), UpstreamError> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -564,7 +572,7 @@ impl McpService {
     }
 
     /// Returns the parts of a configuration whose secret is stored. A keyring may prompt the user first.
-    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, Failure> {
+    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, UpstreamError> {
         let mut set = BTreeSet::new();
         for (part, reference, _) in config.secret_refs() {
             if self.deps.secrets.get(reference)?.is_some() {
@@ -589,7 +597,7 @@ impl McpService {
     }
 
     /// Loads changes written by another Draftboard process of the same user.
-    pub fn refresh(&self) -> Result<(), Failure> {
+    pub fn refresh(&self) -> Result<(), UpstreamError> {
         if self.store.refresh()? {
             self.notify_changed();
         }
@@ -643,12 +651,12 @@ impl McpService {
     }
 }
 
-fn unknown(id: Uuid) -> Failure {
-    Failure::not_found(format!("Server {id} does not exist"))
+fn unknown(id: Uuid) -> UpstreamError {
+    UpstreamError::not_found(format!("Server {id} does not exist"))
 }
 
-fn not_running(config: &McpConfig) -> Failure {
-    Failure::unavailable(format!("{} is not running: start it first", config.name))
+fn not_running(config: &McpConfig) -> UpstreamError {
+    UpstreamError::unavailable(format!("{} is not running: start it first", config.name))
 }
 
 /// Returns a definition by the server's own tool name or by the exposed one.
@@ -656,7 +664,7 @@ fn find_named<'a>(
     definitions: &'a ToolDefinitions,
     config: &McpConfig,
     tool: &str,
-) -> Result<&'a Arc<ToolDefinition>, Failure> {
+) -> Result<&'a Arc<ToolDefinition>, UpstreamError> {
     find_exposed(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
 }
 
@@ -673,8 +681,8 @@ fn find_exposed<'a>(
     same.or_else(|| definitions.iter().find(|(name, _)| is_it(name)).map(|(_, definition)| definition))
 }
 
-fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>, Failure> {
+fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>, UpstreamError> {
     definitions
         .get(tool)
-        .ok_or_else(|| Failure::not_found(format!("This server has no tool {tool:.128}")).at("tool"))
+        .ok_or_else(|| UpstreamError::not_found(format!("This server has no tool {tool:.128}")).at("tool"))
 }

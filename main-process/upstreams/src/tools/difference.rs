@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const MAX_DIFFERENCES: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Difference {
+pub struct DefinitionDifference {
     /// The path of the part, such as `inputSchema.properties.path.type`.
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -17,13 +17,18 @@ pub struct Difference {
     pub after: Option<Value>,
 }
 
-pub fn differences(before: &Value, after: &Value) -> Vec<Difference> {
+pub fn differences(before: &Value, after: &Value) -> Vec<DefinitionDifference> {
     let mut found = Vec::new();
     compare(String::new(), Some(before), Some(after), &mut found);
     found
 }
 
-fn compare(path: String, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Difference>) {
+fn compare(
+    path: String,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    found: &mut Vec<DefinitionDifference>,
+) {
     if before == after || found.len() == MAX_DIFFERENCES {
         return;
     }
@@ -33,7 +38,7 @@ fn compare(path: String, before: Option<&Value>, after: Option<&Value>, found: &
             compare(path, old.get(name), new.get(name), found);
         }
     } else {
-        found.push(Difference { path, before: before.cloned(), after: after.cloned() });
+        found.push(DefinitionDifference { path, before: before.cloned(), after: after.cloned() });
     }
 }
 

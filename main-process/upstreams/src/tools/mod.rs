@@ -6,7 +6,7 @@ mod name;
 mod schema;
 
 pub(crate) use definition::{ApprovedDefinition, ToolDefinition};
-pub use difference::{Difference, differences};
+pub use difference::{DefinitionDifference, differences};
 pub(crate) use name::{exposed_name, split_exposed_name};
 pub(crate) use schema::ToolSchema;
 
@@ -19,19 +19,19 @@ use uuid::Uuid;
 /// The approval state of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Approval {
+pub enum ToolApprovalState {
     Approved,
     /// Not reviewed yet.
     New,
     /// Different from the approved definition.
     Changed {
-        differences: Vec<Difference>,
+        differences: Vec<DefinitionDifference>,
     },
 }
 
 /// A tool of a server as people and agents see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tool {
+pub struct UpstreamTool {
     pub server: Uuid,
     /// The server's own name for it.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Tool {
     pub read_only: bool,
     /// SHA-256 of the definition; see [`Approval`].
     pub hash: String,
-    pub approval: Approval,
+    pub approval: ToolApprovalState,
     pub enabled: bool,
     pub policy: ToolPolicy,
 }
@@ -65,7 +65,7 @@ pub struct OfferedTool {
     pub hash: String,
 }
 
-impl Approval {
+impl ToolApprovalState {
     pub(crate) fn of(definition: &ToolDefinition, approved: Option<&ApprovedDefinition>) -> Self {
         match approved {
             None => Self::New,
@@ -75,7 +75,7 @@ impl Approval {
     }
 }
 
-impl Tool {
+impl UpstreamTool {
     pub(crate) fn new(
         config: &McpConfig,
         definition: &ToolDefinition,
@@ -84,7 +84,7 @@ impl Tool {
         let settings = config.tools.get(definition.name()).cloned().unwrap_or_default();
         let text = |part: &str| definition.part(part).and_then(Value::as_str).map(str::to_owned);
         let says_read_only = definition.part("annotations").and_then(|hints| hints.get("readOnlyHint"));
-        let approval = Approval::of(definition, approved.get(definition.name()).map(AsRef::as_ref));
+        let approval = ToolApprovalState::of(definition, approved.get(definition.name()).map(AsRef::as_ref));
         Self {
             server: config.id,
             name: definition.name().to_owned(),
@@ -104,6 +104,6 @@ impl Tool {
 
     /// Returns whether agents can see and call the tool.
     pub fn is_offered(&self) -> bool {
-        self.enabled && self.approval == Approval::Approved && self.policy != ToolPolicy::Deny
+        self.enabled && self.approval == ToolApprovalState::Approved && self.policy != ToolPolicy::Deny
     }
 }

@@ -20,7 +20,9 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
-use upstreams::{Failure, McpConfig, McpPackageType, McpService, McpStatus, Setup, inherited_environment};
+use upstreams::{
+    McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, UpstreamError, inherited_environment,
+};
 use uuid::Uuid;
 
 /// Long enough for a loaded machine; tests that pass do not wait for it.
@@ -39,10 +41,10 @@ impl Bench {
         Self::with(|_| {})
     }
 
-    pub fn with(adapt: impl FnOnce(&mut Setup)) -> Self {
+    pub fn with(adapt: impl FnOnce(&mut McpServiceSetup)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mark = Uuid::new_v4().to_string();
-        let mut setup = Setup::new(&folder.path().join("config"), &folder.path().join("data"));
+        let mut setup = McpServiceSetup::new(&folder.path().join("config"), &folder.path().join("data"));
         setup.environment = inherited_environment();
         setup.environment.push((MARK.into(), OsString::from(&mark)));
         setup.backoff = quick_backoff();
@@ -53,7 +55,8 @@ impl Bench {
 
     /// Opens a new service on the same files.
     pub fn reopened(&self) -> McpService {
-        let setup = Setup::new(&self.folder.path().join("config"), &self.folder.path().join("data"));
+        let setup =
+            McpServiceSetup::new(&self.folder.path().join("config"), &self.folder.path().join("data"));
         McpService::open(setup, tokio::runtime::Handle::current()).unwrap()
     }
 
@@ -72,7 +75,7 @@ impl Bench {
         id
     }
 
-    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, Failure> {
+    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
         self.service.call_tool(id, tool, &arguments).await.map(|answer| answer.value())
     }
 

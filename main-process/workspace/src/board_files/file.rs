@@ -1,8 +1,8 @@
 //! The file of a board as it is on the disk now.
 
-use authority::{ApplyError, Registry, Snapshot};
+use authority::{ApplyError, Snapshot, TypeRegistry};
 use journal::{Digest, FileError, WorkspaceFiles, WorkspacePath, read_board};
-use shared_protocol::{BoardId, BoardName, Document};
+use shared_protocol::{BoardId, BoardName, GraphDocument};
 use std::sync::Arc;
 
 /// A readable file that holds one whole board.
@@ -19,7 +19,7 @@ impl BoardFile {
     pub(in super::super) fn read(
         files: &WorkspaceFiles,
         name: &BoardName,
-        types: &Arc<Registry>,
+        types: &Arc<TypeRegistry>,
     ) -> Result<Self, FileError> {
         Self::parse(name, files.read_text(&WorkspacePath::board(name))?, types)
     }
@@ -27,7 +27,7 @@ impl BoardFile {
     pub(in super::super) fn parse(
         name: &BoardName,
         text: String,
-        types: &Arc<Registry>,
+        types: &Arc<TypeRegistry>,
     ) -> Result<Self, FileError> {
         let document = read_board(&text, name)?;
         let malformed = |problem: String| FileError::Malformed {
@@ -45,7 +45,7 @@ impl BoardFile {
         WorkspacePath::board(&self.name)
     }
 
-    pub(in super::super) fn document(&self) -> Document {
+    pub(in super::super) fn document(&self) -> GraphDocument {
         self.content.board_document(self.board)
     }
 

@@ -15,7 +15,9 @@ use super::{
 };
 use authority::{Snapshot, diff, rebase};
 use journal::{Digest, FileError, WorkspacePath};
-use shared_protocol::{BoardId, BoardName, Change, Code, Document, Refusal, messages::HeldReason};
+use shared_protocol::{
+    BoardId, BoardName, Change, GraphDocument, Refusal, RefusalCode, messages::HeldReason,
+};
 
 /// The way in which the present content of a board file enters the workspace.
 pub(in super::super) enum ForeignBoardEdit {
@@ -54,9 +56,9 @@ impl BoardFiles {
         snapshot: &Snapshot,
     ) -> Result<ForeignBoardEdit, Refusal> {
         let path = WorkspacePath::board(name);
-        let known = storage.journal.known(&path).map_err(|error| storage_error(&error))?;
+        let known = storage.journal.file_record(&path).map_err(|error| storage_error(&error))?;
         let file = match storage.files.read(&path) {
-            Ok(bytes) if known.is_ours(Digest::of(&bytes)) => return Ok(ForeignBoardEdit::Unchanged),
+            Ok(bytes) if known.is_known(Digest::of(&bytes)) => return Ok(ForeignBoardEdit::Unchanged),
             Ok(_) => BoardFile::read(&storage.files, name, snapshot.registry()),
             Err(error) => Err(error),
         };
@@ -131,7 +133,7 @@ impl BoardFiles {
         }
         let has_unsaved_work = saved.is_some_and(|board| self.unsaved.contains(&board));
         let removed = saved.filter(|_| !has_unsaved_work);
-        let changes = removed.map(|board| diff(snapshot, board, &Document::default()).map_err(conflict));
+        let changes = removed.map(|board| diff(snapshot, board, &GraphDocument::default()).map_err(conflict));
         Ok(ForeignBoardEdit::Removed { changes: changes.transpose()?, has_unsaved_work })
     }
 
@@ -159,7 +161,7 @@ impl BoardFiles {
     ) -> Result<(), Refusal> {
         let path = file.path();
         let BoardFile { name, board, text, digest, content } = file;
-        let recorded = storage.journal.record(&[(path.clone(), digest)]);
+        let recorded = storage.journal.record_content(&[(path.clone(), digest)]);
         recorded.map_err(|error| storage_error(&error))?;
         storage.remember(&path, &text);
         self.own(board, name, content, snapshot, notices);
@@ -175,7 +177,7 @@ impl BoardFiles {
     ) -> Result<(), Refusal> {
         let path = WorkspacePath::board(name);
         let failed = |error| storage_error(&error);
-        if storage.journal.known(&path).map_err(failed)? != journal::Known::default() {
+        if storage.journal.file_record(&path).map_err(failed)? != journal::FileRecord::default() {
             storage.forget(&path).map_err(failed)?;
         }
         self.saved.retain(|_, saved| saved.file != *name);
@@ -198,7 +200,7 @@ impl EnteringBoard {
         let mut changes = Vec::new();
         let mut state = snapshot.clone();
         if board != file.board {
-            changes = diff(&state, board, &Document::default()).map_err(conflict)?;
+            changes = diff(&state, board, &GraphDocument::default()).map_err(conflict)?;
             state.apply(state.revision().next(), &changes).map_err(conflict)?;
         }
         changes.extend(diff(&state, file.board, &file.document()).map_err(conflict)?);
@@ -255,11 +257,11 @@ fn hold_or_leave_out(
 ) -> Result<ForeignBoardEdit, Refusal> {
     match owner {
         Some(owner) => Ok(conflict_of(owner, file, message)),
-        None => Err(Refusal::new(Code::Conflict, format!("{message}: it is left out"))
+        None => Err(Refusal::new(RefusalCode::Conflict, format!("{message}: it is left out"))
             .hint("Ids must be unique in a workspace: was the file copied? Remove it, or give what is in it ids of its own.")),
     }
 }
 
 pub(in super::super) fn conflict(error: authority::ApplyError) -> Refusal {
-    Refusal::new(Code::Conflict, error.to_string())
+    Refusal::new(RefusalCode::Conflict, error.to_string())
 }

@@ -19,7 +19,7 @@ use authority::{Snapshot, boards_touched};
 use file::is_same_board;
 use journal::{Digest, FileError, JournalError, WorkspacePath, write_board};
 use shared_protocol::{
-    BoardId, BoardName, Change, Code, Refusal, Revision,
+    BoardId, BoardName, Change, Refusal, RefusalCode, Revision,
     messages::{HeldBoard, HeldReason},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,7 +169,7 @@ impl BoardFiles {
             Some((board, held)) => {
                 let name = board_words(state, *board);
                 let message = format!("board {name} is read-only: {}", held.message);
-                Err(Refusal::new(Code::ReadOnly, message).hint(
+                Err(Refusal::new(RefusalCode::ReadOnly, message).hint(
                     "Choose in the banner of the window or with `draftboard resolve`, or correct the file.",
                 ))
             }
@@ -186,7 +186,7 @@ impl BoardFiles {
         snapshot: &Snapshot,
     ) -> Result<(), JournalError> {
         self.last_saved_revision = storage.stored_saved_revision().min(snapshot.revision());
-        for (path, _) in storage.journal.known_files()? {
+        for (path, _) in storage.journal.file_records()? {
             let Some(name) = path.as_board() else { continue };
             if self.saved_as(&name).is_some() {
                 // Read a moment ago, because the folder is opened for the first time.
@@ -219,7 +219,7 @@ impl BoardFiles {
         let mut names = list(storage, notices);
         names.extend(snapshot.boards().map(|board| board.name.clone()));
         names.extend(self.saved.values().map(|saved| saved.file.clone()));
-        let known = storage.journal.known_files().unwrap_or_default();
+        let known = storage.journal.file_records().unwrap_or_default();
         names.extend(known.iter().filter_map(|(path, _)| path.as_board()));
         names.extend(notices.board_files());
         names.sort();
@@ -250,11 +250,11 @@ pub(super) fn refuse_newer(
     names: &[BoardName],
     storage: &WorkspaceStorage,
     snapshot: &Snapshot,
-) -> Result<(), super::OpenError> {
+) -> Result<(), super::OpenWorkspaceError> {
     for name in names {
         let path = WorkspacePath::board(name);
-        let known = storage.journal.known(&path)?;
-        let is_foreign = storage.files.read(&path).is_ok_and(|bytes| !known.is_ours(Digest::of(&bytes)));
+        let known = storage.journal.file_record(&path)?;
+        let is_foreign = storage.files.read(&path).is_ok_and(|bytes| !known.is_known(Digest::of(&bytes)));
         if is_foreign
             && let Err(error @ FileError::Newer { .. }) =
                 BoardFile::read(&storage.files, name, snapshot.registry())
@@ -271,15 +271,15 @@ fn recall_file(
     storage: &WorkspaceStorage,
     snapshot: &Snapshot,
 ) -> Result<Option<(BoardId, Snapshot)>, JournalError> {
-    let known = storage.journal.known(path)?;
+    let known = storage.journal.file_record(path)?;
     if let Some(board) = snapshot.board_named(name) {
         let text = write_board(&snapshot.board_document(board.id));
-        if text.is_ok_and(|text| known.is_ours(Digest::of(text.as_bytes()))) {
+        if text.is_ok_and(|text| known.is_known(Digest::of(text.as_bytes()))) {
             return Ok(Some((board.id, snapshot.clone())));
         }
     }
     let on_disk = storage.files.read_text(path).ok();
-    let is_ours = |text: &String| known.is_ours(Digest::of(text.as_bytes()));
+    let is_ours = |text: &String| known.is_known(Digest::of(text.as_bytes()));
     let text = on_disk.filter(is_ours).or_else(|| storage.remembered(path).filter(is_ours));
     let file = text.and_then(|text| BoardFile::parse(name, text, snapshot.registry()).ok());
     Ok(file.map(|file| (file.board, file.content)))

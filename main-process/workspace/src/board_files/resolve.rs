@@ -10,13 +10,13 @@ use super::{
 };
 use authority::Snapshot;
 use journal::{Digest, FileError, WorkspacePath, write_board};
-use shared_protocol::{BoardId, Code, Refusal};
+use shared_protocol::{BoardId, Refusal, RefusalCode};
 
 impl BoardFiles {
     pub(in super::super) fn held_file(&self, board: BoardId) -> Result<WorkspacePath, Refusal> {
         let held = self.held.get(&board);
         held.map(|held| WorkspacePath::board(&held.file))
-            .ok_or_else(|| Refusal::new(Code::NotFound, "that board does not wait for a decision"))
+            .ok_or_else(|| Refusal::new(RefusalCode::NotFound, "that board does not wait for a decision"))
     }
 
     pub(in super::super) fn release(&mut self, board: BoardId) {
@@ -42,7 +42,7 @@ impl BoardFiles {
         };
         storage.files.set_aside_bytes(path, "theirs", &bytes).map_err(|error| storage_file(&error))?;
         let record = [(path.clone(), Digest::of(&bytes))];
-        storage.journal.record(&record).map_err(|error| storage_error(&error))?;
+        storage.journal.record_content(&record).map_err(|error| storage_error(&error))?;
         storage.remember(path, &String::from_utf8_lossy(&bytes));
         let text = String::from_utf8(bytes).ok();
         let theirs = path.as_board().zip(text).and_then(|(name, text)| {
@@ -67,17 +67,20 @@ impl BoardFiles {
         snapshot: &Snapshot,
     ) -> Result<EnteringBoard, Refusal> {
         let unreadable = |error: FileError| {
-            Refusal::new(Code::BadRequest, format!("the file cannot be taken as it is: {error}"))
+            Refusal::new(RefusalCode::BadRequest, format!("the file cannot be taken as it is: {error}"))
                 .hint("Keep what is here, or correct the file.")
         };
-        let name =
-            path.as_board().ok_or_else(|| Refusal::new(Code::Internal, format!("{path} is no board")))?;
+        let name = path
+            .as_board()
+            .ok_or_else(|| Refusal::new(RefusalCode::Internal, format!("{path} is no board")))?;
         let theirs = BoardFile::read(&storage.files, &name, snapshot.registry()).map_err(unreadable)?;
         let is_another = theirs.board != board && snapshot.board(theirs.board).is_some();
         let elsewhere = theirs.clash(snapshot).or_else(|| is_another.then(|| theirs.board.to_string()));
         if let Some(element) = elsewhere {
             let message = format!("{path} holds {element}, which is elsewhere here");
-            return Err(Refusal::new(Code::Conflict, message).hint("Keep what is here, or correct the file."));
+            return Err(
+                Refusal::new(RefusalCode::Conflict, message).hint("Keep what is here, or correct the file.")
+            );
         }
         let ours = write_board(&snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
         storage.files.set_aside_bytes(path, "mine", ours.as_bytes()).map_err(|error| storage_file(&error))?;

@@ -11,7 +11,7 @@ use super::{
 };
 use authority::Snapshot;
 use journal::{Digest, FileError, WorkspacePath, read_board, write_board};
-use shared_protocol::{BoardId, BoardName, Code, Refusal, messages::HeldReason};
+use shared_protocol::{BoardId, BoardName, Refusal, RefusalCode, messages::HeldReason};
 
 /// A board about to be written.
 struct BoardWrite {
@@ -91,9 +91,9 @@ impl BoardSave<'_> {
     fn read_ours(&mut self, board: BoardId, file: &BoardName) -> Result<Option<Vec<u8>>, Refusal> {
         let path = WorkspacePath::board(file);
         self.storage.settle_pending(&path).map_err(|error| storage_error(&error))?;
-        let known = self.storage.journal.known(&path).map_err(|error| storage_error(&error))?;
+        let known = self.storage.journal.file_record(&path).map_err(|error| storage_error(&error))?;
         match self.storage.files.read(&path) {
-            Ok(bytes) if known.is_ours(Digest::of(&bytes)) => Ok(Some(bytes)),
+            Ok(bytes) if known.is_known(Digest::of(&bytes)) => Ok(Some(bytes)),
             Ok(_) => Err(self.hold_foreign(board, file)),
             Err(FileError::Missing { .. }) => Ok(None),
             Err(error) => {
@@ -107,15 +107,15 @@ impl BoardSave<'_> {
         let message =
             format!("{} was changed by another program and is not overwritten", WorkspacePath::board(file));
         self.boards.hold(board, HeldReason::Conflict, file, message.clone(), self.notices);
-        Refusal::new(Code::Conflict, message).hint("Choose which version to keep, then save again.")
+        Refusal::new(RefusalCode::Conflict, message).hint("Choose which version to keep, then save again.")
     }
 
     fn write(&mut self, write: BoardWrite) -> Result<(), Refusal> {
         let BoardWrite { board, name, path, text } = &write;
-        let known = self.storage.journal.known(path).map_err(|error| storage_error(&error))?;
+        let known = self.storage.journal.file_record(path).map_err(|error| storage_error(&error))?;
         let there = self.storage.files.read(path).ok();
         // Checked once more: writing the boards before this one took its time.
-        if there.as_ref().is_some_and(|bytes| !known.is_ours(Digest::of(bytes))) {
+        if there.as_ref().is_some_and(|bytes| !known.is_known(Digest::of(bytes))) {
             return Err(self.hold_foreign(*board, name));
         }
         let is_empty = self.snapshot.children(*board, None).next().is_none();
@@ -129,7 +129,7 @@ impl BoardSave<'_> {
             }
             return Err(storage_file(&error));
         }
-        let confirmed = self.storage.journal.confirm(std::slice::from_ref(path));
+        let confirmed = self.storage.journal.confirm_pending(std::slice::from_ref(path));
         confirmed.map_err(|error| storage_error(&error))?;
         self.storage.remember(path, text);
         self.note_saved(write);
@@ -145,12 +145,12 @@ impl BoardSave<'_> {
     /// Files of boards that were removed or renamed, as long as they are ours. A board that is held was not written under
     /// its new name, so its old file stays.
     fn gone(&self) -> Result<Vec<WorkspacePath>, Refusal> {
-        let mut known = self.storage.journal.known_files().map_err(|error| storage_error(&error))?;
+        let mut known = self.storage.journal.file_records().map_err(|error| storage_error(&error))?;
         known.retain(|(path, known)| {
             let Some(name) = path.as_board() else { return false };
             self.snapshot.board_named(&name).is_none()
                 && self.boards.saved_as(&name).is_none_or(|board| !self.boards.is_held(board))
-                && self.storage.files.read(path).is_ok_and(|bytes| known.is_ours(Digest::of(&bytes)))
+                && self.storage.files.read(path).is_ok_and(|bytes| known.is_known(Digest::of(&bytes)))
         });
         Ok(known.into_iter().map(|(path, _)| path).collect())
     }

@@ -7,44 +7,56 @@ use super::{
 };
 use crate::SourceEdits;
 use authority::Snapshot;
-use bundles::{Plan, plan};
+use bundles::{BundleChangePlan, plan};
 use serde_json::{Value, json};
 use shared_protocol::{
-    Code, Refusal, SourcePath,
-    bundle::{BundleAnswer, EntityRef},
+    Refusal, RefusalCode, SourcePath,
+    bundle::{BundleResponse, EntityRef},
 };
 use std::sync::Arc;
 
 impl SpecBundles {
     /// Plans changes in the form of `apply_changes`.
-    pub(crate) fn plan_changes(&self, bundle: &str, changes: &str, dry_run: bool) -> Result<Plan, Refusal> {
-        let changes: Value = serde_json::from_str(changes)
-            .map_err(|error| Refusal::new(Code::BadRequest, format!("changes: {error}")).field("changes"))?;
+    pub(crate) fn plan_changes(
+        &self,
+        bundle: &str,
+        changes: &str,
+        dry_run: bool,
+    ) -> Result<BundleChangePlan, Refusal> {
+        let changes: Value = serde_json::from_str(changes).map_err(|error| {
+            Refusal::new(RefusalCode::BadRequest, format!("changes: {error}")).field("changes")
+        })?;
         let arguments = json!({ "bundleId": bundle, "changes": changes, "dryRun": dry_run });
         plan(&self.loaded, &arguments).map_err(|refusal| refused(&refusal))
     }
 
     /// The edits of files that a plan makes. Refused when a file is no longer what it was planned on.
-    pub(crate) fn edits_of(&self, plan: &Plan, snapshot: &Snapshot) -> Result<SourceEdits, Refusal> {
+    pub(crate) fn edits_of(
+        &self,
+        plan: &BundleChangePlan,
+        snapshot: &Snapshot,
+    ) -> Result<SourceEdits, Refusal> {
         if !plan.is_possible() {
             let refusal = plan.answer().err();
             let mut refusal = refusal.map_or_else(
-                || Refusal::new(Code::ValidationError, "some of the changes cannot be made"),
+                || Refusal::new(RefusalCode::ValidationError, "some of the changes cannot be made"),
                 |refusal| refused(&refusal),
             );
             refusal.hints.extend(plan.diagnostics().into_iter().map(|finding| finding.to_line()).take(5));
             return Err(refusal);
         }
         let folder = self.folder_of(plan.bundle_id()).ok_or_else(|| {
-            Refusal::new(Code::NotFound, format!("there is no bundle {}", plan.bundle_id()))
+            Refusal::new(RefusalCode::NotFound, format!("there is no bundle {}", plan.bundle_id()))
         })?;
         let mut edits = SourceEdits::new();
         for edit in plan.edits() {
             let path = SourcePath::parse(format!("{folder}/{}", edit.path()))
-                .map_err(|error| Refusal::new(Code::BadRequest, error.to_string()))?;
+                .map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()))?;
             if snapshot.source(&path) != edit.before.as_ref() {
                 let message = format!("{path} changed since it was read");
-                return Err(Refusal::new(Code::Stale, message).hint("Read it again, then repeat the change."));
+                return Err(
+                    Refusal::new(RefusalCode::Stale, message).hint("Read it again, then repeat the change.")
+                );
             }
             edits.insert(path, edit.after.as_deref().map(Arc::from));
         }
@@ -66,8 +78,8 @@ impl SpecBundles {
 }
 
 /// The outcome of a dry run.
-pub(crate) fn checked(bundle: &str, plan: &Plan) -> BundleAnswer {
-    BundleAnswer::Checked {
+pub(crate) fn checked(bundle: &str, plan: &BundleChangePlan) -> BundleResponse {
+    BundleResponse::Checked {
         possible: plan.is_possible(),
         diagnostics: plan.diagnostics().iter().map(|found| view::diagnostic(bundle, found)).collect(),
         files: plan.edits().iter().map(|edit| edit.path().to_owned()).collect(),
@@ -75,17 +87,19 @@ pub(crate) fn checked(bundle: &str, plan: &Plan) -> BundleAnswer {
 }
 
 /// A refusal of the crate `bundles` with the codes of the workspace.
-fn refused(refusal: &bundles::Refusal) -> Refusal {
+fn refused(refusal: &bundles::BundleRefusal) -> Refusal {
     let code = match refusal.code {
-        bundles::Code::BadRequest => Code::BadRequest,
-        bundles::Code::NotFound => Code::NotFound,
-        bundles::Code::ValidationError => Code::ValidationError,
-        bundles::Code::ReferenceError | bundles::Code::DeleteBlocked => Code::ReferenceError,
-        bundles::Code::Stale => Code::Stale,
-        bundles::Code::LimitExceeded => Code::LimitExceeded,
-        bundles::Code::ActuationDisabled | bundles::Code::UnsupportedCapability | bundles::Code::Internal => {
-            Code::Internal
+        bundles::BundleErrorCode::BadRequest => RefusalCode::BadRequest,
+        bundles::BundleErrorCode::NotFound => RefusalCode::NotFound,
+        bundles::BundleErrorCode::ValidationError => RefusalCode::ValidationError,
+        bundles::BundleErrorCode::ReferenceError | bundles::BundleErrorCode::DeleteBlocked => {
+            RefusalCode::ReferenceError
         }
+        bundles::BundleErrorCode::Stale => RefusalCode::Stale,
+        bundles::BundleErrorCode::LimitExceeded => RefusalCode::LimitExceeded,
+        bundles::BundleErrorCode::ActuationDisabled
+        | bundles::BundleErrorCode::UnsupportedCapability
+        | bundles::BundleErrorCode::Internal => RefusalCode::Internal,
     };
     let refused = Refusal::new(code, refusal.message.clone());
     match &refusal.field {

@@ -14,7 +14,7 @@ pub(super) use map::DrawnMap;
 
 use super::notices::{NoticeTopic, WorkspaceNotices};
 use authority::Snapshot;
-use bundles::{Bundle, Bundles, LoadError};
+use bundles::{Bundle, BundleLoadError, Bundles};
 use journal::folder_in_pattern;
 use shared_protocol::{BoardId, Change, SourcePath};
 use std::{
@@ -186,7 +186,7 @@ impl SpecBundles {
         }
         for (folder, place) in &self.places {
             let Some(bundle) = self.loaded.get(&place.id) else { continue };
-            let disabled: Vec<String> = bundle.disabled().map(|finding| finding.message).collect();
+            let disabled: Vec<String> = bundle.disabled_parts().map(|finding| finding.message).collect();
             let Some(first) = disabled.first() else { continue };
             let more = match disabled.len() {
                 1 => String::new(),
@@ -217,16 +217,16 @@ fn ids(folders: &BTreeSet<SourcePath>) -> BTreeMap<SourcePath, String> {
     ids
 }
 
-fn load(id: &str, folder: &SourcePath, state: &Snapshot) -> Result<Arc<Bundle>, LoadError> {
+fn load(id: &str, folder: &SourcePath, state: &Snapshot) -> Result<Arc<Bundle>, BundleLoadError> {
     let within = |path: &SourcePath| path.as_str()[folder.as_str().len() + 1..].to_owned();
     let texts = state.sources_in(folder).map(|(path, text)| (within(path), Arc::clone(text)));
     // People and agents see this path: relative, because the path of the workspace is private.
-    Bundle::of_texts(id, Path::new(folder.as_str()), texts.collect()).map(Arc::new)
+    Bundle::from_texts(id, Path::new(folder.as_str()), texts.collect()).map(Arc::new)
 }
 
-fn problem(error: &LoadError) -> String {
+fn problem(error: &BundleLoadError) -> String {
     match error {
-        LoadError::NoManifest { .. } => NO_MANIFEST.to_owned(),
-        LoadError::Unreadable { problem, .. } => problem.clone(),
+        BundleLoadError::NoManifest { .. } => NO_MANIFEST.to_owned(),
+        BundleLoadError::Unreadable { problem, .. } => problem.clone(),
     }
 }

@@ -1,11 +1,11 @@
 //! Views of bundles for window and terminals.
 
 use super::SpecBundles;
-use bundles::{Bundle, Diagnostic, Entity, RelationCoverage, Severity};
+use bundles::{Bundle, BundleEntity, BundleFinding, BundleFindingSeverity, RelationCoverage};
 use shared_protocol::{
     bundle::{
-        BundleDiagnostic, BundleView, BundlesView, Coverage, EntityRef, EntitySummary, EntityTypeView,
-        EntityView, RelationView, SchemaView,
+        BundleDiagnostic, BundleView, BundlesView, EntityRef, EntitySummary, EntityTypeView, EntityView,
+        RelationCoverageView, RelationView, SchemaView,
     },
     messages,
 };
@@ -30,22 +30,25 @@ impl SpecBundles {
 
 impl SpecBundles {
     /// The problems in bundles, and the folders that should hold a bundle and do not. Folders that cannot be read have a notice.
-    pub(crate) fn validate(&self) -> Vec<messages::ValidationProblem> {
+    pub(crate) fn validate(&self) -> Vec<messages::WorkspaceProblem> {
         let mut problems = Vec::new();
         for (folder, place) in &self.places {
             for finding in self.loaded.get(&place.id).into_iter().flat_map(|bundle| bundle.diagnostics()) {
-                let severity =
-                    if finding.is_error() { messages::Severity::Error } else { messages::Severity::Warning };
+                let severity = if finding.is_error() {
+                    messages::ProblemSeverity::Error
+                } else {
+                    messages::ProblemSeverity::Warning
+                };
                 let file =
                     finding.file_path.as_ref().map_or(folder.to_string(), |file| format!("{folder}/{file}"));
                 let entity = finding.entity_id.as_ref().map_or(String::new(), |id| format!("{id}: "));
                 let message = format!("{entity}{}", finding.message);
-                problems.push(messages::ValidationProblem::of_file(severity, Some(file), message));
+                problems.push(messages::WorkspaceProblem::of_file(severity, Some(file), message));
             }
             if place.problem.as_deref() == Some(super::NO_MANIFEST) {
                 let message = format!("{folder} was not read as a bundle: {}", super::NO_MANIFEST);
-                let (severity, file) = (messages::Severity::Warning, Some(folder.to_string()));
-                problems.push(messages::ValidationProblem::of_file(severity, file, message));
+                let (severity, file) = (messages::ProblemSeverity::Warning, Some(folder.to_string()));
+                problems.push(messages::WorkspaceProblem::of_file(severity, file, message));
             }
         }
         problems
@@ -73,7 +76,7 @@ fn bundle_view(bundle: &Bundle, folder: &str, generation: u64) -> BundleView {
     }
 }
 
-pub(super) fn reference(bundle: &Bundle, entity: &Entity) -> EntityRef {
+pub(super) fn reference(bundle: &Bundle, entity: &BundleEntity) -> EntityRef {
     EntityRef {
         bundle: bundle.id().to_owned(),
         entity_type: entity.entity_type().to_owned(),
@@ -81,12 +84,14 @@ pub(super) fn reference(bundle: &Bundle, entity: &Entity) -> EntityRef {
     }
 }
 
-pub(super) fn title(entity: &Entity) -> String {
+pub(super) fn title(entity: &BundleEntity) -> String {
     entity.title().unwrap_or(entity.id()).to_owned()
 }
 
 /// Summaries of entities, each with the number of its problems.
-pub(super) fn summaries<'a>(found: impl IntoIterator<Item = (&'a Bundle, &'a Entity)>) -> Vec<EntitySummary> {
+pub(super) fn summaries<'a>(
+    found: impl IntoIterator<Item = (&'a Bundle, &'a BundleEntity)>,
+) -> Vec<EntitySummary> {
     // Counted once per bundle.
     let mut counted: BTreeMap<&str, Counts<'_>> = BTreeMap::new();
     let found = found.into_iter().map(|(bundle, entity)| {
@@ -126,7 +131,7 @@ pub(super) fn schema(bundle: &Bundle, entity_type: &str) -> SchemaView {
     }
 }
 
-pub(super) fn entity(bundle: &Bundle, entity: &Entity) -> EntityView {
+pub(super) fn entity(bundle: &Bundle, entity: &BundleEntity) -> EntityView {
     let relation = |field: &str, entity_type: &str, id: &str| RelationView {
         field: field.to_owned(),
         entity: EntityRef {
@@ -158,11 +163,11 @@ pub(super) fn entity(bundle: &Bundle, entity: &Entity) -> EntityView {
     }
 }
 
-pub(super) fn diagnostic(bundle: &str, finding: &Diagnostic) -> BundleDiagnostic {
+pub(super) fn diagnostic(bundle: &str, finding: &BundleFinding) -> BundleDiagnostic {
     BundleDiagnostic {
         severity: match finding.severity {
-            Severity::Error => messages::Severity::Error,
-            Severity::Warning => messages::Severity::Warning,
+            BundleFindingSeverity::Error => messages::ProblemSeverity::Error,
+            BundleFindingSeverity::Warning => messages::ProblemSeverity::Warning,
         },
         message: finding.message.clone(),
         bundle: bundle.to_owned(),
@@ -175,7 +180,7 @@ pub(super) fn diagnostic(bundle: &str, finding: &Diagnostic) -> BundleDiagnostic
     }
 }
 
-pub(super) fn coverage(coverage: RelationCoverage) -> Coverage {
+pub(super) fn coverage(coverage: RelationCoverage) -> RelationCoverageView {
     let RelationCoverage { relation, from, to, uncovered, covered, total } = coverage;
-    Coverage { relation, from, to, covered: covered as u64, total: total as u64, uncovered }
+    RelationCoverageView { relation, from, to, covered: covered as u64, total: total as u64, uncovered }
 }

@@ -1,28 +1,33 @@
 //! Requests of agents to the review queue. They can only lead to a waiting proposal, or to one that a standing approval covers.
 
 use super::{Reviewer, entry};
-use crate::{Moment, group::Group};
-use authority::proposals::{AgentAsk, AgentOutcome, Client, Granted};
+use crate::{TimeAndSeed, group::MutationGroup};
+use authority::proposals::{AgentCallOutcome, AgentClient, AgentRequest, StandingApprovalGrant};
 use shared_protocol::{ProposalState, Refusal, review::AuditEvent};
 
-impl Group<'_> {
+impl MutationGroup<'_> {
     /// Carries out an agent's request on the state of the group. A refusal leaves the group as it was.
-    pub fn ask(&mut self, client: &Client, ask: &AgentAsk, moment: Moment) -> Result<AgentOutcome, Refusal> {
+    pub fn ask(
+        &mut self,
+        client: &AgentClient,
+        ask: &AgentRequest,
+        moment: TimeAndSeed,
+    ) -> Result<AgentCallOutcome, Refusal> {
         self.expire(moment.time);
         self.atomically(|group| group.carry_out(client, ask, moment))
     }
 
     fn carry_out(
         &mut self,
-        client: &Client,
-        ask: &AgentAsk,
-        moment: Moment,
-    ) -> Result<AgentOutcome, Refusal> {
-        let Moment { time, seed } = moment;
-        let mut done = self.review.queue.ask(&self.state, client, ask, (time, seed))?;
+        client: &AgentClient,
+        ask: &AgentRequest,
+        moment: TimeAndSeed,
+    ) -> Result<AgentCallOutcome, Refusal> {
+        let TimeAndSeed { time, seed } = moment;
+        let mut done = self.review.queue.handle_request(&self.state, client, ask, (time, seed))?;
         let proposal = std::sync::Arc::clone(&done.proposal);
         self.touch(proposal.id);
-        if done.began {
+        if done.started_draft {
             self.note(shared_protocol::review::AuditEntry {
                 // The content is still to come, so there is no hash before it is submitted.
                 proposal: Some(shared_protocol::review::AuditedProposal {
@@ -38,8 +43,8 @@ impl Group<'_> {
         }
         let event = match (ask, &proposal.state) {
             (_, ProposalState::Open) => Some(AuditEvent::Submit),
-            (AgentAsk::Revise(_), _) => Some(AuditEvent::Revise),
-            (AgentAsk::Withdraw(_), _) => Some(AuditEvent::Withdraw),
+            (AgentRequest::Revise(_), _) => Some(AuditEvent::Revise),
+            (AgentRequest::Withdraw(_), _) => Some(AuditEvent::Withdraw),
             _ => None,
         };
         if let Some(event) = event {
@@ -54,8 +59,8 @@ impl Group<'_> {
             let decided = self.accept(&verdict, &reviewer, moment)?;
             self.used(approval.id);
             done.proposal = decided.proposal;
-            accepted = Some(Granted { approval: approval.id, applied: decided.applied });
+            accepted = Some(StandingApprovalGrant { approval: approval.id, applied: decided.applied });
         }
-        Ok(AgentOutcome { done, accepted })
+        Ok(AgentCallOutcome { done, accepted })
     }
 }

@@ -141,10 +141,11 @@ fn replace(draft: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared_protocol::review::Grant;
+    use shared_protocol::review::ApprovalGrant;
 
     fn approval(id: u64) -> StandingApproval {
-        let grant = Grant { client: None, scope: "diagram".parse().unwrap(), boards: vec![], expires: None };
+        let grant =
+            ApprovalGrant { client: None, scope: "diagram".parse().unwrap(), boards: vec![], expires: None };
         StandingApproval { id, grant, by: "ada".to_owned(), granted: 1, for_this_run: false, used: 0 }
     }
 

@@ -3,16 +3,16 @@
 
 use super::{ApprovalFile, Reviewer, WorkspaceReview, config::guarded_settings, entry};
 use crate::{
-    Moment,
-    group::Group,
+    TimeAndSeed,
+    group::MutationGroup,
     notices::{NoticeTopic, WorkspaceNotices},
 };
 use authority::{Snapshot, boards_touched, proposals::risks};
 use shared_protocol::{
-    BoardId, BoardKind, Change, Code, Proposal, Refusal, Subject,
-    proposal::{Act, Risk, Verdict},
-    review::{Area, AuditEntry, AuditEvent, Grant, StandingApproval},
-    terraform::RunOperation,
+    BoardId, BoardKind, Change, Proposal, ProposalSubject, Refusal, RefusalCode,
+    proposal::{ProposedAction, ReviewVerdict, Risk},
+    review::{ApprovalArea, ApprovalGrant, AuditEntry, AuditEvent, StandingApproval},
+    terraform::TerraformOperation,
     v0::UtcTimestamp,
 };
 use std::{
@@ -23,15 +23,15 @@ use std::{
 
 const MAX_APPROVALS: usize = 100;
 
-impl Group<'_> {
+impl MutationGroup<'_> {
     pub fn grant(
         &mut self,
-        grant: Grant,
+        grant: ApprovalGrant,
         for_this_run: bool,
         reviewer: &Reviewer,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) -> Result<StandingApproval, Refusal> {
-        let wrong = |message: &str| Err(Refusal::new(Code::BadRequest, message));
+        let wrong = |message: &str| Err(Refusal::new(RefusalCode::BadRequest, message));
         if grant.scope.0.is_empty() {
             return wrong("The scope is empty. Name at least one area.");
         }
@@ -39,11 +39,13 @@ impl Group<'_> {
             return wrong("The end of the approval is in the past. Choose a later time.");
         }
         if let Some(board) = grant.boards.iter().find(|board| self.state.board(**board).is_none()) {
-            return Err(Refusal::new(Code::NotFound, format!("there is no board {board}")).field("boards"));
+            return Err(
+                Refusal::new(RefusalCode::NotFound, format!("there is no board {board}")).field("boards")
+            );
         }
         if self.review.approvals.len() >= MAX_APPROVALS {
             let message = format!("There are {MAX_APPROVALS} standing approvals already.");
-            return Err(Refusal::new(Code::LimitExceeded, message).hint("Revoke some."));
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Revoke some."));
         }
         let id =
             self.review.approvals.iter().map(|known| known.id).max().unwrap_or(0).max(self.review.stamp())
@@ -84,9 +86,9 @@ impl Group<'_> {
         format!("{} for {client} on {boards}, {end}", grant.scope)
     }
 
-    pub fn revoke(&mut self, id: u64, reviewer: &Reviewer, moment: Moment) -> Result<(), Refusal> {
+    pub fn revoke(&mut self, id: u64, reviewer: &Reviewer, moment: TimeAndSeed) -> Result<(), Refusal> {
         if !self.review.approvals.iter().any(|approval| approval.id == id) {
-            return Err(Refusal::new(Code::NotFound, format!("there is no standing approval {id}")));
+            return Err(Refusal::new(RefusalCode::NotFound, format!("there is no standing approval {id}")));
         }
         Arc::make_mut(&mut self.review.approvals).retain(|approval| approval.id != id);
         self.changed_approvals();
@@ -111,7 +113,7 @@ impl Group<'_> {
             return None;
         }
         // No approval covers a run whose planning executes or sends something: no person would see it.
-        if let Some(Act::Run { board, operation, .. }) = &proposal.act
+        if let Some(ProposedAction::Run { board, operation, .. }) = &proposal.act
             && !self.workspace.review.costs.runs_unattended(&self.state, *board, *operation)
         {
             return None;
@@ -134,8 +136,8 @@ impl Group<'_> {
     }
 
     /// A yes to a whole proposal. The approval confirms its removals, because its scope names destruction.
-    pub(super) fn approved(&self, proposal: &Proposal) -> Result<Verdict, Refusal> {
-        Ok(Verdict {
+    pub(super) fn approved(&self, proposal: &Proposal) -> Result<ReviewVerdict, Refusal> {
+        Ok(ReviewVerdict {
             proposal: proposal.id,
             version: proposal.version,
             hash: proposal.content_hash()?,
@@ -175,7 +177,7 @@ impl WorkspaceReview {
             file.write(&kept)
         });
         written.map_err(|error| {
-            Refusal::new(Code::StorageError, format!("The approval was not revoked: {error}"))
+            Refusal::new(RefusalCode::StorageError, format!("The approval was not revoked: {error}"))
                 .hint("Free some space or repair the file, then revoke it again.")
         })
     }
@@ -206,7 +208,7 @@ fn covers(
     risks: &BTreeSet<Risk>,
     now: u64,
 ) -> bool {
-    let Grant { client, scope, boards, expires } = &approval.grant;
+    let ApprovalGrant { client, scope, boards, expires } = &approval.grant;
     if expires.is_some_and(|end| end <= now)
         || client.as_ref().is_some_and(|name| *name != proposal.proposer.name)
     {
@@ -221,21 +223,34 @@ fn covers(
 }
 
 /// The areas that a proposal concerns; `None` when no approval can cover it.
-pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> {
+pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<ApprovalArea>> {
     match &proposal.act {
         None => {}
-        Some(Act::Run {
-            operation: RunOperation::Init | RunOperation::Validate | RunOperation::Plan,
+        Some(ProposedAction::Run {
+            operation: TerraformOperation::Init | TerraformOperation::Validate | TerraformOperation::Plan,
             ..
         }) => {
-            return Some(BTreeSet::from([Area::TerraformPlan]));
+            return Some(BTreeSet::from([ApprovalArea::TerraformPlan]));
         }
-        Some(Act::Config { before, after }) if !guarded_settings(before, after).is_empty() => return None,
-        Some(Act::Save | Act::Config { .. }) => return Some(BTreeSet::from([Area::Diagram])),
-        Some(Act::StartPreview { .. } | Act::StopPreview { .. } | Act::NavigatePreview { .. }) => {
-            return Some(BTreeSet::from([Area::Interface]));
+        Some(ProposedAction::Config { before, after }) if !guarded_settings(before, after).is_empty() => {
+            return None;
         }
-        Some(Act::Run { .. } | Act::Open { .. } | Act::New { .. } | Act::Call { .. }) => return None,
+        Some(ProposedAction::Save | ProposedAction::Config { .. }) => {
+            return Some(BTreeSet::from([ApprovalArea::Diagram]));
+        }
+        Some(
+            ProposedAction::StartPreview { .. }
+            | ProposedAction::StopPreview { .. }
+            | ProposedAction::NavigatePreview { .. },
+        ) => {
+            return Some(BTreeSet::from([ApprovalArea::Interface]));
+        }
+        Some(
+            ProposedAction::Run { .. }
+            | ProposedAction::Open { .. }
+            | ProposedAction::New { .. }
+            | ProposedAction::Call { .. },
+        ) => return None,
     }
     let mut areas = BTreeSet::new();
     let added = proposal.changes.iter().filter_map(|change| match change {
@@ -244,18 +259,22 @@ pub fn area_of(state: &Snapshot, proposal: &Proposal) -> Option<BTreeSet<Area>> 
     });
     let added: std::collections::BTreeMap<_, _> = added.collect();
     for change in &proposal.changes {
-        match Subject::of(change) {
-            Subject::Source(path) if path.as_str().starts_with("components/") => {
-                areas.insert(Area::Interface);
+        match ProposalSubject::of(change) {
+            ProposalSubject::Source(path) if path.as_str().starts_with("components/") => {
+                areas.insert(ApprovalArea::Interface);
             }
-            Subject::Source(_) => drop(areas.insert(Area::Bundles)),
-            Subject::Override(_) => drop(areas.insert(Area::Interface)),
+            ProposalSubject::Source(_) => drop(areas.insert(ApprovalArea::Bundles)),
+            ProposalSubject::Override(_) => drop(areas.insert(ApprovalArea::Interface)),
             _ => {}
         }
     }
     for board in boards_touched(state, &proposal.changes) {
         let kind = state.board(board).map(|board| board.kind).or_else(|| added.get(&board).copied());
-        areas.insert(if kind == Some(BoardKind::Interface) { Area::Interface } else { Area::Diagram });
+        areas.insert(if kind == Some(BoardKind::Interface) {
+            ApprovalArea::Interface
+        } else {
+            ApprovalArea::Diagram
+        });
     }
     Some(areas)
 }

@@ -1,7 +1,7 @@
 //! The costs of proposals. Another part of the process knows the prices; its verdict is cached for each version.
 
-use authority::{Snapshot, proposals::Overlay};
-use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState, terraform::RunOperation};
+use authority::{Snapshot, proposals::ProposedState};
+use shared_protocol::{BoardId, Change, Proposal, ProposalId, ProposalState, terraform::TerraformOperation};
 use std::{
     collections::BTreeMap,
     fmt,
@@ -12,17 +12,17 @@ use std::{
 const MAX_CACHED_VERDICTS: usize = 1_000;
 
 /// Judges prices and Terraform runs of proposals.
-pub trait Pricing: Send + Sync {
+pub trait ProposalJudge: Send + Sync {
     /// Whether the touched nodes cost more after the changes, as far as prices are known.
     fn rises(&self, before: &Snapshot, after: &Snapshot, changes: &[Change]) -> bool;
 
     /// The reason why a run of a board may not start unattended: it executes, sends, or cannot be judged.
-    fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> Option<String>;
+    fn plan_sink(&self, state: &Snapshot, board: BoardId, operation: TerraformOperation) -> Option<String>;
 }
 
 #[derive(Default)]
 pub(crate) struct ProposalCosts {
-    pricing: Option<Arc<dyn Pricing>>,
+    pricing: Option<Arc<dyn ProposalJudge>>,
     known: Mutex<BTreeMap<(ProposalId, u32), bool>>,
 }
 
@@ -33,12 +33,17 @@ impl fmt::Debug for ProposalCosts {
 }
 
 impl ProposalCosts {
-    pub(crate) fn new(pricing: Arc<dyn Pricing>) -> Self {
+    pub(crate) fn new(pricing: Arc<dyn ProposalJudge>) -> Self {
         Self { pricing: Some(pricing), known: Mutex::default() }
     }
 
     /// Whether Terraform may run unattended for a board. A run that cannot be judged may not.
-    pub(super) fn runs_unattended(&self, state: &Snapshot, board: BoardId, operation: RunOperation) -> bool {
+    pub(super) fn runs_unattended(
+        &self,
+        state: &Snapshot,
+        board: BoardId,
+        operation: TerraformOperation,
+    ) -> bool {
         self.pricing.as_ref().is_some_and(|pricing| pricing.plan_sink(state, board, operation).is_none())
     }
 
@@ -53,7 +58,9 @@ impl ProposalCosts {
         if let Some(rises) = known().get(&key) {
             return *rises;
         }
-        let Ok(overlay) = Overlay::lenient(state, &proposal.changes) else { return false };
+        let Ok(overlay) = ProposedState::rebase_keeping_places(state, &proposal.changes) else {
+            return false;
+        };
         let rises = pricing.rises(state, &overlay.state, &overlay.changes);
         let mut known = known();
         if known.len() >= MAX_CACHED_VERDICTS {

@@ -2,12 +2,13 @@
 //! is recorded as well.
 
 use super::{audited, entry, named, origin_of};
-use crate::{Moment, Mutation, group::Group};
+use crate::{Mutation, TimeAndSeed, group::MutationGroup};
 use shared_protocol::{
-    Actor, ActorKind, Code, Command, OperationKind, Proposal, ProposalId, Refusal, Revision, Subject,
-    messages::Applied,
-    proposal::{Act, Comment, ContentHash, Verdict},
-    review::{AuditEntry, AuditEvent, MAX_EDITS, StandingApproval},
+    Actor, ActorKind, Command, OperationKind, Proposal, ProposalId, ProposalSubject, Refusal, RefusalCode,
+    Revision,
+    messages::AppliedCommand,
+    proposal::{ContentHash, ProposalComment, ProposedAction, ReviewVerdict},
+    review::{AuditEntry, AuditEvent, MAX_EDIT_COMMANDS, StandingApproval},
 };
 use std::sync::Arc;
 
@@ -37,20 +38,20 @@ impl Reviewer {
 
 /// The outcome of a yes.
 #[derive(Debug, Clone)]
-pub struct Decision {
+pub struct AcceptedProposal {
     pub proposal: Arc<Proposal>,
-    pub applied: Option<Applied>,
+    pub applied: Option<AppliedCommand>,
     /// The act to carry out once the decision is durable.
-    pub act: Option<Act>,
+    pub act: Option<ProposedAction>,
 }
 
-impl Group<'_> {
+impl MutationGroup<'_> {
     pub fn accepts(
         &mut self,
-        verdict: &Verdict,
+        verdict: &ReviewVerdict,
         reviewer: &Reviewer,
-        moment: Moment,
-    ) -> Result<Decision, Refusal> {
+        moment: TimeAndSeed,
+    ) -> Result<AcceptedProposal, Refusal> {
         self.expire(moment.time);
         let accepted = self.atomically(|group| group.accept(verdict, reviewer, moment));
         accepted.inspect_err(|refusal| self.refused(verdict.proposal, refusal, reviewer, moment.time))
@@ -59,10 +60,10 @@ impl Group<'_> {
     /// Applies the chosen changes as one operation, and updates the proposal: both or neither.
     pub(super) fn accept(
         &mut self,
-        verdict: &Verdict,
+        verdict: &ReviewVerdict,
         reviewer: &Reviewer,
-        moment: Moment,
-    ) -> Result<Decision, Refusal> {
+        moment: TimeAndSeed,
+    ) -> Result<AcceptedProposal, Refusal> {
         let by = reviewer.name.as_str();
         let acceptance = self.review.queue.accept(verdict, &self.state, moment.time)?;
         let before = self.review.queue.get(verdict.proposal).map(Arc::clone);
@@ -74,10 +75,11 @@ impl Group<'_> {
             let (summary, changes) = (acceptance.summary.clone(), acceptance.changes.clone());
             Some(self.push(OperationKind::Edit, summary, changes, Vec::new(), (&actor, moment))?)
         };
-        let others = self.review.queue.accepted(verdict, &acceptance, &self.state, (by, moment.time))?;
+        let others =
+            self.review.queue.record_acceptance(verdict, &acceptance, &self.state, (by, moment.time))?;
         let revision = applied.as_ref().map(|applied| applied.revision);
         let Some((proposal, others)) = others.split_first() else {
-            return Err(Refusal::new(Code::Internal, "The accepted proposal is missing."));
+            return Err(Refusal::new(RefusalCode::Internal, "The accepted proposal is missing."));
         };
         self.touch(proposal.id);
         for other in others {
@@ -94,7 +96,7 @@ impl Group<'_> {
             elements: named(acceptance.subjects.iter()),
             ..entry(AuditEvent::Accept, reviewer.way, moment.time)
         });
-        Ok(Decision { proposal: Arc::clone(proposal), applied, act: acceptance.act })
+        Ok(AcceptedProposal { proposal: Arc::clone(proposal), applied, act: acceptance.act })
     }
 
     pub fn rejects(
@@ -102,7 +104,7 @@ impl Group<'_> {
         (id, version): (ProposalId, u32),
         reason: &str,
         reviewer: &Reviewer,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) -> Result<Arc<Proposal>, Refusal> {
         self.expire(moment.time);
         let rejected = self.review.queue.reject((id, version), reason, &reviewer.name);
@@ -117,15 +119,17 @@ impl Group<'_> {
         id: ProposalId,
         partial: bool,
         reviewer: &Reviewer,
-        moment: Moment,
-    ) -> Result<Applied, Refusal> {
-        let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
+        moment: TimeAndSeed,
+    ) -> Result<AppliedCommand, Refusal> {
+        let unknown = || Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}"));
         let proposal = Arc::clone(self.review.queue.get(id).ok_or_else(unknown)?);
         let revisions: Vec<Revision> =
             proposal.decisions.iter().filter_map(|decided| decided.revision).collect();
         if revisions.is_empty() {
             let message = format!("Proposal {} changed nothing in the workspace.", proposal.number);
-            return Err(Refusal::new(Code::BadRequest, message).hint("Its act cannot be reverted here."));
+            return Err(
+                Refusal::new(RefusalCode::BadRequest, message).hint("Its act cannot be reverted here.")
+            );
         }
         let summary = format!("Revert proposal {}: {}", proposal.number, proposal.title);
         let mutation = Mutation::RevertAll { summary, revisions, partial };
@@ -133,7 +137,7 @@ impl Group<'_> {
         let applied = self.run(&mutation, &Actor::new(reviewer.kind, &reviewer.name), moment)?;
         if applied.revision == before {
             let message = format!("Nothing of proposal {} is left to revert.", proposal.number);
-            return Err(Refusal::new(Code::NotFound, message));
+            return Err(Refusal::new(RefusalCode::NotFound, message));
         }
         self.note(AuditEntry {
             by: Some(reviewer.name.clone()),
@@ -148,10 +152,10 @@ impl Group<'_> {
         &mut self,
         (id, version): (ProposalId, u32),
         reviewer: &Reviewer,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) -> Result<Arc<Proposal>, Refusal> {
         self.expire(moment.time);
-        let proposal = self.review.queue.look_again((id, version), &self.state)?;
+        let proposal = self.review.queue.rebase_stale((id, version), &self.state)?;
         self.decided(&proposal, AuditEvent::LookAgain, None, reviewer, moment.time);
         Ok(proposal)
     }
@@ -161,11 +165,14 @@ impl Group<'_> {
         seen: (ProposalId, u32, ContentHash),
         commands: &[Command],
         reviewer: &Reviewer,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) -> Result<Arc<Proposal>, Refusal> {
         self.expire(moment.time);
-        if commands.is_empty() || commands.len() > MAX_EDITS {
-            return Err(Refusal::new(Code::BadRequest, format!("an edit has 1 to {MAX_EDITS} commands")));
+        if commands.is_empty() || commands.len() > MAX_EDIT_COMMANDS {
+            return Err(Refusal::new(
+                RefusalCode::BadRequest,
+                format!("an edit has 1 to {MAX_EDIT_COMMANDS} commands"),
+            ));
         }
         let batch = match commands {
             [only] => only.clone(),
@@ -179,12 +186,13 @@ impl Group<'_> {
     pub fn comments(
         &mut self,
         id: ProposalId,
-        about: Option<Subject>,
+        about: Option<ProposalSubject>,
         text: &str,
         reviewer: &Reviewer,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) -> Result<Arc<Proposal>, Refusal> {
-        let comment = Comment { by: reviewer.name.clone(), time: moment.time, about, text: text.to_owned() };
+        let comment =
+            ProposalComment { by: reviewer.name.clone(), time: moment.time, about, text: text.to_owned() };
         let proposal = self.review.queue.comment(id, comment)?;
         self.decided(&proposal, AuditEvent::Comment, None, reviewer, moment.time);
         Ok(proposal)
@@ -192,13 +200,13 @@ impl Group<'_> {
 
     /// Records the outcome of a proposal's act.
     pub fn came_of(&mut self, id: ProposalId, outcome: &str) {
-        if self.review.queue.came_of(id, outcome).is_some() {
+        if self.review.queue.record_outcome(id, outcome).is_some() {
             self.touch(id);
         }
     }
 
     /// Records a line of the audit that changes nothing else.
-    pub fn notes(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String, moment: Moment) {
+    pub fn notes(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String, moment: TimeAndSeed) {
         self.writes_down(event, (reviewer.name.clone(), reviewer.way), reason, moment);
     }
 
@@ -208,7 +216,7 @@ impl Group<'_> {
         event: AuditEvent,
         (by, way): (String, &str),
         reason: String,
-        moment: Moment,
+        moment: TimeAndSeed,
     ) {
         self.note(AuditEntry { by: Some(by), reason: Some(reason), ..entry(event, way, moment.time) });
     }

@@ -11,29 +11,29 @@ mod decisions;
 use approval_file::ApprovalFile;
 pub use approvals::area_of;
 pub use config::{guarded_settings, names_program};
-pub use costs::Pricing;
 pub(crate) use costs::ProposalCosts;
-pub use decisions::{Decision, Reviewer};
+pub use costs::ProposalJudge;
+pub use decisions::{AcceptedProposal, Reviewer};
 
 use super::{
     SpecBundles,
-    group::Group,
+    group::MutationGroup,
     notices::{NoticeTopic, WorkspaceNotices},
     storage::WorkspaceStorage,
 };
 use authority::{
     Snapshot,
-    proposals::{Queue, Terms, brief},
+    proposals::{QueueLimits, ReviewQueue, brief},
 };
-use journal::{Journal, ReviewWrite, WrittenProposal};
+use journal::{Journal, ProposalWrite, ReviewWrite};
 use shared_protocol::{
-    Actor, ActorKind, Change, Code, ElementId, Proposal, ProposalId, ProposalState, Refusal, Revision,
-    SourcePath, Subject,
-    messages::MAX_OPERATIONS,
-    proposal::{Act, Risk},
+    Actor, ActorKind, Change, ElementId, Proposal, ProposalId, ProposalState, ProposalSubject, Refusal,
+    RefusalCode, Revision, SourcePath,
+    messages::MAX_REQUESTED_OPERATIONS,
+    proposal::{ProposedAction, Risk},
     review::{
-        AuditEntry, AuditEvent, AuditedProposal, Clash, MAX_AUDITED, OpenedProposal, Origin, ProposalBrief,
-        StandingApproval,
+        AuditEntry, AuditEvent, AuditedProposal, FieldClash, MAX_AUDITED_ELEMENTS, OperationOrigin,
+        ProposalBrief, ProposalDetails, StandingApproval,
     },
 };
 use std::{
@@ -45,7 +45,7 @@ use std::{
 /// own copy.
 #[derive(Debug, Clone, Default)]
 pub struct ReviewState {
-    pub queue: Queue,
+    pub queue: ReviewQueue,
     pub approvals: Arc<Vec<StandingApproval>>,
     /// The stamp of each proposal's newest change.
     stamps: BTreeMap<ProposalId, u64>,
@@ -69,7 +69,7 @@ impl ReviewState {
         notice_stored_approvals(journal, notices);
         let stamps = kept.proposals.iter().map(|stored| (stored.proposal.id, stored.stamp)).collect();
         let proposals = kept.proposals.into_iter().map(|stored| stored.proposal);
-        let queue = Queue::of(proposals, Terms::default(), revision);
+        let queue = ReviewQueue::from_stored(proposals, QueueLimits::default(), revision);
         Self { queue, approvals: Arc::default(), stamps, stamp: kept.stamp }
     }
 
@@ -86,11 +86,11 @@ impl ReviewState {
     pub fn proposal(&self, named: &str) -> Result<&Arc<Proposal>, Refusal> {
         let found = match (named.parse::<ProposalId>(), named.trim_start_matches('#').parse::<u64>()) {
             (Ok(id), _) => self.queue.get(id),
-            (_, Ok(number)) => self.queue.numbered(number),
+            (_, Ok(number)) => self.queue.by_number(number),
             _ => None,
         };
         found.ok_or_else(|| {
-            Refusal::new(Code::NotFound, format!("there is no proposal {named}"))
+            Refusal::new(RefusalCode::NotFound, format!("there is no proposal {named}"))
                 .hint("`draftboard review list` shows those that wait.")
         })
     }
@@ -119,7 +119,7 @@ pub(super) struct PendingReviewRows {
     pub(super) approvals: bool,
     /// An approval was revoked. The revocation must be on the disk before it is acknowledged.
     pub(super) revoked: bool,
-    origins: Vec<Origin>,
+    origins: Vec<OperationOrigin>,
     audit: Vec<AuditEntry>,
 }
 
@@ -133,7 +133,7 @@ impl PendingReviewRows {
                 .filter(|known| proposal.changes.starts_with(&known.changes))
                 .map(|known| known.changes.len());
             let over = before.stamps.get(id).copied();
-            Some(WrittenProposal { proposal, stamp: after.stamp_of(*id), over, kept })
+            Some(ProposalWrite { proposal, stamp: after.stamp_of(*id), over, kept })
         };
         ReviewWrite {
             stamp: after.stamp,
@@ -145,7 +145,7 @@ impl PendingReviewRows {
     }
 }
 
-impl Group<'_> {
+impl MutationGroup<'_> {
     fn touch(&mut self, id: ProposalId) {
         self.review.touch(id);
         self.pending.touched.insert(id);
@@ -190,7 +190,7 @@ impl Group<'_> {
             self.touch(proposal.id);
             self.note_about(&proposal, AuditEvent::Expire, "clock", now);
         }
-        for id in self.review.queue.forget_old() {
+        for id in self.review.queue.prune_decided() {
             self.pending.touched.remove(&id);
             self.pending.forgotten.push(id);
             self.review.stamps.remove(&id);
@@ -244,9 +244,9 @@ fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {
 }
 
 /// The accepted subjects, in a bounded list.
-fn named<'a>(subjects: impl ExactSizeIterator<Item = &'a Subject>) -> Vec<String> {
-    let more = subjects.len().saturating_sub(MAX_AUDITED);
-    let first = subjects.take(MAX_AUDITED).map(ToString::to_string);
+fn named<'a>(subjects: impl ExactSizeIterator<Item = &'a ProposalSubject>) -> Vec<String> {
+    let more = subjects.len().saturating_sub(MAX_AUDITED_ELEMENTS);
+    let first = subjects.take(MAX_AUDITED_ELEMENTS).map(ToString::to_string);
     first.chain((more > 0).then(|| format!("and {more} more"))).collect()
 }
 
@@ -291,8 +291,8 @@ impl WorkspaceReview {
         snapshot: &Snapshot,
         bundles: &SpecBundles,
         storage: &WorkspaceStorage,
-    ) -> Result<OpenedProposal, Refusal> {
-        let unknown = || Refusal::new(Code::NotFound, format!("there is no proposal {id}"));
+    ) -> Result<ProposalDetails, Refusal> {
+        let unknown = || Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}"));
         let proposal = self.state.queue.get(id).ok_or_else(unknown)?;
         let stamp = self.state.stamp_of(id);
         let mut opened = authority::proposals::open(&self.state.queue, snapshot, proposal, stamp)?;
@@ -300,11 +300,11 @@ impl WorkspaceReview {
         name_authors(&mut opened.clashes, snapshot, storage)?;
         let guarded = guarded_in(proposal);
         for element in &mut opened.elements {
-            if element.subject == Subject::Act && !guarded.is_empty() {
+            if element.subject == ProposalSubject::Act && !guarded.is_empty() {
                 element.text = format!("{}: {}", element.text, guarded.join(", "));
                 element.risks.push(Risk::Security);
             }
-            if let Subject::Source(path) = &element.subject
+            if let ProposalSubject::Source(path) = &element.subject
                 && let Some(words) = words_of_source(path, proposal, bundles)
             {
                 element.text = words;
@@ -316,21 +316,21 @@ impl WorkspaceReview {
 
 /// Names the actor who changed each element last, as far as the journal knows.
 fn name_authors(
-    clashes: &mut [Clash],
+    clashes: &mut [FieldClash],
     snapshot: &Snapshot,
     storage: &WorkspaceStorage,
 ) -> Result<(), Refusal> {
-    let newest = |clash: &Clash| {
+    let newest = |clash: &FieldClash| {
         let element = match &clash.subject {
-            Subject::Board(id) => ElementId::Board(*id),
-            Subject::Node(id) => ElementId::Node(*id),
-            Subject::Edge(id) => ElementId::Edge(*id),
-            Subject::Source(_) | Subject::Override(_) | Subject::Act => return None,
+            ProposalSubject::Board(id) => ElementId::Board(*id),
+            ProposalSubject::Node(id) => ElementId::Node(*id),
+            ProposalSubject::Edge(id) => ElementId::Edge(*id),
+            ProposalSubject::Source(_) | ProposalSubject::Override(_) | ProposalSubject::Act => return None,
         };
         snapshot.has(element).then(|| snapshot.provenance(element).changed)
     };
     let revisions: BTreeSet<Revision> = clashes.iter().filter_map(newest).collect();
-    let newest_first: Vec<Revision> = revisions.into_iter().rev().take(MAX_OPERATIONS).collect();
+    let newest_first: Vec<Revision> = revisions.into_iter().rev().take(MAX_REQUESTED_OPERATIONS).collect();
     let entries = storage.operations(&newest_first)?;
     for clash in clashes {
         let entry =
@@ -350,20 +350,20 @@ fn words_of_source(path: &SourcePath, proposal: &Proposal, bundles: &SpecBundles
     if let Some((_, last)) = texts.next_back() {
         after = last;
     }
-    bundles.loaded().words_of_change(path.as_str(), before.as_deref(), after.as_deref())
+    bundles.loaded().describe_change(path.as_str(), before.as_deref(), after.as_deref())
 }
 
 /// The settings that a proposal changes and that decide what is run.
 fn guarded_in(proposal: &Proposal) -> Vec<String> {
     match &proposal.act {
-        Some(Act::Config { before, after }) => guarded_settings(before, after),
+        Some(ProposedAction::Config { before, after }) => guarded_settings(before, after),
         _ => Vec::new(),
     }
 }
 
 /// The origin of an operation that a proposal became.
-fn origin_of(proposal: &Proposal, revision: Revision, by: &str, time: u64) -> Origin {
-    Origin {
+fn origin_of(proposal: &Proposal, revision: Revision, by: &str, time: u64) -> OperationOrigin {
+    OperationOrigin {
         revision,
         proposal: proposal.id,
         number: proposal.number,

@@ -9,16 +9,16 @@
 
 use journal::{WorkspacePath, read_board, write_board};
 use shared_protocol::{
-    Actor, ActorKind, BoardId, BoardName, Command, Document, Node, NodeId, Placement, Refusal, Revision,
+    Actor, ActorKind, BoardId, BoardName, Command, GraphDocument, Node, NodeId, Placement, Refusal, Revision,
     TypeId,
-    messages::{Applied, HeldReason, Keep, LogEntry},
+    messages::{AppliedCommand, ConflictResolution, HeldReason, OperationLogEntry},
 };
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 use tempfile::TempDir;
-use workspace::{Moment, Mutation, OpenError, Template, Workspace, create};
+use workspace::{Mutation, OpenWorkspaceError, TimeAndSeed, Workspace, WorkspaceTemplate, create};
 
 pub(crate) const START: u64 = 1_700_000_000_000;
 
@@ -59,9 +59,9 @@ impl Bench {
         bench
     }
 
-    pub(crate) fn moment(&mut self) -> Moment {
+    pub(crate) fn moment(&mut self) -> TimeAndSeed {
         self.clock += 1;
-        Moment { time: START + self.clock, seed: self.clock }
+        TimeAndSeed { time: START + self.clock, seed: self.clock }
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -80,7 +80,7 @@ impl Bench {
         self.workspace.as_ref().unwrap()
     }
 
-    pub(crate) fn try_open(&mut self) -> Result<(), OpenError> {
+    pub(crate) fn try_open(&mut self) -> Result<(), OpenWorkspaceError> {
         let moment = self.moment();
         let mut workspace = Workspace::open(&self.root, moment)?;
         workspace.keep_approvals_in(self.folder.path().join("approvals.json"));
@@ -126,26 +126,26 @@ impl Bench {
         bench
     }
 
-    pub(crate) fn mutate(&mut self, mutation: &Mutation) -> Result<Applied, Refusal> {
+    pub(crate) fn mutate(&mut self, mutation: &Mutation) -> Result<AppliedCommand, Refusal> {
         let moment = self.moment();
         let actor = Actor::new(ActorKind::Window, "ada");
         self.workspace().execute(mutation, &actor, moment).map(|(applied, _)| applied)
     }
 
-    pub(crate) fn try_run(&mut self, command: &str) -> Result<Applied, Refusal> {
+    pub(crate) fn try_run(&mut self, command: &str) -> Result<AppliedCommand, Refusal> {
         let command: Command = serde_json::from_str(command).unwrap();
         self.mutate(&Mutation::Run(Box::new(command)))
     }
 
-    pub(crate) fn run(&mut self, command: &str) -> Applied {
+    pub(crate) fn run(&mut self, command: &str) -> AppliedCommand {
         self.try_run(command).unwrap_or_else(|refusal| panic!("{command}: {refusal}"))
     }
 
-    pub(crate) fn undo(&mut self) -> Applied {
+    pub(crate) fn undo(&mut self) -> AppliedCommand {
         self.mutate(&Mutation::Undo).unwrap()
     }
 
-    pub(crate) fn redo(&mut self) -> Applied {
+    pub(crate) fn redo(&mut self) -> AppliedCommand {
         self.mutate(&Mutation::Redo).unwrap()
     }
 
@@ -164,7 +164,11 @@ impl Bench {
         self.workspace().save().unwrap_or_else(|refusal| panic!("{refusal}")).1
     }
 
-    pub(crate) fn resolve(&mut self, board: &str, keep: Keep) -> Result<Applied, Refusal> {
+    pub(crate) fn resolve(
+        &mut self,
+        board: &str,
+        keep: ConflictResolution,
+    ) -> Result<AppliedCommand, Refusal> {
         let (board, moment) = (self.board(board), self.moment());
         self.workspace().resolve(board, keep, moment).map(|(applied, _)| applied)
     }
@@ -199,7 +203,7 @@ impl Bench {
     }
 
     /// Changes a board's file as a careful program would.
-    pub(crate) fn edit(&self, board: &str, edit: impl FnOnce(&mut Document)) {
+    pub(crate) fn edit(&self, board: &str, edit: impl FnOnce(&mut GraphDocument)) {
         let mut document = read_board(&self.text(board), &BoardName::parse(board).unwrap()).unwrap();
         edit(&mut document);
         self.write(board, write_board(&document).unwrap());
@@ -262,8 +266,12 @@ impl Bench {
     }
 
     /// All content, without the revision.
-    pub(crate) fn content(&self) -> Document {
-        Document { revision: Revision::START, provenance: Vec::new(), ..self.ws().snapshot().to_document() }
+    pub(crate) fn content(&self) -> GraphDocument {
+        GraphDocument {
+            revision: Revision::START,
+            provenance: Vec::new(),
+            ..self.ws().snapshot().to_document()
+        }
     }
 
     pub(crate) fn held(&self) -> Vec<(String, HeldReason)> {
@@ -278,7 +286,7 @@ impl Bench {
         self.ws().saved_revision() == self.ws().snapshot().revision()
     }
 
-    pub(crate) fn log(&self) -> Vec<LogEntry> {
+    pub(crate) fn log(&self) -> Vec<OperationLogEntry> {
         self.ws().log(100).unwrap()
     }
 
@@ -288,7 +296,7 @@ impl Bench {
 }
 
 fn create_main(root: &Path) {
-    create(root, Template::Blank, BoardId::from_bits(77)).unwrap();
+    create(root, WorkspaceTemplate::Blank, BoardId::from_bits(77)).unwrap();
     fs::rename(root.join("boards/infrastructure.board.json"), root.join("boards/main.board.json")).unwrap();
 }
 
@@ -296,12 +304,12 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     assert!(std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
 }
 
-pub(crate) fn named<'d>(document: &'d mut Document, name: &str) -> &'d mut Node {
+pub(crate) fn named<'d>(document: &'d mut GraphDocument, name: &str) -> &'d mut Node {
     document.nodes.iter_mut().find(|node| node.name.as_str() == name).unwrap()
 }
 
 /// A note as another program would add it.
-pub(crate) fn add_note(document: &mut Document, bits: u64, name: &str) {
+pub(crate) fn add_note(document: &mut GraphDocument, bits: u64, name: &str) {
     let id = NodeId::from_bits(bits);
     document.nodes.push(Node {
         id,

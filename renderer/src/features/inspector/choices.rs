@@ -8,7 +8,7 @@ use super::{
 };
 use crate::features::inspector::InspectorContext;
 use egui::{Response, RichText, Ui};
-use shared_protocol::{Value, registry::PropDef};
+use shared_protocol::{PropValue, registry::PropDef};
 use std::sync::Arc;
 
 pub(super) fn boolean_ui(
@@ -18,7 +18,7 @@ pub(super) fn boolean_ui(
     prop: &PropDef,
 ) -> Response {
     let value = shown(subjects.nodes, &prop.key);
-    let default = prop.default.as_ref().and_then(Value::as_bool).unwrap_or(false);
+    let default = prop.default.as_ref().and_then(PropValue::as_bool).unwrap_or(false);
     let mut on = match value {
         ShownValue::Set(value) => value.as_bool().unwrap_or(default),
         ShownValue::Unset | ShownValue::Mixed => default,
@@ -63,7 +63,7 @@ pub(super) fn select_ui(
         let choice = prop.options.iter().find(|choice| &*choice.value == wanted);
         choice.map_or_else(|| wanted.to_owned(), |choice| choice.label.clone())
     };
-    let text = match (&value, chosen, prop.default.as_ref().and_then(Value::as_text)) {
+    let text = match (&value, chosen, prop.default.as_ref().and_then(PropValue::as_text)) {
         (ShownValue::Mixed, ..) => RichText::new("Mixed").color(cx.view.theme.text_subtle),
         (_, Some(chosen), _) => RichText::new(title(chosen)),
         (_, None, Some(default)) => {
@@ -80,7 +80,7 @@ pub(super) fn select_ui(
             let item =
                 if choice.description.is_empty() { item } else { item.on_hover_text(&choice.description) };
             if item.clicked() {
-                let value = Value::Text(Arc::clone(&choice.value));
+                let value = PropValue::Text(Arc::clone(&choice.value));
                 push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
             }
         }
@@ -100,7 +100,7 @@ pub(super) fn multiselect_ui(
         ShownValue::Mixed => None,
     };
     let chosen: Vec<&str> = match value {
-        Some(Value::List(items)) => items.iter().filter_map(Value::as_text).collect(),
+        Some(PropValue::List(items)) => items.iter().filter_map(PropValue::as_text).collect(),
         _ => Vec::new(),
     };
     let mut first = None;
@@ -112,7 +112,8 @@ pub(super) fn multiselect_ui(
             let kept = prop.options.iter().filter(|other| {
                 if other.value == choice.value { on } else { chosen.contains(&&*other.value) }
             });
-            let value = Value::List(kept.map(|choice| Value::Text(Arc::clone(&choice.value))).collect());
+            let value =
+                PropValue::List(kept.map(|choice| PropValue::Text(Arc::clone(&choice.value))).collect());
             push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
         }
         first.get_or_insert(response);

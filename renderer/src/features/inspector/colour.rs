@@ -5,12 +5,12 @@ use super::{
     controls::push,
     fields::{ShownValue, set, shown},
 };
-use crate::{features::inspector::InspectorContext, view::View};
+use crate::{features::inspector::InspectorContext, view::FrameView};
 use egui::{
     Color32, CornerRadius, Popup, PopupCloseBehavior, Role, Sense, Slider, Stroke, StrokeKind, Ui,
     WidgetInfo, vec2,
 };
-use shared_protocol::{Value, registry::PropDef};
+use shared_protocol::{PropValue, registry::PropDef};
 
 impl InspectorFeature {
     pub(super) fn colour_ui(
@@ -23,7 +23,7 @@ impl InspectorFeature {
         ui.horizontal_top(|ui| {
             let value = match shown(subjects.nodes, &prop.key) {
                 ShownValue::Set(value) => value.as_text(),
-                ShownValue::Unset => prop.default.as_ref().and_then(Value::as_text),
+                ShownValue::Unset => prop.default.as_ref().and_then(PropValue::as_text),
                 ShownValue::Mixed => None,
             };
             let stored =
@@ -35,12 +35,12 @@ impl InspectorFeature {
             let touched = (changed || picked.is_some()) && colour != stored;
             if touched && ui.input(|input| input.pointer.any_down()) {
                 self.picked = Some((prop.key.clone(), colour));
-                self.try_out(cx, subjects.ids, &prop.key, Value::text(hex(colour)));
+                self.try_out(cx, subjects.ids, &prop.key, PropValue::text(hex(colour)));
             } else if touched {
                 self.editing = None;
                 self.tried(cx);
                 let hex = hex(colour);
-                push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(Value::text(hex))), cx);
+                push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(PropValue::text(hex))), cx);
             }
             ui.vertical(|ui| self.plain_text_ui(ui, cx, subjects, prop, 0.0));
         });
@@ -53,7 +53,7 @@ fn hex(colour: Color32) -> String {
 }
 
 /// A swatch with a popup to mix the colour. egui's own picker shows an emoji that no embedded font has.
-fn swatch_ui(ui: &mut Ui, view: &View<'_>, label: &str, colour: &mut Color32) -> bool {
+fn swatch_ui(ui: &mut Ui, view: &FrameView<'_>, label: &str, colour: &mut Color32) -> bool {
     let (rect, response) = ui.allocate_exact_size(vec2(36.0, ui.spacing().interact_size.y), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::ColorWell, ui.is_enabled(), format!("{label} swatch")));
     let corners = CornerRadius::same(6);

@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{
     features::inspector::InspectorContext,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::muted_ui,
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
-    Value,
-    registry::{Exposure, PropDef, PropKind},
+    PropValue,
+    registry::{ExposureLevel, PropDef, PropKind},
 };
 
 impl InspectorFeature {
@@ -32,24 +32,24 @@ impl InspectorFeature {
             ui.add_space(3.0);
             ui.spacing_mut().item_spacing.y = 3.0;
             match prop.exposure {
-                Exposure::Opaque => fixed_ui(ui, cx.view, prop, "Not editable here", &prop.reason),
-                Exposure::ReadOnly => {
+                ExposureLevel::Opaque => fixed_ui(ui, cx.view, prop, "Not editable here", &prop.reason),
+                ExposureLevel::ReadOnly => {
                     let value = match shown(subjects.nodes, &prop.key) {
                         ShownValue::Set(value) => self.readable(prop, value),
                         ShownValue::Unset => {
-                            prop.default.as_ref().map_or_else(|| "—".to_owned(), Value::to_string)
+                            prop.default.as_ref().map_or_else(|| "—".to_owned(), PropValue::to_string)
                         }
                         ShownValue::Mixed => "Differs".to_owned(),
                     };
                     fixed_ui(ui, cx.view, prop, &value, "Read only");
                 }
-                Exposure::Editable if cx.view.is_overriding && prop.kind == PropKind::Reference => {
+                ExposureLevel::Editable if cx.view.is_overriding && prop.kind == PropKind::Reference => {
                     fixed_ui(ui, cx.view, prop, "References are set on the board", "Cannot be overridden");
                 }
-                Exposure::Editable if prop.kind == PropKind::Slot => {
+                ExposureLevel::Editable if prop.kind == PropKind::Slot => {
                     fixed_ui(ui, cx.view, prop, "Put nodes inside this one", "Filled by nesting");
                 }
-                Exposure::Editable => self.editable_ui(ui, cx, subjects, prop),
+                ExposureLevel::Editable => self.editable_ui(ui, cx, subjects, prop),
             }
             overrides::badge_ui(ui, cx, subjects.ids, prop);
             told_of_prop_ui(ui, cx.view, subjects.ids, &prop.key);
@@ -143,13 +143,13 @@ impl InspectorFeature {
         });
     }
 
-    fn readable(&self, prop: &PropDef, value: &Value) -> String {
+    fn readable(&self, prop: &PropDef, value: &PropValue) -> String {
         if prop.sensitive { "••••••".to_owned() } else { value.to_string() }
     }
 }
 
 /// A value that cannot be edited, and the reason.
-fn fixed_ui(ui: &mut Ui, view: &View<'_>, prop: &PropDef, value: &str, why: &str) {
+fn fixed_ui(ui: &mut Ui, view: &FrameView<'_>, prop: &PropDef, value: &str, why: &str) {
     let label = muted_ui(ui, view.theme, prop.label.as_str());
     hover_ui(&label, view, prop);
     ui.add(egui::Label::new(RichText::new(value).color(view.theme.text)).truncate());
@@ -158,14 +158,14 @@ fn fixed_ui(ui: &mut Ui, view: &View<'_>, prop: &PropDef, value: &str, why: &str
     }
 }
 
-pub(super) fn hover_ui(response: &egui::Response, view: &View<'_>, prop: &PropDef) {
+pub(super) fn hover_ui(response: &egui::Response, view: &FrameView<'_>, prop: &PropDef) {
     if prop.description.is_empty() {
         return;
     }
     response.clone().on_hover_ui(|ui| {
         ui.set_max_width(280.0);
         ui.label(&prop.description);
-        let more = if prop.required { "Required" } else { prop.kind.word() };
+        let more = if prop.required { "Required" } else { prop.kind.describe() };
         muted_ui(ui, view.theme, more);
     });
 }
@@ -198,11 +198,11 @@ pub(super) fn small_button_ui(ui: &mut Ui, text: &str, name: &str) -> egui::Resp
 /// Sends the command, or shows the reason as a notice.
 pub(super) fn push(result: Result<shared_protocol::Command, String>, cx: &InspectorContext<'_>) {
     cx.act(match result {
-        Ok(command) => Action::Run(command),
+        Ok(command) => WindowAction::Run(command),
         Err(why) => refuse(why),
     });
 }
 
-fn refuse(why: String) -> Action {
-    Action::Refuse(shared_protocol::Refusal::new(shared_protocol::Code::ValidationError, why))
+fn refuse(why: String) -> WindowAction {
+    WindowAction::Refuse(shared_protocol::Refusal::new(shared_protocol::RefusalCode::ValidationError, why))
 }

@@ -11,7 +11,7 @@ use crate::{
             money,
         },
     },
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{disclosure_ui, muted_ui, paint_severity},
 };
 use canvas::{paint_action, paint_deployment, paint_drift, planned_words};
@@ -48,14 +48,14 @@ impl InspectorFeature {
         let theme = cx.view.theme;
         if let Some((_, state)) = state {
             let paint = |painter: &Painter, at| paint_deployment(painter, at, 6.5, theme, *state, 0.0);
-            sign_ui(ui, cx.view, &sentence(state.word()), paint);
+            sign_ui(ui, cx.view, &sentence(state.as_str()), paint);
         }
         if let Some((_, action)) = planned {
             ui.horizontal(|ui| {
                 let paint = |painter: &Painter, at| paint_action(painter, at, 6.5, theme, *action);
                 sign_ui(ui, cx.view, &sentence(planned_words(*action)), paint);
                 if ui.link(RichText::new("Show in the plan").small()).clicked() {
-                    cx.act(Action::Do(CommandId::ShowChanges));
+                    cx.act(WindowAction::Do(CommandId::ShowChanges));
                 }
             });
         }
@@ -75,7 +75,7 @@ fn sentence(words: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-fn sign_ui(ui: &mut Ui, view: &View<'_>, text: &str, paint: impl FnOnce(&Painter, Pos2)) {
+fn sign_ui(ui: &mut Ui, view: &FrameView<'_>, text: &str, paint: impl FnOnce(&Painter, Pos2)) {
     ui.horizontal(|ui| {
         let (sign, _) = ui.allocate_exact_size(vec2(18.0, 18.0), Sense::hover());
         paint(ui.painter(), sign.center());
@@ -83,7 +83,7 @@ fn sign_ui(ui: &mut Ui, view: &View<'_>, text: &str, paint: impl FnOnce(&Painter
     });
 }
 
-fn cost_ui(ui: &mut Ui, view: &View<'_>, own: &NodeCost, currency: Option<&str>) {
+fn cost_ui(ui: &mut Ui, view: &FrameView<'_>, own: &NodeCost, currency: Option<&str>) {
     let theme = view.theme;
     let text = match (own.basis, own.monthly) {
         (CostBasis::Priced, Some(monthly)) => format!("{} a month", money::amount(currency, monthly)),
@@ -117,7 +117,11 @@ fn cost_ui(ui: &mut Ui, view: &View<'_>, own: &NodeCost, currency: Option<&str>)
 }
 
 /// Findings about a node, each with its origin.
-pub(super) fn told_ui<'a>(ui: &mut Ui, view: &View<'_>, findings: impl Iterator<Item = BoardFinding<'a>>) {
+pub(super) fn told_ui<'a>(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    findings: impl Iterator<Item = BoardFinding<'a>>,
+) {
     for told in findings {
         ui.horizontal_top(|ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
@@ -133,7 +137,7 @@ pub(super) fn told_ui<'a>(ui: &mut Ui, view: &View<'_>, findings: impl Iterator<
 }
 
 /// Findings about one property of a single node.
-pub(super) fn told_of_prop_ui(ui: &mut Ui, view: &View<'_>, nodes: &[NodeId], key: &PropKey) {
+pub(super) fn told_of_prop_ui(ui: &mut Ui, view: &FrameView<'_>, nodes: &[NodeId], key: &PropKey) {
     if let [node] = nodes {
         told_ui(ui, view, findings::of_prop(view, *node, key));
     }

@@ -5,12 +5,12 @@
 //! command when they finish.
 
 use super::overrides;
-use crate::view::View;
+use crate::view::FrameView;
 use authority::check_prop;
 use egui::Id;
 use shared_protocol::{
-    BoardId, BoardName, Command, EdgeId, Name, Node, NodeId, PropKey, TypeDef, Value,
-    limits::MAX_LABEL,
+    BoardId, BoardName, Command, EdgeId, Node, NodeId, NodeName, PropKey, PropValue, TypeDef,
+    limits::MAX_LABEL_CHARS,
     registry::{PropDef, PropKind},
 };
 use std::{
@@ -66,7 +66,7 @@ impl FieldEdit {
 }
 
 /// The change that a text makes, or what is wrong with it.
-pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> Result<Command, String> {
+pub(crate) fn interpret(view: &FrameView<'_>, field: &InspectorField, text: &str) -> Result<Command, String> {
     match (&field.subject, &field.part) {
         (InspectorSubject::Edge(edge), _) => {
             Ok(Command::UpdateEdge { edge: *edge, label: check_label(text)? })
@@ -90,7 +90,7 @@ pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> 
             Ok(for_each(nodes, |node| PropUpdate { label: Some(label.clone()), ..PropUpdate::new(node) }))
         }
         (InspectorSubject::Nodes(nodes), FieldPart::Name) => {
-            let name = Name::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
+            let name = NodeName::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
             let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node was deleted.")?;
             if view.snapshot.node_named(node.board, &name).is_some_and(|other| other.id != node.id) {
                 return Err(format!("Another node on this board has the name {name}."));
@@ -102,7 +102,7 @@ pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> 
             interpret_prop(view, nodes, node, part, text)
         }
         (InspectorSubject::Alone(instance), part) => {
-            let view = &View { is_overriding: true, ..*view };
+            let view = &FrameView { is_overriding: true, ..*view };
             let is_shown = view.alone().is_some_and(|alone| alone.instance == *instance);
             let node = overrides::as_node(view).filter(|_| is_shown);
             let node = node.ok_or("The preview shows another component now.")?;
@@ -112,7 +112,7 @@ pub(crate) fn interpret(view: &View<'_>, field: &InspectorField, text: &str) -> 
 }
 
 fn interpret_prop(
-    view: &View<'_>,
+    view: &FrameView<'_>,
     nodes: &[NodeId],
     node: &Node,
     part: &FieldPart,
@@ -130,18 +130,18 @@ fn interpret_prop(
         FieldPart::Prop(_) => parse(prop, text)?,
         // An empty list is removed.
         _ => Some(edit_parts(view, node, part, key, text)?)
-            .filter(|value| !matches!(value, Value::List(items) if items.is_empty())),
+            .filter(|value| !matches!(value, PropValue::List(items) if items.is_empty())),
     };
     set(view, nodes, def, key, value)
 }
 
 /// Sets a value on all these nodes, validated as in the authority.
 pub(crate) fn set(
-    view: &View<'_>,
+    view: &FrameView<'_>,
     nodes: &[NodeId],
     def: &TypeDef,
     key: &PropKey,
-    value: Option<Value>,
+    value: Option<PropValue>,
 ) -> Result<Command, String> {
     if let Some(value) = &value {
         check_prop(view.snapshot.registry(), def, key, value).map_err(|refusal| {
@@ -168,7 +168,7 @@ pub(crate) fn refer(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Comm
 }
 
 /// Empty text unsets the value, so that the default applies.
-fn parse(prop: &PropDef, text: &str) -> Result<Option<Value>, String> {
+fn parse(prop: &PropDef, text: &str) -> Result<Option<PropValue>, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Ok(None);
@@ -176,32 +176,32 @@ fn parse(prop: &PropDef, text: &str) -> Result<Option<Value>, String> {
     Ok(Some(match prop.kind {
         PropKind::Number => {
             let number: f64 = trimmed.parse().map_err(|_| "Expected a number.".to_owned())?;
-            Value::number(number).ok_or("That number is too large.")?
+            PropValue::number(number).ok_or("That number is too large.")?
         }
         PropKind::Object | PropKind::Json => {
-            Value::parse_json(trimmed).map_err(|error| sentence(&error.to_string()))?
+            PropValue::parse_json(trimmed).map_err(|error| sentence(&error.to_string()))?
         }
-        PropKind::Cidr | PropKind::Colour => Value::text(trimmed),
-        _ => Value::text(text),
+        PropKind::Cidr | PropKind::Colour => PropValue::text(trimmed),
+        _ => PropValue::text(text),
     }))
 }
 
 fn edit_parts(
-    view: &View<'_>,
+    view: &FrameView<'_>,
     node: &Node,
     part: &FieldPart,
     key: &PropKey,
     text: &str,
-) -> Result<Value, String> {
+) -> Result<PropValue, String> {
     let laid = overrides::laid_over(view, node.id, key);
     let current = laid.or_else(|| view.snapshot.effective_prop(node, key));
     let text: Arc<str> = Arc::from(text.trim());
     let mut items = match current {
-        Some(Value::List(items)) => items.clone(),
+        Some(PropValue::List(items)) => items.clone(),
         _ => Vec::new(),
     };
-    let mut tags: BTreeMap<Arc<str>, Value> = match current {
-        Some(Value::Object(tags)) => tags.clone(),
+    let mut tags: BTreeMap<Arc<str>, PropValue> = match current {
+        Some(PropValue::Object(tags)) => tags.clone(),
         _ => BTreeMap::new(),
     };
     match part {
@@ -209,13 +209,13 @@ fn edit_parts(
             if text.is_empty() && *index < items.len() {
                 items.remove(*index);
             } else if let Some(item) = items.get_mut(*index) {
-                *item = Value::Text(text);
+                *item = PropValue::Text(text);
             }
-            Ok(Value::List(items))
+            Ok(PropValue::List(items))
         }
         FieldPart::NewListItem(_) => {
-            items.push(Value::Text(text));
-            Ok(Value::List(items))
+            items.push(PropValue::Text(text));
+            Ok(PropValue::List(items))
         }
         FieldPart::TagKey(_, old) => {
             if text.is_empty() {
@@ -224,20 +224,20 @@ fn edit_parts(
             if text != *old && tags.contains_key(&text) {
                 return Err(format!("The tag {text} already exists."));
             }
-            let value = tags.remove(old).unwrap_or_else(|| Value::text(""));
+            let value = tags.remove(old).unwrap_or_else(|| PropValue::text(""));
             tags.insert(text, value);
-            Ok(Value::Object(tags))
+            Ok(PropValue::Object(tags))
         }
         FieldPart::NewTag(_) => {
             if tags.contains_key(&text) {
                 return Err(format!("The tag {text} already exists."));
             }
-            tags.insert(text, Value::text(""));
-            Ok(Value::Object(tags))
+            tags.insert(text, PropValue::text(""));
+            Ok(PropValue::Object(tags))
         }
         FieldPart::TagValue(_, tag) => {
-            tags.insert(tag.clone(), Value::Text(text));
-            Ok(Value::Object(tags))
+            tags.insert(tag.clone(), PropValue::Text(text));
+            Ok(PropValue::Object(tags))
         }
         FieldPart::Label | FieldPart::Name | FieldPart::Prop(_) => Err("Not a part of a value.".to_owned()),
     }
@@ -245,8 +245,8 @@ fn edit_parts(
 
 fn check_label(text: &str) -> Result<String, String> {
     let text = text.trim();
-    if text.chars().count() > MAX_LABEL {
-        return Err(format!("At most {MAX_LABEL} characters."));
+    if text.chars().count() > MAX_LABEL_CHARS {
+        return Err(format!("At most {MAX_LABEL_CHARS} characters."));
     }
     Ok(text.to_owned())
 }
@@ -254,9 +254,9 @@ fn check_label(text: &str) -> Result<String, String> {
 /// The parts of an `UpdateNode` command.
 struct PropUpdate {
     node: NodeId,
-    name: Option<Name>,
+    name: Option<NodeName>,
     label: Option<String>,
-    set: BTreeMap<PropKey, Value>,
+    set: BTreeMap<PropKey, PropValue>,
     unset: Vec<PropKey>,
     references: BTreeMap<PropKey, Vec<NodeId>>,
 }
@@ -301,7 +301,7 @@ pub(crate) fn sentence(message: &str) -> String {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ShownValue<'a> {
     Unset,
-    Set(&'a Value),
+    Set(&'a PropValue),
     /// The nodes have different values.
     Mixed,
 }

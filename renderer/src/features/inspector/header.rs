@@ -10,12 +10,12 @@ use crate::{
     commands::CommandId,
     dialogs::kind_title,
     features::{inspector::InspectorContext, terraform::findings},
-    view::{Action, Alone, View},
+    view::{FrameView, IsolatedComponent, WindowAction},
     widgets::{icon_ui, kind_icon, muted_ui, paint_severity, paint_type_mark},
     wording::counted,
 };
 use egui::{RichText, Sense, Ui, Vec2};
-use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::Problem};
+use shared_protocol::{EdgeId, ElementId, Node, NodeId, TypeDef, messages::BoardProblem};
 
 impl InspectorFeature {
     pub(super) fn header_ui(
@@ -58,7 +58,13 @@ impl InspectorFeature {
     }
 
     /// The header for a component in its own preview.
-    pub(super) fn alone_header_ui(&self, ui: &mut Ui, view: &View<'_>, alone: &Alone<'_>, def: &TypeDef) {
+    pub(super) fn alone_header_ui(
+        &self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        alone: &IsolatedComponent<'_>,
+        def: &TypeDef,
+    ) {
         type_ui(ui, view, def, def.title.clone());
         let what = match (alone.part, alone.instance.split_once('@')) {
             // Built-in components have no file to open.
@@ -160,14 +166,14 @@ impl InspectorFeature {
                 paint_type_mark(ui.painter(), mark, cx.view.theme, def);
                 let button = ui.link(&node.label).on_hover_text("Show it on the board");
                 if button.clicked() {
-                    cx.act(Action::Reveal(ElementId::Node(node.id)));
+                    cx.act(WindowAction::Reveal(ElementId::Node(node.id)));
                 }
                 muted_ui(ui, cx.view.theme, port);
             });
         }
         ui.add_space(12.0);
         if ui.button("Delete connection").clicked() {
-            cx.act(Action::Do(CommandId::Delete));
+            cx.act(WindowAction::Do(CommandId::Delete));
         }
     }
 
@@ -187,7 +193,7 @@ impl InspectorFeature {
     }
 }
 
-fn type_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, title: String) {
+fn type_ui(ui: &mut Ui, view: &FrameView<'_>, def: &TypeDef, title: String) {
     let theme = view.theme;
     ui.add_space(2.0);
     ui.horizontal(|ui| {
@@ -202,7 +208,7 @@ fn type_ui(ui: &mut Ui, view: &View<'_>, def: &TypeDef, title: String) {
     });
 }
 
-fn problems_ui(ui: &mut Ui, view: &View<'_>, problems: &[Problem]) {
+fn problems_ui(ui: &mut Ui, view: &FrameView<'_>, problems: &[BoardProblem]) {
     for problem in problems {
         ui.horizontal_top(|ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());

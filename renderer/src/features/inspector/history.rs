@@ -4,15 +4,15 @@
 use super::InspectorFeature;
 use crate::{
     features::inspector::InspectorContext,
-    view::Action,
+    view::WindowAction,
     widgets::muted_ui,
     wording::{ago, describe_actor, line, now},
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
     ElementId, Revision,
-    messages::{LogEntry, Request},
-    review::{Origin, ReviewRequest},
+    messages::{OperationLogEntry, WorkbenchRequest},
+    review::{OperationOrigin, ReviewRequest},
 };
 use std::collections::BTreeMap;
 
@@ -22,15 +22,15 @@ const MAX_OPERATIONS: usize = 256;
 #[derive(Default)]
 pub(crate) struct ElementHistory {
     /// `None`: the log no longer has the operation.
-    known: BTreeMap<Revision, Option<LogEntry>>,
+    known: BTreeMap<Revision, Option<OperationLogEntry>>,
     asked: Vec<Revision>,
     /// The proposals that operations came from.
-    origins: BTreeMap<Revision, Origin>,
+    origins: BTreeMap<Revision, OperationOrigin>,
 }
 
 impl ElementHistory {
     /// Operations that main leaves out are no longer in the log.
-    pub(crate) fn receive(&mut self, entries: Vec<LogEntry>) {
+    pub(crate) fn receive(&mut self, entries: Vec<OperationLogEntry>) {
         if self.known.len() > MAX_OPERATIONS {
             self.known.clear();
             self.origins.clear();
@@ -42,7 +42,7 @@ impl ElementHistory {
     }
 
     /// Operations without an origin did not come from a proposal.
-    pub(crate) fn receive_origins(&mut self, origins: Vec<Origin>) {
+    pub(crate) fn receive_origins(&mut self, origins: Vec<OperationOrigin>) {
         self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
 
@@ -53,7 +53,7 @@ impl ElementHistory {
         if !missing.is_empty() && self.asked.is_empty() {
             self.asked.clone_from(&missing);
             cx.request(ReviewRequest::Origins(missing.clone()));
-            cx.request(Request::Operations(missing));
+            cx.request(WorkbenchRequest::Operations(missing));
         }
     }
 }
@@ -87,7 +87,7 @@ impl InspectorFeature {
         );
         let link = egui::Link::new(RichText::new(&text).small());
         if ui.add(link).on_hover_text("Show it in the log").clicked() {
-            cx.act(Action::ShowOperation(revision));
+            cx.act(WindowAction::ShowOperation(revision));
         }
         ui.add(
             egui::Label::new(RichText::new(&entry.summary).small().color(cx.view.theme.text_muted)).wrap(),
@@ -98,7 +98,7 @@ impl InspectorFeature {
     }
 
     /// The proposal that an operation came from, and its reviewer.
-    fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &Origin) {
+    fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &OperationOrigin) {
         let text = format!(
             "Came from proposal {} by {}, accepted by {}",
             origin.number,
@@ -107,7 +107,7 @@ impl InspectorFeature {
         );
         let link = ui.add(egui::Link::new(RichText::new(&text).small()));
         if link.on_hover_text(line(&origin.title)).clicked() {
-            cx.act(Action::OpenProposal(origin.proposal));
+            cx.act(WindowAction::OpenProposal(origin.proposal));
         }
         muted_ui(ui, cx.view.theme, "The client's name is unverified");
     }

@@ -4,8 +4,8 @@ use super::InspectorFeature;
 use crate::frame::{Feature, FeatureContext, MainRequest};
 use shared_protocol::{
     PropKey,
-    messages::{LogEntry, Request},
-    review::Origin,
+    messages::{OperationLogEntry, WorkbenchRequest},
+    review::OperationOrigin,
 };
 
 pub(crate) type InspectorContext<'a> = FeatureContext<'a, InspectorFeature>;
@@ -33,7 +33,7 @@ impl Feature for InspectorFeature {
 
     fn pending(request: &MainRequest) -> InspectorPending {
         match request {
-            MainRequest::Request(Request::Operations(_)) => InspectorPending::Operations,
+            MainRequest::Request(WorkbenchRequest::Operations(_)) => InspectorPending::Operations,
             _ => InspectorPending::Origins,
         }
     }
@@ -47,11 +47,11 @@ impl InspectorFeature {
         }
     }
 
-    pub(crate) fn received_operations(&mut self, entries: Vec<LogEntry>) {
+    pub(crate) fn received_operations(&mut self, entries: Vec<OperationLogEntry>) {
         self.operations.receive(entries);
     }
 
-    pub(crate) fn received_origins(&mut self, origins: Vec<Origin>) {
+    pub(crate) fn received_origins(&mut self, origins: Vec<OperationOrigin>) {
         self.operations.receive_origins(origins);
     }
 

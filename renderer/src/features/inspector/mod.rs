@@ -16,8 +16,8 @@ mod text;
 mod variables;
 
 use crate::{
-    links,
-    view::{Action, View},
+    trace_links,
+    view::{FrameView, WindowAction},
     widgets::{disclosure_ui, empty_state_ui, muted_ui},
 };
 pub(crate) use controls::paint_combo_arrow;
@@ -28,7 +28,7 @@ pub(crate) use messages::{InspectorContext, InspectorMessage, InspectorPending};
 pub(crate) use overrides::override_row_ui;
 use shared_protocol::{
     ElementId, Node, NodeId, PropKey, TypeDef,
-    previews::SessionId,
+    preview_sessions::PreviewId,
     registry::{PropDef, PropKind},
 };
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub(crate) struct InspectorFeature {
     /// The number while it is dragged.
     slid: Option<(PropKey, f64)>,
     /// The preview session that shows values which are not saved.
-    trying: Option<SessionId>,
+    trying: Option<PreviewId>,
     shown: Option<InspectorSubject>,
     /// The property whose control takes the keyboard in the next frame.
     wanted: Option<PropKey>,
@@ -104,7 +104,7 @@ impl InspectorFeature {
         if editing.is_changed()
             && let Ok(command) = interpret(cx.view, &editing.field, &editing.text)
         {
-            cx.act(Action::Run(command));
+            cx.act(WindowAction::Run(command));
         }
     }
 
@@ -161,7 +161,7 @@ impl InspectorFeature {
             ui.separator();
             overrides::section_ui(ui, cx, *only);
             cx.with_actions(|actions| {
-                links::section_ui(ui, cx.view, &links::end_of(cx.view, *only), actions)
+                trace_links::section_ui(ui, cx.view, &trace_links::end_of(cx.view, *only), actions)
             });
             self.deployment_ui(ui, cx, *only);
             self.history_ui(ui, cx, ElementId::Node(*only));
@@ -171,7 +171,7 @@ impl InspectorFeature {
 
     /// A component in its own preview. Controls set overrides.
     fn alone_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>) {
-        let view = View { is_overriding: true, ..*cx.view };
+        let view = FrameView { is_overriding: true, ..*cx.view };
         let cx = &InspectorContext { view: &view, ..*cx };
         let (Some(alone), Some(node)) = (cx.view.alone(), overrides::as_node(cx.view)) else { return };
         let Some(def) = cx.view.snapshot.type_of(&node) else { return };
@@ -220,7 +220,7 @@ impl InspectorFeature {
         for id in [CommandId::Duplicate, CommandId::Tidy, CommandId::Delete] {
             let Some(def) = crate::commands::find(id) else { continue };
             if ui.button(def.text).clicked() {
-                cx.act(Action::Do(id));
+                cx.act(WindowAction::Do(id));
             }
         }
     }
@@ -228,7 +228,7 @@ impl InspectorFeature {
 
 /// The subject of the inspector: the board when nothing is selected, nodes of one type, or one edge. `None` for a
 /// mixed selection.
-fn subject_of(view: &View<'_>) -> Option<InspectorSubject> {
+fn subject_of(view: &FrameView<'_>) -> Option<InspectorSubject> {
     if let Some(alone) = view.alone().filter(|_| overrides::as_node(view).is_some()) {
         return Some(InspectorSubject::Alone(alone.instance));
     }

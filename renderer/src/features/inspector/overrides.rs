@@ -4,13 +4,13 @@
 use super::controls::small_button_ui;
 use crate::{
     features::inspector::InspectorContext,
-    view::{Action, Alone, View},
+    view::{FrameView, IsolatedComponent, WindowAction},
 };
 use authority::overrides::lay_over as lay_into;
 use egui::{Label, RichText, Ui};
 use shared_protocol::{
-    BoardKind, Command, Name, Node, NodeId, Override, OverrideKey, OverrideScope, PropKey, SetOverride,
-    Standing, TypeDef, TypeId, Value, WhichOverrides, registry::PropDef, v0::JsonPointer,
+    BoardKind, Command, Node, NodeId, NodeName, Override, OverrideKey, OverrideResolution, OverrideScope,
+    OverrideSelector, PropKey, PropValue, SetOverride, TypeDef, TypeId, registry::PropDef, v0::JsonPointer,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use std::{
 /// The node id that stands for a component in its own preview, which is on no board.
 const STAND_IN: NodeId = NodeId::from_bits(0);
 
-fn alone_at<'a>(view: &View<'a>, node: NodeId) -> Option<Alone<'a>> {
+fn alone_at<'a>(view: &FrameView<'a>, node: NodeId) -> Option<IsolatedComponent<'a>> {
     view.alone().filter(|_| node == STAND_IN)
 }
 
@@ -31,7 +31,7 @@ fn scope_of(node: NodeId) -> OverrideScope {
 
 /// The instance of an override: the component in its own preview, the part that is selected in the preview, or the
 /// node.
-pub(super) fn instance_of(view: &View<'_>, node: NodeId) -> Arc<str> {
+pub(super) fn instance_of(view: &FrameView<'_>, node: NodeId) -> Arc<str> {
     match (alone_at(view, node), view.part()) {
         (Some(alone), _) => Arc::from(alone.instance),
         (None, Some(part)) => Arc::from(part.instance.as_str()),
@@ -40,20 +40,20 @@ pub(super) fn instance_of(view: &View<'_>, node: NodeId) -> Arc<str> {
 }
 
 /// The type of the part that is selected in the preview.
-pub(super) fn part_type<'a>(view: &View<'a>) -> Option<&'a TypeDef> {
+pub(super) fn part_type<'a>(view: &FrameView<'a>) -> Option<&'a TypeDef> {
     let id = TypeId::parse(view.part()?.component.as_str()).ok()?;
     view.snapshot.registry().get(&id)
 }
 
 /// The component in its own preview as a node, with its overrides applied.
-pub(super) fn as_node(view: &View<'_>) -> Option<Node> {
+pub(super) fn as_node(view: &FrameView<'_>) -> Option<Node> {
     let alone = view.alone()?;
     let type_id = TypeId::parse(alone.component).ok()?;
     let def = view.snapshot.registry().get(&type_id)?;
     let mut node = Node {
         id: STAND_IN,
         board: view.board?,
-        name: Name::parse("component").ok()?,
+        name: NodeName::parse("component").ok()?,
         label: def.title.clone(),
         parent: None,
         type_id,
@@ -66,14 +66,14 @@ pub(super) fn as_node(view: &View<'_>) -> Option<Node> {
 }
 
 /// Sets the props of the instance that differ from the default, with overrides applied.
-fn lay_on(view: &View<'_>, node: &mut Node) {
+fn lay_on(view: &FrameView<'_>, node: &mut Node) {
     let (scope, instance) = (scope_of(node.id), instance_of(view, node.id));
     let is_on_board = node.id != STAND_IN && view.part().is_none();
     if !is_on_board {
         node.props.clear();
     }
     if !is_on_board && let Ok(found) = view.snapshot.instance(scope, &instance) {
-        let is_default = |key: &PropKey, value: &Value| {
+        let is_default = |key: &PropKey, value: &PropValue| {
             found.def.prop(key.as_str()).is_some_and(|prop| prop.default.as_ref() == Some(value))
         };
         node.props = found.props.iter().filter(|(key, value)| !is_default(key, value)).map(owned).collect();
@@ -84,20 +84,25 @@ fn lay_on(view: &View<'_>, node: &mut Node) {
     }
 }
 
-fn owned((key, value): (&PropKey, &Value)) -> (PropKey, Value) {
+fn owned((key, value): (&PropKey, &PropValue)) -> (PropKey, PropValue) {
     (key.clone(), value.clone())
 }
 
-fn key_of(view: &View<'_>, node: NodeId, key: &PropKey) -> Option<OverrideKey> {
+fn key_of(view: &FrameView<'_>, node: NodeId, key: &PropKey) -> Option<OverrideKey> {
     let path = JsonPointer::parse(format!("/{key}")).ok()?;
     Some(OverrideKey::new(scope_of(node), instance_of(view, node), path))
 }
 
 /// Sets an override of a prop on all these nodes, or clears it.
-pub(super) fn lay_over(view: &View<'_>, nodes: &[NodeId], key: &PropKey, value: Option<Value>) -> Command {
+pub(super) fn lay_over(
+    view: &FrameView<'_>,
+    nodes: &[NodeId],
+    key: &PropKey,
+    value: Option<PropValue>,
+) -> Command {
     let keys = nodes.iter().filter_map(|node| key_of(view, *node, key));
     match value {
-        None => Command::ClearOverrides(WhichOverrides::These(keys.collect())),
+        None => Command::ClearOverrides(OverrideSelector::These(keys.collect())),
         Some(value) => {
             let alone = nodes.first().and_then(|node| alone_at(view, *node));
             let component = match (alone, view.part()) {
@@ -118,13 +123,13 @@ pub(super) fn lay_over(view: &View<'_>, nodes: &[NodeId], key: &PropKey, value: 
 }
 
 /// The override of a whole prop while overrides are set.
-pub(super) fn laid_over<'a>(view: &View<'a>, node: NodeId, key: &PropKey) -> Option<&'a Value> {
+pub(super) fn laid_over<'a>(view: &FrameView<'a>, node: NodeId, key: &PropKey) -> Option<&'a PropValue> {
     let key = key_of(view, node, key).filter(|_| view.is_overriding)?;
     view.snapshot.override_for(&key).map(|(_, over)| &over.value)
 }
 
 /// The node with its overrides applied. For a part, the props come from the component around it.
-pub(super) fn as_shown(view: &View<'_>, node: &Node) -> Node {
+pub(super) fn as_shown(view: &FrameView<'_>, node: &Node) -> Node {
     let mut shown = node.clone();
     if let Some(type_id) = view.part().and_then(|part| TypeId::parse(part.component.as_str()).ok()) {
         shown.type_id = type_id;
@@ -149,7 +154,7 @@ pub(super) fn switch_ui(ui: &mut Ui, cx: &InspectorContext<'_>, def: &TypeDef) {
             let name = format!("Set {}", word.to_lowercase());
             let choice = ui.selectable_label(chosen, word).accessible_name(name).on_hover_text(tip);
             if choice.clicked() && !chosen {
-                cx.act(Action::SetOverriding(on));
+                cx.act(WindowAction::SetOverriding(on));
             }
         }
     });
@@ -184,7 +189,7 @@ pub(super) fn badge_ui(ui: &mut Ui, cx: &InspectorContext<'_>, nodes: &[NodeId],
             ui.add(Label::new(text).truncate());
         }
         if small_button_ui(ui, "Reset", &format!("Reset the override of {}", prop.label)).clicked() {
-            cx.act(Action::Run(Command::ClearOverrides(WhichOverrides::These(keys))));
+            cx.act(WindowAction::Run(Command::ClearOverrides(OverrideSelector::These(keys))));
         }
     });
 }
@@ -196,8 +201,8 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
     let owner = instance.split('/').next().unwrap_or_default();
     let is_bound = |key: &OverrideKey, over: &Override| {
         let applies = match cx.view.snapshot.standing(key, over) {
-            Standing::Applies(instance) => instance,
-            Standing::Orphaned(_) => Arc::clone(&key.instance),
+            OverrideResolution::Applies(instance) => instance,
+            OverrideResolution::Orphaned(_) => Arc::clone(&key.instance),
         };
         applies.split('/').next() == Some(owner)
     };
@@ -218,13 +223,13 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
         }
     }
     ui.horizontal(|ui| {
-        let keys = || WhichOverrides::These(all.iter().map(|(key, _)| (*key).clone()).collect());
+        let keys = || OverrideSelector::These(all.iter().map(|(key, _)| (*key).clone()).collect());
         let save = ui.button("Save to source").on_hover_text("Writes them to the board and the components");
         if save.clicked() {
-            cx.act(Action::Promote(keys()));
+            cx.act(WindowAction::Promote(keys()));
         }
         if ui.button("Clear").accessible_name("Clear these overrides").clicked() {
-            cx.act(Action::Run(Command::ClearOverrides(keys())));
+            cx.act(WindowAction::Run(Command::ClearOverrides(keys())));
         }
     });
     ui.add_space(4.0);
@@ -234,25 +239,25 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
 /// One override: prop, value, why it does not apply, and a clear button. Returns the action of a click.
 pub(crate) fn override_row_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     key: &OverrideKey,
     over: &Override,
     names_instance: bool,
-) -> Option<Action> {
+) -> Option<WindowAction> {
     let theme = view.theme;
     let mut action = None;
     let what = if names_instance {
         authority::overrides::words(view.snapshot, key)
     } else {
         let path = key.path.tokens().collect::<Vec<_>>().join(".");
-        if key.is_within() { format!("{path} (within)") } else { path }
+        if key.is_nested_part() { format!("{path} (within)") } else { path }
     };
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let clear = crate::widgets::close_button_ui(ui, theme, &format!("Clear {what}"));
         if clear.clicked() {
-            let these = WhichOverrides::These(vec![key.clone()]);
-            action = Some(Action::Run(Command::ClearOverrides(these)));
+            let these = OverrideSelector::These(vec![key.clone()]);
+            action = Some(WindowAction::Run(Command::ClearOverrides(these)));
         }
         let name =
             ui.add(Label::new(RichText::new(&what).small().color(theme.text)).sense(egui::Sense::click()));
@@ -260,14 +265,14 @@ pub(crate) fn override_row_ui(
             && let Some(node) =
                 authority::overrides::node_of(key).filter(|id| view.snapshot.node(*id).is_some())
         {
-            action = Some(Action::Reveal(shared_protocol::ElementId::Node(node)));
+            action = Some(WindowAction::Reveal(shared_protocol::ElementId::Node(node)));
         }
         ui.add(Label::new(RichText::new(short(&over.value)).small().color(theme.text_muted)).truncate());
     });
-    if let Standing::Orphaned(reason) = view.snapshot.standing(key, over) {
+    if let OverrideResolution::Orphaned(reason) = view.snapshot.standing(key, over) {
         ui.horizontal(|ui| {
             ui.add_space(26.0);
-            let text = format!("Does not apply: {}.", reason.words());
+            let text = format!("Does not apply: {}.", reason.describe());
             ui.add(Label::new(RichText::new(text).small().color(theme.warning)).wrap());
         });
     } else if let Some(why) = view.unsaved.get(key) {
@@ -280,7 +285,7 @@ pub(crate) fn override_row_ui(
     action
 }
 
-fn short(value: &Value) -> String {
+fn short(value: &PropValue) -> String {
     let text = value.to_string();
     let cut: String = text.chars().take(60).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }

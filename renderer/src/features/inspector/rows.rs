@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     features::inspector::InspectorContext,
-    view::View,
+    view::FrameView,
     widgets::{close_button_ui, muted_ui},
 };
 use egui::Ui;
-use shared_protocol::{Value, registry::PropDef};
+use shared_protocol::{PropValue, registry::PropDef};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The width of the button that removes a row.
@@ -27,8 +27,8 @@ impl InspectorFeature {
         prop: &PropDef,
     ) {
         let Some(value) = common(ui, cx.view, subjects, prop) else { return };
-        let items: Vec<Value> = match value {
-            Some(Value::List(items)) => items,
+        let items: Vec<PropValue> = match value {
+            Some(PropValue::List(items)) => items,
             _ => Vec::new(),
         };
         let subject = subjects.subject.clone();
@@ -45,7 +45,7 @@ impl InspectorFeature {
                     self.editing = None;
                     let mut kept = items.clone();
                     kept.remove(index);
-                    let value = (!kept.is_empty()).then_some(Value::List(kept));
+                    let value = (!kept.is_empty()).then_some(PropValue::List(kept));
                     push(set(cx.view, subjects.ids, subjects.def, &prop.key, value), cx);
                 }
             });
@@ -62,8 +62,8 @@ impl InspectorFeature {
         prop: &PropDef,
     ) {
         let Some(value) = common(ui, cx.view, subjects, prop) else { return };
-        let tags: BTreeMap<Arc<str>, Value> = match value {
-            Some(Value::Object(tags)) => tags,
+        let tags: BTreeMap<Arc<str>, PropValue> = match value {
+            Some(PropValue::Object(tags)) => tags,
             _ => BTreeMap::new(),
         };
         let subject = subjects.subject.clone();
@@ -91,7 +91,7 @@ impl InspectorFeature {
                     self.editing = None;
                     let mut kept = tags.clone();
                     kept.remove(key);
-                    let value = (!kept.is_empty()).then_some(Value::Object(kept));
+                    let value = (!kept.is_empty()).then_some(PropValue::Object(kept));
                     push(set(cx.view, subjects.ids, subjects.def, &prop.key, value), cx);
                 }
             });
@@ -131,10 +131,10 @@ impl InspectorFeature {
 /// The common rows; `None` when the nodes differ, which the control states.
 fn common(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     subjects: &InspectedNodes<'_>,
     prop: &PropDef,
-) -> Option<Option<Value>> {
+) -> Option<Option<PropValue>> {
     match shown(subjects.nodes, &prop.key) {
         ShownValue::Set(value) => Some(Some(value.clone())),
         ShownValue::Unset => Some(prop.default.clone()),
@@ -146,7 +146,7 @@ fn common(
 }
 
 /// Returns whether the row should be removed.
-fn with_remove_ui(ui: &mut Ui, view: &View<'_>, name: &str, content: impl FnOnce(&mut Ui)) -> bool {
+fn with_remove_ui(ui: &mut Ui, view: &FrameView<'_>, name: &str, content: impl FnOnce(&mut Ui)) -> bool {
     ui.horizontal_top(|ui| {
         content(ui);
         close_button_ui(ui, view.theme, &format!("Remove {name}")).clicked()

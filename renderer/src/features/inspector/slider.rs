@@ -6,11 +6,11 @@ use super::{
     fields::{ShownValue, set, shown},
     overrides::instance_of,
 };
-use crate::{features::inspector::InspectorContext, view::Action};
+use crate::{features::inspector::InspectorContext, view::WindowAction};
 use egui::{Slider, Ui};
 use shared_protocol::{
-    NodeId, PropKey, Value,
-    previews::{PreviewGesture, Tried},
+    NodeId, PropKey, PropValue,
+    preview_sessions::{PreviewGesture, TransientPropValue},
     registry::PropDef,
 };
 
@@ -28,7 +28,7 @@ impl InspectorFeature {
         }
         let stored = match shown(subjects.nodes, &prop.key) {
             ShownValue::Set(value) => value.as_number(),
-            ShownValue::Unset => prop.default.as_ref().and_then(Value::as_number),
+            ShownValue::Unset => prop.default.as_ref().and_then(PropValue::as_number),
             ShownValue::Mixed => None,
         };
         let stored = stored.unwrap_or(min);
@@ -38,7 +38,7 @@ impl InspectorFeature {
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
         let slider = Slider::new(&mut number, min..=max).show_value(false).step_by(step);
         let response = ui.add(slider).accessible_name(format!("{} slider", prop.label));
-        let Some(value) = Value::number(number) else { return };
+        let Some(value) = PropValue::number(number) else { return };
         if response.dragged() {
             // A dragged value is shown in the preview; releasing it saves it.
             self.slid = Some((prop.key.clone(), number));
@@ -58,22 +58,22 @@ impl InspectorFeature {
         cx: &InspectorContext<'_>,
         nodes: &[NodeId],
         key: &PropKey,
-        value: Value,
+        value: PropValue,
     ) {
         let Some(session) = cx.view.looked_at.filter(|_| cx.view.is_previewing) else { return };
-        let tried = nodes.iter().map(|node| Tried {
+        let tried = nodes.iter().map(|node| TransientPropValue {
             instance: instance_of(cx.view, *node).to_string(),
             path: format!("/{key}"),
             value: value.clone(),
         });
         self.trying = Some(session.id);
-        cx.act(Action::Gesture(session.id, PreviewGesture::Try(tried.collect())));
+        cx.act(WindowAction::Gesture(session.id, PreviewGesture::Try(tried.collect())));
     }
 
     /// Resets the preview to the saved values.
     pub(super) fn tried(&mut self, cx: &InspectorContext<'_>) {
         if let Some(session) = self.trying.take() {
-            cx.act(Action::Gesture(session, PreviewGesture::Try(Vec::new())));
+            cx.act(WindowAction::Gesture(session, PreviewGesture::Try(Vec::new())));
         }
     }
 }

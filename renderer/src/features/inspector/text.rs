@@ -4,10 +4,10 @@ use super::{
     InspectedNodes, InspectorFeature,
     fields::{FieldEdit, FieldPart, InspectorField, ShownValue, interpret, shown},
 };
-use crate::{features::inspector::InspectorContext, view::View};
+use crate::{features::inspector::InspectorContext, view::FrameView};
 use egui::{Key, RichText, TextEdit, Ui};
 use shared_protocol::{
-    Value,
+    PropValue,
     registry::{PropDef, PropKind},
 };
 
@@ -123,7 +123,7 @@ impl InspectorFeature {
 
 fn field_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     name: &str,
     widget: egui::Id,
     text: &mut String,
@@ -172,11 +172,11 @@ fn step_by_keys(ui: &Ui, step: f64, text: &mut String) {
     }
     let now: f64 = text.trim().parse().unwrap_or_default();
     let next = now + step * (up as f64 - down as f64);
-    if let Some(value) = Value::number(next) {
+    if let Some(value) = PropValue::number(next) {
         *text = value.to_string();
     }
 }
 
-fn pretty(value: &Value) -> String {
+fn pretty(value: &PropValue) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_json())
 }

@@ -4,7 +4,7 @@
 use super::InspectedNodes;
 use crate::{
     features::inspector::InspectorContext,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::muted_ui,
 };
 use authority::may_vary;
@@ -41,12 +41,17 @@ pub(super) fn variable_ui(
     };
     if response.on_hover_text(why).clicked() {
         let nodes = subjects.ids.iter().copied().map(Into::into).collect();
-        cx.act(Action::Run(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all }));
+        cx.act(WindowAction::Run(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all }));
     }
 }
 
 /// The name of the variable below its control, with the remark that the value is its default.
-pub(super) fn default_note_ui(ui: &mut Ui, view: &View<'_>, subjects: &InspectedNodes<'_>, prop: &PropDef) {
+pub(super) fn default_note_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    subjects: &InspectedNodes<'_>,
+    prop: &PropDef,
+) {
     let (on, of) = state(subjects, prop);
     if on == 0 {
         return;

@@ -3,17 +3,18 @@
 
 use super::{ProposalReview, words};
 use crate::{
-    view::View,
+    view::FrameView,
     widgets::{muted_ui, named_text_ui},
 };
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Ui};
-use shared_protocol::proposal::Act;
+use shared_protocol::proposal::ProposedAction;
 
 /// The height of the arguments before they scroll.
 const HEIGHT: f32 = 220.0;
 
-pub(super) fn call_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
-    let Some(Act::Call { tool, from, arguments, destructive, .. }) = &opened.proposal().brief.act else {
+pub(super) fn call_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview) {
+    let Some(ProposedAction::Call { tool, from, arguments, destructive, .. }) = &opened.proposal().brief.act
+    else {
         return;
     };
     let theme = view.theme;

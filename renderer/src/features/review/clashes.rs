@@ -2,21 +2,21 @@
 
 use super::files::value_ui;
 use crate::widgets::muted_ui;
-use canvas::{Sign, theme::Theme};
+use canvas::{ChangeSign, theme::WorkbenchTheme};
 use egui::{RichText, Ui};
-use shared_protocol::review::{Clash, MAX_CLASHES};
+use shared_protocol::review::{FieldClash, MAX_CLASHES};
 
-pub(super) fn clashes_ui(ui: &mut Ui, theme: &Theme, clashes: &[Clash]) {
+pub(super) fn clashes_ui(ui: &mut Ui, theme: &WorkbenchTheme, clashes: &[FieldClash]) {
     for clash in clashes {
         ui.push_id((&clash.subject, &clash.field), |ui| {
             ui.label(RichText::new(format!("{} of {}", clash.field, clash.name)).small());
-            moment_ui(ui, theme, "When it was proposed", Sign::Removed, clash.before.as_deref());
+            moment_ui(ui, theme, "When it was proposed", ChangeSign::Removed, clash.before.as_deref());
             let now = match &clash.by {
                 Some(by) => format!("Now, by {by}"),
                 None => "Now".to_owned(),
             };
-            moment_ui(ui, theme, &now, Sign::Changed, clash.now.as_deref());
-            moment_ui(ui, theme, "Proposed", Sign::Added, clash.proposed.as_deref());
+            moment_ui(ui, theme, &now, ChangeSign::Changed, clash.now.as_deref());
+            moment_ui(ui, theme, "Proposed", ChangeSign::Added, clash.proposed.as_deref());
         });
     }
     if clashes.len() >= MAX_CLASHES {
@@ -24,7 +24,7 @@ pub(super) fn clashes_ui(ui: &mut Ui, theme: &Theme, clashes: &[Clash]) {
     }
 }
 
-fn moment_ui(ui: &mut Ui, theme: &Theme, words: &str, sign: Sign, value: Option<&str>) {
+fn moment_ui(ui: &mut Ui, theme: &WorkbenchTheme, words: &str, sign: ChangeSign, value: Option<&str>) {
     muted_ui(ui, theme, words);
     value_ui(ui, theme, sign, Some(value.unwrap_or("nothing")));
 }

@@ -1,12 +1,12 @@
 //! Dependencies between the elements of a proposal, in both directions. A query costs only the elements that it
 //! touches.
 
-use shared_protocol::{Subject, review::Element};
+use shared_protocol::{ProposalSubject, review::ProposedElement};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(super) struct ElementClosure {
-    places: BTreeMap<Subject, usize>,
+    places: BTreeMap<ProposalSubject, usize>,
     needs: Vec<Vec<usize>>,
     needed_by: Vec<Vec<usize>>,
     /// For each side effect, the removals that cause it.
@@ -15,10 +15,10 @@ pub(super) struct ElementClosure {
 }
 
 impl ElementClosure {
-    pub(super) fn of(elements: &[Element]) -> Self {
-        let places: BTreeMap<Subject, usize> =
+    pub(super) fn of(elements: &[ProposedElement]) -> Self {
+        let places: BTreeMap<ProposalSubject, usize> =
             elements.iter().enumerate().map(|(place, element)| (element.subject.clone(), place)).collect();
-        let placed = |subjects: &[Subject]| -> Vec<usize> {
+        let placed = |subjects: &[ProposalSubject]| -> Vec<usize> {
             subjects.iter().filter_map(|subject| places.get(subject).copied()).collect()
         };
         let needs: Vec<Vec<usize>> = elements.iter().map(|element| placed(&element.needs)).collect();
@@ -27,7 +27,7 @@ impl ElementClosure {
         Self { places, needs, needed_by, causes, effects }
     }
 
-    pub(super) fn place(&self, subject: &Subject) -> Option<usize> {
+    pub(super) fn place(&self, subject: &ProposalSubject) -> Option<usize> {
         self.places.get(subject).copied()
     }
 

@@ -4,7 +4,7 @@
 use super::words;
 use crate::{features::review::ReviewContext, widgets::muted_ui, wording::now};
 use egui::{Align, Frame, Layout, Margin, RichText, Ui};
-use shared_protocol::review::{CodeShown, ReviewRequest};
+use shared_protocol::review::{ConfirmationCode, ReviewRequest};
 use std::time::Duration;
 
 pub(crate) fn codes_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
@@ -18,7 +18,7 @@ pub(crate) fn codes_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
     }
 }
 
-fn code_ui(ui: &mut Ui, cx: &ReviewContext<'_>, shown: &CodeShown, now: u64) {
+fn code_ui(ui: &mut Ui, cx: &ReviewContext<'_>, shown: &ConfirmationCode, now: u64) {
     let theme = cx.view.theme;
     ui.push_id(&shown.code, |ui| {
         Frame::new().fill(theme.selection).inner_margin(Margin::symmetric(12, 5)).show(ui, |ui| {

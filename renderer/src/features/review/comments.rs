@@ -3,12 +3,12 @@
 use super::{ProposalReview, ReviewInput, words};
 use crate::{
     features::review::ReviewContext,
-    view::View,
+    view::FrameView,
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::{ago, now},
 };
 use egui::{RichText, TextEdit, Ui};
-use shared_protocol::{Subject, review::ReviewRequest};
+use shared_protocol::{ProposalSubject, review::ReviewRequest};
 
 impl ProposalReview {
     /// Comments on the whole proposal.
@@ -37,14 +37,14 @@ impl ProposalReview {
         &self,
         ui: &mut Ui,
         cx: &ReviewContext<'_>,
-        about: Option<&Subject>,
+        about: Option<&ProposalSubject>,
         typed: &mut ReviewInput,
     ) {
         for comment in self.proposal().comments.iter().filter(|comment| comment.about.as_ref() == about) {
             said_ui(ui, cx.view, &comment.by, comment.time, &comment.text);
         }
         // Drafts and decided proposals accept no comments.
-        if !self.proposal().brief.waits() {
+        if !self.proposal().brief.needs_decision() {
             return;
         }
         ui.horizontal(|ui| {
@@ -66,7 +66,7 @@ impl ProposalReview {
     }
 }
 
-fn said_ui(ui: &mut Ui, view: &View<'_>, who: &str, time: u64, text: &str) {
+fn said_ui(ui: &mut Ui, view: &FrameView<'_>, who: &str, time: u64, text: &str) {
     muted_ui(ui, view.theme, format!("{} · {}", words::line(who), ago(now(), time)));
     ui.add(egui::Label::new(RichText::new(text).color(view.theme.text)).wrap());
 }

@@ -11,18 +11,18 @@ use crate::{
         review::{ReviewContext, ReviewMessage},
         terraform::money,
     },
-    tour::pointer::{Place, mark},
-    view::View,
-    widgets::{ROW, disclosure_ui, muted_ui, paint_severity},
+    tour::targets::{TourTarget, mark},
+    view::FrameView,
+    widgets::{ROW_HEIGHT, disclosure_ui, muted_ui, paint_severity},
     wording::counted,
 };
 use authority::Snapshot;
 use egui::{RichText, Sense, Ui, vec2};
 use shared_protocol::{
-    ElementId, Subject,
-    messages::Severity,
+    ElementId, ProposalSubject,
+    messages::ProblemSeverity,
     proposal::ContentHash,
-    review::{BoardConsequences, Consequences, CostDelta, FileDelta, ReviewRequest},
+    review::{BoardConsequences, CostDelta, FileDelta, ProposalConsequences, ReviewRequest},
 };
 
 const MAX_ROWS: usize = 100;
@@ -40,7 +40,7 @@ pub(super) enum ConsequencesState {
     Asked(ContentHash),
     /// Not available for this content.
     Not(ContentHash),
-    All(Box<Consequences>),
+    All(Box<ProposalConsequences>),
 }
 
 impl ConsequencesState {
@@ -54,7 +54,7 @@ impl ConsequencesState {
 }
 
 impl ProposalReview {
-    pub(crate) fn receive_consequences(&mut self, mut all: Consequences) {
+    pub(crate) fn receive_consequences(&mut self, mut all: ProposalConsequences) {
         if all.proposal != self.id() || all.hash != self.proposal().hash {
             return;
         }
@@ -78,8 +78,8 @@ impl ProposalReview {
         ui.add_space(4.0);
         ui.separator();
         let mut open = !typed.shows.contains("consequences folded");
-        let heading = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW));
-        mark(ui, Place::Consequences, heading);
+        let heading = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW_HEIGHT));
+        mark(ui, TourTarget::Consequences, heading);
         disclosure_ui(ui, cx.view.theme, "Consequences", None, &mut open);
         if !open {
             typed.shows.insert("consequences folded");
@@ -119,12 +119,12 @@ impl ProposalReview {
 
     /// Returns whether the proposal changes the workspace, and does not only run or call something.
     pub(super) fn has_changes(&self) -> bool {
-        self.proposal().elements.iter().any(|element| element.subject != Subject::Act)
+        self.proposal().elements.iter().any(|element| element.subject != ProposalSubject::Act)
     }
 
     fn checks_ui(&self, ui: &mut Ui, cx: &ReviewContext<'_>) {
         let checks = &self.proposal().checks;
-        let errors = checks.iter().filter(|check| check.severity == Severity::Error).count();
+        let errors = checks.iter().filter(|check| check.severity == ProblemSeverity::Error).count();
         match (checks.len(), errors) {
             (0, _) => drop(muted_ui(ui, cx.view.theme, "Checks passed: no new problems.")),
             (all, 0) => drop(ui.label(format!("Checks: {}", counted(all, "new warning")))),
@@ -137,13 +137,13 @@ impl ProposalReview {
             let text = format!(
                 "{are} proposed. The checks do not tell whether the removed elements are still needed."
             );
-            warning_ui(ui, cx.view.theme, Severity::Warning, &text);
+            warning_ui(ui, cx.view.theme, ProblemSeverity::Warning, &text);
         }
         for check in checks.iter().take(MAX_ROWS) {
             let subject = match check.element {
-                ElementId::Node(id) => Subject::Node(id),
-                ElementId::Edge(id) => Subject::Edge(id),
-                ElementId::Board(id) => Subject::Board(id),
+                ElementId::Node(id) => ProposalSubject::Node(id),
+                ElementId::Edge(id) => ProposalSubject::Edge(id),
+                ElementId::Board(id) => ProposalSubject::Board(id),
             };
             line_ui(ui, cx, check.severity, &check.message, Some(subject));
         }
@@ -154,7 +154,7 @@ impl ProposalReview {
 fn all_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
-    all: &Consequences,
+    all: &ProposalConsequences,
     scope: Option<&str>,
     after: Option<&Snapshot>,
     typed: &mut ReviewInput,
@@ -163,7 +163,7 @@ fn all_ui(
     for board in &all.boards {
         board_ui(ui, cx.view, board, all.boards.len() > 1, typed);
         scope_ui(ui, cx.view.theme, scope.map(str::to_owned));
-        let Consequences { proposal, version, hash, .. } = *all;
+        let ProposalConsequences { proposal, version, hash, .. } = *all;
         let takes_credentials = [Some(cx.view.snapshot), after]
             .into_iter()
             .flatten()
@@ -174,7 +174,7 @@ fn all_ui(
     if !all.links.is_empty() {
         ui.label(format!("{} will need review", counted(all.links.len(), "trace link")));
         for words in all.links.iter().take(MAX_ROWS) {
-            line_ui(ui, cx, Severity::Warning, words, None);
+            line_ui(ui, cx, ProblemSeverity::Warning, words, None);
         }
     }
     led_to
@@ -182,7 +182,7 @@ fn all_ui(
 
 fn board_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     board: &BoardConsequences,
     is_named: bool,
     typed: &mut ReviewInput,
@@ -242,7 +242,7 @@ fn cost_words(cost: &CostDelta) -> String {
 
 fn file_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     board: &BoardConsequences,
     file: &FileDelta,
     typed: &mut ReviewInput,
@@ -288,7 +288,13 @@ fn file_ui(
         });
 }
 
-fn line_ui(ui: &mut Ui, cx: &ReviewContext<'_>, severity: Severity, text: &str, subject: Option<Subject>) {
+fn line_ui(
+    ui: &mut Ui,
+    cx: &ReviewContext<'_>,
+    severity: ProblemSeverity,
+    text: &str,
+    subject: Option<ProposalSubject>,
+) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), cx.view.theme, severity);

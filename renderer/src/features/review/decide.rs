@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     features::review::ReviewContext,
-    view::View,
+    view::FrameView,
     widgets::{focus_stroke, muted_ui},
 };
 use egui::{Button, Key, RichText, TextEdit, Ui};
-use shared_protocol::{proposal::Kind, review::ReviewRequest};
+use shared_protocol::{proposal::ElementChangeKind, review::ReviewRequest};
 
 pub(super) fn decide_ui(
     ui: &mut Ui,
@@ -58,13 +58,13 @@ fn summary(opened: &ProposalReview) -> String {
     let (mut added, mut changed, mut removed, mut placed) = (0, 0, 0, 0);
     for element in chosen {
         *match element.kind {
-            Kind::Added => &mut added,
-            Kind::Changed => &mut changed,
-            Kind::Removed => &mut removed,
-            Kind::Placed => &mut placed,
+            ElementChangeKind::Added => &mut added,
+            ElementChangeKind::Changed => &mut changed,
+            ElementChangeKind::Removed => &mut removed,
+            ElementChangeKind::Placed => &mut placed,
         } += 1;
     }
-    let counts = shared_protocol::review::Counts { added, changed, removed, placed };
+    let counts = shared_protocol::review::ElementCounts { added, changed, removed, placed };
     match added + changed + removed + placed {
         0 => "Nothing is ticked.".to_owned(),
         _ => format!("Ticked: {}", words::counts(&counts)),
@@ -161,7 +161,7 @@ fn rejecting_ui(
     }
 }
 
-fn editing_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
+fn editing_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
     muted_ui(
         ui,
         view.theme,

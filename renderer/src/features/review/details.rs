@@ -8,19 +8,19 @@ use super::{
 };
 use crate::{
     features::review::{ReviewContext, ReviewMessage},
-    view::View,
+    view::FrameView,
     widgets::{focus_stroke, muted_ui},
 };
-use canvas::{Sign, theme::Theme};
+use canvas::{ChangeSign, theme::WorkbenchTheme};
 use egui::{CornerRadius, Frame, Margin, RichText, TextEdit, Ui};
-use shared_protocol::{Subject, proposal::Kind, review::Element};
+use shared_protocol::{ProposalSubject, proposal::ElementChangeKind, review::ProposedElement};
 
 impl ProposalReview {
     pub(super) fn details_ui(
         &mut self,
         ui: &mut Ui,
         cx: &ReviewContext<'_>,
-        subject: &Subject,
+        subject: &ProposalSubject,
         typed: &mut ReviewInput,
     ) {
         let Some(element) = self.element(subject).cloned() else { return };
@@ -37,7 +37,7 @@ impl ProposalReview {
                 let cause = self.cause_to_tick(subject).map(|cause| cause.text.clone());
                 // The gesture stands directly below the row that was clicked.
                 if element.destructive && cause.is_none() && self.can_tick() && !self.is_chosen(subject) {
-                    match request_plan::obstacle(self).filter(|_| *subject == Subject::Act) {
+                    match request_plan::obstacle(self).filter(|_| *subject == ProposalSubject::Act) {
                         // The request has no plan to confirm yet.
                         Some(why) => drop(muted_ui(ui, theme, why)),
                         None => {
@@ -54,7 +54,7 @@ impl ProposalReview {
                     ui.add(egui::Label::new(RichText::new(text).small().color(theme.text_muted)).wrap());
                 }
                 for risk in &element.risks {
-                    muted_ui(ui, theme, format!("{}: {}", risk.word(), words::risk_words(*risk)));
+                    muted_ui(ui, theme, format!("{}: {}", risk.label(), words::risk_words(*risk)));
                 }
                 differences_ui(ui, theme, &element);
                 if element.board.is_some() {
@@ -72,7 +72,7 @@ impl ProposalReview {
         }
     }
 
-    fn needs_ui(&self, ui: &mut Ui, theme: &Theme, element: &Element) {
+    fn needs_ui(&self, ui: &mut Ui, theme: &WorkbenchTheme, element: &ProposedElement) {
         let needs: Vec<&str> = element
             .needs
             .iter()
@@ -83,7 +83,7 @@ impl ProposalReview {
             return;
         }
         let more = needs.len().saturating_sub(6);
-        let start = if element.kind == Kind::Removed { "Removed with it" } else { "Requires" };
+        let start = if element.kind == ElementChangeKind::Removed { "Removed with it" } else { "Requires" };
         let mut text = format!("{start}: {}", needs[..needs.len() - more].join("; "));
         if more > 0 {
             text.push_str(&format!("; and {more} more"));
@@ -94,19 +94,19 @@ impl ProposalReview {
 
 /// Shows each field before and after, then the files line by line. Nothing is left out, because accepting takes all of
 /// it.
-pub(super) fn differences_ui(ui: &mut Ui, theme: &Theme, element: &Element) {
+pub(super) fn differences_ui(ui: &mut Ui, theme: &WorkbenchTheme, element: &ProposedElement) {
     for difference in &element.differences {
         ui.push_id(&difference.field, |ui| {
             muted_ui(ui, theme, difference.field.as_str());
-            value_ui(ui, theme, Sign::Removed, difference.before.as_deref());
-            value_ui(ui, theme, Sign::Added, difference.after.as_deref());
+            value_ui(ui, theme, ChangeSign::Removed, difference.before.as_deref());
+            value_ui(ui, theme, ChangeSign::Added, difference.after.as_deref());
         });
     }
     files_ui(ui, theme, &element.files);
 }
 
 /// Holding the button or typing the name confirms a removal. A single click or key does not.
-fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut ReviewInput) -> bool {
+fn gesture_ui(ui: &mut Ui, view: &FrameView<'_>, element: &ProposedElement, typed: &mut ReviewInput) -> bool {
     let theme = view.theme;
     let name = name_of(view, element);
     let held =
@@ -123,12 +123,12 @@ fn gesture_ui(ui: &mut Ui, view: &View<'_>, element: &Element, typed: &mut Revie
 }
 
 /// The name that a person types to confirm a removal.
-fn name_of(view: &View<'_>, element: &Element) -> String {
+fn name_of(view: &FrameView<'_>, element: &ProposedElement) -> String {
     let name = match &element.subject {
-        Subject::Node(id) => view.snapshot.node(*id).map(|node| node.name.to_string()),
-        Subject::Board(id) => view.snapshot.board(*id).map(|board| board.name.to_string()),
-        Subject::Source(path) => path.as_str().rsplit('/').next().map(str::to_owned),
-        Subject::Override(key) => key.path.tokens().last(),
+        ProposalSubject::Node(id) => view.snapshot.node(*id).map(|node| node.name.to_string()),
+        ProposalSubject::Board(id) => view.snapshot.board(*id).map(|board| board.name.to_string()),
+        ProposalSubject::Source(path) => path.as_str().rsplit('/').next().map(str::to_owned),
+        ProposalSubject::Override(key) => key.path.tokens().last(),
         _ => None,
     };
     name.unwrap_or_else(|| "include".to_owned())

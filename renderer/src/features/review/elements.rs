@@ -4,17 +4,17 @@
 use super::{ProposalReview, ReviewInput, header::sign_ui, opened::ProposalLook, words};
 use crate::{
     features::review::{ReviewContext, ReviewMessage},
-    view::View,
+    view::FrameView,
     widgets::{body_font, focus_ring, muted_ui, paint_disclosure, paint_line, small_font},
     wording::counted,
 };
 use authority::Snapshot;
-use canvas::{Sign, paint_sign};
+use canvas::{ChangeSign, paint_sign};
 use egui::{Align2, CornerRadius, Galley, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
-    NodeId, Revision, Subject,
-    proposal::{Kind, Risk},
-    review::Element,
+    NodeId, ProposalSubject, Revision,
+    proposal::{ElementChangeKind, Risk},
+    review::ProposedElement,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -50,8 +50,8 @@ impl ElementRowText {
 
 /// A click on a row.
 enum ElementClick {
-    LookAt(Subject),
-    Tick(Subject),
+    LookAt(ProposalSubject),
+    Tick(ProposalSubject),
 }
 
 impl ProposalReview {
@@ -60,15 +60,15 @@ impl ProposalReview {
         ui.separator();
         self.top_ui(ui, cx.view);
         self.measure(ui, cx.view);
-        let listed: Vec<Subject> = self.listed().map(|element| element.subject.clone()).collect();
+        let listed: Vec<ProposalSubject> = self.listed().map(|element| element.subject.clone()).collect();
         self.rows_ui(ui, cx, &listed, typed);
-        let placed: Vec<Subject> = self.placed().map(|element| element.subject.clone()).collect();
+        let placed: Vec<ProposalSubject> = self.placed().map(|element| element.subject.clone()).collect();
         if !placed.is_empty() && self.placed_ui(ui, cx.view, placed.len(), typed) {
             self.rows_ui(ui, cx, &placed, typed);
         }
     }
 
-    fn measure(&mut self, ui: &Ui, view: &View<'_>) {
+    fn measure(&mut self, ui: &Ui, view: &FrameView<'_>) {
         let of = (ui.available_width(), ui.ctx().pixels_per_point(), view.snapshot.revision());
         if self.rows.of == Some(of) {
             return;
@@ -78,11 +78,17 @@ impl ProposalReview {
         self.rows = ElementRowHeights { of: Some(of), heights };
     }
 
-    fn row_height(&self, subject: &Subject) -> f32 {
+    fn row_height(&self, subject: &ProposalSubject) -> f32 {
         self.place(subject).and_then(|place| self.rows.heights.get(place)).copied().unwrap_or(ROW)
     }
 
-    fn row_text(&self, ui: &Ui, view: &View<'_>, element: &Element, width: f32) -> ElementRowText {
+    fn row_text(
+        &self,
+        ui: &Ui,
+        view: &FrameView<'_>,
+        element: &ProposedElement,
+        width: f32,
+    ) -> ElementRowText {
         let width = (width - MARKS - 4.0).max(40.0);
         let layout = |text: &str, font, colour| ui.painter().layout(text.to_owned(), font, colour, width);
         let text = layout(&element.text, body_font(ui), view.theme.text);
@@ -91,7 +97,7 @@ impl ProposalReview {
             || self.goes_with(view.snapshot, element).or_else(|| self.dependents(view.snapshot, element));
         let risks = risks.map(|risk| {
             let meaning = if *risk == Risk::Destructive { meaning() } else { None };
-            meaning.map_or_else(|| risk.word().to_owned(), |meaning| format!("{}: {meaning}", risk.word()))
+            meaning.map_or_else(|| risk.label().to_owned(), |meaning| format!("{}: {meaning}", risk.label()))
         });
         let risks = risks.collect::<Vec<_>>().join("; ");
         let colour = if element.destructive { view.theme.danger } else { view.theme.warning };
@@ -100,22 +106,23 @@ impl ProposalReview {
     }
 
     /// Names the removal that causes a side effect: `goes with database`.
-    fn goes_with(&self, snapshot: &Snapshot, element: &Element) -> Option<String> {
+    fn goes_with(&self, snapshot: &Snapshot, element: &ProposedElement) -> Option<String> {
         let cause = element.effect_of.iter().find_map(|cause| match cause {
-            Subject::Node(id) => snapshot.node(*id),
+            ProposalSubject::Node(id) => snapshot.node(*id),
             _ => None,
         })?;
         Some(format!("goes with {}", words::line(cause.name.as_str())))
     }
 
     /// Names the remaining nodes that depend on a removed node: `report and web depend on it`.
-    fn dependents(&self, snapshot: &Snapshot, element: &Element) -> Option<String> {
-        let Subject::Node(id) = element.subject else { return None };
-        if element.kind != Kind::Removed || snapshot.node(id).is_none() {
+    fn dependents(&self, snapshot: &Snapshot, element: &ProposedElement) -> Option<String> {
+        let ProposalSubject::Node(id) = element.subject else { return None };
+        if element.kind != ElementChangeKind::Removed || snapshot.node(id).is_none() {
             return None;
         }
         let goes = |id: NodeId| {
-            self.element(&Subject::Node(id)).is_some_and(|element| element.kind == Kind::Removed)
+            self.element(&ProposalSubject::Node(id))
+                .is_some_and(|element| element.kind == ElementChangeKind::Removed)
         };
         let referrers: BTreeSet<NodeId> =
             snapshot.referrers(id).filter(|referrer| *referrer != id && !goes(*referrer)).collect();
@@ -148,7 +155,7 @@ impl ProposalReview {
         removals
     }
 
-    fn top_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn top_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let (chosen, all) = (self.chosen().len(), self.proposal().elements.len());
         ui.horizontal(|ui| {
             ui.label(RichText::new(format!("{chosen} of {all} ticked")).strong());
@@ -173,14 +180,14 @@ impl ProposalReview {
 
     /// Ticks have no effect when nothing can be decided.
     pub(super) fn can_tick(&self) -> bool {
-        self.proposal().brief.waits() && self.newer().is_none()
+        self.proposal().brief.needs_decision() && self.newer().is_none()
     }
 
     fn rows_ui(
         &mut self,
         ui: &mut Ui,
         cx: &ReviewContext<'_>,
-        subjects: &[Subject],
+        subjects: &[ProposalSubject],
         typed: &mut ReviewInput,
     ) {
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -225,7 +232,12 @@ impl ProposalReview {
     }
 
     /// Draws only rows in view or near it.
-    fn part_ui(&self, ui: &mut Ui, view: &View<'_>, subjects: &[Subject]) -> Option<ElementClick> {
+    fn part_ui(
+        &self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        subjects: &[ProposalSubject],
+    ) -> Option<ElementClick> {
         let clip = ui.clip_rect();
         let clip = clip.expand2(vec2(0.0, clip.height()));
         let (mut asked, mut space) = (None, 0.0);
@@ -244,7 +256,13 @@ impl ProposalReview {
         asked
     }
 
-    fn row_ui(&self, ui: &mut Ui, view: &View<'_>, element: &Element, height: f32) -> Option<ElementClick> {
+    fn row_ui(
+        &self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        element: &ProposedElement,
+        height: f32,
+    ) -> Option<ElementClick> {
         let theme = view.theme;
         let ElementRowText { text, risks } = self.row_text(ui, view, element, ui.available_width());
         let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
@@ -267,7 +285,7 @@ impl ProposalReview {
         let tick = child.add_enabled(self.can_tick(), egui::Checkbox::without_text(&mut ticked));
         let tick = tick.accessible_name(format!("Tick {}", element.text));
         let sign = pos2(box_room.right() + 10.0, box_room.center().y);
-        paint_sign(ui.painter(), theme, sign, 6.5, Sign::of(element.kind));
+        paint_sign(ui.painter(), theme, sign, 6.5, ChangeSign::of(element.kind));
         let at = pos2(rect.left() + MARKS, rect.top() + ((ROW - body_font(ui).size) / 2.0 - 3.0).max(2.0));
         let below = at + vec2(0.0, text.size().y + 2.0);
         ui.painter().galley(at, text, theme.text);
@@ -286,10 +304,16 @@ impl ProposalReview {
     }
 
     /// One row with one tick for all layout changes. Returns whether it is unfolded.
-    fn placed_ui(&mut self, ui: &mut Ui, view: &View<'_>, count: usize, typed: &mut ReviewInput) -> bool {
+    fn placed_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        count: usize,
+        typed: &mut ReviewInput,
+    ) -> bool {
         let theme = view.theme;
         let chosen = self.placed().filter(|element| self.is_chosen(&element.subject)).count();
-        let focused = self.focused().is_some_and(|element| element.kind == Kind::Placed);
+        let focused = self.focused().is_some_and(|element| element.kind == ElementChangeKind::Placed);
         let mut open = typed.shows.contains("places") || focused;
         ui.horizontal(|ui| {
             ui.set_min_height(ROW);
@@ -301,7 +325,7 @@ impl ProposalReview {
             if tick.changed() {
                 self.tick_placed(ticked);
             }
-            sign_ui(ui, theme, Sign::Moved, 6.5);
+            sign_ui(ui, theme, ChangeSign::Moved, 6.5);
             let size = vec2(ui.available_width(), ROW);
             let (rect, fold) = ui.allocate_exact_size(size, Sense::click());
             fold.widget_info(|| WidgetInfo::selected(Role::DisclosureTriangle, true, open, text.as_str()));

@@ -2,23 +2,23 @@
 
 use super::{ProposalReview, words};
 use crate::{
-    view::View,
+    view::FrameView,
     widgets::{muted_ui, small_font},
     wording::{ago, now},
 };
-use canvas::{Sign, paint_sign, theme::Theme};
+use canvas::{ChangeSign, paint_sign, theme::WorkbenchTheme};
 use egui::{
     Color32, CornerRadius, Frame, Margin, RichText, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2,
 };
 use shared_protocol::{
-    proposal::{Kind, Risk},
+    proposal::{ElementChangeKind, Risk},
     review::ProposalBrief,
 };
 
 /// The height of the agent's reasons before they scroll.
 const RATIONALE_HEIGHT: f32 = 132.0;
 
-fn risk_colour(theme: &Theme, risk: Risk) -> Color32 {
+fn risk_colour(theme: &WorkbenchTheme, risk: Risk) -> Color32 {
     match risk {
         Risk::Destructive => theme.danger,
         Risk::Security | Risk::CostUp => theme.warning,
@@ -28,12 +28,12 @@ fn risk_colour(theme: &Theme, risk: Risk) -> Color32 {
 }
 
 /// Risk labels, most severe first. Draftboard computes them; agents cannot set them.
-pub(super) fn chips_ui(ui: &mut Ui, theme: &Theme, risks: &[Risk]) {
+pub(super) fn chips_ui(ui: &mut Ui, theme: &WorkbenchTheme, risks: &[Risk]) {
     for risk in risks {
         let colour = risk_colour(theme, *risk);
-        let galley = ui.painter().layout_no_wrap(risk.word().to_owned(), small_font(ui), colour);
+        let galley = ui.painter().layout_no_wrap(risk.label().to_owned(), small_font(ui), colour);
         let (rect, chip) = ui.allocate_exact_size(galley.size() + vec2(14.0, 4.0), Sense::hover());
-        chip.widget_info(|| WidgetInfo::labeled(Role::Label, true, risk.word()));
+        chip.widget_info(|| WidgetInfo::labeled(Role::Label, true, risk.label()));
         let line = Stroke::new(1.0, colour);
         ui.painter().rect_stroke(rect, rect.height() / 2.0, line, StrokeKind::Inside);
         ui.painter().galley(rect.min + vec2(7.0, 2.0), galley, colour);
@@ -42,26 +42,26 @@ pub(super) fn chips_ui(ui: &mut Ui, theme: &Theme, risks: &[Risk]) {
 }
 
 /// Draws a sign inline.
-pub(super) fn sign_ui(ui: &mut Ui, theme: &Theme, sign: Sign, radius: f32) {
+pub(super) fn sign_ui(ui: &mut Ui, theme: &WorkbenchTheme, sign: ChangeSign, radius: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(radius * 2.0 + 3.0, radius * 2.0 + 3.0), Sense::hover());
     paint_sign(ui.painter(), theme, rect.center(), radius, sign);
 }
 
 /// The number of changes of each kind, with its sign.
-pub(super) fn counts_ui(ui: &mut Ui, theme: &Theme, brief: &ProposalBrief) {
+pub(super) fn counts_ui(ui: &mut Ui, theme: &WorkbenchTheme, brief: &ProposalBrief) {
     let name = words::counts(&brief.counts);
     ui.spacing_mut().item_spacing.x = 3.0;
     let response = ui
         .horizontal(|ui| {
             let counts = &brief.counts;
             let kinds = [
-                (counts.removed, Kind::Removed),
-                (counts.added, Kind::Added),
-                (counts.changed, Kind::Changed),
-                (counts.placed, Kind::Placed),
+                (counts.removed, ElementChangeKind::Removed),
+                (counts.added, ElementChangeKind::Added),
+                (counts.changed, ElementChangeKind::Changed),
+                (counts.placed, ElementChangeKind::Placed),
             ];
             for (count, kind) in kinds.into_iter().filter(|(count, _)| *count > 0) {
-                sign_ui(ui, theme, Sign::of(kind), 5.5);
+                sign_ui(ui, theme, ChangeSign::of(kind), 5.5);
                 ui.label(RichText::new(count.to_string()).small().color(theme.text_muted));
                 ui.add_space(3.0);
             }
@@ -73,7 +73,7 @@ pub(super) fn counts_ui(ui: &mut Ui, theme: &Theme, brief: &ProposalBrief) {
     response.on_hover_text(name);
 }
 
-pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
+pub(super) fn header_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview) {
     let theme = view.theme;
     let brief = &opened.proposal().brief;
     let now = now();
@@ -102,7 +102,7 @@ pub(super) fn header_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview) {
 }
 
 /// The agent's reasons as plain text in a separate block.
-pub(super) fn rationale_ui(ui: &mut Ui, theme: &Theme, opened: &ProposalReview) {
+pub(super) fn rationale_ui(ui: &mut Ui, theme: &WorkbenchTheme, opened: &ProposalReview) {
     let rationale = &opened.proposal().rationale;
     ui.add_space(4.0);
     if rationale.trim().is_empty() {

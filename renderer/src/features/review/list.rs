@@ -3,12 +3,12 @@
 use super::{ProposalReview, ReviewFeature, details, header};
 use crate::{
     features::review::ReviewContext,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{focus_ring, muted_ui},
 };
-use canvas::Sign;
+use canvas::ChangeSign;
 use egui::{CornerRadius, Frame, Margin, RichText, Sense, Ui, WidgetInfo, vec2};
-use shared_protocol::{Subject, review::Element};
+use shared_protocol::{ProposalSubject, review::ProposedElement};
 
 /// The maximum width of a line in points.
 const MAX_WIDTH_POINTS: f32 = 860.0;
@@ -27,18 +27,18 @@ impl ReviewFeature {
                         ui.label(super::words::outcome(&opened.proposal().brief));
                         return;
                     }
-                    let listed: Vec<Element> = opened.listed().cloned().collect();
+                    let listed: Vec<ProposedElement> = opened.listed().cloned().collect();
                     for (place, element) in listed.iter().enumerate() {
                         if element_ui(ui, cx.view, opened, element, place < MAX_DETAILED_ELEMENTS) {
-                            let subject: Subject = element.subject.clone();
+                            let subject: ProposalSubject = element.subject.clone();
                             opened.look_at(Some(subject));
-                            cx.act(Action::ShowPanel(crate::panel_id::PanelId::Proposal));
+                            cx.act(WindowAction::ShowPanel(crate::panel_id::PanelId::Proposal));
                         }
                     }
                     let placed = opened.placed().count();
                     if placed > 0 {
                         ui.horizontal(|ui| {
-                            header::sign_ui(ui, cx.view.theme, Sign::Moved, 6.5);
+                            header::sign_ui(ui, cx.view.theme, ChangeSign::Moved, 6.5);
                             let what = crate::wording::counted(placed, "element");
                             muted_ui(ui, cx.view.theme, format!("moves or resizes {what}"));
                         });
@@ -55,15 +55,15 @@ impl ReviewFeature {
 /// Returns whether the row was clicked.
 fn element_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     opened: &ProposalReview,
-    element: &Element,
+    element: &ProposedElement,
     in_full: bool,
 ) -> bool {
     let theme = view.theme;
     let row = ui.horizontal(|ui| {
         ui.set_min_height(26.0);
-        header::sign_ui(ui, theme, Sign::of(element.kind), 6.5);
+        header::sign_ui(ui, theme, ChangeSign::of(element.kind), 6.5);
         let text = RichText::new(&element.text);
         let text = if opened.is_chosen(&element.subject) { text } else { text.color(theme.text_muted) };
         ui.add(egui::Label::new(text).wrap());

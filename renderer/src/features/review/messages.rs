@@ -8,14 +8,14 @@ use super::{
 use crate::{
     frame::{CommandSender, Feature, FeatureContext, MainRequest},
     panel_id::PanelId,
-    tour::pointer::{Place, bring_into_view},
-    view::Action,
+    tour::targets::{TourTarget, bring_into_view},
+    view::WindowAction,
 };
 use egui::Key;
 use shared_protocol::{
-    Code, Command, ProposalId, ProposalState, Refusal, Subject,
-    messages::{Applied, Request},
-    review::{ProposalBrief, ReviewAnswer, ReviewRequest, ReviewView},
+    Command, ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
+    messages::{AppliedCommand, WorkbenchRequest},
+    review::{ProposalBrief, ReviewRequest, ReviewResponse, ReviewView},
 };
 
 pub(crate) type ReviewContext<'a> = FeatureContext<'a, ReviewFeature>;
@@ -27,9 +27,9 @@ pub(crate) enum ReviewMessage {
     OpenNewest,
     Close,
     /// Brings an element of the proposal into view on its board.
-    Jump(Subject),
+    Jump(ProposalSubject),
     /// Opens the row of an element that was clicked on the board.
-    Focus(Subject),
+    Focus(ProposalSubject),
     Step {
         forwards: bool,
     },
@@ -87,25 +87,25 @@ impl ReviewFeature {
         match message {
             ReviewMessage::Open(id) => {
                 self.open(id);
-                cx.act(Action::ShowPanel(PanelId::Proposal));
+                cx.act(WindowAction::ShowPanel(PanelId::Proposal));
                 self.go_to_proposal(cx);
             }
             ReviewMessage::OpenNewest => {
-                let newest = cx.view.review.proposals.iter().filter(|brief| brief.waits());
+                let newest = cx.view.review.proposals.iter().filter(|brief| brief.needs_decision());
                 match newest.max_by_key(|brief| brief.number) {
                     Some(brief) => self.handle(ReviewMessage::Open(brief.id), cx),
-                    None => cx.act(Action::ShowPanel(PanelId::Review)),
+                    None => cx.act(WindowAction::ShowPanel(PanelId::Review)),
                 }
             }
             ReviewMessage::Close => {
                 self.close();
-                cx.act(Action::ClosePanel(PanelId::Proposal));
+                cx.act(WindowAction::ClosePanel(PanelId::Proposal));
             }
             ReviewMessage::Jump(subject) => self.jump(subject, cx),
             ReviewMessage::Focus(subject) => {
                 if let Some(opened) = self.opened.as_mut().filter(|opened| !opened.is_followed) {
                     opened.look_at(Some(subject));
-                    cx.act(Action::ShowPanel(PanelId::Proposal));
+                    cx.act(WindowAction::ShowPanel(PanelId::Proposal));
                 }
             }
             ReviewMessage::Step { forwards } => self.step(forwards, cx),
@@ -122,7 +122,7 @@ impl ReviewFeature {
                 {
                     opened.deciding = DecisionStep::Choosing { fresh: true };
                 }
-                cx.act(Action::ShowPanel(PanelId::Proposal));
+                cx.act(WindowAction::ShowPanel(PanelId::Proposal));
             }
             ReviewMessage::Blink => {
                 // Holding the key shows it already.
@@ -131,8 +131,8 @@ impl ReviewFeature {
                 }
             }
             ReviewMessage::ShowPlan => {
-                cx.act(Action::ShowPanel(PanelId::Proposal));
-                bring_into_view(cx.egui, Place::Plan);
+                cx.act(WindowAction::ShowPanel(PanelId::Proposal));
+                bring_into_view(cx.egui, TourTarget::Plan);
             }
             ReviewMessage::SetLook(look) => {
                 if let Some(opened) = &mut self.opened {
@@ -147,12 +147,12 @@ impl ReviewFeature {
     fn go_to_proposal(&mut self, cx: &ReviewContext<'_>) {
         let Some(board) = self.first_board(cx.view.board) else { return };
         if cx.view.workspace.snapshot.board(board).is_some() {
-            cx.act(Action::OpenBoard(board));
+            cx.act(WindowAction::OpenBoard(board));
             self.reveal.everything();
         }
     }
 
-    fn jump(&mut self, subject: Subject, cx: &ReviewContext<'_>) {
+    fn jump(&mut self, subject: ProposalSubject, cx: &ReviewContext<'_>) {
         let Some(opened) = &mut self.opened else { return };
         if opened.look == ProposalLook::List {
             opened.look = ProposalLook::Overlay;
@@ -161,7 +161,7 @@ impl ReviewFeature {
         let Some(board) = self.board_of(&subject) else { return };
         // A proposed board has no canvas of its own yet.
         if cx.view.workspace.snapshot.board(board).is_some() {
-            cx.act(Action::OpenBoard(board));
+            cx.act(WindowAction::OpenBoard(board));
             self.reveal.element(subject);
         }
     }
@@ -175,7 +175,7 @@ impl ReviewFeature {
         {
             self.jump(focus, cx);
         }
-        cx.act(Action::ShowPanel(PanelId::Proposal));
+        cx.act(WindowAction::ShowPanel(PanelId::Proposal));
     }
 
     // ---- main ----------------------------------------------------------------------------------------------------------
@@ -188,13 +188,13 @@ impl ReviewFeature {
     }
 
     /// Turns a change into an edit of the proposal while the reviewer edits it. Every other request stays as it is.
-    pub(crate) fn redirect(&self, request: Request) -> Result<MainRequest, Refusal> {
+    pub(crate) fn redirect(&self, request: WorkbenchRequest) -> Result<MainRequest, Refusal> {
         let editing = self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit);
         let Some(opened) = editing else { return Ok(request.into()) };
         let commands: Vec<Command> = match request {
-            Request::Run(command) => vec![command],
-            Request::Undo | Request::Redo | Request::Revert { .. } => {
-                let refusal = Refusal::new(Code::BadRequest, "Edits to a proposal cannot be undone.");
+            WorkbenchRequest::Run(command) => vec![command],
+            WorkbenchRequest::Undo | WorkbenchRequest::Redo | WorkbenchRequest::Revert { .. } => {
+                let refusal = Refusal::new(RefusalCode::BadRequest, "Edits to a proposal cannot be undone.");
                 return Err(refusal.hint("Undo applies to the workspace. Finish editing first."));
             }
             other => return Ok(other.into()),
@@ -204,9 +204,14 @@ impl ReviewFeature {
         Ok(ReviewRequest::Edit { proposal: id, version, hash, commands }.into())
     }
 
-    pub(crate) fn responded(&mut self, answer: ReviewAnswer, pending: ReviewPending, cx: &ReviewContext<'_>) {
+    pub(crate) fn responded(
+        &mut self,
+        answer: ReviewResponse,
+        pending: ReviewPending,
+        cx: &ReviewContext<'_>,
+    ) {
         match answer {
-            ReviewAnswer::Opened(proposal) => {
+            ReviewResponse::Opened(proposal) => {
                 if pending == ReviewPending::Comment {
                     self.commented(true);
                 }
@@ -224,35 +229,39 @@ impl ReviewFeature {
                     self.reveal.everything();
                 }
                 if arrival != ProposalArrival::News {
-                    cx.act(Action::DropNudges);
+                    cx.act(WindowAction::DropNudges);
                 }
             }
-            ReviewAnswer::Decided { proposal, applied, notice } => {
+            ReviewResponse::Decided { proposal, applied, notice } => {
                 self.decided(&proposal, applied, notice, cx);
             }
-            ReviewAnswer::Approval(_) => cx.act(Action::notify("Standing approval granted", Vec::new())),
-            ReviewAnswer::History(older) => self.receive_history(older),
-            ReviewAnswer::Consequences(all) => {
+            ReviewResponse::Approval(_) => {
+                cx.act(WindowAction::notify("Standing approval granted", Vec::new()))
+            }
+            ReviewResponse::History(older) => self.receive_history(older),
+            ReviewResponse::Consequences(all) => {
                 if let Some(opened) = &mut self.opened {
                     opened.receive_consequences(*all);
                 }
             }
-            ReviewAnswer::PagePictures(pictures) => {
+            ReviewResponse::PagePictures(pictures) => {
                 if let Some(opened) = &mut self.opened {
                     opened.receive_pages(*pictures, cx.egui);
                 }
             }
-            ReviewAnswer::Planning { .. } => self.plan_answered(true),
-            ReviewAnswer::PlanNeeds { proposal, board, secrets } => self.plan_needs(proposal, board, secrets),
+            ReviewResponse::Planning { .. } => self.plan_answered(true),
+            ReviewResponse::PlanNeeds { proposal, board, secrets } => {
+                self.plan_needs(proposal, board, secrets)
+            }
             // Requested by the inspector.
-            ReviewAnswer::Origins(_) => {}
+            ReviewResponse::Origins(_) => {}
         }
     }
 
     fn decided(
         &mut self,
         brief: &ProposalBrief,
-        applied: Option<Applied>,
+        applied: Option<AppliedCommand>,
         notice: Option<String>,
         cx: &ReviewContext<'_>,
     ) {
@@ -268,10 +277,10 @@ impl ReviewFeature {
         };
         let notice = notice.as_deref().map(words::line);
         let details = [Some(words::title(brief)), notice].into_iter().flatten().collect();
-        let button = undo.map(|revision| ("Undo", Box::new(Action::TakeBack(revision))));
-        cx.act(Action::Notify { message, details, button });
+        let button = undo.map(|revision| ("Undo", Box::new(WindowAction::TakeBack(revision))));
+        cx.act(WindowAction::Notify { message, details, button });
         let Some(opened) = self.opened.as_mut().filter(|opened| opened.id() == brief.id) else { return };
-        if brief.waits() {
+        if brief.needs_decision() {
             // The rest is another version, which is requested by its stamp. Nothing of it is ticked.
             opened.deciding = DecisionStep::Not;
             opened.expects_rest = true;
@@ -290,7 +299,7 @@ impl ReviewFeature {
             ReviewPending::Open => self.give_up(),
             ReviewPending::Decision | ReviewPending::LookAgain | ReviewPending::Edit => {
                 self.reset_decision();
-                commands.act(Action::DropNudges);
+                commands.act(WindowAction::DropNudges);
                 // The proposal that is shown may be out of date.
                 if let Some(opened) = &self.opened {
                     commands.request(ReviewRequest::Open(opened.id()));
@@ -298,14 +307,14 @@ impl ReviewFeature {
             }
             ReviewPending::Comment => self.commented(false),
             ReviewPending::Consequences | ReviewPending::Page | ReviewPending::Plan => self.lost(pending),
-            ReviewPending::Revert(proposal) if refusal.code == Code::Conflict => {
-                let partly = Action::Review(ReviewRequest::Revert { proposal, partial: true });
+            ReviewPending::Revert(proposal) if refusal.code == RefusalCode::Conflict => {
+                let partly = WindowAction::Review(ReviewRequest::Revert { proposal, partial: true });
                 let (text, action) = ("Revert what is possible", Box::new(partly));
-                return commands.act(Action::Offer { refusal, text, action });
+                return commands.act(WindowAction::Offer { refusal, text, action });
             }
             ReviewPending::Revert(_) | ReviewPending::Other => {}
         }
-        commands.act(Action::Refuse(refusal));
+        commands.act(WindowAction::Refuse(refusal));
     }
 
     /// The request did not leave the window.

@@ -7,7 +7,7 @@
 //! ```text
 //! ReviewView (main's queue) ─► queue panel
 //!            stamp differs ─► Open ─► OpenedProposal ─► ProposalReview (ticks, confirmations, newer version)
-//!                                                       ├ ProposedState ─► canvas
+//!                                                       ├ ProposedWorkspace ─► canvas
 //!                                                       └ proposal panel ─► Verdict ─► Accept
 //! ```
 
@@ -37,14 +37,14 @@ pub(crate) mod words;
 pub(crate) use codes::codes_ui;
 pub(crate) use messages::{ReviewContext, ReviewMessage, ReviewPending};
 pub(crate) use opened::ProposalLook;
-pub(crate) use proposed::ProposedState;
+pub(crate) use proposed::ProposedWorkspace;
 
-use crate::replica::Workspace;
+use crate::replica::ReplicatedWorkspace;
 use canvas::Canvas;
 use opened::{ProposalArrival, ProposalReview};
 use shared_protocol::{
-    BoardId, ProposalId, ProposalState, Subject,
-    review::{OpenedProposal, ProposalBrief, ReviewView},
+    BoardId, ProposalId, ProposalState, ProposalSubject,
+    review::{ProposalBrief, ProposalDetails, ReviewView},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -80,7 +80,7 @@ pub(crate) enum ProposalReveal {
     #[default]
     Nothing,
     Everything,
-    Element(Subject),
+    Element(ProposalSubject),
 }
 
 impl ProposalReveal {
@@ -91,7 +91,7 @@ impl ProposalReveal {
         }
     }
 
-    fn element(&mut self, subject: Subject) {
+    fn element(&mut self, subject: ProposalSubject) {
         *self = Self::Element(subject);
     }
 }
@@ -99,7 +99,7 @@ impl ProposalReveal {
 /// Input of the reviewer that is not sent yet.
 #[derive(Default)]
 struct ReviewInput {
-    holding: crate::hold::Holding,
+    holding: crate::hold_button::HoldButton,
     /// The typed name of a removal.
     name: String,
     comment: String,
@@ -130,7 +130,7 @@ impl ReviewFeature {
     }
 
     /// The proposed state while the reviewer edits it.
-    pub(crate) fn edited(&self) -> Option<&Arc<ProposedState>> {
+    pub(crate) fn edited(&self) -> Option<&Arc<ProposedWorkspace>> {
         self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?.proposed.as_ref()
     }
 
@@ -180,9 +180,9 @@ impl ReviewFeature {
     /// Returns whether a person has just opened this proposal.
     pub(crate) fn receive(
         &mut self,
-        proposal: OpenedProposal,
+        proposal: ProposalDetails,
         arrival: ProposalArrival,
-        workspace: Option<&Workspace>,
+        workspace: Option<&ReplicatedWorkspace>,
     ) -> bool {
         let id = proposal.brief.id;
         if self.asked == Some(id) {
@@ -202,7 +202,7 @@ impl ReviewFeature {
         }
         let over = |opened: &mut ProposalReview| {
             let brief = &opened.proposal().brief;
-            opened.is_followed && brief.state != ProposalState::Draft && !brief.waits()
+            opened.is_followed && brief.state != ProposalState::Draft && !brief.needs_decision()
         };
         if self.opened.as_mut().is_some_and(over) {
             self.close();
@@ -251,13 +251,13 @@ impl ReviewFeature {
     }
 
     /// Recomputes the proposed state after a change of the workspace or the proposal.
-    pub(crate) fn draw_anew(&mut self, workspace: Option<&Workspace>) {
+    pub(crate) fn draw_anew(&mut self, workspace: Option<&ReplicatedWorkspace>) {
         let (Some(opened), Some(workspace)) = (&mut self.opened, workspace) else { return };
         self.generation = self.generation.wrapping_add(1);
         // A decided proposal has no ghosts.
         let proposed = match opened.is_over() {
             true => None,
-            false => ProposedState::of(workspace, opened.proposal(), self.generation),
+            false => ProposedWorkspace::of(workspace, opened.proposal(), self.generation),
         };
         if opened.is_over() {
             opened.look = ProposalLook::Overlay;
@@ -277,7 +277,7 @@ impl ReviewFeature {
     }
 
     /// The canvas of a board in the proposed state.
-    pub(crate) fn canvas(&mut self, board: BoardId, proposed: &ProposedState) -> &mut Canvas {
+    pub(crate) fn canvas(&mut self, board: BoardId, proposed: &ProposedWorkspace) -> &mut Canvas {
         self.canvases.entry(board).or_insert_with(|| {
             let mut canvas = Canvas::new();
             canvas.document_changed(&proposed.after, board, None);
@@ -297,7 +297,7 @@ impl ReviewFeature {
     }
 
     /// The board that an element is on.
-    fn board_of(&self, subject: &Subject) -> Option<BoardId> {
+    fn board_of(&self, subject: &ProposalSubject) -> Option<BoardId> {
         self.opened.as_ref()?.element(subject)?.board
     }
 

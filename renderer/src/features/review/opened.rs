@@ -1,11 +1,11 @@
 //! The open proposal: ticks, confirmations, and whether it is still the version that was shown. Holds the logic of
 //! ticking and deciding; drawing is elsewhere.
 
-use super::{closure::ElementClosure, proposed::ProposedState, words::harmless};
+use super::{closure::ElementClosure, proposed::ProposedWorkspace, words::harmless};
 use shared_protocol::{
-    ProposalId, ProposalState, Subject,
-    proposal::{Act, Kind, Risk, Verdict},
-    review::{Element, OpenedProposal},
+    ProposalId, ProposalState, ProposalSubject,
+    proposal::{ElementChangeKind, ProposedAction, ReviewVerdict, Risk},
+    review::{ProposalDetails, ProposedElement},
     terraform::RequestPlanView,
 };
 use std::{
@@ -58,17 +58,17 @@ pub(crate) enum ProposalArrival {
 #[derive(Debug)]
 pub(crate) struct ProposalReview {
     /// The version that is shown, and that a decision names.
-    proposal: OpenedProposal,
+    proposal: ProposalDetails,
     /// A newer version that arrived while this one was shown.
-    newer: Option<Box<OpenedProposal>>,
-    chosen: Arc<BTreeSet<Subject>>,
-    confirmed: BTreeSet<Subject>,
+    newer: Option<Box<ProposalDetails>>,
+    chosen: Arc<BTreeSet<ProposalSubject>>,
+    confirmed: BTreeSet<ProposalSubject>,
     /// Elements in list order, most severe first.
     order: Vec<usize>,
     closure: ElementClosure,
     /// The subjects of all elements.
-    all: Arc<BTreeSet<Subject>>,
-    pub(crate) focus: Option<Subject>,
+    all: Arc<BTreeSet<ProposalSubject>>,
+    pub(crate) focus: Option<ProposalSubject>,
     /// Scrolls to the focused element in the next frame.
     pub(crate) go_to_focus: bool,
     /// Scrolls to the top of the panel, for something that must be read first.
@@ -82,7 +82,7 @@ pub(crate) struct ProposalReview {
     pub(crate) deciding: DecisionStep,
     /// The next version is the rest after a partial acceptance.
     pub(crate) expects_rest: bool,
-    pub(crate) proposed: Option<Arc<ProposedState>>,
+    pub(crate) proposed: Option<Arc<ProposedWorkspace>>,
     /// The ghosts of a draft, shown without a person having opened it.
     pub(crate) is_followed: bool,
     pub(super) consequences: super::consequences::ConsequencesState,
@@ -90,7 +90,7 @@ pub(crate) struct ProposalReview {
 }
 
 impl ProposalReview {
-    pub(crate) fn new(proposal: OpenedProposal) -> Self {
+    pub(crate) fn new(proposal: ProposalDetails) -> Self {
         let mut opened = Self {
             proposal: harmless(proposal),
             newer: None,
@@ -118,7 +118,7 @@ impl ProposalReview {
         opened
     }
 
-    pub(crate) fn proposal(&self) -> &OpenedProposal {
+    pub(crate) fn proposal(&self) -> &ProposalDetails {
         &self.proposal
     }
 
@@ -126,7 +126,7 @@ impl ProposalReview {
         self.proposal.brief.id
     }
 
-    pub(crate) fn newer(&self) -> Option<&OpenedProposal> {
+    pub(crate) fn newer(&self) -> Option<&ProposalDetails> {
         self.newer.as_deref()
     }
 
@@ -139,10 +139,10 @@ impl ProposalReview {
 
     /// Most severe first, removals before their side effects, layout changes last.
     fn sort(&mut self) {
-        let rank = |element: &Element| {
+        let rank = |element: &ProposedElement| {
             let is_effect = !element.effect_of.is_empty();
-            let is_kept = element.kind != Kind::Removed;
-            (element.kind == Kind::Placed, Risk::severity(&element.risks), is_kept, is_effect)
+            let is_kept = element.kind != ElementChangeKind::Removed;
+            (element.kind == ElementChangeKind::Placed, Risk::severity(&element.risks), is_kept, is_effect)
         };
         let elements = &self.proposal.elements;
         self.order = (0..elements.len()).collect();
@@ -153,35 +153,35 @@ impl ProposalReview {
     }
 
     /// All elements except layout changes.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &Element> {
-        self.ordered().filter(|element| element.kind != Kind::Placed)
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &ProposedElement> {
+        self.ordered().filter(|element| element.kind != ElementChangeKind::Placed)
     }
 
     /// Layout changes.
-    pub(crate) fn placed(&self) -> impl Iterator<Item = &Element> {
-        self.ordered().filter(|element| element.kind == Kind::Placed)
+    pub(crate) fn placed(&self) -> impl Iterator<Item = &ProposedElement> {
+        self.ordered().filter(|element| element.kind == ElementChangeKind::Placed)
     }
 
-    fn ordered(&self) -> impl Iterator<Item = &Element> {
+    fn ordered(&self) -> impl Iterator<Item = &ProposedElement> {
         self.order.iter().filter_map(|&index| self.proposal.elements.get(index))
     }
 
-    pub(crate) fn element(&self, subject: &Subject) -> Option<&Element> {
+    pub(crate) fn element(&self, subject: &ProposalSubject) -> Option<&ProposedElement> {
         self.proposal.elements.get(self.closure.place(subject)?)
     }
 
     /// The index of an element in the proposal.
-    pub(super) fn place(&self, subject: &Subject) -> Option<usize> {
+    pub(super) fn place(&self, subject: &ProposalSubject) -> Option<usize> {
         self.closure.place(subject)
     }
 
-    pub(crate) fn focused(&self) -> Option<&Element> {
+    pub(crate) fn focused(&self) -> Option<&ProposedElement> {
         self.element(self.focus.as_ref()?)
     }
 
     /// Moves the focus to the next or previous element and stops at the ends.
     pub(crate) fn step(&mut self, forwards: bool) {
-        let subjects: Vec<&Subject> = self.ordered().map(|element| &element.subject).collect();
+        let subjects: Vec<&ProposalSubject> = self.ordered().map(|element| &element.subject).collect();
         let at = self.focus.as_ref().and_then(|focus| subjects.iter().position(|other| *other == focus));
         let wanted = match at {
             None => 0,
@@ -192,7 +192,7 @@ impl ProposalReview {
         self.look_at(wanted);
     }
 
-    pub(crate) fn look_at(&mut self, subject: Option<Subject>) {
+    pub(crate) fn look_at(&mut self, subject: Option<ProposalSubject>) {
         self.focus = subject.filter(|subject| self.element(subject).is_some());
         self.go_to_focus = self.focus.is_some();
         self.note = None;
@@ -200,23 +200,23 @@ impl ProposalReview {
 
     // ---- ticks ---------------------------------------------------------------------------------------------------------
 
-    pub(crate) fn chosen(&self) -> &Arc<BTreeSet<Subject>> {
+    pub(crate) fn chosen(&self) -> &Arc<BTreeSet<ProposalSubject>> {
         &self.chosen
     }
 
     /// The elements drawn as accepted: the chosen ones, or all when nothing can be decided.
-    pub(crate) fn drawn(&self) -> &Arc<BTreeSet<Subject>> {
-        if self.proposal.brief.waits() && !self.is_followed { &self.chosen } else { &self.all }
+    pub(crate) fn drawn(&self) -> &Arc<BTreeSet<ProposalSubject>> {
+        if self.proposal.brief.needs_decision() && !self.is_followed { &self.chosen } else { &self.all }
     }
 
-    pub(crate) fn is_chosen(&self, subject: &Subject) -> bool {
+    pub(crate) fn is_chosen(&self, subject: &ProposalSubject) -> bool {
         self.chosen.contains(subject)
     }
 
     /// States that consequences are for all changes when only some are ticked: `For all 11 changes; 5 are ticked`.
     pub(crate) fn partial_scope(&self, start: &str) -> Option<String> {
         let (chosen, all) = (self.chosen.len(), self.proposal.elements.len());
-        let is_partial = self.proposal.brief.waits() && chosen < all;
+        let is_partial = self.proposal.brief.needs_decision() && chosen < all;
         let changes = if all == 1 { "the 1 change".to_owned() } else { format!("all {all} changes") };
         let are = if chosen == 1 { "is" } else { "are" };
         is_partial.then(|| format!("{start} {changes}; {chosen} {are} ticked"))
@@ -225,13 +225,14 @@ impl ProposalReview {
     /// Returns whether the proposal is decided or expired.
     pub(crate) fn is_over(&self) -> bool {
         let brief = &self.proposal.brief;
-        !brief.waits() && brief.state != ProposalState::Draft
+        !brief.needs_decision() && brief.state != ProposalState::Draft
     }
 
     /// Chooses the elements that need no gesture: no removals, nothing that needs one, and no side effect of an
     /// element that is not chosen.
-    fn choose(&mut self, wanted: &BTreeSet<Subject>) {
-        let out = |element: &Element| !wanted.contains(&element.subject) || self.is_unconfirmed(element);
+    fn choose(&mut self, wanted: &BTreeSet<ProposalSubject>) {
+        let out =
+            |element: &ProposedElement| !wanted.contains(&element.subject) || self.is_unconfirmed(element);
         let elements = &self.proposal.elements;
         let out = elements.iter().enumerate().filter(|(_, element)| out(element)).map(|(place, _)| place);
         let out = self.closure.with_dependents(out, |_| true);
@@ -239,17 +240,17 @@ impl ProposalReview {
         self.chosen = Arc::new(taken.map(|(_, element)| element.subject.clone()).collect());
     }
 
-    fn is_unconfirmed(&self, element: &Element) -> bool {
+    fn is_unconfirmed(&self, element: &ProposedElement) -> bool {
         element.destructive && !self.confirmed.contains(&element.subject)
     }
 
-    fn elements_at<'a>(&'a self, places: &'a BTreeSet<usize>) -> impl Iterator<Item = &'a Element> {
+    fn elements_at<'a>(&'a self, places: &'a BTreeSet<usize>) -> impl Iterator<Item = &'a ProposedElement> {
         places.iter().filter_map(|place| self.proposal.elements.get(*place))
     }
 
     /// Ticks or unticks an element. A tick includes the elements that it needs, an untick those that need it and its
     /// side effects; the note names them. Neither ticks a removal, nor a side effect without its cause.
-    pub(crate) fn tick(&mut self, subject: &Subject) {
+    pub(crate) fn tick(&mut self, subject: &ProposalSubject) {
         let Some(place) = self.closure.place(subject) else { return };
         if self.is_chosen(subject) {
             return self.untick(place);
@@ -265,16 +266,16 @@ impl ProposalReview {
         if let Some(grave) = grave.map(|element| element.subject.clone()) {
             return self.point_at_grave(subject, grave);
         }
-        let along: Vec<&Element> =
+        let along: Vec<&ProposedElement> =
             self.elements_at(&needed).filter(|element| !self.is_chosen(&element.subject)).collect();
         let others = along.iter().filter(|element| element.subject != *subject);
         let note = told("Also ticked, because it needs it", others.map(|element| element.text.as_str()));
-        let along: Vec<Subject> = along.into_iter().map(|element| element.subject.clone()).collect();
+        let along: Vec<ProposalSubject> = along.into_iter().map(|element| element.subject.clone()).collect();
         self.note = note;
         Arc::make_mut(&mut self.chosen).extend(along);
     }
 
-    fn point_at_grave(&mut self, subject: &Subject, grave: Subject) {
+    fn point_at_grave(&mut self, subject: &ProposalSubject, grave: ProposalSubject) {
         let is_own = grave == *subject;
         let text = self.element(&grave).map_or_else(String::new, |element| element.text.clone());
         self.open_gesture(grave);
@@ -284,18 +285,18 @@ impl ProposalReview {
     }
 
     /// Opens the row of a removal, with the keyboard on the button that confirms it.
-    fn open_gesture(&mut self, removal: Subject) {
+    fn open_gesture(&mut self, removal: ProposalSubject) {
         self.look_at(Some(removal));
         self.go_to_gesture = true;
     }
 
     /// The removal to tick first, for a side effect without a chosen cause.
-    pub(super) fn cause_to_tick(&self, subject: &Subject) -> Option<&Element> {
+    pub(super) fn cause_to_tick(&self, subject: &ProposalSubject) -> Option<&ProposedElement> {
         self.missing_cause(self.closure.place(subject)?)
     }
 
     /// Follows a side effect of a side effect to the requested removal.
-    fn missing_cause(&self, place: usize) -> Option<&Element> {
+    fn missing_cause(&self, place: usize) -> Option<&ProposedElement> {
         let elements = &self.proposal.elements;
         let is_chosen =
             |place: &usize| elements.get(*place).is_some_and(|element| self.is_chosen(&element.subject));
@@ -309,7 +310,7 @@ impl ProposalReview {
         elements.get(at).filter(|_| at != place)
     }
 
-    fn point_at_cause(&mut self, cause: Subject) {
+    fn point_at_cause(&mut self, cause: ProposalSubject) {
         let text = self.element(&cause).map_or_else(String::new, |element| element.text.clone());
         self.open_gesture(cause);
         self.note = Some(format!("Side effect of a removal: {text}. Include that removal first."));
@@ -320,7 +321,7 @@ impl ProposalReview {
         let is_chosen =
             |place: usize| elements.get(place).is_some_and(|element| self.is_chosen(&element.subject));
         let dependents = self.closure.with_dependents([place], is_chosen);
-        let gone: Vec<Subject> = self
+        let gone: Vec<ProposalSubject> = self
             .elements_at(&dependents)
             .filter(|element| self.is_chosen(&element.subject))
             .map(|element| element.subject.clone())
@@ -337,10 +338,10 @@ impl ProposalReview {
     }
 
     /// Confirms a removal and its side effects after the gesture.
-    pub(crate) fn confirm(&mut self, subject: &Subject) {
+    pub(crate) fn confirm(&mut self, subject: &ProposalSubject) {
         let Some(place) = self.closure.place(subject) else { return };
         let together = self.closure.with_effects([place]);
-        let together: Vec<Subject> =
+        let together: Vec<ProposalSubject> =
             self.elements_at(&together).map(|element| element.subject.clone()).collect();
         self.confirmed.extend(together);
         if !self.is_chosen(subject) {
@@ -350,7 +351,7 @@ impl ProposalReview {
 
     /// Ticks or unticks all layout changes.
     pub(crate) fn tick_placed(&mut self, on: bool) {
-        let placed: Vec<Subject> = self.placed().map(|element| element.subject.clone()).collect();
+        let placed: Vec<ProposalSubject> = self.placed().map(|element| element.subject.clone()).collect();
         for subject in
             placed.iter().filter(|subject| self.is_chosen(subject) != on).cloned().collect::<Vec<_>>()
         {
@@ -374,11 +375,11 @@ impl ProposalReview {
 
     /// Takes a newer version. The version that is shown is replaced only if it looks the same or the reviewer asked
     /// for the new one.
-    pub(crate) fn receive(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
+    pub(crate) fn receive(&mut self, now: ProposalDetails, arrival: ProposalArrival) {
         let now = harmless(now);
         let is_watched = matches!(self.proposal.brief.state, ProposalState::Draft) || self.is_followed;
         // A decided proposal needs no protection against changes.
-        let is_over = !now.brief.waits() && now.brief.state != ProposalState::Draft;
+        let is_over = !now.brief.needs_decision() && now.brief.state != ProposalState::Draft;
         let is_rest = std::mem::take(&mut self.expects_rest);
         let is_own = arrival != ProposalArrival::News;
         if is_own || is_watched || is_over || is_rest || is_same(&self.proposal, &now) {
@@ -397,7 +398,7 @@ impl ProposalReview {
         }
     }
 
-    fn replace(&mut self, now: OpenedProposal, arrival: ProposalArrival) {
+    fn replace(&mut self, now: ProposalDetails, arrival: ProposalArrival) {
         let mut before = std::mem::replace(&mut self.proposal, now);
         if self.applies() {
             // The plan is followed separately, so that a gesture never carries over to another plan.
@@ -408,12 +409,12 @@ impl ProposalReview {
         self.sort();
         let was_draft = matches!(before.brief.state, ProposalState::Draft);
         let old = by_subject(&before.elements);
-        let same = |element: &Element| old.get(&element.subject).is_some_and(|old| *old == element);
+        let same = |element: &ProposedElement| old.get(&element.subject).is_some_and(|old| *old == element);
         // The reviewer edited the version that they saw, so all differences are theirs. A stale version was also
         // rebased on changes of others.
         let was_edited = arrival == ProposalArrival::Edited && before.brief.state == ProposalState::Open;
         // Ticks stay on unchanged elements and on edits of the reviewer. New or changed elements must be read first.
-        let kept: BTreeSet<Subject> = self
+        let kept: BTreeSet<ProposalSubject> = self
             .proposal
             .elements
             .iter()
@@ -424,7 +425,7 @@ impl ProposalReview {
             .map(|element| element.subject.clone())
             .collect();
         let confirmed = self.proposal.elements.iter().filter(|element| same(element));
-        let confirmed: BTreeSet<Subject> = confirmed.map(|element| element.subject.clone()).collect();
+        let confirmed: BTreeSet<ProposalSubject> = confirmed.map(|element| element.subject.clone()).collect();
         self.confirmed.retain(|subject| confirmed.contains(subject));
         self.choose(&kept);
         if self.focused().is_none() {
@@ -433,24 +434,27 @@ impl ProposalReview {
     }
 
     /// The differences of the newer version, each with its kind.
-    pub(crate) fn what_changed(&self) -> Vec<(Kind, String)> {
+    pub(crate) fn what_changed(&self) -> Vec<(ElementChangeKind, String)> {
         let Some(newer) = &self.newer else { return Vec::new() };
-        let old = |subject: &Subject| self.element(subject);
-        let mut changed: Vec<(Kind, String)> = newer
+        let old = |subject: &ProposalSubject| self.element(subject);
+        let mut changed: Vec<(ElementChangeKind, String)> = newer
             .elements
             .iter()
             .filter_map(|element| match old(&element.subject) {
-                None => Some((Kind::Added, format!("now also {}", element.text))),
-                Some(old) if old != element => Some((Kind::Changed, format!("now {}", element.text))),
+                None => Some((ElementChangeKind::Added, format!("now also {}", element.text))),
+                Some(old) if old != element => {
+                    Some((ElementChangeKind::Changed, format!("now {}", element.text)))
+                }
                 Some(_) => None,
             })
             .collect();
         let now = by_subject(&newer.elements);
-        let still = |element: &&Element| now.contains_key(&element.subject);
+        let still = |element: &&ProposedElement| now.contains_key(&element.subject);
         let gone = self.proposal.elements.iter().filter(|element| !still(element));
-        changed.extend(gone.map(|element| (Kind::Removed, format!("no longer {}", element.text))));
+        changed
+            .extend(gone.map(|element| (ElementChangeKind::Removed, format!("no longer {}", element.text))));
         if changed.is_empty() {
-            changed.push((Kind::Changed, "same elements, new version".to_owned()));
+            changed.push((ElementChangeKind::Changed, "same elements, new version".to_owned()));
         }
         changed
     }
@@ -459,7 +463,7 @@ impl ProposalReview {
 
     /// Returns whether the request changes real resources, so that accepting needs a saved plan.
     pub(crate) fn applies(&self) -> bool {
-        matches!(&self.proposal.brief.act, Some(Act::Run { operation, .. }) if operation.needs_confirmation())
+        matches!(&self.proposal.brief.act, Some(ProposedAction::Run { operation, .. }) if operation.needs_confirmation())
     }
 
     /// Takes the plan of a request from main. Another plan, or none, clears the gesture, which was about the plan that
@@ -481,8 +485,8 @@ impl ProposalReview {
     }
 
     fn clear_gesture(&mut self) {
-        self.confirmed.remove(&Subject::Act);
-        Arc::make_mut(&mut self.chosen).remove(&Subject::Act);
+        self.confirmed.remove(&ProposalSubject::Act);
+        Arc::make_mut(&mut self.chosen).remove(&ProposalSubject::Act);
         if self.deciding != DecisionStep::Asked {
             self.deciding = DecisionStep::Not;
         }
@@ -496,7 +500,7 @@ impl ProposalReview {
         match &brief.state {
             ProposalState::Draft => return Some("The proposal is a draft.".to_owned()),
             ProposalState::Open | ProposalState::Stale { .. } => {}
-            state => return Some(format!("It is {}.", state.word())),
+            state => return Some(format!("It is {}.", state.as_str())),
         }
         if self.newer.is_some() {
             return Some("The proposal changed while you were reviewing it.".to_owned());
@@ -531,7 +535,7 @@ impl ProposalReview {
     }
 
     /// The decision about exactly the changes that are shown and ticked.
-    pub(crate) fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> ReviewVerdict {
         let all = self.chosen.len() == self.proposal.elements.len();
         let chosen = (!all).then(|| (*self.chosen).clone());
         let confirmed = self.confirmed.intersection(&self.chosen).cloned().collect();
@@ -540,7 +544,7 @@ impl ProposalReview {
 }
 
 /// Returns whether both versions look the same; base, comments and time may differ.
-fn is_same(a: &OpenedProposal, b: &OpenedProposal) -> bool {
+fn is_same(a: &ProposalDetails, b: &ProposalDetails) -> bool {
     a.brief.version == b.brief.version
         && a.hash == b.hash
         && a.elements == b.elements
@@ -548,7 +552,7 @@ fn is_same(a: &OpenedProposal, b: &OpenedProposal) -> bool {
         && a.brief.title == b.brief.title
 }
 
-fn by_subject(elements: &[Element]) -> BTreeMap<&Subject, &Element> {
+fn by_subject(elements: &[ProposedElement]) -> BTreeMap<&ProposalSubject, &ProposedElement> {
     elements.iter().map(|element| (&element.subject, element)).collect()
 }
 

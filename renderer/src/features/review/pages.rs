@@ -7,16 +7,16 @@ use crate::{
     widgets::{focus_ring, modal_frame, muted_ui, small_font},
     wording::counted,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{
     Color32, ColorImage, Context, CornerRadius, Id, Rect, Response, RichText, Role, Sense, Stroke,
     StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use shared_protocol::{
     NodeId,
-    preview::Screen,
+    preview_wire::PreviewScreen,
     proposal::ContentHash,
-    review::{Consequences, PageLook, PagePictures, ReviewRequest, TouchedPage},
+    review::{PagePictures, PageRendering, ProposalConsequences, ReviewRequest, TouchedPage},
 };
 use std::collections::BTreeMap;
 
@@ -55,11 +55,11 @@ impl std::fmt::Debug for PageComparison {
 }
 
 impl PageImage {
-    fn of(look: PageLook, context: &Context) -> Self {
+    fn of(look: PageRendering, context: &Context) -> Self {
         match look {
-            PageLook::Absent => Self::Absent,
-            PageLook::Failed(why) => Self::Failed(words::line(&why)),
-            PageLook::Drawn(pixels) => match pixels.size() {
+            PageRendering::Absent => Self::Absent,
+            PageRendering::Failed(why) => Self::Failed(words::line(&why)),
+            PageRendering::Drawn(pixels) => match pixels.size() {
                 Some(size) => {
                     let image = ColorImage::from_rgba_premultiplied(size, &pixels.rgba);
                     Self::Drawn(context.load_texture("page", image, TextureOptions::LINEAR))
@@ -77,8 +77,7 @@ impl ProposalReview {
             return;
         }
         self.pages.asked.take_if(|asked| *asked == page);
-        let is_same =
-            matches!((&now, &proposed), (PageLook::Drawn(now), PageLook::Drawn(then)) if now == then);
+        let is_same = matches!((&now, &proposed), (PageRendering::Drawn(now), PageRendering::Drawn(then)) if now == then);
         let (now, proposed) = (PageImage::of(now, context), PageImage::of(proposed, context));
         self.pages.known.insert(page, PagePair::Both { now, proposed, is_same });
     }
@@ -99,7 +98,7 @@ impl PageComparison {
         &mut self,
         ui: &mut Ui,
         cx: &ReviewContext<'_>,
-        all: &Consequences,
+        all: &ProposalConsequences,
         scope: Option<String>,
     ) {
         if all.pages.is_empty() {
@@ -123,14 +122,14 @@ impl PageComparison {
     }
 
     /// Requests the first missing page, unless another one is being drawn.
-    fn ask(&mut self, all: &Consequences, dark: bool, cx: &ReviewContext<'_>) {
+    fn ask(&mut self, all: &ProposalConsequences, dark: bool, cx: &ReviewContext<'_>) {
         if self.of != Some((all.hash, dark)) {
             *self = Self { of: Some((all.hash, dark)), ..Self::default() };
         }
         let (width, height, scale) = SCREEN;
         let missing = all.pages.iter().find(|page| !self.known.contains_key(&page.page));
         if let (None, Some(page), Some(screen)) =
-            (self.asked, missing, Screen::new(width, height, scale, dark))
+            (self.asked, missing, PreviewScreen::new(width, height, scale, dark))
         {
             self.asked = Some(page.page);
             let (proposal, hash, page) = (all.proposal, all.hash, page.page);
@@ -138,7 +137,7 @@ impl PageComparison {
         }
     }
 
-    fn page_ui(&mut self, ui: &mut Ui, theme: &Theme, page: &TouchedPage) {
+    fn page_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, page: &TouchedPage) {
         ui.add_space(6.0);
         let title = words::line(&page.title);
         ui.add(egui::Label::new(RichText::new(&title).strong()).truncate());
@@ -180,7 +179,7 @@ impl PageComparison {
         }
     }
 
-    fn enlarged_ui(&mut self, context: &Context, theme: &Theme, page: &TouchedPage) {
+    fn enlarged_ui(&mut self, context: &Context, theme: &WorkbenchTheme, page: &TouchedPage) {
         let Some(PagePair::Both { now, proposed, .. }) = self.known.get(&page.page) else {
             self.enlarged = None;
             return;
@@ -212,7 +211,7 @@ const CAPTIONS: [&str; 2] = ["Now", "As proposed"];
 /// Draws a caption with an image or a placeholder. Returns whether it was clicked.
 fn side_ui(
     ui: &mut Ui,
-    theme: &Theme,
+    theme: &WorkbenchTheme,
     side: Option<&PageImage>,
     title: &str,
     caption: &str,

@@ -8,14 +8,14 @@ use super::{
 use crate::{
     features::review::ReviewContext,
     panel_id::PanelId,
-    tour::pointer::{Place, mark},
-    view::{Action, View},
+    tour::targets::{TourTarget, mark},
+    view::{FrameView, WindowAction},
     widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
     wording::{counted, now},
 };
-use canvas::Sign;
+use canvas::ChangeSign;
 use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
-use shared_protocol::{ProposalState, messages::Severity, review::ReviewRequest};
+use shared_protocol::{ProposalState, messages::ProblemSeverity, review::ReviewRequest};
 
 /// The maximum number of listed reasons.
 const MAX_REASONS: usize = 12;
@@ -27,7 +27,7 @@ impl ReviewFeature {
             empty_state_ui(ui, cx.view.theme, "No proposal is open", "Open one from the review queue.");
             ui.vertical_centered(|ui| {
                 if ui.button("Show the queue").clicked() {
-                    cx.act(Action::ShowPanel(PanelId::Review));
+                    cx.act(WindowAction::ShowPanel(PanelId::Review));
                 }
             });
             return;
@@ -46,7 +46,7 @@ impl ReviewFeature {
             let decision = Panel::bottom("decision").frame(frame).show(ui, |ui| {
                 decide::decide_ui(ui, cx, opened, why_not.as_deref());
             });
-            mark(ui, Place::Decision, decision.response.rect);
+            mark(ui, TourTarget::Decision, decision.response.rect);
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]).id_salt(opened.id());
@@ -91,7 +91,7 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
                 reasons.splice(0..0, why.iter().cloned());
                 reasons.dedup();
             }
-            ("The proposal conflicts with the current workspace", reasons, brief.waits())
+            ("The proposal conflicts with the current workspace", reasons, brief.needs_decision())
         }
         ProposalState::Stale { why } => ("The workspace changed since this was proposed", why.clone(), true),
         ProposalState::Draft => ("Draft: the ghosts update as the agent writes", Vec::new(), false),
@@ -114,14 +114,14 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
 }
 
 /// Lists the differences of a newer version. Nothing can be decided before the reviewer has opened it.
-fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
+fn changed_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
     let changed = opened.what_changed();
     let version = opened.newer().map_or(0, |newer| newer.brief.version);
     let mut looked = false;
     notice_ui(ui, view, "Changed while you were reviewing", |ui| {
         for (kind, text) in changed.iter().take(MAX_REASONS) {
             ui.horizontal_top(|ui| {
-                header::sign_ui(ui, view.theme, Sign::of(*kind), 5.5);
+                header::sign_ui(ui, view.theme, ChangeSign::of(*kind), 5.5);
                 ui.add(egui::Label::new(RichText::new(text).small()).wrap());
             });
         }
@@ -135,7 +135,7 @@ fn changed_ui(ui: &mut Ui, view: &View<'_>, opened: &mut ProposalReview) {
     }
 }
 
-fn reasons_ui(ui: &mut Ui, view: &View<'_>, reasons: &[String]) {
+fn reasons_ui(ui: &mut Ui, view: &FrameView<'_>, reasons: &[String]) {
     for reason in reasons.iter().take(MAX_REASONS) {
         let text = RichText::new(super::words::line(reason)).small().color(view.theme.text_muted);
         ui.add(egui::Label::new(text).wrap());
@@ -145,7 +145,7 @@ fn reasons_ui(ui: &mut Ui, view: &View<'_>, reasons: &[String]) {
     }
 }
 
-fn notice_ui(ui: &mut Ui, view: &View<'_>, title: &str, content: impl FnOnce(&mut Ui)) {
+fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, title: &str, content: impl FnOnce(&mut Ui)) {
     let theme = view.theme;
     ui.add_space(4.0);
     Frame::new()
@@ -156,7 +156,7 @@ fn notice_ui(ui: &mut Ui, view: &View<'_>, title: &str, content: impl FnOnce(&mu
             ui.set_width(ui.available_width());
             ui.horizontal_top(|ui| {
                 let (mark, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center(), theme, Severity::Warning);
+                paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
                 ui.add(egui::Label::new(title).wrap());
             });
             content(ui);
@@ -164,7 +164,7 @@ fn notice_ui(ui: &mut Ui, view: &View<'_>, title: &str, content: impl FnOnce(&mu
 }
 
 /// The calls of the agent and the edits of reviewers, one line each.
-fn steps_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview, typed: &mut ReviewInput) {
+fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, typed: &mut ReviewInput) {
     let steps = &opened.proposal().steps;
     if steps.is_empty() {
         return;

@@ -1,27 +1,31 @@
 //! The workspace with a proposal applied to it, computed from the replica with the code that main decides with. It is
 //! only shown; nothing changes.
 
-use crate::replica::Workspace;
-use authority::{Problems, Snapshot, proposals::Overlay};
+use crate::replica::ReplicatedWorkspace;
+use authority::{ProblemIndex, Snapshot, proposals::ProposedState};
 use canvas::ProposedBoard;
-use shared_protocol::{BoardId, review::OpenedProposal};
+use shared_protocol::{BoardId, review::ProposalDetails};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
 #[derive(Debug)]
-pub(crate) struct ProposedState {
+pub(crate) struct ProposedWorkspace {
     pub(crate) after: Snapshot,
-    pub(crate) problems: Problems,
+    pub(crate) problems: ProblemIndex,
     pub(crate) problem_counts: BTreeMap<BoardId, usize>,
     /// The touched elements of each board.
     boards: BTreeMap<BoardId, Arc<ProposedBoard>>,
 }
 
-impl ProposedState {
+impl ProposedWorkspace {
     /// Returns `None` when the changes do not apply to the workspace.
-    pub(crate) fn of(workspace: &Workspace, proposal: &OpenedProposal, generation: u32) -> Option<Self> {
+    pub(crate) fn of(
+        workspace: &ReplicatedWorkspace,
+        proposal: &ProposalDetails,
+        generation: u32,
+    ) -> Option<Self> {
         let before = &workspace.snapshot;
         let after = applied(before, proposal)?;
         let mut problems = workspace.problems.clone();
@@ -42,11 +46,11 @@ impl ProposedState {
     }
 }
 
-fn applied(before: &Snapshot, proposal: &OpenedProposal) -> Option<Snapshot> {
+fn applied(before: &Snapshot, proposal: &ProposalDetails) -> Option<Snapshot> {
     let mut after = before.clone();
     match after.apply(before.revision().next(), &proposal.changes) {
         Ok(()) => Some(after),
         // The replica has moved on: draws the part that still applies.
-        Err(_) => Overlay::over(before, &proposal.changes).ok().map(|overlay| overlay.state),
+        Err(_) => ProposedState::rebase_strict(before, &proposal.changes).ok().map(|overlay| overlay.state),
     }
 }

@@ -9,16 +9,16 @@ use crate::{
     agents::ask,
     commands::CommandId,
     features::review::{ReviewContext, ReviewMessage},
-    view::Action,
+    view::WindowAction,
     widgets::{body_font, disclosure_ui, empty_state_ui, focus_ring, muted_ui, paint_line, small_font},
     wording::{ago, now},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     ProposalState,
     mcp::{McpMode, McpRequest},
-    review::{MAX_DECIDED, ProposalBrief, ReviewRequest},
+    review::{MAX_DECIDED_PROPOSALS, ProposalBrief, ReviewRequest},
 };
 
 const ROW: f32 = 44.0;
@@ -39,9 +39,10 @@ impl ReviewFeature {
         }
         let open = self.opened.as_ref().map(super::ProposalReview::id);
         let now = now();
-        let waiting = proposals.iter().filter(|brief| brief.waits());
+        let waiting = proposals.iter().filter(|brief| brief.needs_decision());
         let drafts = proposals.iter().filter(|brief| brief.state == ProposalState::Draft);
-        let is_decided = |brief: &&ProposalBrief| !brief.waits() && brief.state != ProposalState::Draft;
+        let is_decided =
+            |brief: &&ProposalBrief| !brief.needs_decision() && brief.state != ProposalState::Draft;
         let mut waiting: Vec<&ProposalBrief> = waiting.collect();
         waiting.sort_by(|a, b| a.queue_order(b));
         let mut drafts: Vec<&ProposalBrief> = drafts.collect();
@@ -53,7 +54,7 @@ impl ReviewFeature {
         let mut decided = known;
         decided.sort_by_key(|brief| std::cmp::Reverse(brief.number));
         let shows_decided = &mut self.queue.shows_decided;
-        let has_older = self.queue.older.is_none() && decided.len() >= MAX_DECIDED;
+        let has_older = self.queue.older.is_none() && decided.len() >= MAX_DECIDED_PROPOSALS;
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 1.0;
             let row = |ui: &mut Ui, brief: &ProposalBrief| {
@@ -81,7 +82,7 @@ impl ReviewFeature {
     }
 }
 
-fn heading_ui(ui: &mut Ui, theme: &Theme, text: &str, count: usize) {
+fn heading_ui(ui: &mut Ui, theme: &WorkbenchTheme, text: &str, count: usize) {
     ui.add_space(4.0);
     ui.label(RichText::new(format!("{text} · {count}")).small().color(theme.text_muted));
 }
@@ -110,7 +111,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
                 cx.with_actions(|actions| ask(actions, McpRequest::SetMode(McpMode::Guarded)));
             }
             if ui.button("Connect an agent").clicked() {
-                cx.act(Action::Do(CommandId::SetupGuide));
+                cx.act(WindowAction::Do(CommandId::SetupGuide));
             }
         });
     });
@@ -179,7 +180,7 @@ fn row_ui(ui: &mut Ui, cx: &ReviewContext<'_>, brief: &ProposalBrief, is_open: b
 
 fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewContext<'_>) {
     let button = |text: &str| egui::Button::new(RichText::new(text).small());
-    if !brief.waits() && brief.state != ProposalState::Draft && !brief.revisions.is_empty() {
+    if !brief.needs_decision() && brief.state != ProposalState::Draft && !brief.revisions.is_empty() {
         let name = format!("Revert proposal {}", brief.number);
         let revert = ui.add_sized(size, button("Revert")).accessible_name(name);
         if revert.on_hover_text("Takes back what it changed and keeps what came after").clicked() {
@@ -189,7 +190,7 @@ fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewCo
         return;
     }
     let (word, name) =
-        if brief.waits() { ("Review", "Review proposal") } else { ("Look", "Look at proposal") };
+        if brief.needs_decision() { ("Review", "Review proposal") } else { ("Look", "Look at proposal") };
     if ui.add_sized(size, button(word)).accessible_name(format!("{name} {}", brief.number)).clicked() {
         cx.send(ReviewMessage::Open(brief.id));
     }
@@ -212,7 +213,7 @@ fn standing(brief: &ProposalBrief, now: u64) -> String {
         ProposalState::Rejected { by, reason } => {
             format!("rejected by {}: {}", words::line(by), words::line(reason))
         }
-        state => state.word().to_owned(),
+        state => state.as_str().to_owned(),
     };
     let state = if brief.is_partly_accepted() { format!("partly accepted · {state}") } else { state };
     let comments = match brief.comments {

@@ -8,13 +8,13 @@ use super::{
 };
 use crate::{
     features::{review::ReviewContext, terraform::words as run_words},
-    view::Action,
+    view::WindowAction,
     widgets::muted_ui,
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
-    messages::{Request, Severity},
-    proposal::Act,
+    messages::{ProblemSeverity, WorkbenchRequest},
+    proposal::ProposedAction,
     terraform::{RequestPlanState, TerraformRequest},
 };
 
@@ -30,10 +30,11 @@ fn form_words(planned: TrialPlanTarget) -> &'static str {
 
 pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalReview, typed: &mut ReviewInput) {
     let proposal = opened.proposal();
-    let Some(Act::Run { board, .. }) = proposal.brief.act.as_ref().filter(|_| opened.applies()) else {
+    let Some(ProposedAction::Run { board, .. }) = proposal.brief.act.as_ref().filter(|_| opened.applies())
+    else {
         return;
     };
-    if !proposal.brief.waits() {
+    if !proposal.brief.needs_decision() {
         return;
     }
     let brief = &proposal.brief;
@@ -53,12 +54,12 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             button = Some("Plan");
         }
         Some(RequestPlanState::Needed { reason }) => {
-            warning_ui(ui, cx.view.theme, Severity::Warning, &words::line(reason));
+            warning_ui(ui, cx.view.theme, ProblemSeverity::Warning, &words::line(reason));
             button = Some("Plan");
         }
         Some(RequestPlanState::Failed { reason }) => {
             let text = format!("The plan failed: {}", words::line(reason));
-            warning_ui(ui, cx.view.theme, Severity::Error, &text);
+            warning_ui(ui, cx.view.theme, ProblemSeverity::Error, &text);
             muted_ui(
                 ui,
                 cx.view.theme,
@@ -70,7 +71,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             ui.horizontal_wrapped(|ui| {
                 ui.label("Planning…");
                 if let Some(run) = run.filter(|_| ui.small_button("Cancel the plan").clicked()) {
-                    cx.act(Action::Ask(Request::Terraform(TerraformRequest::Cancel { run })));
+                    cx.act(WindowAction::Ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run })));
                 }
             });
         }

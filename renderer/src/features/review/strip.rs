@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     features::review::{ReviewContext, ReviewMessage},
-    tour::pointer::{Place, mark},
-    view::View,
+    tour::targets::{TourTarget, mark},
+    view::FrameView,
     widgets::close_button_ui,
 };
 use egui::{Align, Frame, Layout, Margin, RichText, Ui};
@@ -46,12 +46,12 @@ impl ReviewFeature {
             })
             .inner
         });
-        mark(ui, Place::Ghosts, held.response.rect);
+        mark(ui, TourTarget::Ghosts, held.response.rect);
         held.inner
     }
 }
 
-fn title_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview, blinking: bool) {
+fn title_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, blinking: bool) {
     let brief = &opened.proposal().brief;
     let what = match (&brief.state, opened.look, blinking) {
         (_, ProposalLook::Edit, _) => "Editing proposal",
@@ -74,12 +74,12 @@ fn title_ui(ui: &mut Ui, view: &View<'_>, opened: &ProposalReview, blinking: boo
 }
 
 /// Truncates where a narrow board has no room.
-fn aside_ui(ui: &mut Ui, view: &View<'_>, text: String) {
+fn aside_ui(ui: &mut Ui, view: &FrameView<'_>, text: String) {
     ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).truncate());
 }
 
 fn followed_ui(ui: &mut Ui, opened: &ProposalReview, cx: &ReviewContext<'_>) {
-    let text = if opened.proposal().brief.waits() { "Review…" } else { "Open" };
+    let text = if opened.proposal().brief.needs_decision() { "Review…" } else { "Open" };
     if ui.button(text).clicked() {
         cx.send(ReviewMessage::Open(opened.id()));
     }

@@ -8,24 +8,25 @@ use crate::{
         terraform::{rank, words as run_words},
     },
     terraform_answers::is_going,
-    tour::pointer::{Place, bring_into_view, mark_button},
-    view::{Action, View},
+    tour::targets::{TourTarget, bring_into_view, mark_button},
+    view::{FrameView, WindowAction},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
     wording::{counted, now},
 };
 use authority::Snapshot;
-use canvas::{action_colour, paint_action, planned_words, theme::Theme};
+use canvas::{action_colour, paint_action, planned_words, theme::WorkbenchTheme};
 use egui::{
     CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo,
     response::Flags, vec2,
 };
 use shared_protocol::{
-    BoardId, ProposalId, Subject,
-    messages::{Request, Severity},
+    BoardId, ProposalId, ProposalSubject,
+    messages::{ProblemSeverity, WorkbenchRequest},
     proposal::ContentHash,
     review::ReviewRequest,
     terraform::{
-        PlanAttribute, PlanChange, PlannedAction, RunOperation, RunState, TerraformRequest, TrialView,
+        PlanAttribute, PlanChange, PlannedAction, TerraformOperation, TerraformRequest, TerraformRunState,
+        TrialPlanView,
     },
 };
 
@@ -101,7 +102,7 @@ pub(super) struct TrialPlanTarget {
 }
 
 /// Marks a button as a target of the tour and of commands. Returns its place when it got the keyboard in this frame.
-fn lead_to(ui: &Ui, place: Place, button: &Response) -> Option<Rect> {
+fn lead_to(ui: &Ui, place: TourTarget, button: &Response) -> Option<Rect> {
     let has_keyboard = || ui.memory(|memory| memory.has_focus(button.id));
     if has_keyboard() {
         // In an unfocused window a response never reports focus, and the panel would scroll to the button for ever.
@@ -127,7 +128,8 @@ pub(super) fn trial_ui(
     typed: &mut ReviewInput,
 ) -> Option<Rect> {
     ui.add_space(4.0);
-    let is_of = |trial: &&TrialView| trial.proposal == planned.proposal && trial.run.board == planned.board;
+    let is_of =
+        |trial: &&TrialPlanView| trial.proposal == planned.proposal && trial.run.board == planned.board;
     let trial = cx.view.terraform.trials.iter().rev().find(is_of);
     if let Some(trial) = trial {
         result_ui(ui, cx, planned, trial, typed);
@@ -145,15 +147,15 @@ pub(super) fn trial_ui(
     let button = button
         .on_hover_text("Plans the accepted state with Terraform. Nothing is changed.")
         .on_disabled_hover_text("Another trial plan is running.");
-    let led_to = lead_to(ui, Place::Plan, &button);
+    let led_to = lead_to(ui, TourTarget::Plan, &button);
     if button.clicked() {
         typed.plan = TrialPlanForm { board: Some(planned.board), ..TrialPlanForm::default() };
-        bring_into_view(ui.ctx(), Place::PlanNow);
+        bring_into_view(ui.ctx(), TourTarget::PlanNow);
     }
     led_to
 }
 
-fn boxed_ui<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
+fn boxed_ui<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl FnOnce(&mut Ui) -> R) -> R {
     Frame::new()
         .fill(theme.surface_inset)
         .corner_radius(CornerRadius::same(4))
@@ -191,7 +193,7 @@ pub(super) fn form_ui(
                 .fill(cx.view.theme.accent);
             let plan = ui.add_enabled(!form.is_asked && !is_missing, button);
             // A command that leads to the plan leads to this button while the question is open.
-            let led_to = lead_to(ui, Place::PlanNow, &plan).or(lead_to(ui, Place::Plan, &plan));
+            let led_to = lead_to(ui, TourTarget::PlanNow, &plan).or(lead_to(ui, TourTarget::Plan, &plan));
             if plan.clicked() {
                 form.is_asked = true;
                 let secrets = std::mem::take(&mut form.values);
@@ -210,7 +212,7 @@ fn result_ui(
     ui: &mut Ui,
     cx: &ReviewContext<'_>,
     planned: TrialPlanTarget,
-    trial: &TrialView,
+    trial: &TrialPlanView,
     typed: &mut ReviewInput,
 ) {
     let theme = cx.view.theme;
@@ -222,16 +224,16 @@ fn result_ui(
                 format!("This plan is for version {of}; version {now} is shown. Plan again.")
             }
         };
-        warning_ui(ui, theme, Severity::Warning, &text);
+        warning_ui(ui, theme, ProblemSeverity::Warning, &text);
     } else if trial.over != cx.view.snapshot.revision() && !is_going(&trial.run) {
         muted_ui(ui, theme, "The workspace has changed since this plan was made.");
     }
     match trial.run.state {
-        RunState::Running | RunState::Cancelling => going_ui(ui, trial, cx),
-        RunState::Succeeded { .. } => found_ui(ui, cx, trial, typed),
-        RunState::Cancelled { .. } => drop(muted_ui(ui, theme, "Plan: cancelled.")),
-        RunState::Failed { .. } | RunState::Interrupted => {
-            warning_ui(ui, theme, Severity::Error, "Plan: Terraform failed");
+        TerraformRunState::Running | TerraformRunState::Cancelling => going_ui(ui, trial, cx),
+        TerraformRunState::Succeeded { .. } => found_ui(ui, cx, trial, typed),
+        TerraformRunState::Cancelled { .. } => drop(muted_ui(ui, theme, "Plan: cancelled.")),
+        TerraformRunState::Failed { .. } | TerraformRunState::Interrupted => {
+            warning_ui(ui, theme, ProblemSeverity::Error, "Plan: Terraform failed");
         }
     }
     for finding in trial.findings.iter().take(MAX_FINDINGS) {
@@ -244,27 +246,29 @@ fn result_ui(
     output_ui(ui, cx.view, trial, typed);
 }
 
-fn going_ui(ui: &mut Ui, trial: &TrialView, cx: &ReviewContext<'_>) {
+fn going_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) {
     let run = &trial.run;
     ui.horizontal_wrapped(|ui| {
         let lasted = run_words::duration(now().saturating_sub(run.started));
         let text = match (run.state, run.operation) {
-            (RunState::Cancelling, _) => "Plan: cancelling…".to_owned(),
-            (_, RunOperation::Init) => format!("Plan: initializing, {lasted}"),
+            (TerraformRunState::Cancelling, _) => "Plan: cancelling…".to_owned(),
+            (_, TerraformOperation::Init) => format!("Plan: initializing, {lasted}"),
             _ => format!("Plan: Terraform is planning, {lasted}"),
         };
         ui.label(RichText::new(text).small());
-        let cancel =
-            ui.add_enabled(run.state == RunState::Running, egui::Button::new("Cancel the plan").small());
-        lead_to(ui, Place::Plan, &cancel);
+        let cancel = ui.add_enabled(
+            run.state == TerraformRunState::Running,
+            egui::Button::new("Cancel the plan").small(),
+        );
+        lead_to(ui, TourTarget::Plan, &cancel);
         if cancel.clicked() {
-            cx.act(Action::Ask(Request::Terraform(TerraformRequest::Cancel { run: run.id })));
+            cx.act(WindowAction::Ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run: run.id })));
         }
     });
     ui.ctx().request_repaint_after(std::time::Duration::from_secs(1));
 }
 
-fn found_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialView, typed: &mut ReviewInput) {
+fn found_ui(ui: &mut Ui, cx: &ReviewContext<'_>, trial: &TrialPlanView, typed: &mut ReviewInput) {
     let Some(changes) = &trial.changes else {
         muted_ui(ui, cx.view.theme, "Plan: the result could not be read.");
         return;
@@ -307,7 +311,7 @@ pub(super) fn change_ui(
             let planned = planned_words(change.action);
             label.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{address} {planned}")));
             if let Some(node) = change.node.filter(|_| label.clicked()) {
-                cx.send(ReviewMessage::Jump(Subject::Node(node)));
+                cx.send(ReviewMessage::Jump(ProposalSubject::Node(node)));
             }
             let why = match &change.reason {
                 Some(reason) => format!("{planned}, because {}", words::line(reason)),
@@ -325,7 +329,7 @@ pub(super) fn change_ui(
 
 fn attributes_ui(
     ui: &mut Ui,
-    theme: &Theme,
+    theme: &WorkbenchTheme,
     board: BoardId,
     address: &str,
     attributes: &[PlanAttribute],
@@ -355,7 +359,7 @@ fn attributes_ui(
     }
 }
 
-fn output_ui(ui: &mut Ui, view: &View<'_>, trial: &TrialView, typed: &mut ReviewInput) {
+fn output_ui(ui: &mut Ui, view: &FrameView<'_>, trial: &TrialPlanView, typed: &mut ReviewInput) {
     let Some(output) =
         view.terraform_answers.lines.of(trial.run.id).filter(|output| !output.lines.is_empty())
     else {
@@ -388,16 +392,16 @@ fn small_size(ui: &Ui) -> f32 {
 }
 
 /// States which changes the lines below are about, when only some are ticked.
-pub(super) fn scope_ui(ui: &mut Ui, theme: &Theme, scope: Option<String>) {
+pub(super) fn scope_ui(ui: &mut Ui, theme: &WorkbenchTheme, scope: Option<String>) {
     let Some(scope) = scope else { return };
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
-        paint_severity(ui.painter(), mark.center(), theme, Severity::Warning);
+        paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
         ui.add(egui::Label::new(RichText::new(scope).small().color(theme.warning)).wrap());
     });
 }
 
-pub(super) fn warning_ui(ui: &mut Ui, theme: &Theme, severity: Severity, text: &str) {
+pub(super) fn warning_ui(ui: &mut Ui, theme: &WorkbenchTheme, severity: ProblemSeverity, text: &str) {
     ui.horizontal_top(|ui| {
         let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, severity);

@@ -4,20 +4,20 @@ pub(crate) use crate::wording::{line, paragraph};
 
 use shared_protocol::{
     ProposalState,
-    proposal::{Act, Proposer, Risk},
-    review::{Clash, Counts, OpenedProposal, ProposalBrief},
+    proposal::{ProposedAction, Proposer, Risk},
+    review::{ElementCounts, FieldClash, ProposalBrief, ProposalDetails},
 };
 
 /// A short form of the requested action; the row of the element names the board.
-pub(crate) fn act(act: &Act) -> String {
+pub(crate) fn act(act: &ProposedAction) -> String {
     match act {
-        Act::Run { operation, .. } => format!("runs terraform {}", operation.word()),
-        other => line(&other.words()),
+        ProposedAction::Run { operation, .. } => format!("runs terraform {}", operation.as_str()),
+        other => line(&other.describe()),
     }
 }
 
 /// Makes every text safe that may come from an agent. The fields that a decision names stay as they are.
-pub(crate) fn harmless(mut proposal: OpenedProposal) -> OpenedProposal {
+pub(crate) fn harmless(mut proposal: ProposalDetails) -> ProposalDetails {
     harmless_brief(&mut proposal.brief);
     proposal.rationale = paragraph(&proposal.rationale);
     for step in &mut proposal.steps {
@@ -46,7 +46,7 @@ pub(crate) fn harmless(mut proposal: OpenedProposal) -> OpenedProposal {
         *conflict = line(conflict);
     }
     for clash in &mut proposal.clashes {
-        let Clash { subject: _, name, field, before, now, proposed, by } = clash;
+        let FieldClash { subject: _, name, field, before, now, proposed, by } = clash;
         for text in [name, field].into_iter().chain(by.as_mut()) {
             *text = line(text);
         }
@@ -82,7 +82,7 @@ pub(crate) fn outcome(brief: &ProposalBrief) -> String {
         ProposalState::Rejected { reason, by } => format!("was rejected by {}: {}", line(by), line(reason)),
         ProposalState::Superseded { .. } => "was replaced by another proposal.".to_owned(),
         ProposalState::Expired => "expired.".to_owned(),
-        state => format!("was {}.", state.word()),
+        state => format!("was {}.", state.as_str()),
     };
     match brief.is_partly_accepted() {
         true => format!("Partly accepted; the rest {ended}"),
@@ -113,7 +113,7 @@ pub(crate) fn title(brief: &ProposalBrief) -> String {
 }
 
 /// `5 added, 1 removed`, without zeros.
-pub(crate) fn counts(counts: &Counts) -> String {
+pub(crate) fn counts(counts: &ElementCounts) -> String {
     let parts = [
         (counts.removed, "removed"),
         (counts.added, "added"),

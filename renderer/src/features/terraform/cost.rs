@@ -3,7 +3,7 @@
 use super::money;
 use crate::{
     features::terraform::TerraformContext,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{body_font, muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Button, Popup, PopupCloseBehavior, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2};
@@ -102,7 +102,7 @@ enum CostRow<'a> {
 }
 
 /// Most expensive first, then usage-based, unpriced and free resources.
-fn rows<'a>(view: &View<'a>, cost: &'a CostView) -> Vec<CostRow<'a>> {
+fn rows<'a>(view: &FrameView<'a>, cost: &'a CostView) -> Vec<CostRow<'a>> {
     let mut nodes: Vec<(&NodeCost, &str)> = cost
         .nodes
         .iter()
@@ -150,7 +150,7 @@ fn row_ui(ui: &mut Ui, cx: &TerraformContext<'_>, cost: &CostView, row: &CostRow
             paint_line(ui, left, Align2::LEFT_CENTER, label, body_font(ui), theme.text);
             paint_line(ui, right, Align2::RIGHT_CENTER, &sum, body_font(ui), theme.text);
             if response.clicked() {
-                cx.act(Action::Reveal(ElementId::Node(node.node)));
+                cx.act(WindowAction::Reveal(ElementId::Node(node.node)));
             }
         }
         CostRow::Part(part) => {

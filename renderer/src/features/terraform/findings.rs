@@ -1,11 +1,11 @@
 //! Findings of runs, files and imports, listed beside the problems of the board, each with its origin, node and
 //! property.
 
-use crate::view::View;
+use crate::view::FrameView;
 use shared_protocol::{
     BoardId, ElementId, NodeId, PropKey,
-    messages::{Problem, Severity},
-    terraform::Finding,
+    messages::{BoardProblem, ProblemSeverity},
+    terraform::TerraformFindingView,
 };
 
 /// The maximum number of findings of one origin.
@@ -33,7 +33,7 @@ impl FindingOrigin {
 pub(crate) struct BoardFinding<'a> {
     pub(crate) board: BoardId,
     pub(crate) origin: FindingOrigin,
-    pub(crate) finding: &'a Finding,
+    pub(crate) finding: &'a TerraformFindingView,
 }
 
 impl BoardFinding<'_> {
@@ -42,7 +42,7 @@ impl BoardFinding<'_> {
     }
 }
 
-pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
+pub(crate) fn all<'a>(view: &FrameView<'a>) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
     let (problems, terraform, known) = (view.problems, view.terraform, view.terraform_answers);
     let runs = terraform.boards.iter().flat_map(|told| {
         told.findings.iter().take(MAX_FINDINGS).map(|finding| BoardFinding {
@@ -52,7 +52,7 @@ pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = BoardFinding<'a>>
         })
     });
     let files = view.board.and_then(|board| known.hcl(board)).into_iter().flat_map(move |hcl| {
-        let new = move |finding: &&Finding| {
+        let new = move |finding: &&TerraformFindingView| {
             !is_known(finding, finding.node.map_or(&[], |node| problems.of_node(node)))
         };
         hcl.findings.iter().filter(new).take(MAX_FINDINGS).map(|finding| BoardFinding {
@@ -72,17 +72,20 @@ pub(crate) fn all<'a>(view: &View<'a>) -> impl Iterator<Item = BoardFinding<'a>>
 }
 
 /// Returns whether the board reports a problem for the same node and property.
-fn is_known(finding: &Finding, problems: &[Problem]) -> bool {
+fn is_known(finding: &TerraformFindingView, problems: &[BoardProblem]) -> bool {
     let Some(prop) = &finding.prop else { return false };
     problems.iter().any(|problem| problem.field.as_deref() == Some(prop.as_str()))
 }
 
-pub(crate) fn of_node<'a>(view: &View<'a>, node: NodeId) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
+pub(crate) fn of_node<'a>(
+    view: &FrameView<'a>,
+    node: NodeId,
+) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
     all(view).filter(move |told| told.finding.node == Some(node))
 }
 
 pub(crate) fn of_prop<'a>(
-    view: &View<'a>,
+    view: &FrameView<'a>,
     node: NodeId,
     prop: &PropKey,
 ) -> impl Iterator<Item = BoardFinding<'a>> + use<'a> {
@@ -91,12 +94,12 @@ pub(crate) fn of_prop<'a>(
 }
 
 /// Errors and warnings of boards and findings.
-pub(crate) fn totals(view: &View<'_>) -> (usize, usize) {
+pub(crate) fn totals(view: &FrameView<'_>) -> (usize, usize) {
     let (mut errors, mut warnings) = (view.problems.errors(), view.problems.warnings());
     for told in all(view) {
         match told.finding.severity {
-            Severity::Error => errors += 1,
-            Severity::Warning => warnings += 1,
+            ProblemSeverity::Error => errors += 1,
+            ProblemSeverity::Warning => warnings += 1,
         }
     }
     (errors, warnings)

@@ -5,13 +5,13 @@ use crate::{
     frame::{CommandSender, Feature, FeatureContext, MainRequest},
     panel_id::PanelId,
     terraform_answers::{TerraformAnswers, TerraformBoard, TerraformPending, TerraformWants},
-    view::Action,
+    view::WindowAction,
     wording::counted,
 };
 use shared_protocol::{
     ElementId, Refusal,
-    messages::Request,
-    terraform::{RunId, RunOperation, TerraformAnswer, TerraformRequest},
+    messages::WorkbenchRequest,
+    terraform::{TerraformOperation, TerraformRequest, TerraformResponse, TerraformRunId},
 };
 
 pub(crate) type TerraformContext<'a> = FeatureContext<'a, TerraformFeature>;
@@ -19,11 +19,11 @@ pub(crate) type TerraformContext<'a> = FeatureContext<'a, TerraformFeature>;
 #[derive(Debug, Clone)]
 pub(crate) enum TerraformMessage {
     /// Starts a run, after the questions that it needs.
-    Run(RunOperation),
+    Run(TerraformOperation),
     CancelRun,
     ShowChanges,
     /// Shows the output of a run; the newest for `None`.
-    ShowRun(Option<RunId>),
+    ShowRun(Option<TerraformRunId>),
 }
 
 impl Feature for TerraformFeature {
@@ -32,7 +32,7 @@ impl Feature for TerraformFeature {
 
     fn pending(request: &MainRequest) -> TerraformPending {
         match request {
-            MainRequest::Request(Request::Terraform(request)) => TerraformPending::of(request),
+            MainRequest::Request(WorkbenchRequest::Terraform(request)) => TerraformPending::of(request),
             _ => TerraformPending::Other,
         }
     }
@@ -57,16 +57,16 @@ impl TerraformFeature {
             }
             TerraformMessage::ShowChanges => {
                 self.panel.tab = TerraformTab::Changes;
-                cx.act(Action::ShowPanel(PanelId::Terraform));
+                cx.act(WindowAction::ShowPanel(PanelId::Terraform));
             }
             TerraformMessage::ShowRun(run) => self.panel.chosen_run = run,
         }
     }
 
-    fn run(&mut self, operation: RunOperation, cx: &TerraformContext<'_>) {
+    fn run(&mut self, operation: TerraformOperation, cx: &TerraformContext<'_>) {
         let view = cx.view;
         if let Some(message) = obstacle(view, operation) {
-            return cx.act(Action::Warn { message, details: Vec::new() });
+            return cx.act(WindowAction::Warn { message, details: Vec::new() });
         }
         let Some(board) = view.infrastructure() else { return };
         let (revision, told) = (view.snapshot.revision(), view.deployed());
@@ -77,7 +77,7 @@ impl TerraformFeature {
         }
         if let Some(dialog) = RunDialog::needed(view, board, operation, &self.given) {
             self.dialog = Some(dialog);
-            return cx.act(Action::CloseDialog);
+            return cx.act(WindowAction::CloseDialog);
         }
         self.start(TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() }, cx);
     }
@@ -117,39 +117,39 @@ impl TerraformFeature {
 
     pub(crate) fn responded(
         &mut self,
-        answer: TerraformAnswer,
+        answer: TerraformResponse,
         answers: &mut TerraformAnswers,
         commands: &CommandSender<Self>,
     ) {
         match &answer {
-            TerraformAnswer::Started { .. } => {
+            TerraformResponse::Started { .. } => {
                 self.given.extend(std::mem::take(&mut self.giving));
                 self.panel.tab = TerraformTab::Runs;
-                commands.act(Action::ShowPanel(PanelId::Terraform));
+                commands.act(WindowAction::ShowPanel(PanelId::Terraform));
             }
-            TerraformAnswer::Written { written, removed, in_the_way } => {
+            TerraformResponse::Written { written, removed, in_the_way } => {
                 let message = format!("Wrote {}", counted(written.len(), "file"));
                 let mut details = Vec::new();
                 if !removed.is_empty() {
                     details.push(format!("Removed {}.", removed.join(", ")));
                 }
                 if in_the_way.is_empty() {
-                    commands.act(Action::notify(message, details));
+                    commands.act(WindowAction::notify(message, details));
                 } else {
                     let names = in_the_way.join(", ");
                     details.push(format!("Not overwritten, because Draftboard did not write them: {names}."));
-                    commands.act(Action::Warn { message, details });
+                    commands.act(WindowAction::Warn { message, details });
                 }
             }
-            TerraformAnswer::Imported { board, notes, .. } => {
+            TerraformResponse::Imported { board, notes, .. } => {
                 let details = match notes.len() {
                     0 => Vec::new(),
                     count => vec![format!("{} in the problems panel.", counted(count, "import note"))],
                 };
-                commands.act(Action::notify("Imported the folder as a board", details));
-                commands.act(Action::SelectCreated(vec![ElementId::Board(*board)]));
+                commands.act(WindowAction::notify("Imported the folder as a board", details));
+                commands.act(WindowAction::SelectCreated(vec![ElementId::Board(*board)]));
             }
-            TerraformAnswer::Hcl(_) => {
+            TerraformResponse::Hcl(_) => {
                 if let Some(operation) = self.held.take() {
                     commands.send(TerraformMessage::Run(operation));
                 }
@@ -163,7 +163,7 @@ impl TerraformFeature {
     pub(crate) fn received_prices(&self, text: String, egui: &egui::Context, commands: &CommandSender<Self>) {
         egui.copy_text(text);
         let next = "Fill it in and save it as a .json file in the folder prices of the workspace.".to_owned();
-        commands.act(Action::notify("Copied the missing prices", vec![next]));
+        commands.act(WindowAction::notify("Copied the missing prices", vec![next]));
     }
 
     /// Shows the refusal of a request that a person made; answers that the window fetches by itself keep the reason.
@@ -175,7 +175,7 @@ impl TerraformFeature {
         commands: &CommandSender<Self>,
     ) {
         if self.lost(pending, &refusal, answers) {
-            commands.act(Action::Refuse(refusal));
+            commands.act(WindowAction::Refuse(refusal));
         }
     }
 

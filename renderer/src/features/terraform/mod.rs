@@ -21,7 +21,7 @@ use egui::Ui;
 use hcl::HclPanel;
 use panel::TerraformPanel;
 use run_dialog::RunDialog;
-use shared_protocol::{BoardId, terraform::RunOperation};
+use shared_protocol::{BoardId, terraform::TerraformOperation};
 use std::collections::BTreeSet;
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub(crate) struct TerraformFeature {
     hcl: HclPanel,
     dialog: Option<RunDialog>,
     /// A run that starts when the files, and so the values that it needs, are known.
-    held: Option<RunOperation>,
+    held: Option<TerraformOperation>,
     /// Sensitive variables that main has a value for. Only the names: main has the values.
     given: BTreeSet<(BoardId, String)>,
     /// The variables whose values went out with the last run.

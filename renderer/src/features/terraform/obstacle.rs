@@ -1,11 +1,11 @@
 //! Reasons that a run cannot start, shown on its button and when a command tries to start it.
 
 use super::words;
-use crate::view::View;
-use shared_protocol::terraform::{PlanState, RunOperation};
+use crate::view::FrameView;
+use shared_protocol::terraform::{PlanState, TerraformOperation};
 
 /// Returns `None` when the run can start.
-pub(crate) fn obstacle(view: &View<'_>, operation: RunOperation) -> Option<String> {
+pub(crate) fn obstacle(view: &FrameView<'_>, operation: TerraformOperation) -> Option<String> {
     if view.infrastructure().is_none() {
         return Some("Only infrastructure boards run Terraform. Open one first.".to_owned());
     }
@@ -20,10 +20,10 @@ pub(crate) fn obstacle(view: &View<'_>, operation: RunOperation) -> Option<Strin
         return Some(format!("{name} is running. Wait for it or cancel it."));
     }
     match (operation, view.deployed().map(|told| told.plan).unwrap_or_default()) {
-        (RunOperation::ApplyPlan, PlanState::None) => {
+        (TerraformOperation::ApplyPlan, PlanState::None) => {
             Some("There is no saved plan. Run Plan first.".to_owned())
         }
-        (RunOperation::ApplyPlan, PlanState::Outdated(_)) => {
+        (TerraformOperation::ApplyPlan, PlanState::Outdated(_)) => {
             Some("The board has changed since this plan was made. Plan again.".to_owned())
         }
         _ => None,

@@ -7,7 +7,7 @@ use crate::{
         TerraformContext, TerraformFeature, TerraformMessage, obstacle::obstacle, rank, words,
     },
     terraform_answers::of_board,
-    view::View,
+    view::FrameView,
     widgets::{focus_stroke, muted_ui},
     wording::counted,
 };
@@ -15,7 +15,9 @@ use canvas::{paint_action, planned_words};
 use egui::{RichText, Sense, TextEdit, Ui, vec2};
 use shared_protocol::{
     BoardId,
-    terraform::{Deployment, PlanChange, PlanState, PlannedAction, RunOperation, TerraformRequest},
+    terraform::{
+        DeploymentState, PlanChange, PlanState, PlannedAction, TerraformOperation, TerraformRequest,
+    },
 };
 use std::collections::BTreeSet;
 
@@ -25,12 +27,12 @@ const MAX_CHANGES: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunDialog {
     board: BoardId,
-    operation: RunOperation,
+    operation: TerraformOperation,
     values: Vec<SecretInput>,
     /// The board's name, typed to confirm a destroy.
     name: String,
     /// A safer operation that was chosen instead.
-    instead: Option<RunOperation>,
+    instead: Option<TerraformOperation>,
 }
 
 /// A sensitive variable and its typed value.
@@ -74,9 +76,9 @@ impl TerraformFeature {
 impl RunDialog {
     /// Returns `None` when the run needs neither values nor a confirmation.
     pub(super) fn needed(
-        view: &View<'_>,
+        view: &FrameView<'_>,
         board: BoardId,
-        operation: RunOperation,
+        operation: TerraformOperation,
         given: &BTreeSet<(BoardId, String)>,
     ) -> Option<Self> {
         let secrets = view.terraform_answers.hcl(board).map_or(&[][..], |hcl| &hcl.secrets);
@@ -102,9 +104,9 @@ impl RunDialog {
     fn look(&self) -> ModalLook {
         ModalLook {
             title: match self.operation {
-                RunOperation::Apply => "Apply changes",
-                RunOperation::ApplyPlan => "Apply the plan",
-                RunOperation::Destroy => "Destroy everything",
+                TerraformOperation::Apply => "Apply changes",
+                TerraformOperation::ApplyPlan => "Apply the plan",
+                TerraformOperation::Destroy => "Destroy everything",
                 _ => "Values are needed",
             },
             button: words::operation(self.operation),
@@ -116,27 +118,27 @@ impl RunDialog {
     }
 
     fn is_destructive(&self) -> bool {
-        self.operation == RunOperation::Destroy
+        self.operation == TerraformOperation::Destroy
     }
 
-    fn fields_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn fields_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         match self.operation {
-            RunOperation::Apply | RunOperation::ApplyPlan => self.changes_ui(ui, view),
-            RunOperation::Destroy => self.destroy_ui(ui, view),
+            TerraformOperation::Apply | TerraformOperation::ApplyPlan => self.changes_ui(ui, view),
+            TerraformOperation::Destroy => self.destroy_ui(ui, view),
             _ => {}
         }
         self.values_ui(ui, view);
     }
 
-    fn plan_state(&self, view: &View<'_>) -> PlanState {
+    fn plan_state(&self, view: &FrameView<'_>) -> PlanState {
         of_board(view.terraform, self.board).map(|told| told.plan).unwrap_or_default()
     }
 
-    fn changes_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn changes_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         match self.plan_state(view) {
             PlanState::Ready(counts) => {
                 ui.label(format!("{}.", words::to_do(counts)));
-                if self.operation == RunOperation::Apply {
+                if self.operation == TerraformOperation::Apply {
                     let text = "Terraform plans again first and also applies changes made since.";
                     muted_ui(ui, view.theme, text);
                 }
@@ -147,12 +149,12 @@ impl RunDialog {
                     PlanState::Outdated(_) => "The board has changed since it was last planned.",
                     _ => "There is no plan, so the changes are unknown.",
                 });
-                self.instead_ui(ui, view, "Plan first", RunOperation::Plan);
+                self.instead_ui(ui, view, "Plan first", TerraformOperation::Plan);
             }
         }
     }
 
-    fn list_ui(&self, ui: &mut Ui, view: &View<'_>) {
+    fn list_ui(&self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(plan) = view.terraform_answers.plan(self.board) else { return };
         let mut changes: Vec<&PlanChange> =
             plan.changes.iter().filter(|change| change.action != PlannedAction::Read).collect();
@@ -177,11 +179,13 @@ impl RunDialog {
         }
     }
 
-    fn destroy_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn destroy_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(board) = view.snapshot.board(self.board) else { return };
         let told = of_board(view.terraform, self.board);
         let made = told.map_or(0, |told| {
-            let there = |status: Deployment| !matches!(status, Deployment::Destroyed | Deployment::Pending);
+            let there = |status: DeploymentState| {
+                !matches!(status, DeploymentState::Destroyed | DeploymentState::Pending)
+            };
             told.statuses.iter().filter(|(_, status)| there(*status)).count()
         });
         let what = match made {
@@ -192,7 +196,7 @@ impl RunDialog {
             "Terraform destroys {what} created from “{}”. Undo does not restore them; the board stays.",
             board.title
         ));
-        self.instead_ui(ui, view, "Plan removal first", RunOperation::PlanDestroy);
+        self.instead_ui(ui, view, "Plan removal first", TerraformOperation::PlanDestroy);
         ui.add_space(6.0);
         let label = muted_ui(ui, view.theme, format!("Type {} to confirm", board.name));
         let edit = TextEdit::singleline(&mut self.name)
@@ -204,7 +208,7 @@ impl RunDialog {
         }
     }
 
-    fn instead_ui(&mut self, ui: &mut Ui, view: &View<'_>, text: &str, operation: RunOperation) {
+    fn instead_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, text: &str, operation: TerraformOperation) {
         let possible = obstacle(view, operation).is_none();
         if ui
             .add_enabled(possible, egui::Button::new(text))
@@ -215,7 +219,7 @@ impl RunDialog {
         }
     }
 
-    fn values_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn values_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if self.values.is_empty() {
             return;
         }
@@ -240,7 +244,7 @@ impl RunDialog {
     }
 
     /// Returns the run, or what is missing; an empty text where that is obvious.
-    fn verdict(&self, view: &View<'_>) -> Result<TerraformRequest, String> {
+    fn verdict(&self, view: &FrameView<'_>) -> Result<TerraformRequest, String> {
         let Some(board) = view.snapshot.board(self.board) else {
             return Err("The board was deleted.".to_owned());
         };

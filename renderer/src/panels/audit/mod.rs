@@ -5,44 +5,44 @@
 mod words;
 
 use crate::{
-    view::{Action, Purpose, View},
+    view::{FrameView, PathPurpose, WindowAction},
     widgets::{
         body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
         small_font,
     },
     wording::{ago, counted, now},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
-    messages::{Request, Severity},
+    messages::{ProblemSeverity, WorkbenchRequest},
     review::AuditView,
 };
-use words::{Kind, Told};
+use words::{AuditFilter, AuditRow};
 
 /// Lines per request.
-const PAGE: u32 = 200;
+const PAGE_LINES: u32 = 200;
 /// The maximum number of lines in memory.
-const MOST: usize = 5_000;
-const ROW: f32 = 40.0;
+const MAX_LINES: usize = 5_000;
+const ROW_HEIGHT: f32 = 40.0;
 /// Below this width the search field is above the other controls.
-const NARROW: f32 = 420.0;
+const NARROW_WIDTH: f32 = 420.0;
 
 #[derive(Default)]
 pub(crate) struct AuditPanel {
     /// Newest first.
-    lines: Vec<Told>,
+    lines: Vec<AuditRow>,
     /// The total number of lines and the first broken one. `None` until main has answered.
     checked: Option<(u64, Option<(u64, String)>)>,
     /// The log may have new lines.
     stale: bool,
-    asked: Option<Asked>,
+    asked: Option<AuditPageRequest>,
     query: String,
-    kind: Kind,
+    kind: AuditFilter,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum AuditPageRequest {
     Newest,
     Older,
 }
@@ -62,9 +62,9 @@ impl AuditPanel {
     }
 
     pub(crate) fn receive(&mut self, view: AuditView) {
-        let told: Vec<Told> = view.lines.iter().map(Told::of).collect();
+        let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::of).collect();
         match self.asked.take() {
-            Some(Asked::Older) => {
+            Some(AuditPageRequest::Older) => {
                 let end = self.lines.last().map_or(u64::MAX, |last| last.number);
                 self.lines.extend(told.into_iter().filter(|line| line.number < end));
             }
@@ -73,21 +73,21 @@ impl AuditPanel {
                 let before = std::mem::replace(&mut self.lines, told);
                 if let Some(last) = self.lines.last().map(|last| last.number) {
                     let older = before.into_iter().filter(|line| line.number < last);
-                    let older: Vec<Told> = older.collect();
+                    let older: Vec<AuditRow> = older.collect();
                     if older.first().is_some_and(|first| first.number + 1 == last) {
                         self.lines.extend(older);
                     }
                 }
             }
         }
-        self.lines.truncate(MOST);
+        self.lines.truncate(MAX_LINES);
         self.checked = Some((view.total, view.broken));
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         if self.stale && self.asked.is_none() {
             self.stale = false;
-            self.ask(Asked::Newest, actions);
+            self.ask(AuditPageRequest::Newest, actions);
         }
         match &self.checked {
             None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
@@ -106,21 +106,21 @@ impl AuditPanel {
         self.lines_ui(ui, view, actions);
     }
 
-    fn ask(&mut self, asked: Asked, actions: &mut Vec<Action>) {
+    fn ask(&mut self, asked: AuditPageRequest, actions: &mut Vec<WindowAction>) {
         self.asked = Some(asked);
-        let before = self.lines.last().filter(|_| asked == Asked::Older).map(|last| last.number);
-        actions.push(Action::Ask(Request::AuditView { before, limit: PAGE }));
+        let before = self.lines.last().filter(|_| asked == AuditPageRequest::Older).map(|last| last.number);
+        actions.push(WindowAction::Ask(WorkbenchRequest::AuditView { before, limit: PAGE_LINES }));
     }
 
-    fn controls_ui(&mut self, ui: &mut Ui, theme: &Theme, actions: &mut Vec<Action>) {
-        let is_narrow = ui.available_width() < NARROW;
+    fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &mut Vec<WindowAction>) {
+        let is_narrow = ui.available_width() < NARROW_WIDTH;
         if is_narrow {
             search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
         }
         ui.horizontal(|ui| {
             let kinds = ComboBox::from_id_salt("audit kinds").selected_text(self.kind.words()).width(120.0);
             let chosen = kinds.show_ui(ui, |ui| {
-                for kind in Kind::ALL {
+                for kind in AuditFilter::ALL {
                     ui.selectable_value(&mut self.kind, kind, kind.words());
                 }
             });
@@ -136,7 +136,7 @@ impl AuditPanel {
                 .on_hover_text("Saves all lines to a file that can be verified elsewhere")
                 .clicked()
             {
-                actions.push(Action::AskPath(Purpose::ExportAudit));
+                actions.push(WindowAction::AskPath(PathPurpose::ExportAudit));
             }
             let again = ui.add_enabled(self.asked.is_none(), egui::Button::new("Verify again"));
             if again.on_hover_text("Reads the whole log and verifies its hash chain").clicked() {
@@ -149,7 +149,7 @@ impl AuditPanel {
     }
 
     /// Shows whether the hash chain is intact.
-    fn verdict_ui(&self, ui: &mut Ui, theme: &Theme) {
+    fn verdict_ui(&self, ui: &mut Ui, theme: &WorkbenchTheme) {
         let Some((total, broken)) = &self.checked else { return };
         ui.horizontal_wrapped(|ui| {
             let (mark, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
@@ -162,7 +162,7 @@ impl AuditPanel {
                     }
                 }
                 Some((number, problem)) => {
-                    paint_severity(ui.painter(), mark.center(), theme, Severity::Error);
+                    paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error);
                     let next = "The log was edited or the disk failed. Compare it with a backup.";
                     format!("Line {number} {problem}. {next}")
                 }
@@ -171,32 +171,41 @@ impl AuditPanel {
         });
     }
 
-    fn lines_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         let query = self.query.trim().to_lowercase();
-        let fits = |line: &&Told| self.kind.holds(line) && line.contains(&query);
-        let shown: Vec<&Told> = self.lines.iter().filter(fits).collect();
+        let fits = |line: &&AuditRow| self.kind.holds(line) && line.contains(&query);
+        let shown: Vec<&AuditRow> = self.lines.iter().filter(fits).collect();
         let broken = self.checked.as_ref().and_then(|(_, broken)| broken.as_ref()).map(|(number, _)| *number);
         let first = self.lines.last().map_or(0, |last| last.number);
-        let has_older = first > 1 && self.lines.len() < MOST;
+        let has_older = first > 1 && self.lines.len() < MAX_LINES;
         let is_filtered = shown.len() < self.lines.len();
         let now = now();
         // One extra row for the footer.
         let rows = shown.len() + 1;
         let mut older = false;
         ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, ROW, rows, |ui, range| {
-            for place in range {
-                match shown.get(place) {
-                    Some(line) => row_ui(ui, view, line, broken == Some(line.number), now, actions),
-                    None => {
-                        older =
-                            below_ui(ui, view.theme, (shown.len(), self.lines.len(), is_filtered), has_older)
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+            ui,
+            ROW_HEIGHT,
+            rows,
+            |ui, range| {
+                for place in range {
+                    match shown.get(place) {
+                        Some(line) => row_ui(ui, view, line, broken == Some(line.number), now, actions),
+                        None => {
+                            older = below_ui(
+                                ui,
+                                view.theme,
+                                (shown.len(), self.lines.len(), is_filtered),
+                                has_older,
+                            )
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
         if older && self.asked.is_none() {
-            self.ask(Asked::Older, actions);
+            self.ask(AuditPageRequest::Older, actions);
         }
     }
 }
@@ -204,12 +213,12 @@ impl AuditPanel {
 /// The row below the lines. Returns whether older lines were requested.
 fn below_ui(
     ui: &mut Ui,
-    theme: &Theme,
+    theme: &WorkbenchTheme,
     (shown, read, is_filtered): (usize, usize, bool),
     has_older: bool,
 ) -> bool {
     ui.horizontal(|ui| {
-        ui.set_height(ROW);
+        ui.set_height(ROW_HEIGHT);
         if is_filtered {
             muted_ui(ui, theme, format!("{shown} of the latest {}", counted(read, "line")));
         }
@@ -218,10 +227,17 @@ fn below_ui(
     .inner
 }
 
-fn row_ui(ui: &mut Ui, view: &View<'_>, line: &Told, is_broken: bool, now: u64, actions: &mut Vec<Action>) {
+fn row_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    line: &AuditRow,
+    is_broken: bool,
+    now: u64,
+    actions: &mut Vec<WindowAction>,
+) {
     let theme = view.theme;
     let sense = if line.proposal.is_some() { Sense::click() } else { Sense::hover() };
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), sense);
     if !ui.is_rect_visible(rect) {
         return;
     }
@@ -234,13 +250,18 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, line: &Told, is_broken: bool, now: u64, 
     if response.clicked()
         && let Some(proposal) = line.proposal
     {
-        actions.push(Action::OpenProposal(proposal));
+        actions.push(WindowAction::OpenProposal(proposal));
     }
     let room = rect.shrink2(vec2(6.0, 3.0));
     let number = room.with_max_x(room.left() + 44.0);
     paint_line(ui, number, Align2::LEFT_CENTER, &line.number.to_string(), small_font(ui), theme.text_subtle);
     if is_broken {
-        paint_severity(ui.painter(), pos2(number.right() - 8.0, rect.center().y), theme, Severity::Error);
+        paint_severity(
+            ui.painter(),
+            pos2(number.right() - 8.0, rect.center().y),
+            theme,
+            ProblemSeverity::Error,
+        );
     }
     let text = room.with_min_x(number.right() + 4.0);
     let (top, bottom) = (text.with_max_y(text.center().y), text.with_min_y(text.center().y));
@@ -254,7 +275,7 @@ fn row_ui(ui: &mut Ui, view: &View<'_>, line: &Told, is_broken: bool, now: u64, 
 }
 
 /// Draws a tick because the fonts lack the character.
-fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &Theme) {
+fn paint_tick(ui: &Ui, rect: egui::Rect, theme: &WorkbenchTheme) {
     let (c, line) = (rect.center(), egui::Stroke::new(1.8, theme.success));
     ui.painter().line_segment([c + vec2(-4.5, 0.5), c + vec2(-1.5, 3.5)], line);
     ui.painter().line_segment([c + vec2(-1.5, 3.5), c + vec2(4.5, -3.5)], line);

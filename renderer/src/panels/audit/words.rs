@@ -9,7 +9,7 @@ use shared_protocol::{
 
 /// An audit line as it is displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct AuditRow {
     pub(super) number: u64,
     pub(super) time: Option<u64>,
     /// The author and the action.
@@ -22,7 +22,7 @@ pub(super) struct Told {
 
 /// A filter for audit lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AuditFilter {
     #[default]
     Everything,
     Decisions,
@@ -32,9 +32,9 @@ pub(super) enum Kind {
 }
 
 /// The maximum number of elements in a line; the export has all of them.
-const MOST_NAMED: usize = 4;
+const MAX_NAMED_ELEMENTS: usize = 4;
 
-impl Kind {
+impl AuditFilter {
     pub(super) const ALL: [Self; 5] =
         [Self::Everything, Self::Decisions, Self::Proposals, Self::Trust, Self::Servers];
 
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn holds(self, line: &Told) -> bool {
+    pub(super) fn holds(self, line: &AuditRow) -> bool {
         use AuditEvent as E;
         let kind = match line.event {
             // An unreadable line appears only in the unfiltered list.
@@ -66,7 +66,7 @@ impl Kind {
     }
 }
 
-impl Told {
+impl AuditRow {
     pub(super) fn of(read: &AuditLine) -> Self {
         let number = read.number;
         match serde_json::from_str::<AuditEntry>(&read.text) {
@@ -157,8 +157,9 @@ fn more(entry: &AuditEntry) -> String {
 }
 
 fn elements(all: &[String]) -> String {
-    let named = all.iter().take(MOST_NAMED).map(|element| line(element)).collect::<Vec<_>>().join(", ");
-    match all.len().checked_sub(MOST_NAMED) {
+    let named =
+        all.iter().take(MAX_NAMED_ELEMENTS).map(|element| line(element)).collect::<Vec<_>>().join(", ");
+    match all.len().checked_sub(MAX_NAMED_ELEMENTS) {
         Some(more) if more > 0 => format!("{named} and {more} more"),
         _ => named,
     }
@@ -180,9 +181,9 @@ pub(super) fn moment(time: u64) -> String {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Told {
+    fn told(text: &str) -> AuditRow {
         let (previous, hash) = (String::new(), String::new());
-        Told::of(&AuditLine { number: 3, previous, hash, text: text.to_owned() })
+        AuditRow::of(&AuditLine { number: 3, previous, hash, text: text.to_owned() })
     }
 
     fn proposal() -> String {
@@ -214,8 +215,8 @@ mod tests {
         let other = told("no JSON");
         assert_eq!((other.what.as_str(), other.time), ("Unreadable line", None));
 
-        assert!(Kind::Decisions.holds(&accepted) && !Kind::Proposals.holds(&accepted));
-        assert!(Kind::Everything.holds(&other) && !Kind::Decisions.holds(&other));
+        assert!(AuditFilter::Decisions.holds(&accepted) && !AuditFilter::Proposals.holds(&accepted));
+        assert!(AuditFilter::Everything.holds(&other) && !AuditFilter::Decisions.holds(&other));
         assert!(
             rejected.contains("too dear") && rejected.contains("rejected") && !rejected.contains("accept")
         );

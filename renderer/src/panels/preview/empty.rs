@@ -2,14 +2,14 @@
 
 use crate::{
     commands::{CommandId, find},
-    previews::{routes, showable, shown_words},
-    view::{Action, View},
+    preview_display::{routes, showable, shown_words},
+    view::{FrameView, WindowAction},
     widgets::muted_ui,
 };
 use egui::{Button, RichText, ScrollArea, Ui, vec2};
-use shared_protocol::previews::Shown;
+use shared_protocol::preview_sessions::PreviewTarget;
 
-pub(super) fn unavailable_ui(ui: &mut Ui, view: &View<'_>, why: &str) {
+pub(super) fn unavailable_ui(ui: &mut Ui, view: &FrameView<'_>, why: &str) {
     ui.add_space(ui.available_height() * 0.3);
     ui.vertical_centered(|ui| {
         ui.set_max_width(300.0);
@@ -19,7 +19,7 @@ pub(super) fn unavailable_ui(ui: &mut Ui, view: &View<'_>, why: &str) {
     });
 }
 
-pub(super) fn empty_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     ui.add_space((ui.available_height() * 0.28).max(24.0));
     ui.vertical_centered(|ui| {
         ui.set_max_width(300.0);
@@ -33,7 +33,7 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) 
             let text = format!("Preview {}", shown_words(view, &shown));
             let button = Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent);
             if ui.add(button.min_size(vec2(160.0, 30.0))).clicked() {
-                actions.push(Action::StartPreview(shown));
+                actions.push(WindowAction::StartPreview(shown));
             }
             ui.add_space(6.0);
         }
@@ -51,11 +51,11 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) 
 }
 
 /// Pages first, then components with their variants.
-pub(super) fn start_menu_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+pub(super) fn start_menu_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
     ui.set_min_width(200.0);
-    let mut start = |ui: &mut Ui, shown: Shown, text: String| {
+    let mut start = |ui: &mut Ui, shown: PreviewTarget, text: String| {
         if ui.button(text).clicked() {
-            actions.push(Action::StartPreview(shown));
+            actions.push(WindowAction::StartPreview(shown));
             ui.close();
         }
     };
@@ -64,16 +64,16 @@ pub(super) fn start_menu_ui(ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Acti
         if !pages.is_empty() {
             muted_ui(ui, view.theme, "Pages");
             for page in pages {
-                start(ui, Shown::Route(page.id), page.label.clone());
+                start(ui, PreviewTarget::Route(page.id), page.label.clone());
             }
         }
         if !view.previews.components.is_empty() {
             muted_ui(ui, view.theme, "Components");
             for component in &view.previews.components {
                 let id = component.id.clone();
-                start(ui, Shown::Component { component: id.clone() }, component.title.clone());
+                start(ui, PreviewTarget::Component { component: id.clone() }, component.title.clone());
                 for variant in &component.variants {
-                    let shown = Shown::Variant { component: id.clone(), variant: variant.clone() };
+                    let shown = PreviewTarget::Variant { component: id.clone(), variant: variant.clone() };
                     start(ui, shown, format!("    {} · {variant}", component.title));
                 }
             }

@@ -1,18 +1,18 @@
 //! Converts pointer and keyboard input over the page to preview events.
 
-use super::{page_id, stage::Stage};
+use super::{page_id, stage::PageStage};
 use egui::{
     Event, EventFilter, IMEPurpose, ImeEvent, Key, PointerButton, Pos2, Response, Role, Sense, Ui, Vec2,
     WidgetInfo, output::IMEOutput,
 };
 use shared_protocol::{
-    preview::{EditKey, InputEvent, MAX_EVENTS, Mode},
-    previews::{SessionState, SessionView},
+    preview_sessions::{PreviewSessionStatus, PreviewSessionView},
+    preview_wire::{EditKey, MAX_INPUT_EVENTS, PreviewInputEvent, PreviewMode},
 };
 
 /// The pointer state between frames.
 #[derive(Debug, Default)]
-pub(super) struct Pointer {
+pub(super) struct PagePointer {
     /// The pointer was over the page.
     inside: bool,
     /// A press on the page has not been released yet.
@@ -25,37 +25,42 @@ pub(super) struct Pointer {
 
 /// The input over the page in this frame.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
-    pub(super) events: Vec<InputEvent>,
+pub(super) struct PageInput {
+    pub(super) events: Vec<PreviewInputEvent>,
     /// The pointer position in points of the page.
     pub(super) over: Option<Pos2>,
 }
 
-pub(super) fn page_ui(ui: &mut Ui, session: &SessionView, stage: Stage, pointer: &mut Pointer) -> Heard {
+pub(super) fn page_ui(
+    ui: &mut Ui,
+    session: &PreviewSessionView,
+    stage: PageStage,
+    pointer: &mut PagePointer,
+) -> PageInput {
     let response = ui.interact(stage.rect, page_id(), Sense::click_and_drag());
     let name = format!("Preview of {}", session.title);
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
-    let live = matches!(session.state, SessionState::Ready | SessionState::Reloading);
-    pointer.types = session.mode == Mode::Interact && live;
-    let mut heard = Heard::default();
+    let live = matches!(session.state, PreviewSessionStatus::Ready | PreviewSessionStatus::Reloading);
+    pointer.types = session.mode == PreviewMode::Interact && live;
+    let mut heard = PageInput::default();
     if !live {
         (pointer.inside, pointer.pressed) = (false, false);
         return heard;
     }
     move_ui(ui, &response, stage, pointer, &mut heard);
     scroll_ui(ui, &response, stage, &mut heard);
-    if session.mode == Mode::Inspect {
+    if session.mode == PreviewMode::Inspect {
         if response.hovered() {
             ui.ctx().set_cursor_icon(egui::CursorIcon::Crosshair);
         }
     } else if response.has_focus() {
         type_ui(ui, &response, &mut heard);
     }
-    heard.events.truncate(MAX_EVENTS);
+    heard.events.truncate(MAX_INPUT_EVENTS);
     heard
 }
 
-fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, heard: &mut Heard) {
+fn move_ui(ui: &Ui, response: &Response, stage: PageStage, pointer: &mut PagePointer, heard: &mut PageInput) {
     let over = response.contains_pointer() || pointer.pressed;
     // The caret position is known only to the page, so an input method composes beside it.
     let ime = IMEOutput {
@@ -71,19 +76,19 @@ fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, he
             Event::PointerMoved(at) if over => {
                 let Pos2 { x, y } = stage.to_page(at);
                 // Only the last position of a frame is sent.
-                if matches!(heard.events.last(), Some(InputEvent::Move { .. })) {
+                if matches!(heard.events.last(), Some(PreviewInputEvent::Move { .. })) {
                     heard.events.pop();
                 }
-                heard.events.push(InputEvent::Move { x, y });
+                heard.events.push(PreviewInputEvent::Move { x, y });
             }
             Event::PointerButton { pos, button: PointerButton::Primary, pressed, .. } => {
                 let Pos2 { x, y } = stage.to_page(pos);
                 if pressed && response.contains_pointer() && stage.rect.contains(pos) {
                     (pointer.pressed, pointer.picks) = (true, true);
                     response.request_focus();
-                    heard.events.push(InputEvent::Press { x, y });
+                    heard.events.push(PreviewInputEvent::Press { x, y });
                 } else if !pressed && std::mem::take(&mut pointer.pressed) {
-                    heard.events.push(InputEvent::Release { x, y });
+                    heard.events.push(PreviewInputEvent::Release { x, y });
                 }
             }
             _ => {}
@@ -94,32 +99,32 @@ fn move_ui(ui: &Ui, response: &Response, stage: Stage, pointer: &mut Pointer, he
         heard.over = ui.input(|input| input.pointer.latest_pos()).map(|at| stage.to_page(at));
     }
     if pointer.inside && !inside && !pointer.pressed {
-        heard.events.push(InputEvent::Leave);
+        heard.events.push(PreviewInputEvent::Leave);
     }
     pointer.inside = inside;
 }
 
 /// Scrolls the page and not the panel around it.
-fn scroll_ui(ui: &Ui, response: &Response, stage: Stage, heard: &mut Heard) {
+fn scroll_ui(ui: &Ui, response: &Response, stage: PageStage, heard: &mut PageInput) {
     if !response.contains_pointer() {
         return;
     }
     let by = ui.input_mut(|input| std::mem::replace(&mut input.smooth_scroll_delta, Vec2::ZERO));
     if by.y != 0.0 {
         let scale = stage.size.y / stage.rect.height().max(1.0);
-        heard.events.push(InputEvent::Scroll { dy: -by.y * scale });
+        heard.events.push(PreviewInputEvent::Scroll { dy: -by.y * scale });
     }
 }
 
 /// Sends keys to the focused page. Esc also releases the focus.
-fn type_ui(ui: &Ui, response: &Response, heard: &mut Heard) {
+fn type_ui(ui: &Ui, response: &Response, heard: &mut PageInput) {
     let filter = EventFilter { tab: true, horizontal_arrows: true, vertical_arrows: true, escape: true };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     let events: Vec<Event> = ui.input(|input| input.events.clone());
     for event in events {
         let event = match event {
             Event::Text(text) | Event::Paste(text) | Event::Ime(ImeEvent::Commit(text)) => {
-                InputEvent::Type { text }
+                PreviewInputEvent::Type { text }
             }
             Event::Key { key, pressed: true, modifiers, .. } => {
                 let key = match key {
@@ -145,7 +150,7 @@ fn type_ui(ui: &Ui, response: &Response, heard: &mut Heard) {
                     }
                     _ => continue,
                 };
-                InputEvent::Key { key }
+                PreviewInputEvent::Key { key }
             }
             _ => continue,
         };

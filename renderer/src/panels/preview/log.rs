@@ -2,37 +2,39 @@
 
 use super::ask;
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
-use shared_protocol::previews::{LogLevel, LoggedLine, MAX_LOG, PreviewRequest, SessionId, SessionView};
+use shared_protocol::preview_sessions::{
+    LogLevel, MAX_PREVIEW_LOG_LINES, PreviewId, PreviewLogLine, PreviewRequest, PreviewSessionView,
+};
 
-const ROW: f32 = 18.0;
+const ROW_HEIGHT: f32 = 18.0;
 
 #[derive(Default)]
-pub(crate) struct SessionLog {
-    of: Option<SessionId>,
-    lines: Vec<LoggedLine>,
+pub(crate) struct PreviewLog {
+    of: Option<PreviewId>,
+    lines: Vec<PreviewLogLine>,
     asked: bool,
     /// The number of lines at the last request.
     known: u64,
 }
 
-impl SessionLog {
-    pub(crate) fn receive(&mut self, session: SessionId, lines: Vec<LoggedLine>) {
+impl PreviewLog {
+    pub(crate) fn receive(&mut self, session: PreviewId, lines: Vec<PreviewLogLine>) {
         if self.of != Some(session) {
             return;
         }
         self.asked = false;
         let last = self.lines.last().map_or(0, |line| line.number);
         self.lines.extend(lines.into_iter().filter(|line| self.of.is_some() && line.number > last));
-        let over = self.lines.len().saturating_sub(MAX_LOG);
+        let over = self.lines.len().saturating_sub(MAX_PREVIEW_LOG_LINES);
         self.lines.drain(..over);
     }
 
     /// Clears the pending request after a failure.
-    pub(crate) fn lost(&mut self, session: SessionId) {
+    pub(crate) fn lost(&mut self, session: PreviewId) {
         if self.of == Some(session) {
             self.asked = false;
         }
@@ -41,9 +43,9 @@ impl SessionLog {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        session: &SessionView,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        session: &PreviewSessionView,
+        actions: &mut Vec<WindowAction>,
     ) {
         if self.of != Some(session.id) {
             *self = Self { of: Some(session.id), ..Self::default() };
@@ -59,7 +61,7 @@ impl SessionLog {
         }
         ui.spacing_mut().item_spacing.y = 0.0;
         let area = ScrollArea::vertical().auto_shrink(false).stick_to_bottom(true);
-        area.show_rows(ui, ROW, self.lines.len(), |ui, range| {
+        area.show_rows(ui, ROW_HEIGHT, self.lines.len(), |ui, range| {
             for line in self.lines.get(range).unwrap_or_default() {
                 line_ui(ui, view, line);
             }
@@ -67,7 +69,7 @@ impl SessionLog {
     }
 }
 
-fn line_ui(ui: &mut Ui, view: &View<'_>, line: &LoggedLine) {
+fn line_ui(ui: &mut Ui, view: &FrameView<'_>, line: &PreviewLogLine) {
     let theme = view.theme;
     let (word, colour) = match line.level {
         LogLevel::Debug => ("debug", theme.text_subtle),
@@ -75,7 +77,7 @@ fn line_ui(ui: &mut Ui, view: &View<'_>, line: &LoggedLine) {
         LogLevel::Warn => ("warn", theme.warning),
         LogLevel::Error => ("error", theme.danger),
     };
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     let name = format!("{word}: {}", line.message);
     response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, &name));
     if !ui.is_rect_visible(rect) {

@@ -3,7 +3,7 @@
 //! Owns: the device and zoom of each session, the open drawer, the loaded log. Must not know: how a page is rendered, or
 //! the process that renders it.
 
-mod below;
+mod drawer;
 mod empty;
 mod input;
 mod log;
@@ -14,57 +14,57 @@ mod tabs;
 mod toolbar;
 
 use crate::{
-    previews::{Device, Screens, Zoom, screen_for},
-    view::{Action, View},
+    preview_display::{PreviewDevice, PreviewTextures, PreviewZoom, screen_for},
+    view::{FrameView, WindowAction},
 };
-use below::Below;
+use drawer::PreviewDrawer;
 use egui::{Context, Id, Ui, Vec2, vec2};
 use shared_protocol::{
     ElementId, NodeId,
-    messages::Request,
-    preview::Screen,
-    previews::{PreviewRequest, SelectedInstance, SessionId, SessionView},
+    messages::WorkbenchRequest,
+    preview_sessions::{PreviewId, PreviewRequest, PreviewSessionView, SelectedInstance},
+    preview_wire::PreviewScreen,
 };
 use std::collections::BTreeMap;
 
 /// The display settings of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Choice {
-    device: Device,
-    zoom: Zoom,
+struct PreviewDisplaySettings {
+    device: PreviewDevice,
+    zoom: PreviewZoom,
     dark: bool,
 }
 
 #[derive(Default)]
 pub(crate) struct PreviewPanel {
-    pub(crate) screens: Screens,
-    pub(crate) log: log::SessionLog,
-    choices: BTreeMap<SessionId, Choice>,
+    pub(crate) screens: PreviewTextures,
+    pub(crate) log: log::PreviewLog,
+    choices: BTreeMap<PreviewId, PreviewDisplaySettings>,
     /// The settings of a new session: the last ones selected, if any.
-    usual: Option<Choice>,
+    usual: Option<PreviewDisplaySettings>,
     /// The space for a page when one was last drawn.
     room: Vec2,
     /// The screen last requested for each session.
-    screens_asked: BTreeMap<SessionId, Screen>,
+    screens_asked: BTreeMap<PreviewId, PreviewScreen>,
     /// A better fitting screen, and the time since it fits better.
-    unsuited: Option<(SessionId, Screen, f64)>,
+    unsuited: Option<(PreviewId, PreviewScreen, f64)>,
     /// The state of the visible session and the time it began.
-    since: Option<(SessionId, &'static str, f64)>,
-    below: Below,
-    pointer: input::Pointer,
-    followed: Followed,
+    since: Option<(PreviewId, &'static str, f64)>,
+    below: PreviewDrawer,
+    pointer: input::PagePointer,
+    followed: SelectionSync,
 }
 
 /// The last selection on the board and in the page. Each follows the other; comparing with these prevents a loop.
 #[derive(Default)]
-struct Followed {
-    session: Option<SessionId>,
+struct SelectionSync {
+    session: Option<PreviewId>,
     shown: Option<SelectedInstance>,
     nodes: Vec<NodeId>,
 }
 
 impl PreviewPanel {
-    pub(crate) fn keep(&mut self, sessions: &[SessionId]) {
+    pub(crate) fn keep(&mut self, sessions: &[PreviewId]) {
         self.screens.keep(sessions);
         self.choices.retain(|session, _| sessions.contains(session));
         self.screens_asked.retain(|session, _| sessions.contains(session));
@@ -76,14 +76,15 @@ impl PreviewPanel {
     }
 
     /// The screen of a new session.
-    pub(crate) fn first_screen(&self, context: &Context, dark: bool) -> Screen {
-        let Choice { device, zoom, dark } = self.usual.unwrap_or(Choice { dark, ..Choice::default() });
+    pub(crate) fn first_screen(&self, context: &Context, dark: bool) -> PreviewScreen {
+        let PreviewDisplaySettings { device, zoom, dark } =
+            self.usual.unwrap_or(PreviewDisplaySettings { dark, ..PreviewDisplaySettings::default() });
         let room = if self.room.min_elem() > 0.0 { self.room } else { vec2(420.0, 640.0) };
         let screen = screen_for(device, zoom, dark, room, context.pixels_per_point());
-        screen.unwrap_or(Screen { width: 390, height: 844, quarters: 4, dark })
+        screen.unwrap_or(PreviewScreen { width: 390, height: 844, quarters: 4, dark })
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         ui.painter().rect_filled(ui.max_rect(), 0, view.theme.surface_app);
         if let Some(why) = &view.previews.unavailable {
             return empty::unavailable_ui(ui, view, why);
@@ -96,30 +97,40 @@ impl PreviewPanel {
         self.stage_ui(ui, view, session, actions);
     }
 
-    fn choice(&self, session: &SessionView) -> Choice {
-        let as_it_is =
-            || Choice { device: Device::of(session.screen), zoom: Zoom::Whole, dark: session.screen.dark };
+    fn choice(&self, session: &PreviewSessionView) -> PreviewDisplaySettings {
+        let as_it_is = || PreviewDisplaySettings {
+            device: PreviewDevice::of(session.screen),
+            zoom: PreviewZoom::Whole,
+            dark: session.screen.dark,
+        };
         self.choices.get(&session.id).copied().or(self.usual).unwrap_or_else(as_it_is)
     }
 
-    fn choose(&mut self, session: &SessionView, choice: Choice) {
+    fn choose(&mut self, session: &PreviewSessionView, choice: PreviewDisplaySettings) {
         self.choices.insert(session.id, choice);
         self.usual = Some(choice);
     }
 
     /// Synchronises the selection of the page and the board.
-    fn follow(&mut self, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
+    fn follow(
+        &mut self,
+        view: &FrameView<'_>,
+        session: &PreviewSessionView,
+        actions: &mut Vec<WindowAction>,
+    ) {
         let nodes = view.selected_nodes();
-        let Followed { session: last, shown, nodes: before } = &self.followed;
+        let SelectionSync { session: last, shown, nodes: before } = &self.followed;
         let same_session = *last == Some(session.id);
         if same_session && *shown != session.selected {
             let node = |selected: &Option<SelectedInstance>| selected.as_ref().and_then(|one| one.node);
             // A process that ended also reports no selection; that must not clear the selection of the board.
             let picked = std::mem::take(&mut self.pointer.picks);
             match (node(&session.selected), node(shown)) {
-                (Some(node), _) if nodes != [node] => actions.push(Action::Reveal(ElementId::Node(node))),
+                (Some(node), _) if nodes != [node] => {
+                    actions.push(WindowAction::Reveal(ElementId::Node(node)))
+                }
                 (None, Some(old)) if picked && nodes == [old] => {
-                    actions.push(Action::Select(Default::default()))
+                    actions.push(WindowAction::Select(Default::default()))
                 }
                 _ => {}
             }
@@ -134,18 +145,18 @@ impl PreviewPanel {
                 actions.push(ask(request));
             }
         }
-        self.followed = Followed { session: Some(session.id), shown: session.selected.clone(), nodes };
+        self.followed = SelectionSync { session: Some(session.id), shown: session.selected.clone(), nodes };
     }
 
     /// The outermost instance of a node.
-    fn instance_of(&self, session: &SessionView, node: NodeId) -> Option<String> {
+    fn instance_of(&self, session: &PreviewSessionView, node: NodeId) -> Option<String> {
         let mut instances = self.screens.instances(session.id).iter();
         instances.find(|instance| instance.node == Some(node)).map(|instance| instance.id.clone())
     }
 }
 
-fn ask(request: PreviewRequest) -> Action {
-    Action::Ask(Request::Preview(request))
+fn ask(request: PreviewRequest) -> WindowAction {
+    WindowAction::Ask(WorkbenchRequest::Preview(request))
 }
 
 /// One page is visible at a time.

@@ -1,25 +1,25 @@
 //! Outlines of selected and hovered instances. The window draws them over the page from the rectangles that main sends.
 
-use super::stage::Stage;
+use super::stage::PageStage;
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::small_font,
 };
 use egui::{Align2, Color32, CornerRadius, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use shared_protocol::{
-    preview::Mode,
-    previews::{SessionView, ShownInstance},
+    preview_sessions::{PreviewInstanceBox, PreviewSessionView},
+    preview_wire::PreviewMode,
 };
 
 pub(super) fn outlines_ui(
     ui: &Ui,
-    view: &View<'_>,
-    session: &SessionView,
-    instances: &[ShownInstance],
-    stage: Stage,
+    view: &FrameView<'_>,
+    session: &PreviewSessionView,
+    instances: &[PreviewInstanceBox],
+    stage: PageStage,
     over: Option<Pos2>,
 ) {
-    let inspects = session.mode == Mode::Inspect;
+    let inspects = session.mode == PreviewMode::Inspect;
     let theme = view.theme;
     let nodes = view.selected_nodes();
     let chosen = session.selected.as_ref().filter(|selected| {
@@ -52,7 +52,7 @@ pub(super) fn outlines_ui(
 }
 
 /// The innermost instance under the point; of several, the one drawn last.
-fn instance_at(instances: &[ShownInstance], at: Pos2) -> Option<&ShownInstance> {
+fn instance_at(instances: &[PreviewInstanceBox], at: Pos2) -> Option<&PreviewInstanceBox> {
     let inside = |[x, y, w, h]: [f32; 4]| Rect::from_min_size(pos2(x, y), vec2(w, h)).contains(at);
     instances.iter().rev().find(|instance| inside(instance.rect) && inside(instance.clip))
 }
@@ -61,13 +61,13 @@ fn outline(ui: &Ui, rect: Rect, stroke: Stroke) {
     ui.painter().rect_stroke(rect, CornerRadius::ZERO, stroke, StrokeKind::Middle);
 }
 
-fn title(view: &View<'_>, instance: &ShownInstance) -> String {
+fn title(view: &FrameView<'_>, instance: &PreviewInstanceBox) -> String {
     let component = view.previews.components.iter().find(|component| component.id == instance.component);
     component.map_or_else(|| instance.component.clone(), |component| component.title.clone())
 }
 
 /// Draws the label above the rectangle if the page has space there, or else inside it.
-fn label(ui: &Ui, stage: Stage, rect: Rect, text: &str, ground: Color32, colour: Color32) {
+fn label(ui: &Ui, stage: PageStage, rect: Rect, text: &str, ground: Color32, colour: Color32) {
     let text: String = text.chars().take(40).collect();
     let galley = ui.painter().layout_no_wrap(text, small_font(ui), colour);
     let size = galley.size() + vec2(8.0, 2.0);
@@ -81,7 +81,7 @@ fn label(ui: &Ui, stage: Stage, rect: Rect, text: &str, ground: Color32, colour:
 }
 
 /// The instances from the page to the selected one, outermost first.
-pub(super) fn path<'i>(instances: &'i [ShownInstance], id: &str) -> Vec<&'i ShownInstance> {
+pub(super) fn path<'i>(instances: &'i [PreviewInstanceBox], id: &str) -> Vec<&'i PreviewInstanceBox> {
     let mut path = Vec::new();
     let mut at = instances.iter().find(|instance| instance.id == id);
     while let Some(instance) = at {
@@ -100,12 +100,12 @@ pub(super) fn path<'i>(instances: &'i [ShownInstance], id: &str) -> Vec<&'i Show
 /// The path as a row of small buttons, and the source location of the innermost instance.
 pub(super) fn path_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    session: &SessionView,
-    instances: &[ShownInstance],
-    actions: &mut Vec<Action>,
+    view: &FrameView<'_>,
+    session: &PreviewSessionView,
+    instances: &[PreviewInstanceBox],
+    actions: &mut Vec<WindowAction>,
 ) {
-    use shared_protocol::previews::PreviewRequest;
+    use shared_protocol::preview_sessions::PreviewRequest;
     let Some(selected) = &session.selected else { return };
     let steps = path(instances, &selected.instance);
     ui.horizontal_wrapped(|ui| {
@@ -134,8 +134,8 @@ pub(super) fn path_ui(
 mod tests {
     use super::*;
 
-    fn instance(id: &str, parent: Option<&str>, rect: [f32; 4]) -> ShownInstance {
-        ShownInstance {
+    fn instance(id: &str, parent: Option<&str>, rect: [f32; 4]) -> PreviewInstanceBox {
+        PreviewInstanceBox {
             id: id.to_owned(),
             component: "ui.card".to_owned(),
             parent: parent.map(str::to_owned),

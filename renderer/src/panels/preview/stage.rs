@@ -2,34 +2,34 @@
 
 use super::{PreviewPanel, ask, input, outlines, states};
 use crate::{
-    previews::{Device, Shot, screen_for, shown_size},
-    view::{Action, View},
+    preview_display::{PreviewDevice, ShownPreviewFrame, screen_for, shown_size},
+    view::{FrameView, WindowAction},
 };
 use egui::{
     Color32, CornerRadius, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2,
     emath::GuiRounding as _, pos2, vec2,
 };
 use shared_protocol::{
-    preview::Screen,
-    previews::{PreviewGesture, PreviewRequest, SessionState, SessionView},
+    preview_sessions::{PreviewGesture, PreviewRequest, PreviewSessionStatus, PreviewSessionView},
+    preview_wire::PreviewScreen,
 };
 
 /// Space around the device in points.
-const MARGIN: f32 = 14.0;
+const STAGE_MARGIN: f32 = 14.0;
 /// Seconds without a resize before another screen is requested.
-const REST: f64 = 0.2;
+const RESIZE_SETTLE_SECONDS: f64 = 0.2;
 /// Loading states shorter than this many seconds are not shown.
-const SHORT: f64 = 0.25;
+const MIN_LOADING_SECONDS: f64 = 0.25;
 
 /// The position of a page in the window.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stage {
+pub(super) struct PageStage {
     pub(super) rect: Rect,
     /// Points of the page.
     pub(super) size: Vec2,
 }
 
-impl Stage {
+impl PageStage {
     pub(super) fn to_page(self, at: Pos2) -> Pos2 {
         let share = (at - self.rect.min) / self.rect.size().max(Vec2::splat(1.0));
         pos2(share.x * self.size.x, share.y * self.size.y)
@@ -53,35 +53,35 @@ impl PreviewPanel {
     pub(super) fn stage_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        session: &SessionView,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        session: &PreviewSessionView,
+        actions: &mut Vec<WindowAction>,
     ) {
         let choice = self.choice(session);
         let edge = edge_of(choice.device);
         let around = ui.available_rect_before_wrap();
-        self.room = (around.size() - Vec2::splat(2.0 * (MARGIN + edge))).max(Vec2::splat(40.0));
+        self.room = (around.size() - Vec2::splat(2.0 * (STAGE_MARGIN + edge))).max(Vec2::splat(40.0));
         self.suit(ui, session, actions);
-        let long = self.in_state_for(ui, session) > SHORT;
+        let long = self.in_state_for(ui, session) > MIN_LOADING_SECONDS;
         let pixels_per_point = ui.ctx().pixels_per_point();
         let room = self.room;
         let shot = self.screens.newest(ui.ctx(), session.id);
         let screen = shot.map_or(session.screen, |shot| shot.screen);
         let size = shown_size(screen, choice.zoom, room, pixels_per_point);
-        let texture = shot.map(|shot: Shot<'_>| shot.texture.id());
+        let texture = shot.map(|shot: ShownPreviewFrame<'_>| shot.texture.id());
         let instances = self.screens.instances(session.id);
         let pointer = &mut self.pointer;
         ScrollArea::both().id_salt(("stage", session.id)).auto_shrink(false).show(ui, |ui| {
-            let whole = (size + Vec2::splat(2.0 * (MARGIN + edge))).max(around.size());
+            let whole = (size + Vec2::splat(2.0 * (STAGE_MARGIN + edge))).max(around.size());
             let (all, _) = ui.allocate_exact_size(whole, Sense::hover());
             let rect = Rect::from_center_size(all.center(), size);
             let rect = Rect::from_min_size(rect.min.round_to_pixels(pixels_per_point), size);
             device_ui(ui, view, rect, edge);
-            let stage = Stage { rect, size: vec2(screen.width as f32, screen.height as f32) };
+            let stage = PageStage { rect, size: vec2(screen.width as f32, screen.height as f32) };
             if let Some(texture) = texture {
                 let dimmed = match session.state {
-                    SessionState::Ready => false,
-                    SessionState::Reloading | SessionState::Loading => long,
+                    PreviewSessionStatus::Ready => false,
+                    PreviewSessionStatus::Reloading | PreviewSessionStatus::Loading => long,
                     _ => true,
                 };
                 let tint = Color32::WHITE.gamma_multiply(if dimmed { 0.35 } else { 1.0 });
@@ -93,14 +93,14 @@ impl PreviewPanel {
                 outlines::outlines_ui(ui, view, session, instances, stage, heard.over);
             }
             if !heard.events.is_empty() {
-                actions.push(Action::Gesture(session.id, PreviewGesture::Input(heard.events)));
+                actions.push(WindowAction::Gesture(session.id, PreviewGesture::Input(heard.events)));
             }
             states::state_ui(ui, view, session, rect, texture.is_some(), long, actions);
         });
     }
 
     /// Requests the screen that fits the display settings and the available space.
-    fn suit(&mut self, ui: &Ui, session: &SessionView, actions: &mut Vec<Action>) {
+    fn suit(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
         let choice = self.choice(session);
         let pixels_per_point = ui.ctx().pixels_per_point();
         let wanted = screen_for(choice.device, choice.zoom, choice.dark, self.room, pixels_per_point);
@@ -120,10 +120,10 @@ impl PreviewPanel {
                 now
             }
         };
-        let rests = REST - (now - since);
+        let rests = RESIZE_SETTLE_SECONDS - (now - since);
         // A change of colour scheme or device is requested immediately.
-        let resized = Screen { dark: session.screen.dark, ..wanted } != session.screen
-            && (choice.device == Device::Fit || wanted.quarters != session.screen.quarters);
+        let resized = PreviewScreen { dark: session.screen.dark, ..wanted } != session.screen
+            && (choice.device == PreviewDevice::Fit || wanted.quarters != session.screen.quarters);
         if resized && rests > 0.0 {
             ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(rests));
             return;
@@ -134,20 +134,20 @@ impl PreviewPanel {
     }
 
     /// Seconds since the session was first seen in its state.
-    fn in_state_for(&mut self, ui: &Ui, session: &SessionView) -> f64 {
-        let (now, word) = (ui.input(|input| input.time), crate::previews::state_words(&session.state));
+    fn in_state_for(&mut self, ui: &Ui, session: &PreviewSessionView) -> f64 {
+        let (now, word) = (ui.input(|input| input.time), crate::preview_display::state_words(&session.state));
         match self.since {
             Some((id, state, since)) if (id, state) == (session.id, word) => {
-                if matches!(session.state, SessionState::Reloading | SessionState::Loading)
-                    && now - since < SHORT
+                if matches!(session.state, PreviewSessionStatus::Reloading | PreviewSessionStatus::Loading)
+                    && now - since < MIN_LOADING_SECONDS
                 {
-                    ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(SHORT));
+                    ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(MIN_LOADING_SECONDS));
                 }
                 now - since
             }
             _ => {
                 self.since = Some((session.id, word, now));
-                ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(SHORT));
+                ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(MIN_LOADING_SECONDS));
                 0.0
             }
         }
@@ -155,14 +155,14 @@ impl PreviewPanel {
 }
 
 /// The thickness of the device frame.
-fn edge_of(device: Device) -> f32 {
+fn edge_of(device: PreviewDevice) -> f32 {
     match device {
-        Device::Phone | Device::Tablet => 9.0,
-        Device::Laptop | Device::Fit | Device::Custom { .. } => 1.0,
+        PreviewDevice::Phone | PreviewDevice::Tablet => 9.0,
+        PreviewDevice::Laptop | PreviewDevice::Fit | PreviewDevice::Custom { .. } => 1.0,
     }
 }
 
-fn device_ui(ui: &Ui, view: &View<'_>, rect: Rect, edge: f32) {
+fn device_ui(ui: &Ui, view: &FrameView<'_>, rect: Rect, edge: f32) {
     let theme = view.theme;
     let corners = CornerRadius::from(if edge > 2.0 { edge * 2.0 } else { 2.0 });
     let frame = rect.expand(edge);

@@ -2,45 +2,49 @@
 
 use super::ask;
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::muted_ui,
     wording::now,
 };
 use egui::{
     Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
 };
-use shared_protocol::previews::{Failed, PreviewRequest, SessionState, SessionView};
+use shared_protocol::preview_sessions::{
+    PreviewFailure, PreviewRequest, PreviewSessionStatus, PreviewSessionView,
+};
 use std::time::Duration;
 
-const CARD: f32 = 300.0;
+const CARD_WIDTH: f32 = 300.0;
 
 pub(super) fn state_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    session: &SessionView,
+    view: &FrameView<'_>,
+    session: &PreviewSessionView,
     rect: Rect,
     has_frame: bool,
     long: bool,
-    actions: &mut Vec<Action>,
+    actions: &mut Vec<WindowAction>,
 ) {
     match &session.state {
-        SessionState::Ready => {}
-        SessionState::Creating => waiting_ui(ui, view, rect, "Starting the preview…"),
-        SessionState::Loading if !has_frame || long => waiting_ui(ui, view, rect, "Loading the page…"),
-        SessionState::Reloading if long => waiting_ui(ui, view, rect, "Reloading…"),
-        SessionState::Loading | SessionState::Reloading => {}
-        SessionState::Stopped => card_ui(ui, view, rect, 96.0, |ui| {
+        PreviewSessionStatus::Ready => {}
+        PreviewSessionStatus::Creating => waiting_ui(ui, view, rect, "Starting the preview…"),
+        PreviewSessionStatus::Loading if !has_frame || long => {
+            waiting_ui(ui, view, rect, "Loading the page…")
+        }
+        PreviewSessionStatus::Reloading if long => waiting_ui(ui, view, rect, "Reloading…"),
+        PreviewSessionStatus::Loading | PreviewSessionStatus::Reloading => {}
+        PreviewSessionStatus::Stopped => card_ui(ui, view, rect, 96.0, |ui| {
             ui.vertical_centered(|ui| {
                 ui.label(RichText::new("Stopped").strong());
                 ui.add_space(8.0);
                 start_button_ui(ui, view, session, "Start", actions);
             });
         }),
-        SessionState::Failed(failed) => failed_ui(ui, view, session, rect, failed, actions),
+        PreviewSessionStatus::Failed(failed) => failed_ui(ui, view, session, rect, failed, actions),
     }
 }
 
-fn waiting_ui(ui: &mut Ui, view: &View<'_>, rect: Rect, words: &str) {
+fn waiting_ui(ui: &mut Ui, view: &FrameView<'_>, rect: Rect, words: &str) {
     card_ui(ui, view, rect, 48.0, |ui| {
         ui.horizontal(|ui| {
             ui.add(Spinner::new().size(16.0).color(view.theme.accent));
@@ -51,11 +55,11 @@ fn waiting_ui(ui: &mut Ui, view: &View<'_>, rect: Rect, words: &str) {
 
 fn failed_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    session: &SessionView,
+    view: &FrameView<'_>,
+    session: &PreviewSessionView,
     rect: Rect,
-    failed: &Failed,
-    actions: &mut Vec<Action>,
+    failed: &PreviewFailure,
+    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
     card_ui(ui, view, rect, 220.0, |ui| {
@@ -91,10 +95,10 @@ fn failed_ui(
 
 fn start_button_ui(
     ui: &mut Ui,
-    view: &View<'_>,
-    session: &SessionView,
+    view: &FrameView<'_>,
+    session: &PreviewSessionView,
     word: &str,
-    actions: &mut Vec<Action>,
+    actions: &mut Vec<WindowAction>,
 ) {
     let text = RichText::new(word).color(view.theme.accent_text);
     let button = Button::new(text).fill(view.theme.accent).min_size(vec2(88.0, 28.0));
@@ -104,8 +108,8 @@ fn start_button_ui(
 }
 
 /// A card in the middle of the device, over the last frame.
-fn card_ui(ui: &mut Ui, view: &View<'_>, rect: Rect, height: f32, content: impl FnOnce(&mut Ui)) {
-    let width = CARD.min(ui.clip_rect().width() - 16.0).max(120.0);
+fn card_ui(ui: &mut Ui, view: &FrameView<'_>, rect: Rect, height: f32, content: impl FnOnce(&mut Ui)) {
+    let width = CARD_WIDTH.min(ui.clip_rect().width() - 16.0).max(120.0);
     let middle = rect.intersect(ui.clip_rect()).center();
     let room = Rect::from_center_size(middle, Vec2::new(width, height));
     let mut child = ui.new_child(UiBuilder::new().max_rect(room).layout(Layout::top_down(Align::Min)));

@@ -2,17 +2,24 @@
 
 use super::{ask, empty::start_menu_ui};
 use crate::{
-    previews::state_words,
-    view::{Action, View},
-    widgets::{Tab, close_button_ui, tab_ui},
+    preview_display::state_words,
+    view::{FrameView, WindowAction},
+    widgets::{TabButton, close_button_ui, tab_ui},
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Color32, Frame, Margin, RichText, ScrollArea, Sense, Ui, vec2};
-use shared_protocol::previews::{MAX_SESSIONS, PreviewRequest, SessionState, SessionView};
+use shared_protocol::preview_sessions::{
+    MAX_PREVIEW_SESSIONS, PreviewRequest, PreviewSessionStatus, PreviewSessionView,
+};
 
-const HEIGHT: f32 = 26.0;
+const TAB_HEIGHT: f32 = 26.0;
 
-pub(super) fn tabs_ui(ui: &mut Ui, view: &View<'_>, chosen: &SessionView, actions: &mut Vec<Action>) {
+pub(super) fn tabs_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    chosen: &PreviewSessionView,
+    actions: &mut Vec<WindowAction>,
+) {
     let theme = view.theme;
     Frame::new()
         .fill(theme.surface_panel)
@@ -21,12 +28,12 @@ pub(super) fn tabs_ui(ui: &mut Ui, view: &View<'_>, chosen: &SessionView, action
             ui.set_width(ui.available_width());
             ScrollArea::horizontal().id_salt("preview tabs").show(ui, |ui| {
                 ui.horizontal(|ui| {
-                    ui.set_height(HEIGHT);
+                    ui.set_height(TAB_HEIGHT);
                     ui.spacing_mut().item_spacing.x = 2.0;
                     for session in &view.previews.sessions {
                         session_ui(ui, view, session, session.id == chosen.id, actions);
                     }
-                    if view.previews.sessions.len() < MAX_SESSIONS {
+                    if view.previews.sessions.len() < MAX_PREVIEW_SESSIONS {
                         let add = egui::Button::new(RichText::new("+").color(theme.text_muted)).frame(false);
                         let menu = egui::containers::menu::MenuButton::from_button(add);
                         let (response, _) = menu.ui(ui, |ui| start_menu_ui(ui, view, actions));
@@ -39,27 +46,35 @@ pub(super) fn tabs_ui(ui: &mut Ui, view: &View<'_>, chosen: &SessionView, action
         });
 }
 
-fn session_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, chosen: bool, actions: &mut Vec<Action>) {
+fn session_ui(
+    ui: &mut Ui,
+    view: &FrameView<'_>,
+    session: &PreviewSessionView,
+    chosen: bool,
+    actions: &mut Vec<WindowAction>,
+) {
     let theme = view.theme;
-    let (dot, _) = ui.allocate_exact_size(vec2(10.0, HEIGHT), Sense::hover());
+    let (dot, _) = ui.allocate_exact_size(vec2(10.0, TAB_HEIGHT), Sense::hover());
     ui.painter().circle_filled(dot.center() + vec2(2.0, 0.0), 3.0, state_colour(theme, &session.state));
     let title: String = session.title.chars().take(32).collect();
-    let tab = Tab { id: ui.scope_id().with(session.id), text: &title, chosen, sense: Sense::click() };
+    let tab = TabButton { id: ui.scope_id().with(session.id), text: &title, chosen, sense: Sense::click() };
     let response = tab_ui(ui, theme, tab);
     let response = response.on_hover_text(format!("{} · {}", session.title, state_words(&session.state)));
     if response.clicked() {
-        actions.push(Action::LookAt(session.id));
+        actions.push(WindowAction::LookAt(session.id));
     }
     if chosen && close_button_ui(ui, theme, &format!("Close {title}")).clicked() {
         actions.push(ask(PreviewRequest::Close(session.id)));
     }
 }
 
-fn state_colour(theme: &Theme, state: &SessionState) -> Color32 {
+fn state_colour(theme: &WorkbenchTheme, state: &PreviewSessionStatus) -> Color32 {
     match state {
-        SessionState::Creating | SessionState::Loading | SessionState::Reloading => theme.accent,
-        SessionState::Ready => theme.success,
-        SessionState::Stopped => theme.text_subtle,
-        SessionState::Failed(_) => theme.danger,
+        PreviewSessionStatus::Creating | PreviewSessionStatus::Loading | PreviewSessionStatus::Reloading => {
+            theme.accent
+        }
+        PreviewSessionStatus::Ready => theme.success,
+        PreviewSessionStatus::Stopped => theme.text_subtle,
+        PreviewSessionStatus::Failed(_) => theme.danger,
     }
 }

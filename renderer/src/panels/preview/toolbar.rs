@@ -1,25 +1,25 @@
 //! The controls of the selected session.
 
-use super::{PreviewPanel, ask, below::Shows};
+use super::{PreviewPanel, ask, drawer::PreviewDrawerTab};
 use crate::{
     commands::{CommandId, find},
     features::inspector::paint_combo_arrow,
-    previews::{Device, Zoom, routes},
-    view::{Action, View},
+    preview_display::{PreviewDevice, PreviewZoom, routes},
+    view::{FrameView, WindowAction},
 };
 use egui::{Button, ComboBox, Frame, Margin, RichText, Sense, Ui, vec2};
 use shared_protocol::{
-    preview::Mode,
-    previews::{PreviewRequest, SessionState, SessionView},
+    preview_sessions::{PreviewRequest, PreviewSessionStatus, PreviewSessionView},
+    preview_wire::PreviewMode,
 };
 
 impl PreviewPanel {
     pub(super) fn toolbar_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        session: &SessionView,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        session: &PreviewSessionView,
+        actions: &mut Vec<WindowAction>,
     ) {
         let margin = Margin { left: 8, right: 8, top: 4, bottom: 4 };
         let bar = Frame::new().fill(view.theme.surface_panel).inner_margin(margin).show(ui, |ui| {
@@ -43,15 +43,15 @@ impl PreviewPanel {
         ui.painter().hline(bar.response.rect.x_range(), bar.response.rect.bottom(), line);
     }
 
-    fn device_ui(&mut self, ui: &mut Ui, session: &SessionView) {
+    fn device_ui(&mut self, ui: &mut Ui, session: &PreviewSessionView) {
         let before = self.choice(session);
         let mut choice = before;
         let name = match choice.device {
-            Device::Custom { width, height } => format!("{width} × {height}"),
+            PreviewDevice::Custom { width, height } => format!("{width} × {height}"),
             device => device.name().to_owned(),
         };
         let list = combo("device", name, 74.0).show_ui(ui, |ui| {
-            for device in Device::OFFERED {
+            for device in PreviewDevice::OFFERED {
                 let text = match device.size() {
                     Some([width, height]) => format!("{} · {width} × {height}", device.name()),
                     None => "Fit · panel size".to_owned(),
@@ -61,7 +61,7 @@ impl PreviewPanel {
         });
         list.response.accessible_name("Device");
         let list = combo("zoom", zoom_words(choice.zoom), 62.0).show_ui(ui, |ui| {
-            for zoom in Zoom::OFFERED {
+            for zoom in PreviewZoom::OFFERED {
                 ui.selectable_value(&mut choice.zoom, zoom, zoom.name());
             }
         });
@@ -78,21 +78,21 @@ impl PreviewPanel {
     }
 
     /// The buttons that open the drawer below the page.
-    fn openers_ui(&mut self, ui: &mut Ui, view: &View<'_>, session: &SessionView) {
+    fn openers_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
         let problems = session.problems.len() + session.quarantined.len();
         let words = |word: &str, count: usize| match count {
             0 => word.to_owned(),
             count => format!("{word} ({count})"),
         };
-        let overrides = super::below::overrides_count(view);
+        let overrides = super::drawer::overrides_count(view);
         for (shows, text) in [
-            (Shows::Overrides, words("Overrides", overrides)),
-            (Shows::Problems, words("Problems", problems)),
-            (Shows::Log, "Log".to_owned()),
+            (PreviewDrawerTab::Overrides, words("Overrides", overrides)),
+            (PreviewDrawerTab::Problems, words("Problems", problems)),
+            (PreviewDrawerTab::Log, "Log".to_owned()),
         ] {
             let on = self.below.shows == Some(shows);
             let colour = match shows {
-                Shows::Problems if problems > 0 => view.theme.danger,
+                PreviewDrawerTab::Problems if problems > 0 => view.theme.danger,
                 _ if on => view.theme.text,
                 _ => view.theme.text_muted,
             };
@@ -104,9 +104,9 @@ impl PreviewPanel {
     }
 }
 
-fn zoom_words(zoom: Zoom) -> String {
+fn zoom_words(zoom: PreviewZoom) -> String {
     match zoom {
-        Zoom::Whole => "Whole".to_owned(),
+        PreviewZoom::Whole => "Whole".to_owned(),
         zoom => zoom.name(),
     }
 }
@@ -117,12 +117,12 @@ fn combo(name: &str, text: String, width: f32) -> ComboBox<'static> {
 }
 
 /// The buttons for the modes interact and inspect.
-fn modes_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
+fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
     let key = find(CommandId::PreviewInspect).and_then(|def| def.keys.first()).map(|keys| keys.text());
     let choose = format!("Click a part of the page to select it ({})", key.unwrap_or_default());
     for (mode, word, tip) in [
-        (Mode::Interact, "Interact", "Use the page: click, type, scroll".to_owned()),
-        (Mode::Inspect, "Inspect", choose),
+        (PreviewMode::Interact, "Interact", "Use the page: click, type, scroll".to_owned()),
+        (PreviewMode::Inspect, "Inspect", choose),
     ] {
         let on = session.mode == mode;
         if ui.selectable_label(on, word).on_hover_text(tip).clicked() && !on {
@@ -132,7 +132,7 @@ fn modes_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
 }
 
 /// Selects another page for the session.
-fn page_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Vec<Action>) {
+fn page_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
     let Some(route) = session.route else { return };
     let label = view.snapshot.node(route).map_or("—", |node| node.label.as_str());
     let list = combo("page", label.to_owned(), 84.0).show_ui(ui, |ui| {
@@ -145,8 +145,8 @@ fn page_ui(ui: &mut Ui, view: &View<'_>, session: &SessionView, actions: &mut Ve
     list.response.accessible_name("Page");
 }
 
-fn ends_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
-    let ended = matches!(session.state, SessionState::Stopped | SessionState::Failed(_));
+fn ends_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
+    let ended = matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_));
     let word = if ended { "Start" } else { "Restart" };
     if ui.button(word).on_hover_text("Starts the page again and discards entered values").clicked() {
         actions.push(ask(PreviewRequest::Restart(session.id)));
@@ -157,7 +157,7 @@ fn ends_ui(ui: &mut Ui, session: &SessionView, actions: &mut Vec<Action>) {
     }
 }
 
-fn gap_ui(ui: &mut Ui, view: &View<'_>) {
+fn gap_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (rect, _) = ui.allocate_exact_size(vec2(7.0, 24.0), Sense::hover());
     let line = egui::Stroke::new(1.0, view.theme.border);
     ui.painter().vline(rect.center().x, rect.shrink(4.0).y_range(), line);

@@ -2,31 +2,33 @@
 //! always disabled and untrusted.
 
 use super::{
-    Way,
-    asking::{Asking, Purpose},
-    form::{Form, Verdict},
-    import::Importing,
-    registry::Registry,
+    AddServerMethod,
+    form::{FormOutcome, ServerFormEditor},
+    import::ServerImportForm,
+    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    registry::RegistrySearch,
 };
-use crate::view::{Action, View};
+use crate::view::{FrameView, WindowAction};
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
-    upstreams::{ImportSource, ImportView, PackageKind, RegistryFound, ServerForm, UpstreamRequest},
+    upstreams::{
+        ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview, UpstreamRequest,
+    },
 };
 
 #[derive(Default)]
-pub(super) struct Add {
-    way: Way,
-    form: Option<Form>,
-    paste: Importing,
-    programs: Importing,
-    registry: Registry,
+pub(super) struct AddServerPage {
+    way: AddServerMethod,
+    form: Option<ServerFormEditor>,
+    paste: ServerImportForm,
+    programs: ServerImportForm,
+    registry: RegistrySearch,
 }
 
-impl Add {
+impl AddServerPage {
     /// Keeps text that was typed before.
-    pub(super) fn begin(&mut self, way: Way) {
+    pub(super) fn begin(&mut self, way: AddServerMethod) {
         self.way = way;
     }
 
@@ -34,28 +36,28 @@ impl Add {
         self.programs.receive_sources(sources);
     }
 
-    pub(super) fn receive_preview(&mut self, view: ImportView) {
+    pub(super) fn receive_preview(&mut self, view: ServerImportPreview) {
         self.importing().receive(view);
     }
 
-    pub(super) fn receive_registry(&mut self, found: Vec<RegistryFound>) {
+    pub(super) fn receive_registry(&mut self, found: Vec<RegistryServer>) {
         self.registry.receive(found);
     }
 
     /// The importer with a pending request; only the visible one can have sent it.
-    fn importing(&mut self) -> &mut Importing {
+    fn importing(&mut self) -> &mut ServerImportForm {
         if self.paste.is_waiting() { &mut self.paste } else { &mut self.programs }
     }
 
-    pub(super) fn refuse(&mut self, purpose: &Purpose, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) {
         match purpose {
-            Purpose::Add => {
+            UpstreamPurpose::Add => {
                 if let Some(form) = &mut self.form {
                     form.refuse(refusal);
                 }
             }
-            Purpose::Registry => self.registry.refuse(&refusal),
-            Purpose::Sources => self.programs.refuse(&refusal),
+            UpstreamPurpose::Registry => self.registry.refuse(&refusal),
+            UpstreamPurpose::Sources => self.programs.refuse(&refusal),
             _ => self.importing().refuse(&refusal),
         }
     }
@@ -64,19 +66,19 @@ impl Add {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
             ui.horizontal_wrapped(|ui| {
                 for (way, words) in [
-                    (Way::Form, "Form"),
-                    (Way::Paste, "Pasted JSON"),
-                    (Way::Programs, "Other programs"),
-                    (Way::Registry, "Server registry"),
+                    (AddServerMethod::Form, "Form"),
+                    (AddServerMethod::Paste, "Pasted JSON"),
+                    (AddServerMethod::Programs, "Other programs"),
+                    (AddServerMethod::Registry, "Server registry"),
                 ] {
                     ui.selectable_value(&mut self.way, way, words);
                 }
@@ -87,13 +89,13 @@ impl Add {
             ui,
             |ui| {
                 is_left = match self.way {
-                    Way::Form => self.form_ui(ui, view, asking, actions),
-                    Way::Paste => self.paste.paste_ui(ui, view, asking, actions),
-                    Way::Programs => self.programs.programs_ui(ui, view, asking, actions),
-                    Way::Registry => {
+                    AddServerMethod::Form => self.form_ui(ui, view, asking, actions),
+                    AddServerMethod::Paste => self.paste.paste_ui(ui, view, asking, actions),
+                    AddServerMethod::Programs => self.programs.programs_ui(ui, view, asking, actions),
+                    AddServerMethod::Registry => {
                         if let Some(offer) = self.registry.show_ui(ui, view, asking, actions) {
                             self.form = Some(offer);
-                            self.way = Way::Form;
+                            self.way = AddServerMethod::Form;
                         }
                         false
                     }
@@ -106,19 +108,19 @@ impl Add {
     fn form_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
-        let form = self.form.get_or_insert_with(|| Form::of(&ServerForm::new(PackageKind::Npm)));
-        match form.show_ui(ui, view, "Add as disabled", asking.is_open(&Purpose::Add)) {
-            Verdict::Nothing => false,
-            Verdict::Left => {
+        let form = self.form.get_or_insert_with(|| ServerFormEditor::of(&ServerForm::new(PackageKind::Npm)));
+        match form.show_ui(ui, view, "Add as disabled", asking.is_open(&UpstreamPurpose::Add)) {
+            FormOutcome::Nothing => false,
+            FormOutcome::Left => {
                 self.form = None;
                 true
             }
-            Verdict::Filled(form) => {
-                asking.request(UpstreamRequest::Add { form }, Purpose::Add, actions);
+            FormOutcome::Filled(form) => {
+                asking.request(UpstreamRequest::Add { form }, UpstreamPurpose::Add, actions);
                 false
             }
         }

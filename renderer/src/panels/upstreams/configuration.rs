@@ -1,11 +1,11 @@
 //! The full configuration of a server. Secrets are shown as set or missing, never by value.
 
 use super::{
-    asking::{Asking, Purpose},
-    credentials::Typing,
+    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    secret_field::SecretField,
 };
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{muted_ui, named_text_ui},
     wording::line,
 };
@@ -15,18 +15,18 @@ use shared_protocol::upstreams::{AuthForm, ServerDetails, UpstreamDecision, Vari
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     details: &ServerDetails,
-    typing: &mut Typing,
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    typing: &mut SecretField,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
 ) -> bool {
     let form = &details.form;
     row_ui(ui, view, "Tool names", &format!("{}__…", details.brief.slug));
     let kind = form
         .runtime
         .as_ref()
-        .map_or(form.kind.word().to_owned(), |by| format!("{} via {by}", form.kind.word()));
+        .map_or(form.kind.as_str().to_owned(), |by| format!("{} via {by}", form.kind.as_str()));
     row_ui(ui, view, "Kind", &kind);
     row_ui(ui, view, "Source", &form.identifier);
     if let Some(command) = &form.command {
@@ -50,7 +50,7 @@ pub(super) fn show_ui(
     let mut secret = |ui: &mut Ui, part: &str, is_set: bool| {
         typing.secret_ui(ui, view, part, is_set, |secret| {
             let server = details.brief.id.clone();
-            let purpose = Purpose::Secret { id: Some(server.clone()) };
+            let purpose = UpstreamPurpose::Secret { id: Some(server.clone()) };
             asking.decide(
                 UpstreamDecision::SetSecret { server, part: part.to_owned(), secret },
                 purpose,
@@ -96,6 +96,6 @@ fn is_set(value: &VariableValue) -> bool {
     matches!(value, VariableValue::Secret { set: true } | VariableValue::Typed(_) | VariableValue::Plain(_))
 }
 
-fn row_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &str) {
+fn row_ui(ui: &mut Ui, view: &FrameView<'_>, name: &str, value: &str) {
     named_text_ui(ui, view.theme, &line(name), &line(value));
 }

@@ -2,8 +2,8 @@
 
 use super::box_ui;
 use crate::{
-    hold::Holding,
-    view::View,
+    hold_button::HoldButton,
+    view::FrameView,
     widgets::{focus_stroke, muted_ui},
     wording::line,
 };
@@ -11,19 +11,19 @@ use egui::{Key, TextEdit, Ui};
 use shared_protocol::upstreams::ServerBrief;
 
 #[derive(Default)]
-pub(super) struct Deleting {
+pub(super) struct DeleteServerPrompt {
     is_open: bool,
-    holding: Holding,
+    holding: HoldButton,
     name: String,
 }
 
-impl Deleting {
+impl DeleteServerPrompt {
     pub(super) fn begin(&mut self) {
         (self.is_open, self.name) = (!self.is_open, String::new());
     }
 
     /// Returns whether the deletion was confirmed.
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, server: &ServerBrief) -> bool {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, server: &ServerBrief) -> bool {
         if !self.is_open {
             return false;
         }

@@ -6,7 +6,7 @@ use shared_protocol::upstreams::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AuthKind {
+pub(super) enum DraftAuthKind {
     None,
     Bearer,
     Header,
@@ -14,7 +14,7 @@ pub(super) enum AuthKind {
 
 /// A value that may be a secret.
 #[derive(Clone, Default)]
-pub(super) struct Value {
+pub(super) struct DraftValue {
     pub(super) is_secret: bool,
     /// The entered text; a stored secret is never loaded into it.
     pub(super) text: String,
@@ -24,7 +24,7 @@ pub(super) struct Value {
     pub(super) is_missing: bool,
 }
 
-impl Value {
+impl DraftValue {
     fn of(value: &VariableValue) -> Self {
         match value {
             VariableValue::Missing => Self { is_missing: true, ..Self::default() },
@@ -47,41 +47,41 @@ impl Value {
 }
 
 #[derive(Clone, Default)]
-pub(super) struct Variable {
+pub(super) struct DraftVariable {
     pub(super) name: String,
-    pub(super) value: Value,
+    pub(super) value: DraftValue,
     pub(super) required: bool,
     pub(super) description: Option<String>,
 }
 
 #[derive(Clone)]
-pub(super) struct Draft {
+pub(super) struct ServerDraft {
     pub(super) name: String,
     pub(super) kind: PackageKind,
     pub(super) identifier: String,
     pub(super) runtime: String,
     pub(super) command: String,
-    pub(super) auth: AuthKind,
+    pub(super) auth: DraftAuthKind,
     pub(super) header: String,
-    pub(super) auth_value: Value,
+    pub(super) auth_value: DraftValue,
     pub(super) args: Vec<String>,
-    pub(super) variables: Vec<Variable>,
+    pub(super) variables: Vec<DraftVariable>,
     pub(super) folder: String,
     pub(super) trusted: bool,
     pub(super) limits: LimitsForm,
     registry: Option<(String, String)>,
 }
 
-impl Draft {
+impl ServerDraft {
     pub(super) fn of(form: &ServerForm) -> Self {
         let (auth, header, auth_value) = match &form.auth {
-            AuthForm::None => (AuthKind::None, String::new(), Value::default()),
-            AuthForm::Bearer(value) => (AuthKind::Bearer, String::new(), Value::of(value)),
-            AuthForm::Header { name, value } => (AuthKind::Header, name.clone(), Value::of(value)),
+            AuthForm::None => (DraftAuthKind::None, String::new(), DraftValue::default()),
+            AuthForm::Bearer(value) => (DraftAuthKind::Bearer, String::new(), DraftValue::of(value)),
+            AuthForm::Header { name, value } => (DraftAuthKind::Header, name.clone(), DraftValue::of(value)),
         };
-        let variable = |variable: &VariableForm| Variable {
+        let variable = |variable: &VariableForm| DraftVariable {
             name: variable.name.clone(),
-            value: Value::of(&variable.value),
+            value: DraftValue::of(&variable.value),
             required: variable.required,
             description: variable.description.clone(),
         };
@@ -94,7 +94,7 @@ impl Draft {
             auth,
             header,
             // Authentication values are always secret.
-            auth_value: Value { is_secret: true, ..auth_value },
+            auth_value: DraftValue { is_secret: true, ..auth_value },
             args: form.args.clone(),
             variables: form.variables.iter().map(variable).collect(),
             folder: form.folder.clone().unwrap_or_default(),
@@ -110,13 +110,13 @@ impl Draft {
         let is_program = self.kind != PackageKind::Http;
         let auth = match self.auth {
             _ if is_program => AuthForm::None,
-            AuthKind::None => AuthForm::None,
-            AuthKind::Bearer => AuthForm::Bearer(self.auth_value.filled()),
-            AuthKind::Header => {
+            DraftAuthKind::None => AuthForm::None,
+            DraftAuthKind::Bearer => AuthForm::Bearer(self.auth_value.filled()),
+            DraftAuthKind::Header => {
                 AuthForm::Header { name: self.header.trim().to_owned(), value: self.auth_value.filled() }
             }
         };
-        let variable = |variable: &Variable| VariableForm {
+        let variable = |variable: &DraftVariable| VariableForm {
             name: variable.name.trim().to_owned(),
             value: variable.value.filled(),
             required: variable.required,
@@ -159,22 +159,22 @@ impl Draft {
         if self.variables.iter().any(|variable| variable.name.trim().is_empty()) {
             return Some("Enter a name for every variable.".to_owned());
         }
-        let waits = |variable: &&Variable| variable.required && self.waits_for(&variable.value);
+        let waits = |variable: &&DraftVariable| variable.required && self.waits_for(&variable.value);
         let waiting: Vec<String> =
             self.variables.iter().filter(waits).map(|variable| line(variable.name.trim())).collect();
         (!waiting.is_empty()).then(|| format!("Enter a value for {}.", waiting.join(", ")))
     }
 
     fn missing_of_address(&self) -> Option<String> {
-        if self.auth == AuthKind::Header && self.header.trim().is_empty() {
+        if self.auth == DraftAuthKind::Header && self.header.trim().is_empty() {
             return Some("Enter a header name.".to_owned());
         }
-        let waits = self.auth != AuthKind::None && self.waits_for(&self.auth_value);
+        let waits = self.auth != DraftAuthKind::None && self.waits_for(&self.auth_value);
         waits.then(|| "Enter the token.".to_owned())
     }
 
     /// Returns whether the value is still required. Secrets may be set later, except those that a registry entry requires.
-    fn waits_for(&self, value: &Value) -> bool {
+    fn waits_for(&self, value: &DraftValue) -> bool {
         let may_wait = value.is_set || (value.is_secret && self.registry.is_none());
         value.text.is_empty() && !may_wait
     }
@@ -203,18 +203,18 @@ mod tests {
             variable("C", VariableValue::Secret { set: false }),
             variable("D", VariableValue::Missing),
         ];
-        assert_eq!(Draft::of(&form).filled(), form);
+        assert_eq!(ServerDraft::of(&form).filled(), form);
         let mut web = ServerForm::new(PackageKind::Http);
         web.auth = AuthForm::Header { name: "X-Key".to_owned(), value: VariableValue::Secret { set: true } };
-        assert_eq!(Draft::of(&web).filled(), web);
+        assert_eq!(ServerDraft::of(&web).filled(), web);
     }
 
     #[test]
     fn what_belongs_to_another_kind_is_left_out() {
-        let mut draft = Draft::of(&ServerForm::new(PackageKind::Pypi));
+        let mut draft = ServerDraft::of(&ServerForm::new(PackageKind::Pypi));
         (draft.runtime, draft.command, draft.folder) =
             ("uvx".to_owned(), "serve".to_owned(), "/srv".to_owned());
-        draft.variables.push(Variable { name: "A".to_owned(), ..Variable::default() });
+        draft.variables.push(DraftVariable { name: "A".to_owned(), ..DraftVariable::default() });
         draft.kind = PackageKind::Http;
         let form = draft.filled();
         assert_eq!((form.runtime, form.command, form.folder, form.variables.len()), (None, None, None, 0));
@@ -234,9 +234,9 @@ mod tests {
             required: true,
             description: None,
         }];
-        assert_eq!(Draft::of(&form).missing(), None, "by hand it may be given later");
+        assert_eq!(ServerDraft::of(&form).missing(), None, "by hand it may be given later");
         form.registry = Some(("io.example/timer".to_owned(), "1".to_owned()));
-        let mut draft = Draft::of(&form);
+        let mut draft = ServerDraft::of(&form);
         assert_eq!(draft.missing().as_deref(), Some("Enter a value for KEY."));
         draft.variables[0].value.text = "hunter2".to_owned();
         assert_eq!(draft.missing(), None);
@@ -244,8 +244,8 @@ mod tests {
         (web.name, web.identifier, web.registry) =
             (form.name, "https://example.org/mcp".to_owned(), form.registry);
         web.auth = AuthForm::Bearer(secret);
-        assert_eq!(Draft::of(&web).missing().as_deref(), Some("Enter the token."));
+        assert_eq!(ServerDraft::of(&web).missing().as_deref(), Some("Enter the token."));
         web.auth = AuthForm::Bearer(VariableValue::Secret { set: true });
-        assert_eq!(Draft::of(&web).missing(), None, "what is kept stays");
+        assert_eq!(ServerDraft::of(&web).missing(), None, "what is kept stays");
     }
 }

@@ -1,31 +1,31 @@
 //! The form to add or edit a server.
 
 use super::{
-    draft::{AuthKind, Draft, Value, Variable},
+    draft::{DraftAuthKind, DraftValue, DraftVariable, ServerDraft},
     notice_ui, told,
 };
 use crate::{
-    view::View,
+    view::FrameView,
     widgets::{close_button_ui, disclosure_ui, focus_stroke, muted_ui},
     wording::line,
 };
 use egui::{Button, DragValue, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
-    messages::Severity,
+    messages::ProblemSeverity,
     upstreams::{PackageKind, ServerForm},
 };
 
 /// The maximum width of fields in points.
-const WIDEST: f32 = 560.0;
+const MAX_FIELD_WIDTH: f32 = 560.0;
 /// The width of the close button after a field.
-const CROSS: f32 = 36.0;
-const MOST_ARGS: usize = 128;
-const MOST_VARIABLES: usize = 64;
-const LONGEST: usize = 16_384;
+const CLOSE_BUTTON_WIDTH: f32 = 36.0;
+const MAX_ARGS: usize = 128;
+const MAX_VARIABLES: usize = 64;
+const MAX_FIELD_CHARS: usize = 16_384;
 
-pub(super) struct Form {
-    pub(super) draft: Draft,
+pub(super) struct ServerFormEditor {
+    pub(super) draft: ServerDraft,
     /// The refusal from main, with the field it names.
     refused: Option<Refusal>,
     shows_limits: bool,
@@ -34,15 +34,15 @@ pub(super) struct Form {
 }
 
 /// The result of a frame of the form.
-pub(super) enum Verdict {
+pub(super) enum FormOutcome {
     Nothing,
     Left,
     Filled(Box<ServerForm>),
 }
 
-impl Form {
+impl ServerFormEditor {
     pub(super) fn of(form: &ServerForm) -> Self {
-        Self { draft: Draft::of(form), refused: None, shows_limits: false, notes: Vec::new() }
+        Self { draft: ServerDraft::of(form), refused: None, shows_limits: false, notes: Vec::new() }
     }
 
     pub(super) fn with_notes(form: &ServerForm, notes: Vec<String>) -> Self {
@@ -53,19 +53,25 @@ impl Form {
         self.refused = Some(refusal);
     }
 
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, keep: &str, is_busy: bool) -> Verdict {
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        keep: &str,
+        is_busy: bool,
+    ) -> FormOutcome {
         ui.spacing_mut().item_spacing.y = 4.0;
         let theme = view.theme;
-        let width = ui.available_width().min(WIDEST);
+        let width = ui.available_width().min(MAX_FIELD_WIDTH);
         ui.scope(|ui| {
             ui.set_max_width(width);
             for note in &self.notes {
-                notice_ui(ui, view, Severity::Warning, &line(note));
+                notice_ui(ui, view, ProblemSeverity::Warning, &line(note));
             }
             if let Some(refusal) = &self.refused {
                 let at =
                     refusal.field.as_ref().map(|field| format!(" ({})", line(field))).unwrap_or_default();
-                notice_ui(ui, view, Severity::Error, &format!("{}{at}", told(refusal)));
+                notice_ui(ui, view, ProblemSeverity::Error, &format!("{}{at}", told(refusal)));
             }
             let draft = &mut self.draft;
             field_ui(ui, view, "Name", "Display name", &mut draft.name);
@@ -99,7 +105,7 @@ impl Form {
         });
         ui.add_space(4.0);
         let missing = self.draft.missing();
-        let mut verdict = Verdict::Nothing;
+        let mut verdict = FormOutcome::Nothing;
         ui.horizontal_wrapped(|ui| {
             let is_ready = missing.is_none() && !is_busy;
             let text = RichText::new(keep);
@@ -112,10 +118,10 @@ impl Form {
             let why = missing.as_deref().unwrap_or("Saving…");
             if keep.on_disabled_hover_text(why).clicked() {
                 self.refused = None;
-                verdict = Verdict::Filled(Box::new(self.draft.filled()));
+                verdict = FormOutcome::Filled(Box::new(self.draft.filled()));
             }
             if ui.button("Cancel").clicked() {
-                verdict = Verdict::Left;
+                verdict = FormOutcome::Left;
             }
             if let Some(missing) = missing {
                 muted_ui(ui, theme, missing);
@@ -145,13 +151,14 @@ fn identifier_words(kind: PackageKind) -> (&'static str, &'static str) {
     }
 }
 
-fn field_ui(ui: &mut Ui, view: &View<'_>, name: &str, hint: &str, text: &mut String) {
+fn field_ui(ui: &mut Ui, view: &FrameView<'_>, name: &str, hint: &str, text: &mut String) {
     muted_ui(ui, view.theme, name);
-    let edit = TextEdit::singleline(text).hint_text(hint).char_limit(LONGEST).desired_width(f32::INFINITY);
+    let edit =
+        TextEdit::singleline(text).hint_text(hint).char_limit(MAX_FIELD_CHARS).desired_width(f32::INFINITY);
     focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
 }
 
-fn runtime_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
+fn runtime_ui(ui: &mut Ui, view: &FrameView<'_>, draft: &mut ServerDraft) {
     let choices: &[&str] = match draft.kind {
         PackageKind::Pypi => &["uvx", "venv"],
         PackageKind::Docker => &["docker", "podman"],
@@ -173,23 +180,23 @@ fn runtime_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
     }
 }
 
-fn auth_ui(ui: &mut Ui, view: &View<'_>, draft: &mut Draft) {
+fn auth_ui(ui: &mut Ui, view: &FrameView<'_>, draft: &mut ServerDraft) {
     muted_ui(ui, view.theme, "Authentication");
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        ui.selectable_value(&mut draft.auth, AuthKind::None, "None");
-        ui.selectable_value(&mut draft.auth, AuthKind::Bearer, "Bearer token");
-        ui.selectable_value(&mut draft.auth, AuthKind::Header, "Header");
+        ui.selectable_value(&mut draft.auth, DraftAuthKind::None, "None");
+        ui.selectable_value(&mut draft.auth, DraftAuthKind::Bearer, "Bearer token");
+        ui.selectable_value(&mut draft.auth, DraftAuthKind::Header, "Header");
     });
-    if draft.auth == AuthKind::Header {
+    if draft.auth == DraftAuthKind::Header {
         field_ui(ui, view, "Header name", "X-Api-Key", &mut draft.header);
     }
-    if draft.auth != AuthKind::None {
+    if draft.auth != DraftAuthKind::None {
         value_ui(ui, view, "Token", &mut draft.auth_value, f32::INFINITY);
     }
 }
 
-fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value, width: f32) {
+fn value_ui(ui: &mut Ui, view: &FrameView<'_>, name: &str, value: &mut DraftValue, width: f32) {
     let hint = match (value.is_secret, value.is_set) {
         (true, true) => "Set. Type to replace it",
         (true, false) => "Secret, not set yet",
@@ -198,19 +205,19 @@ fn value_ui(ui: &mut Ui, view: &View<'_>, name: &str, value: &mut Value, width: 
     let edit = TextEdit::singleline(&mut value.text)
         .password(value.is_secret)
         .hint_text(hint)
-        .char_limit(LONGEST)
+        .char_limit(MAX_FIELD_CHARS)
         .desired_width(width);
     focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
 }
 
 /// One field per argument, so that no quoting is needed.
-fn args_ui(ui: &mut Ui, view: &View<'_>, args: &mut Vec<String>) {
+fn args_ui(ui: &mut Ui, view: &FrameView<'_>, args: &mut Vec<String>) {
     muted_ui(ui, view.theme, "Arguments (passed as is, without a shell)");
     let mut gone = None;
     for (place, text) in args.iter_mut().enumerate() {
         ui.push_id(("argument", place), |ui| {
             with_close_ui(ui, view, &format!("Remove argument {}", place + 1), |ui, width| {
-                let edit = TextEdit::singleline(text).char_limit(LONGEST).desired_width(width);
+                let edit = TextEdit::singleline(text).char_limit(MAX_FIELD_CHARS).desired_width(width);
                 let name = format!("Argument {}", place + 1);
                 focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name(name);
             })
@@ -220,23 +227,23 @@ fn args_ui(ui: &mut Ui, view: &View<'_>, args: &mut Vec<String>) {
     if let Some(place) = gone {
         args.remove(place);
     }
-    if ui.add_enabled(args.len() < MOST_ARGS, Button::new("Add argument")).clicked() {
+    if ui.add_enabled(args.len() < MAX_ARGS, Button::new("Add argument")).clicked() {
         args.push(String::new());
     }
 }
 
 /// A field with a close button. Returns whether the button was clicked.
-fn with_close_ui(ui: &mut Ui, view: &View<'_>, name: &str, field: impl FnOnce(&mut Ui, f32)) -> bool {
+fn with_close_ui(ui: &mut Ui, view: &FrameView<'_>, name: &str, field: impl FnOnce(&mut Ui, f32)) -> bool {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        let width = (ui.available_width() - CROSS).max(60.0);
+        let width = (ui.available_width() - CLOSE_BUTTON_WIDTH).max(60.0);
         field(ui, width);
         close_button_ui(ui, view.theme, name).clicked()
     })
     .inner
 }
 
-fn variables_ui(ui: &mut Ui, view: &View<'_>, variables: &mut Vec<Variable>) {
+fn variables_ui(ui: &mut Ui, view: &FrameView<'_>, variables: &mut Vec<DraftVariable>) {
     muted_ui(ui, view.theme, "Variables");
     let mut gone = None;
     for (place, variable) in variables.iter_mut().enumerate() {
@@ -271,12 +278,12 @@ fn variables_ui(ui: &mut Ui, view: &View<'_>, variables: &mut Vec<Variable>) {
     if let Some(place) = gone {
         variables.remove(place);
     }
-    if ui.add_enabled(variables.len() < MOST_VARIABLES, Button::new("Add variable")).clicked() {
-        variables.push(Variable::default());
+    if ui.add_enabled(variables.len() < MAX_VARIABLES, Button::new("Add variable")).clicked() {
+        variables.push(DraftVariable::default());
     }
 }
 
-fn limits_ui(ui: &mut Ui, view: &View<'_>, limits: &mut shared_protocol::upstreams::LimitsForm) {
+fn limits_ui(ui: &mut Ui, view: &FrameView<'_>, limits: &mut shared_protocol::upstreams::LimitsForm) {
     let seconds_ui = |ui: &mut Ui, name: &str, milliseconds: &mut u64| {
         let mut seconds = *milliseconds as f64 / 1000.0;
         ui.horizontal(|ui| {

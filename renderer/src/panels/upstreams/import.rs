@@ -1,54 +1,55 @@
 //! Imports servers from pasted JSON or from the configuration of another program. A preview comes before the import.
 
 use super::{
-    asking::{Asking, Purpose},
-    box_ui, notice_ui, told,
+    box_ui, notice_ui,
+    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    told,
 };
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
     wording::{counted, line},
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
-    messages::Severity,
+    messages::ProblemSeverity,
     upstreams::{
-        AuthForm, ImportFrom, ImportSource, ImportView, ImportedServer, MAX_TEXT, TypedSecret,
-        UpstreamRequest, VariableValue,
+        AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
+        ServerImportPreview, TypedSecret, UpstreamRequest, VariableValue,
     },
 };
 
 /// The maximum number of servers listed per configuration.
-const MOST: usize = 200;
+const MAX_LISTED_SERVERS: usize = 200;
 
 #[derive(Default)]
-pub(super) struct Importing {
+pub(super) struct ServerImportForm {
     text: String,
     /// The configurations found; `None` until the search ran.
     sources: Option<Vec<ImportSource>>,
     has_asked: bool,
     /// A preview request is pending.
     waiting: bool,
-    source: Option<ImportFrom>,
-    preview: Option<Preview>,
+    source: Option<ServerImportInput>,
+    preview: Option<ImportPreview>,
     refused: Option<String>,
 }
 
-struct Preview {
-    view: ImportView,
+struct ImportPreview {
+    view: ServerImportPreview,
     /// One flag per server.
     chosen: Vec<bool>,
 }
 
-impl Importing {
+impl ServerImportForm {
     pub(super) fn receive_sources(&mut self, sources: Vec<ImportSource>) {
         self.sources = Some(sources);
     }
 
-    pub(super) fn receive(&mut self, view: ImportView) {
+    pub(super) fn receive(&mut self, view: ServerImportPreview) {
         let chosen = view.servers.iter().map(|server| !server.known).collect();
-        (self.preview, self.waiting, self.refused) = (Some(Preview { view, chosen }), false, None);
+        (self.preview, self.waiting, self.refused) = (Some(ImportPreview { view, chosen }), false, None);
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -59,18 +60,23 @@ impl Importing {
         (self.waiting, self.refused) = (false, Some(told(refusal)));
     }
 
-    fn look(&mut self, source: ImportFrom, asking: &mut Asking, actions: &mut Vec<Action>) {
+    fn look(
+        &mut self,
+        source: ServerImportInput,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
+    ) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        asking.request(UpstreamRequest::PreviewImport { source }, Purpose::Preview, actions);
+        asking.request(UpstreamRequest::PreviewImport { source }, UpstreamPurpose::Preview, actions);
     }
 
     pub(super) fn paste_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
         muted_ui(
             ui,
@@ -80,7 +86,7 @@ impl Importing {
         let before = self.text.len();
         let edit = TextEdit::multiline(&mut self.text)
             .code_editor()
-            .char_limit(MAX_TEXT / 4)
+            .char_limit(MAX_UPSTREAM_TEXT_BYTES / 4)
             .hint_text("{ \"mcpServers\": { … } }")
             .desired_rows(6)
             .desired_width(f32::INFINITY);
@@ -102,7 +108,7 @@ impl Importing {
             left = ui.button("Cancel").clicked();
         });
         if looks {
-            self.look(ImportFrom::Text(TypedSecret(self.text.clone())), asking, actions);
+            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), asking, actions);
         }
         self.preview_ui(ui, view, asking, actions);
         if left {
@@ -114,12 +120,12 @@ impl Importing {
     pub(super) fn programs_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        view: &FrameView<'_>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            asking.request(UpstreamRequest::Sources, Purpose::Sources, actions);
+            asking.request(UpstreamRequest::Sources, UpstreamPurpose::Sources, actions);
         }
         let mut looked = None;
         match &self.sources {
@@ -129,7 +135,7 @@ impl Importing {
                 ui.add(Label::new(text).wrap());
             }
             Some(sources) => {
-                for source in sources.iter().take(MOST) {
+                for source in sources.iter().take(MAX_LISTED_SERVERS) {
                     ui.horizontal_wrapped(|ui| {
                         let button = ui.add_enabled(!self.waiting, Button::new(line(&source.program)));
                         if button
@@ -139,7 +145,7 @@ impl Importing {
                             ))
                             .clicked()
                         {
-                            looked = Some(ImportFrom::File(source.path.clone()));
+                            looked = Some(ServerImportInput::File(source.path.clone()));
                         }
                         muted_ui(ui, view.theme, line(&source.path));
                     });
@@ -165,27 +171,33 @@ impl Importing {
         left
     }
 
-    fn preview_ui(&mut self, ui: &mut Ui, view: &View<'_>, asking: &mut Asking, actions: &mut Vec<Action>) {
+    fn preview_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
+    ) {
         if let Some(why) = &self.refused {
-            notice_ui(ui, view, Severity::Error, why);
+            notice_ui(ui, view, ProblemSeverity::Error, why);
         }
         let Some(preview) = &mut self.preview else { return };
         let servers = &preview.view.servers;
         if servers.is_empty() && preview.view.refused.is_empty() {
             ui.label("No servers to import.");
         }
-        for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MOST) {
+        for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MAX_LISTED_SERVERS) {
             server_ui(ui, view, server, chosen);
         }
-        for (name, why) in preview.view.refused.iter().take(MOST) {
+        for (name, why) in preview.view.refused.iter().take(MAX_LISTED_SERVERS) {
             notice_ui(
                 ui,
                 view,
-                Severity::Warning,
+                ProblemSeverity::Warning,
                 &format!("{} cannot be imported: {}", line(name), line(why)),
             );
         }
-        for (name, why) in preview.view.skipped.iter().take(MOST) {
+        for (name, why) in preview.view.skipped.iter().take(MAX_LISTED_SERVERS) {
             muted_ui(ui, view.theme, format!("{} is skipped: {}", line(name), line(why)));
         }
         let names: Vec<String> = servers
@@ -199,7 +211,7 @@ impl Importing {
         }
         let theme = view.theme;
         let text = format!("Import {} as disabled", counted(names.len(), "server"));
-        let is_ready = !names.is_empty() && !asking.is_open(&Purpose::Import);
+        let is_ready = !names.is_empty() && !asking.is_open(&UpstreamPurpose::Import);
         let button = if is_ready {
             Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
         } else {
@@ -208,19 +220,19 @@ impl Importing {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            asking.request(UpstreamRequest::Import { source, names }, Purpose::Import, actions);
+            asking.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import, actions);
         }
     }
 }
 
 /// One server as it would be imported.
-fn server_ui(ui: &mut Ui, view: &View<'_>, server: &ImportedServer, chosen: &mut bool) {
+fn server_ui(ui: &mut Ui, view: &FrameView<'_>, server: &ImportedServerView, chosen: &mut bool) {
     let theme = view.theme;
     box_ui(ui, view, |ui| {
         let name = line(&server.form.name);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(chosen, RichText::new(&name).strong()).accessible_name(format!("Import {name}"));
-            muted_ui(ui, theme, server.form.kind.word());
+            muted_ui(ui, theme, server.form.kind.as_str());
             if server.known {
                 let text = "A server with this name exists. This one will be added as a second server.";
                 ui.label(RichText::new(text).small().color(theme.warning));
@@ -245,7 +257,7 @@ fn server_ui(ui: &mut Ui, view: &View<'_>, server: &ImportedServer, chosen: &mut
     });
 }
 
-fn parts(server: &ImportedServer) -> impl Iterator<Item = (&str, &VariableValue)> {
+fn parts(server: &ImportedServerView) -> impl Iterator<Item = (&str, &VariableValue)> {
     let auth = match &server.form.auth {
         AuthForm::None => None,
         AuthForm::Bearer(value) => Some(("Bearer token", value)),

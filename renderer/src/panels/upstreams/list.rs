@@ -1,41 +1,50 @@
 //! The list: servers with state and switch, unreadable entries, manifests, and the locations of the configuration.
 
-use super::{Shown, UpstreamsPanel, Way, asking::Doing, manifest, server, standing};
+use super::{
+    AddServerMethod, UpstreamsPage, UpstreamsPanel, manifest, pending_requests::ServerAction, server,
+    server_status,
+};
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{
-        Row, body_font, focus_ring, muted_ui, paint_icon, paint_line, paint_severity, row_ui, small_font,
+        ListRow, body_font, focus_ring, muted_ui, paint_icon, paint_line, paint_severity, row_ui, small_font,
     },
     wording::{line, now},
 };
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use shared_protocol::{
-    messages::Severity,
+    messages::ProblemSeverity,
     upstreams::{ManifestBrief, ServerBrief, ServerState, UnreadableServer},
 };
 use std::time::Duration;
 
-const SERVER: f32 = 44.0;
+const SERVER_ROW_HEIGHT: f32 = 44.0;
 /// The width of the switch and the button at the end of a row.
-const CONTROLS: f32 = 122.0;
+const CONTROLS_WIDTH: f32 = 122.0;
 /// The maximum number of manifests, and of unreadable entries, listed.
-const MOST: usize = 200;
+const MAX_LISTED_ROWS: usize = 200;
 
 impl UpstreamsPanel {
     /// `lit` is the page shown beside the list.
-    pub(super) fn list_ui(&mut self, ui: &mut Ui, view: &View<'_>, lit: &Shown, actions: &mut Vec<Action>) {
+    pub(super) fn list_ui(
+        &mut self,
+        ui: &mut Ui,
+        view: &FrameView<'_>,
+        lit: &UpstreamsPage,
+        actions: &mut Vec<WindowAction>,
+    ) {
         self.ways_ui(ui);
         let now = now();
         egui::ScrollArea::vertical().id_salt("upstreams").auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             for server in &view.upstreams.servers {
-                let selected = *lit == Shown::Server(server.id.clone());
+                let selected = *lit == UpstreamsPage::Server(server.id.clone());
                 self.server_ui(ui, view, (server, selected), now, actions);
             }
             if view.upstreams.servers.is_empty() {
                 muted_ui(ui, view.theme, "No servers yet.");
             }
-            for entry in view.upstreams.unreadable.iter().take(MOST) {
+            for entry in view.upstreams.unreadable.iter().take(MAX_LISTED_ROWS) {
                 unreadable_ui(ui, view, entry);
             }
             self.manifests_ui(ui, view);
@@ -55,10 +64,10 @@ impl UpstreamsPanel {
             ui.spacing_mut().interact_size.y = 24.0;
             ui.horizontal_wrapped(|ui| {
                 for (way, words, name) in [
-                    (Way::Form, "Add…", "Add a server with a form"),
-                    (Way::Paste, "Paste…", "Add servers from pasted JSON"),
-                    (Way::Programs, "Import…", "Import servers from another program"),
-                    (Way::Registry, "Registry…", "Search a server registry"),
+                    (AddServerMethod::Form, "Add…", "Add a server with a form"),
+                    (AddServerMethod::Paste, "Paste…", "Add servers from pasted JSON"),
+                    (AddServerMethod::Programs, "Import…", "Import servers from another program"),
+                    (AddServerMethod::Registry, "Registry…", "Search a server registry"),
                 ] {
                     if ui.button(words).on_hover_text(name).clicked() {
                         self.add(way);
@@ -71,13 +80,14 @@ impl UpstreamsPanel {
     fn server_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         (server, selected): (&ServerBrief, bool),
         now: u64,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
-        let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), SERVER), Sense::click());
+        let (rect, row) =
+            ui.allocate_exact_size(vec2(ui.available_width(), SERVER_ROW_HEIGHT), Sense::click());
         if row.gained_focus() {
             row.scroll_to_me(None);
         }
@@ -87,7 +97,7 @@ impl UpstreamsPanel {
         if !ui.is_rect_visible(rect) {
             return;
         }
-        let says = standing::summary(server, now);
+        let says = server_status::summary(server, now);
         let name = format!("{}, {says}", line(&server.name));
         row.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), selected, &name));
         if selected {
@@ -97,17 +107,17 @@ impl UpstreamsPanel {
         }
         focus_ring(ui, theme, rect, &row);
         let sign = Rect::from_center_size(pos2(rect.left() + 15.0, rect.center().y), Vec2::splat(16.0));
-        standing::paint_state(ui.painter(), theme, sign, &server.state);
+        server_status::paint_state(ui.painter(), theme, sign, &server.state);
         let text = Rect::from_min_max(
             pos2(rect.left() + 30.0, rect.top() + 4.0),
-            pos2(rect.right() - CONTROLS, rect.bottom() - 4.0),
+            pos2(rect.right() - CONTROLS_WIDTH, rect.bottom() - 4.0),
         );
         let (top, bottom) = text.split_top_bottom_at_y(text.center().y);
         paint_line(ui, top, Align2::LEFT_CENTER, &line(&server.name), body_font(ui), theme.text);
         paint_line(ui, bottom, Align2::LEFT_CENTER, &says, small_font(ui), theme.text_muted);
         row.on_hover_text(format!("{says}\n{}", server.runs));
         let room = Rect::from_min_max(
-            pos2(rect.right() - CONTROLS + 4.0, rect.top() + 8.0),
+            pos2(rect.right() - CONTROLS_WIDTH + 4.0, rect.top() + 8.0),
             rect.max - vec2(6.0, 8.0),
         );
         let layout = egui::Layout::right_to_left(egui::Align::Center);
@@ -116,21 +126,21 @@ impl UpstreamsPanel {
         child.spacing_mut().button_padding = vec2(6.0, 2.0);
         server::switch_ui(&mut child, server, &mut self.asking, actions);
         let busy = self.asking.doing(&server.id);
-        if busy.is_none_or(|doing| doing == Doing::Enabling) {
+        if busy.is_none_or(|doing| doing == ServerAction::Enabling) {
             server::start_stop_ui(&mut child, server, true, &mut self.asking, actions);
         }
     }
 
-    fn manifests_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn manifests_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         ui.add_space(8.0);
         ui.spacing_mut().item_spacing.y = 3.0;
         muted_ui(ui, view.theme, "Manifests");
         let manifests = &view.upstreams.manifests;
-        for manifest in manifests.iter().take(MOST) {
+        for manifest in manifests.iter().take(MAX_LISTED_ROWS) {
             self.manifest_row_ui(ui, view, manifest);
         }
-        if manifests.len() > MOST {
-            muted_ui(ui, view.theme, format!("and {} more", manifests.len() - MOST));
+        if manifests.len() > MAX_LISTED_ROWS {
+            muted_ui(ui, view.theme, format!("and {} more", manifests.len() - MAX_LISTED_ROWS));
         }
         if manifests.is_empty() {
             let text = "No manifests. A manifest is a JSON file that declares a program, an HTTP request or another server's \
@@ -138,22 +148,22 @@ impl UpstreamsPanel {
             ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_muted)).wrap());
         }
         for folder in &view.upstreams.manifest_folders {
-            let text = format!("Manifest folder: {} ({})", folder.path, folder.origin.word());
+            let text = format!("Manifest folder: {} ({})", folder.path, folder.origin.as_str());
             ui.add(egui::Label::new(RichText::new(text).small().color(view.theme.text_subtle)).wrap());
         }
     }
 
-    fn manifest_row_ui(&mut self, ui: &mut Ui, view: &View<'_>, manifest: &ManifestBrief) {
+    fn manifest_row_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, manifest: &ManifestBrief) {
         let theme = view.theme;
         let title = manifest::title(manifest);
         let says = manifest::summary(manifest);
         let name = format!("Manifest {title}, {says}");
-        let selected = self.shown == Shown::Manifest(manifest.path.clone());
-        let row = Row { name: &name, selected, sense: Sense::click() };
+        let selected = self.shown == UpstreamsPage::Manifest(manifest.path.clone());
+        let row = ListRow { name: &name, selected, sense: Sense::click() };
         let response = row_ui(ui, theme, row, |ui, room| {
             let sign = Rect::from_center_size(pos2(room.left() + 9.0, room.center().y), Vec2::splat(16.0));
             match (manifest.problem.is_some(), manifest::wants_a_person(manifest)) {
-                (true, _) => paint_severity(ui.painter(), sign.center(), theme, Severity::Error),
+                (true, _) => paint_severity(ui.painter(), sign.center(), theme, ProblemSeverity::Error),
                 (false, true) => paint_icon(ui.painter(), "shield", sign, theme.warning),
                 (false, false) => paint_icon(ui.painter(), "page", sign, theme.text_muted),
             }
@@ -164,19 +174,19 @@ impl UpstreamsPanel {
             paint_line(ui, room, Align2::LEFT_CENTER, &title, body_font(ui), theme.text);
         });
         if response.on_hover_text(&manifest.path).clicked() {
-            self.shown = Shown::Manifest(manifest.path.clone());
+            self.shown = UpstreamsPage::Manifest(manifest.path.clone());
         }
     }
 }
 
 /// An unreadable entry of the configuration. The file is left unchanged.
-fn unreadable_ui(ui: &mut Ui, view: &View<'_>, entry: &UnreadableServer) {
+fn unreadable_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &UnreadableServer) {
     let theme = view.theme;
     let (name, reason) = (line(&entry.name), line(&entry.reason));
     let said = format!("{name}, cannot be read: {reason}");
-    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), SERVER), Sense::hover());
+    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), SERVER_ROW_HEIGHT), Sense::hover());
     row.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, &said));
-    paint_severity(ui.painter(), pos2(rect.left() + 15.0, rect.center().y), theme, Severity::Error);
+    paint_severity(ui.painter(), pos2(rect.left() + 15.0, rect.center().y), theme, ProblemSeverity::Error);
     let text = Rect::from_min_max(pos2(rect.left() + 30.0, rect.top() + 4.0), rect.max - vec2(6.0, 4.0));
     let (top, bottom) = text.split_top_bottom_at_y(text.center().y);
     paint_line(ui, top, Align2::LEFT_CENTER, &name, body_font(ui), theme.text);
@@ -189,7 +199,7 @@ fn unreadable_ui(ui: &mut Ui, view: &View<'_>, entry: &UnreadableServer) {
 }
 
 /// The locations of the configuration and the secrets.
-pub(super) fn places_ui(ui: &mut Ui, view: &View<'_>) {
+pub(super) fn places_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let upstreams = view.upstreams;
     for (what, place) in [("Servers", &upstreams.config_file), ("Secrets", &upstreams.secrets_place)] {
         if !place.is_empty() {

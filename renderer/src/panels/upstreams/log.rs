@@ -1,41 +1,41 @@
 //! The error output of a server: loaded incrementally from main, and followed unless a person scrolls away.
 
-use super::asking::{Asking, Purpose};
+use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::muted_ui,
     wording::{counted, line},
 };
 use egui::{Label, RichText, TextStyle, Ui};
-use shared_protocol::upstreams::{LogPart, ServerBrief, ServerId, UpstreamRequest};
+use shared_protocol::upstreams::{ServerBrief, ServerId, ServerLogChunk, UpstreamRequest};
 use std::{collections::VecDeque, time::Duration};
 
 /// The maximum number of lines in memory; main keeps no more either.
-const MOST: usize = 5_000;
-const ROW: f32 = 17.0;
+const MAX_LINES: usize = 5_000;
+const ROW_HEIGHT: f32 = 17.0;
 /// Seconds between requests while there are no new lines.
-const REST: f64 = 1.0;
+const POLL_PAUSE_SECONDS: f64 = 1.0;
 
 #[derive(Default)]
-pub(super) struct Log {
+pub(super) struct ServerLogTab {
     of: Option<ServerId>,
     first: u64,
     lines: VecDeque<String>,
     /// The time of the next request after an empty answer.
     again: f64,
     had_nothing: bool,
-    follows: Follow,
+    follows: FollowLog,
 }
 
-struct Follow(bool);
+struct FollowLog(bool);
 
-impl Default for Follow {
+impl Default for FollowLog {
     fn default() -> Self {
         Self(true)
     }
 }
 
-impl Log {
+impl ServerLogTab {
     pub(super) fn of(id: &ServerId) -> Self {
         Self { of: Some(id.clone()), ..Self::default() }
     }
@@ -48,7 +48,7 @@ impl Log {
         self.first + self.lines.len() as u64
     }
 
-    pub(super) fn receive(&mut self, id: &ServerId, part: LogPart) {
+    pub(super) fn receive(&mut self, id: &ServerId, part: ServerLogChunk) {
         if !self.is_of(id) {
             return;
         }
@@ -71,7 +71,7 @@ impl Log {
                 self.lines.extend(part.lines.into_iter().skip(known));
             }
         }
-        let surplus = self.lines.len().saturating_sub(MOST);
+        let surplus = self.lines.len().saturating_sub(MAX_LINES);
         self.lines.drain(..surplus);
         self.first += surplus as u64;
     }
@@ -85,10 +85,10 @@ impl Log {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         server: &ServerBrief,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         self.ask(ui, server, asking, actions);
         ui.horizontal_wrapped(|ui| {
@@ -106,18 +106,18 @@ impl Log {
             muted_ui(ui, view.theme, "No output yet.");
             return;
         }
-        let height = (ui.clip_rect().bottom() - ui.cursor().top() - 8.0).max(ROW * 8.0);
+        let height = (ui.clip_rect().bottom() - ui.cursor().top() - 8.0).max(ROW_HEIGHT * 8.0);
         ui.spacing_mut().item_spacing.y = 0.0;
-        ui.spacing_mut().interact_size.y = ROW;
+        ui.spacing_mut().interact_size.y = ROW_HEIGHT;
         egui::ScrollArea::both()
             .id_salt("log")
             .max_height(height)
             .auto_shrink([false, false])
             .stick_to_bottom(self.follows.0)
-            .show_rows(ui, ROW, self.lines.len(), |ui, range| {
+            .show_rows(ui, ROW_HEIGHT, self.lines.len(), |ui, range| {
                 for text in self.lines.range(range) {
                     ui.horizontal(|ui| {
-                        ui.set_height(ROW);
+                        ui.set_height(ROW_HEIGHT);
                         let text =
                             RichText::new(line(text)).text_style(TextStyle::Monospace).color(view.theme.text);
                         ui.add(Label::new(text).selectable(true).extend());
@@ -127,14 +127,20 @@ impl Log {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn ask(&mut self, ui: &Ui, server: &ServerBrief, asking: &mut Asking, actions: &mut Vec<Action>) {
-        let purpose = Purpose::Log(server.id.clone());
+    fn ask(
+        &mut self,
+        ui: &Ui,
+        server: &ServerBrief,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
+    ) {
+        let purpose = UpstreamPurpose::Log(server.id.clone());
         if asking.is_open(&purpose) {
             return;
         }
         let now = ui.input(|input| input.time);
         if std::mem::take(&mut self.had_nothing) {
-            self.again = now + REST;
+            self.again = now + POLL_PAUSE_SECONDS;
         }
         if now < self.again {
             ui.ctx().request_repaint_after(Duration::from_secs_f64(self.again - now));
@@ -152,15 +158,15 @@ impl Log {
 mod tests {
     use super::*;
 
-    fn part(numbers: std::ops::Range<u64>) -> LogPart {
+    fn part(numbers: std::ops::Range<u64>) -> ServerLogChunk {
         let lines = numbers.clone().map(|number| number.to_string()).collect();
-        LogPart { first: numbers.start, lines, dropped: 0 }
+        ServerLogChunk { first: numbers.start, lines, dropped: 0 }
     }
 
     #[test]
     fn lines_are_shown_once_and_a_gap_begins_anew() {
         let id = ServerId("files".to_owned());
-        let mut log = Log::of(&id);
+        let mut log = ServerLogTab::of(&id);
         log.receive(&id, part(0..3));
         log.receive(&id, part(2..5));
         assert_eq!(log.lines, ["0", "1", "2", "3", "4"]);
@@ -168,8 +174,8 @@ mod tests {
         assert_eq!((log.first, log.lines.len(), log.end()), (9, 2, 11));
         log.receive(&ServerId("other".to_owned()), part(11..20));
         assert_eq!(log.end(), 11, "of another server");
-        log.receive(&id, part(11..MOST as u64 + 20));
-        assert_eq!(log.lines.len(), MOST);
+        log.receive(&id, part(11..MAX_LINES as u64 + 20));
+        assert_eq!(log.lines.len(), MAX_LINES);
         log.receive(&id, part(2..2));
         assert_eq!(log.end(), 0, "it was begun anew, and is read from the start");
     }

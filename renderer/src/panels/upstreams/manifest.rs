@@ -1,30 +1,30 @@
 //! The page of a manifest: the origin of the file, its tools and problems, its approval and its credentials.
 
 use super::{
-    asking::{Asking, Purpose},
-    box_ui,
-    credentials::Typing,
-    notice_ui, tool,
+    box_ui, notice_ui,
+    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    secret_field::SecretField,
+    tool,
 };
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::muted_ui,
     wording::{counted, line},
 };
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{
-    messages::Severity,
+    messages::ProblemSeverity,
     upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief, UpstreamDecision, UpstreamRequest},
 };
 
 /// The maximum number of tools listed per manifest.
-const MOST: usize = 200;
+const MAX_LISTED_TOOLS: usize = 200;
 
 #[derive(Default)]
 pub(super) struct ManifestPage {
     /// The path of the open manifest and the hash it had when it was opened. An approval applies to that hash.
     seen: Option<(String, Option<String>)>,
-    typing: Typing,
+    typing: SecretField,
 }
 
 pub(super) fn wants_a_person(manifest: &ManifestBrief) -> bool {
@@ -50,12 +50,12 @@ pub(super) fn summary(manifest: &ManifestBrief) -> String {
     } else {
         counted(manifest.tools.iter().filter(|tool| tool.hidden.is_none()).count(), "tool")
     };
-    format!("{state} · {}", manifest.origin.word())
+    format!("{state} · {}", manifest.origin.as_str())
 }
 
 impl ManifestPage {
-    pub(super) fn done(&mut self, purpose: &Purpose) {
-        if *purpose == Purpose::Manifest {
+    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
+        if *purpose == UpstreamPurpose::Manifest {
             self.seen = None;
         }
     }
@@ -63,10 +63,10 @@ impl ManifestPage {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         path: &str,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let Some(manifest) = view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
             return;
@@ -81,7 +81,7 @@ impl ManifestPage {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    asking.request(UpstreamRequest::ReloadManifests, Purpose::Manifest, actions);
+                    asking.request(UpstreamRequest::ReloadManifests, UpstreamPurpose::Manifest, actions);
                 }
             });
             ui.add(
@@ -96,15 +96,15 @@ impl ManifestPage {
             muted_ui(ui, theme, origin);
             if let Some(problem) = &manifest.problem {
                 let text = format!("{} Correct the file; it reloads automatically.", ended(&line(problem)));
-                notice_ui(ui, view, Severity::Error, &text);
+                notice_ui(ui, view, ProblemSeverity::Error, &text);
             }
             self.approval_ui(ui, view, manifest, asking, actions);
             self.credentials_ui(ui, view, manifest, asking, actions);
-            for tool in manifest.tools.iter().take(MOST) {
+            for tool in manifest.tools.iter().take(MAX_LISTED_TOOLS) {
                 tool_ui(ui, view, manifest, tool, asking, actions);
             }
-            if manifest.tools.len() > MOST {
-                muted_ui(ui, theme, format!("and {} more", manifest.tools.len() - MOST));
+            if manifest.tools.len() > MAX_LISTED_TOOLS {
+                muted_ui(ui, theme, format!("and {} more", manifest.tools.len() - MAX_LISTED_TOOLS));
             }
         });
     }
@@ -112,10 +112,10 @@ impl ManifestPage {
     fn approval_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         manifest: &ManifestBrief,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
         let theme = view.theme;
@@ -135,10 +135,10 @@ impl ManifestPage {
                 return;
             }
             let text = RichText::new("Approve manifest").color(theme.accent_text);
-            let is_free = !asking.is_open(&Purpose::Manifest);
+            let is_free = !asking.is_open(&UpstreamPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
                 let decision = UpstreamDecision::ApproveManifest { hash: hash.clone() };
-                asking.decide(decision, Purpose::Manifest, actions);
+                asking.decide(decision, UpstreamPurpose::Manifest, actions);
             }
         });
     }
@@ -146,17 +146,17 @@ impl ManifestPage {
     fn credentials_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         manifest: &ManifestBrief,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
             self.typing.secret_ui(ui, view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
                 let decision = UpstreamDecision::SetManifestSecret { manifest, credential, secret };
-                asking.decide(decision, Purpose::Secret { id: None }, actions);
+                asking.decide(decision, UpstreamPurpose::Secret { id: None }, actions);
             });
             if credential.optional {
                 muted_ui(ui, view.theme, "Optional");
@@ -167,11 +167,11 @@ impl ManifestPage {
 
 fn tool_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     manifest: &ManifestBrief,
     tool: &ManifestToolBrief,
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
     let name = line(&tool.name);
@@ -184,7 +184,7 @@ fn tool_ui(
             }
             if policy != tool.policy {
                 let decision = UpstreamDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
-                asking.decide(decision, Purpose::Manifest, actions);
+                asking.decide(decision, UpstreamPurpose::Manifest, actions);
             }
         });
         if !tool.does.is_empty() {

@@ -5,47 +5,47 @@
 //! the review began. Secrets are sent to the store and never displayed.
 
 mod add;
-mod asking;
 mod configuration;
-mod credentials;
+mod definition_diff;
 mod delete;
-mod difference;
 mod draft;
 mod form;
 mod import;
 mod list;
 mod log;
 mod manifest;
+mod pending_requests;
 mod registry;
+mod secret_field;
 mod server;
-mod standing;
+mod server_status;
 mod tool;
+mod tool_call;
 mod tools;
-mod trying;
 
-pub(crate) use asking::Outcome;
+pub(crate) use pending_requests::UpstreamOutcome;
 
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{empty_state_ui, paint_severity},
 };
-use add::Add;
-use asking::{Asking, Purpose};
+use add::AddServerPage;
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
+use pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
-    messages::{Answer, Severity},
-    upstreams::{ServerBrief, ServerId, ServerState, UpstreamAnswer, UpstreamsView},
+    messages::{ProblemSeverity, WorkbenchResponse},
+    upstreams::{ServerBrief, ServerId, ServerState, UpstreamResponse, UpstreamsView},
 };
 
 /// Below this width the panel shows either the list or the selected page.
-const ROOMY: f32 = 640.0;
-const LIST: f32 = 330.0;
+const TWO_COLUMN_WIDTH: f32 = 640.0;
+const LIST_WIDTH: f32 = 330.0;
 
 /// A way to add servers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum AddServerMethod {
     #[default]
     Form,
     Paste,
@@ -54,7 +54,7 @@ pub(crate) enum Way {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Shown {
+enum UpstreamsPage {
     /// The list, with the first server beside it where there is space.
     #[default]
     List,
@@ -66,39 +66,39 @@ enum Shown {
 
 #[derive(Default)]
 pub(crate) struct UpstreamsPanel {
-    asking: Asking,
-    shown: Shown,
+    asking: PendingUpstreamRequests,
+    shown: UpstreamsPage,
     page: ServerPage,
     manifest: manifest::ManifestPage,
-    add: Add,
+    add: AddServerPage,
 }
 
 /// The number of servers and manifests that need attention.
 pub(crate) fn wanting(view: &UpstreamsView) -> usize {
-    let servers = view.servers.iter().filter(|server| standing::wants_a_person(server)).count();
+    let servers = view.servers.iter().filter(|server| server_status::wants_a_person(server)).count();
     servers + view.manifests.iter().filter(|manifest| manifest::wants_a_person(manifest)).count()
 }
 
 impl UpstreamsPanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &View<'_>, actions: &mut Vec<Action>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
         if let Some(problem) = &view.upstreams.problem {
-            notice_ui(ui, view, Severity::Error, problem);
+            notice_ui(ui, view, ProblemSeverity::Error, problem);
         }
         self.forget_what_is_gone(view.upstreams);
         let is_empty = view.upstreams.servers.is_empty()
             && view.upstreams.manifests.is_empty()
             && view.upstreams.unreadable.is_empty();
-        if is_empty && self.shown != Shown::Add {
+        if is_empty && self.shown != UpstreamsPage::Add {
             return self.empty_ui(ui, view);
         }
         let room = ui.available_rect_before_wrap();
-        if room.width() < ROOMY {
+        if room.width() < TWO_COLUMN_WIDTH {
             return match self.shown {
-                Shown::List => self.list_ui(ui, view, &Shown::List, actions),
+                UpstreamsPage::List => self.list_ui(ui, view, &UpstreamsPage::List, actions),
                 _ => self.page_ui(ui, view, true, actions),
             };
         }
-        let (left, right) = room.split_left_right_at_x(room.left() + LIST);
+        let (left, right) = room.split_left_right_at_x(room.left() + LIST_WIDTH);
         let column =
             |rect| egui::UiBuilder::new().max_rect(rect).layout(egui::Layout::top_down(egui::Align::Min));
         ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
@@ -111,37 +111,40 @@ impl UpstreamsPanel {
     }
 
     /// The selected page. `alone` adds a button back to the list.
-    fn page_ui(&mut self, ui: &mut Ui, view: &View<'_>, alone: bool, actions: &mut Vec<Action>) {
+    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool, actions: &mut Vec<WindowAction>) {
         let is_back = alone && ui.button("Back to list").clicked();
         match self.in_sight(view.upstreams) {
-            Shown::List => {
+            UpstreamsPage::List => {
                 let text = "Select a server or a manifest to see its tools.";
                 empty_state_ui(ui, view.theme, "Nothing selected", text);
             }
-            Shown::Server(id) => self.page.show_ui(ui, view, &id, &mut self.asking, actions),
-            Shown::Manifest(path) => self.manifest.show_ui(ui, view, &path, &mut self.asking, actions),
-            Shown::Add => {
+            UpstreamsPage::Server(id) => self.page.show_ui(ui, view, &id, &mut self.asking, actions),
+            UpstreamsPage::Manifest(path) => {
+                self.manifest.show_ui(ui, view, &path, &mut self.asking, actions)
+            }
+            UpstreamsPage::Add => {
                 if self.add.show_ui(ui, view, &mut self.asking, actions) {
-                    self.shown = Shown::List;
+                    self.shown = UpstreamsPage::List;
                 }
             }
         }
         if is_back {
-            self.shown = Shown::List;
+            self.shown = UpstreamsPage::List;
         }
     }
 
     /// The page beside the list; the first server until a person selects one.
-    fn in_sight(&self, view: &UpstreamsView) -> Shown {
+    fn in_sight(&self, view: &UpstreamsView) -> UpstreamsPage {
         match &self.shown {
-            Shown::List => {
-                view.servers.first().map_or(Shown::List, |server| Shown::Server(server.id.clone()))
-            }
+            UpstreamsPage::List => view
+                .servers
+                .first()
+                .map_or(UpstreamsPage::List, |server| UpstreamsPage::Server(server.id.clone())),
             shown => shown.clone(),
         }
     }
 
-    fn empty_ui(&mut self, ui: &mut Ui, view: &View<'_>) {
+    fn empty_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             let text = "Draftboard can run MCP servers and offer their tools to connected agents. A new server is disabled, \
                         and agents cannot see its tools until you approve them.";
@@ -149,10 +152,10 @@ impl UpstreamsPanel {
             ui.add_space(6.0);
             ui.vertical_centered(|ui| {
                 for (way, words) in [
-                    (Way::Form, "Add with a form…"),
-                    (Way::Paste, "Paste JSON from another client…"),
-                    (Way::Programs, "Import from Claude, VS Code or Cursor…"),
-                    (Way::Registry, "Search a registry…"),
+                    (AddServerMethod::Form, "Add with a form…"),
+                    (AddServerMethod::Paste, "Paste JSON from another client…"),
+                    (AddServerMethod::Programs, "Import from Claude, VS Code or Cursor…"),
+                    (AddServerMethod::Registry, "Search a registry…"),
                 ] {
                     if ui.add(egui::Button::new(words).min_size(vec2(280.0, 0.0))).clicked() {
                         self.add(way);
@@ -165,12 +168,12 @@ impl UpstreamsPanel {
     }
 
     pub(crate) fn open(&mut self, server: ServerId) {
-        self.shown = Shown::Server(server);
+        self.shown = UpstreamsPage::Server(server);
     }
 
-    pub(crate) fn add(&mut self, way: Way) {
+    pub(crate) fn add(&mut self, way: AddServerMethod) {
         self.add.begin(way);
-        self.shown = Shown::Add;
+        self.shown = UpstreamsPage::Add;
     }
 
     /// Clears the panel for another workspace. Pending requests stay, so that their answers are still matched.
@@ -180,12 +183,14 @@ impl UpstreamsPanel {
 
     fn forget_what_is_gone(&mut self, view: &UpstreamsView) {
         let is_there = match &self.shown {
-            Shown::Server(id) => view.servers.iter().any(|server| server.id == *id) || self.page.is_new(id),
-            Shown::Manifest(path) => view.manifests.iter().any(|manifest| manifest.path == *path),
-            Shown::List | Shown::Add => true,
+            UpstreamsPage::Server(id) => {
+                view.servers.iter().any(|server| server.id == *id) || self.page.is_new(id)
+            }
+            UpstreamsPage::Manifest(path) => view.manifests.iter().any(|manifest| manifest.path == *path),
+            UpstreamsPage::List | UpstreamsPage::Add => true,
         };
         if !is_there {
-            self.shown = Shown::List;
+            self.shown = UpstreamsPage::List;
         }
     }
 
@@ -196,47 +201,55 @@ impl UpstreamsPanel {
         }
     }
 
-    pub(crate) fn answered(&mut self, ticket: u64, result: Result<Answer, Refusal>) -> Outcome {
-        let Some(purpose) = self.asking.close(ticket) else { return Outcome::Nothing };
+    pub(crate) fn answered(
+        &mut self,
+        ticket: u64,
+        result: Result<WorkbenchResponse, Refusal>,
+    ) -> UpstreamOutcome {
+        let Some(purpose) = self.asking.close(ticket) else { return UpstreamOutcome::Nothing };
         match result {
-            Ok(Answer::Upstream(answer)) => self.received(purpose, answer),
-            Ok(_) => self.received(purpose, UpstreamAnswer::Done),
+            Ok(WorkbenchResponse::Upstream(answer)) => self.received(purpose, answer),
+            Ok(_) => self.received(purpose, UpstreamResponse::Done),
             Err(refusal) => self.refused(purpose, refusal),
         }
     }
 
-    fn received(&mut self, purpose: Purpose, answer: UpstreamAnswer) -> Outcome {
+    fn received(&mut self, purpose: UpstreamPurpose, answer: UpstreamResponse) -> UpstreamOutcome {
         match (purpose, answer) {
-            (Purpose::Log(id), UpstreamAnswer::Log(part)) => self.page.receive_log(&id, part),
-            (Purpose::Call(tool), UpstreamAnswer::Called(result)) => {
+            (UpstreamPurpose::Log(id), UpstreamResponse::Log(part)) => self.page.receive_log(&id, part),
+            (UpstreamPurpose::Call(tool), UpstreamResponse::Called(result)) => {
                 self.page.receive_call(&tool, Ok(result))
             }
-            (Purpose::Sources, UpstreamAnswer::Sources(sources)) => self.add.receive_sources(sources),
-            (Purpose::Preview, UpstreamAnswer::Import(view)) => self.add.receive_preview(*view),
-            (Purpose::Registry, UpstreamAnswer::Registry(found)) => self.add.receive_registry(found),
-            (Purpose::Import, UpstreamAnswer::Imported { servers, refused }) => {
+            (UpstreamPurpose::Sources, UpstreamResponse::Sources(sources)) => {
+                self.add.receive_sources(sources)
+            }
+            (UpstreamPurpose::Preview, UpstreamResponse::Import(view)) => self.add.receive_preview(*view),
+            (UpstreamPurpose::Registry, UpstreamResponse::Registry(found)) => {
+                self.add.receive_registry(found)
+            }
+            (UpstreamPurpose::Import, UpstreamResponse::Imported { servers, refused }) => {
                 return self.imported(&servers, refused);
             }
-            (Purpose::Add, UpstreamAnswer::Server(details)) => {
+            (UpstreamPurpose::Add, UpstreamResponse::Server(details)) => {
                 let name = details.brief.name.clone();
-                self.add = Add::default();
-                self.shown = Shown::Server(details.brief.id.clone());
+                self.add = AddServerPage::default();
+                self.shown = UpstreamsPage::Server(details.brief.id.clone());
                 self.page.expect(&details.brief.id);
                 self.page.receive(*details);
                 let next = "The server is disabled. Check what it runs, then enable it.".to_owned();
-                return Outcome::Told(format!("Added {name}"), vec![next]);
+                return UpstreamOutcome::Told(format!("Added {name}"), vec![next]);
             }
-            (Purpose::Delete(id), _) => {
+            (UpstreamPurpose::Delete(id), _) => {
                 self.page.forget(&id);
-                if self.shown == Shown::Server(id) {
-                    self.shown = Shown::List;
+                if self.shown == UpstreamsPage::Server(id) {
+                    self.shown = UpstreamsPage::List;
                 }
-                return Outcome::Told(
+                return UpstreamOutcome::Told(
                     "Deleted the server, its approvals and its secrets".to_owned(),
                     Vec::new(),
                 );
             }
-            (purpose, UpstreamAnswer::Server(details)) => {
+            (purpose, UpstreamResponse::Server(details)) => {
                 self.page.done(&purpose);
                 self.page.receive(*details);
             }
@@ -245,42 +258,49 @@ impl UpstreamsPanel {
                 self.manifest.done(&purpose);
             }
         }
-        Outcome::Nothing
+        UpstreamOutcome::Nothing
     }
 
-    fn imported(&mut self, servers: &[ServerBrief], refused: Vec<(String, String)>) -> Outcome {
+    fn imported(&mut self, servers: &[ServerBrief], refused: Vec<(String, String)>) -> UpstreamOutcome {
         if let Some(first) = servers.first() {
             self.page.expect(&first.id);
-            self.shown = Shown::Server(first.id.clone());
-            self.add = Add::default();
+            self.shown = UpstreamsPage::Server(first.id.clone());
+            self.add = AddServerPage::default();
         }
         let what = crate::wording::counted(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
         more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());
-        Outcome::Told(format!("Imported {what}"), more)
+        UpstreamOutcome::Told(format!("Imported {what}"), more)
     }
 
     /// Shows the refusal on the page it belongs to, or as a toast when that page is not visible.
-    fn refused(&mut self, purpose: Purpose, refusal: Refusal) -> Outcome {
+    fn refused(&mut self, purpose: UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
         match purpose {
-            Purpose::Details(_) | Purpose::Log(_) | Purpose::Server { .. } | Purpose::Update(_) => {
-                self.page.refuse(&purpose, refusal)
-            }
-            Purpose::Add | Purpose::Sources | Purpose::Preview | Purpose::Import | Purpose::Registry => {
+            UpstreamPurpose::Details(_)
+            | UpstreamPurpose::Log(_)
+            | UpstreamPurpose::Server { .. }
+            | UpstreamPurpose::Update(_) => self.page.refuse(&purpose, refusal),
+            UpstreamPurpose::Add
+            | UpstreamPurpose::Sources
+            | UpstreamPurpose::Preview
+            | UpstreamPurpose::Import
+            | UpstreamPurpose::Registry => {
                 self.add.refuse(&purpose, refusal);
-                Outcome::Nothing
+                UpstreamOutcome::Nothing
             }
-            Purpose::Call(tool) => {
+            UpstreamPurpose::Call(tool) => {
                 self.page.receive_call(&tool, Err(&refusal));
-                Outcome::Nothing
+                UpstreamOutcome::Nothing
             }
-            Purpose::Delete(_) | Purpose::Secret { .. } | Purpose::Manifest => Outcome::Refused(refusal),
+            UpstreamPurpose::Delete(_) | UpstreamPurpose::Secret { .. } | UpstreamPurpose::Manifest => {
+                UpstreamOutcome::Refused(refusal)
+            }
         }
     }
 }
 
-fn brief<'a>(view: &'a View<'_>, id: &ServerId) -> Option<&'a ServerBrief> {
+fn brief<'a>(view: &'a FrameView<'_>, id: &ServerId) -> Option<&'a ServerBrief> {
     view.upstreams.servers.iter().find(|server| server.id == *id)
 }
 
@@ -289,7 +309,7 @@ fn is_failing(state: &ServerState) -> bool {
 }
 
 /// A boxed text with a severity icon.
-fn notice_ui(ui: &mut Ui, view: &View<'_>, severity: Severity, text: &str) {
+fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, severity: ProblemSeverity, text: &str) {
     box_ui(ui, view, |ui| {
         ui.horizontal_top(|ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
@@ -299,7 +319,7 @@ fn notice_ui(ui: &mut Ui, view: &View<'_>, severity: Severity, text: &str) {
     });
 }
 
-fn box_ui(ui: &mut Ui, view: &View<'_>, content: impl FnOnce(&mut Ui)) {
+fn box_ui(ui: &mut Ui, view: &FrameView<'_>, content: impl FnOnce(&mut Ui)) {
     Frame::new()
         .fill(view.theme.hover)
         .corner_radius(CornerRadius::same(6))
@@ -311,7 +331,7 @@ fn box_ui(ui: &mut Ui, view: &View<'_>, content: impl FnOnce(&mut Ui)) {
 }
 
 /// Output lines of a program in a monospaced block.
-fn lines_ui(ui: &mut Ui, view: &View<'_>, lines: &[String]) {
+fn lines_ui(ui: &mut Ui, view: &FrameView<'_>, lines: &[String]) {
     Frame::new()
         .fill(view.theme.surface_inset)
         .corner_radius(CornerRadius::same(4))

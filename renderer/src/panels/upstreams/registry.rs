@@ -1,37 +1,38 @@
 //! The registry search. Each result lists its packages; selecting one fills in the form.
 
 use super::{
-    asking::{Asking, Purpose},
     box_ui,
-    form::Form,
-    notice_ui, told,
+    form::ServerFormEditor,
+    notice_ui,
+    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    told,
 };
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui, search_field_ui},
     wording::line,
 };
 use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
-    messages::Severity,
-    upstreams::{RegistryFound, RegistryOffer, UpstreamRequest},
+    messages::ProblemSeverity,
+    upstreams::{RegistryOffer, RegistryServer, UpstreamRequest},
 };
 
 /// The maximum number of results shown.
-const MOST: usize = 60;
+const MAX_RESULTS: usize = 60;
 
 #[derive(Default)]
-pub(super) struct Registry {
+pub(super) struct RegistrySearch {
     query: String,
     /// A file or an address; the default registry when empty.
     other: String,
-    found: Option<Vec<RegistryFound>>,
+    found: Option<Vec<RegistryServer>>,
     refused: Option<String>,
 }
 
-impl Registry {
-    pub(super) fn receive(&mut self, found: Vec<RegistryFound>) {
+impl RegistrySearch {
+    pub(super) fn receive(&mut self, found: Vec<RegistryServer>) {
         (self.found, self.refused) = (Some(found), None);
     }
 
@@ -43,10 +44,10 @@ impl Registry {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
-    ) -> Option<Form> {
+        view: &FrameView<'_>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
+    ) -> Option<ServerFormEditor> {
         let theme = view.theme;
         let field = search_field_ui(ui, theme, &mut self.query, "Name or description", "Search the registry");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
@@ -57,18 +58,22 @@ impl Registry {
             .char_limit(4_096)
             .desired_width(f32::INFINITY);
         focus_stroke(ui, theme, |ui| ui.add(edit)).accessible_name("Registry");
-        let is_busy = asking.is_open(&Purpose::Registry);
+        let is_busy = asking.is_open(&UpstreamPurpose::Registry);
         let searches = ui.add_enabled(!is_busy, Button::new("Search")).clicked() || (entered && !is_busy);
         if searches {
             let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
             let query = self.query.trim().to_owned();
-            asking.request(UpstreamRequest::SearchRegistry { registry, query }, Purpose::Registry, actions);
+            asking.request(
+                UpstreamRequest::SearchRegistry { registry, query },
+                UpstreamPurpose::Registry,
+                actions,
+            );
         }
         if is_busy {
             muted_ui(ui, theme, "Searching the registry…");
         }
         if let Some(why) = &self.refused {
-            notice_ui(ui, view, Severity::Error, why);
+            notice_ui(ui, view, ProblemSeverity::Error, why);
             muted_ui(ui, theme, "Without a network, you can search a registry index in a file.");
         }
         let found = self.found.as_ref()?;
@@ -76,21 +81,25 @@ impl Registry {
             muted_ui(ui, theme, "No results. Try a different search.");
         }
         let mut chosen = None;
-        for entry in found.iter().take(MOST) {
+        for entry in found.iter().take(MAX_RESULTS) {
             box_ui(ui, view, |ui| {
                 if let Some(form) = entry_ui(ui, view, entry) {
                     chosen = Some(form);
                 }
             });
         }
-        if found.len() > MOST {
-            muted_ui(ui, theme, format!("and {} more. Narrow the search to see them.", found.len() - MOST));
+        if found.len() > MAX_RESULTS {
+            muted_ui(
+                ui,
+                theme,
+                format!("and {} more. Narrow the search to see them.", found.len() - MAX_RESULTS),
+            );
         }
         chosen
     }
 }
 
-fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &RegistryFound) -> Option<Form> {
+fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &RegistryServer) -> Option<ServerFormEditor> {
     let theme = view.theme;
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(line(&entry.name)).strong());
@@ -104,10 +113,10 @@ fn entry_ui(ui: &mut Ui, view: &View<'_>, entry: &RegistryFound) -> Option<Form>
     let mut chosen = None;
     for (place, offer) in entry.offers.iter().enumerate() {
         ui.push_id((&entry.name, place), |ui| {
-            let word = offer.form.kind.word();
+            let word = offer.form.kind.as_str();
             let fill = ui.button(format!("Use {word}…"));
             if fill.accessible_name(format!("Use {} with {word}", line(&entry.name))).clicked() {
-                chosen = Some(Form::with_notes(&offer.form, notes(offer)));
+                chosen = Some(ServerFormEditor::with_notes(&offer.form, notes(offer)));
             }
             ui.add(Label::new(RichText::new(line(&offer.runs)).monospace()).wrap());
         });

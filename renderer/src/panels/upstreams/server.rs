@@ -1,34 +1,35 @@
 //! The page of one server: its command, state and failures, and tabs for tools, log and configuration.
 
 use super::{
-    asking::{Asking, Doing, Outcome, Purpose},
     box_ui, brief, configuration,
-    credentials::Typing,
-    delete::Deleting,
-    form::{self, Form},
+    delete::DeleteServerPrompt,
+    form::{self, ServerFormEditor},
     is_failing, lines_ui,
-    log::Log,
-    notice_ui, standing, told,
-    tools::Tools,
+    log::ServerLogTab,
+    notice_ui,
+    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamOutcome, UpstreamPurpose},
+    secret_field::SecretField,
+    server_status, told,
+    tools::ToolList,
 };
 use crate::{
     panels::notices::capitalised,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{muted_ui, named_text_ui},
     wording::{counted, line, now, paragraph},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
 use shared_protocol::{
     Refusal,
-    messages::Severity,
+    messages::ProblemSeverity,
     upstreams::{
-        CallResult, LogPart, ServerBrief, ServerDetails, ServerId, ServerState, StartPhase, UpstreamDecision,
-        UpstreamRequest,
+        ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
+        UpstreamDecision, UpstreamRequest,
     },
 };
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Tab {
+enum ServerTab {
     #[default]
     Tools,
     Log,
@@ -45,12 +46,12 @@ pub(super) struct ServerPage {
     new: Option<ServerId>,
     /// The last refused action and its reason.
     refused: Option<(ServerId, String)>,
-    tab: Tab,
-    tools: Tools,
-    log: Log,
-    typing: Typing,
-    deleting: Deleting,
-    editing: Option<(ServerId, Form)>,
+    tab: ServerTab,
+    tools: ToolList,
+    log: ServerLogTab,
+    typing: SecretField,
+    deleting: DeleteServerPrompt,
+    editing: Option<(ServerId, ServerFormEditor)>,
 }
 
 impl ServerPage {
@@ -71,11 +72,11 @@ impl ServerPage {
         self.new.as_ref() == Some(id) || self.details.as_ref().is_some_and(|details| details.brief.id == *id)
     }
 
-    pub(super) fn receive_log(&mut self, id: &ServerId, part: LogPart) {
+    pub(super) fn receive_log(&mut self, id: &ServerId, part: ServerLogChunk) {
         self.log.receive(id, part);
     }
 
-    pub(super) fn receive_call(&mut self, tool: &str, result: Result<CallResult, &Refusal>) {
+    pub(super) fn receive_call(&mut self, tool: &str, result: Result<ToolCallResult, &Refusal>) {
         self.tools.receive_call(tool, result);
     }
 
@@ -86,57 +87,57 @@ impl ServerPage {
     }
 
     /// Clears refusals and forms after a completed action, and reloads the details.
-    pub(super) fn done(&mut self, purpose: &Purpose) {
+    pub(super) fn done(&mut self, purpose: &UpstreamPurpose) {
         match purpose {
-            Purpose::Server { .. } => self.refused = None,
-            Purpose::Update(id) => {
+            UpstreamPurpose::Server { .. } => self.refused = None,
+            UpstreamPurpose::Update(id) => {
                 if self.editing.as_ref().is_some_and(|(editing, _)| editing == id) {
                     self.editing = None;
                 }
             }
-            Purpose::Secret { .. } => {}
+            UpstreamPurpose::Secret { .. } => {}
             _ => return,
         }
         self.asked = None;
     }
 
-    pub(super) fn lost(&mut self, purpose: &Purpose) {
+    pub(super) fn lost(&mut self, purpose: &UpstreamPurpose) {
         match purpose {
-            Purpose::Log(id) => self.log.lost(id),
-            Purpose::Details(_) => self.asked = None,
+            UpstreamPurpose::Log(id) => self.log.lost(id),
+            UpstreamPurpose::Details(_) => self.asked = None,
             _ => {}
         }
     }
 
-    pub(super) fn refuse(&mut self, purpose: &Purpose, refusal: Refusal) -> Outcome {
+    pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
         match purpose {
-            Purpose::Log(id) => self.log.lost(id),
-            Purpose::Server { id, doing } => {
+            UpstreamPurpose::Log(id) => self.log.lost(id),
+            UpstreamPurpose::Server { id, doing } => {
                 let why = told(&refusal);
                 let why = match doing {
-                    Doing::Enabling => format!("The server was disabled again. {why}"),
+                    ServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
                 };
                 self.refused = Some((id.clone(), why));
                 self.asked = None;
-                return Outcome::Refused(refusal);
+                return UpstreamOutcome::Refused(refusal);
             }
-            Purpose::Update(id) => match &mut self.editing {
+            UpstreamPurpose::Update(id) => match &mut self.editing {
                 Some((editing, form)) if editing == id => form.refuse(refusal),
-                _ => return Outcome::Refused(refusal),
+                _ => return UpstreamOutcome::Refused(refusal),
             },
             _ => {}
         }
-        Outcome::Nothing
+        UpstreamOutcome::Nothing
     }
 
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         id: &ServerId,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let Some(server) = brief(view, id) else {
             muted_ui(ui, view.theme, "Loading the server…");
@@ -145,7 +146,7 @@ impl ServerPage {
         self.new.take_if(|new| new == id);
         self.turn_to(server);
         let wanted = (server.id.clone(), server.stamp);
-        let details = Purpose::Details(id.clone());
+        let details = UpstreamPurpose::Details(id.clone());
         if self.asked.as_ref() != Some(&wanted) && !asking.is_open(&details) {
             self.asked = Some(wanted);
             asking.request(UpstreamRequest::Show { server: id.clone() }, details, actions);
@@ -158,30 +159,30 @@ impl ServerPage {
                     ui,
                     view,
                     "Save changes",
-                    asking.is_open(&Purpose::Update(id.clone())),
+                    asking.is_open(&UpstreamPurpose::Update(id.clone())),
                 ) {
-                    form::Verdict::Nothing => {}
-                    form::Verdict::Left => self.editing = None,
-                    form::Verdict::Filled(form) => {
+                    form::FormOutcome::Nothing => {}
+                    form::FormOutcome::Left => self.editing = None,
+                    form::FormOutcome::Filled(form) => {
                         let decision = UpstreamDecision::Update { server: id.clone(), form };
-                        asking.decide(decision, Purpose::Update(id.clone()), actions);
+                        asking.decide(decision, UpstreamPurpose::Update(id.clone()), actions);
                     }
                 };
             }
             if self.deleting.show_ui(ui, view, server) {
                 let decision = UpstreamDecision::Delete { server: id.clone() };
-                asking.decide(decision, Purpose::Delete(id.clone()), actions);
+                asking.decide(decision, UpstreamPurpose::Delete(id.clone()), actions);
             }
             self.attention_ui(ui, view, server, asking, actions);
             self.tabs_ui(ui, server);
             let details = self.details.as_ref().filter(|details| details.brief.id == *id);
             match (self.tab, details) {
-                (Tab::Log, _) => self.log.show_ui(ui, view, server, asking, actions),
+                (ServerTab::Log, _) => self.log.show_ui(ui, view, server, asking, actions),
                 (_, None) => drop(muted_ui(ui, view.theme, "Loading details…")),
-                (Tab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking, actions),
-                (Tab::Configuration, Some(details)) => {
+                (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking, actions),
+                (ServerTab::Configuration, Some(details)) => {
                     if configuration::show_ui(ui, view, details, &mut self.typing, asking, actions) {
-                        self.editing = Some((id.clone(), Form::of(&details.form)));
+                        self.editing = Some((id.clone(), ServerFormEditor::of(&details.form)));
                     }
                 }
             }
@@ -193,26 +194,27 @@ impl ServerPage {
         if self.log.is_of(&server.id) {
             return;
         }
-        self.log = Log::of(&server.id);
-        (self.tools, self.typing, self.deleting) = (Tools::default(), Typing::default(), Deleting::default());
-        (self.editing, self.tab) = (None, Tab::default());
+        self.log = ServerLogTab::of(&server.id);
+        (self.tools, self.typing, self.deleting) =
+            (ToolList::default(), SecretField::default(), DeleteServerPrompt::default());
+        (self.editing, self.tab) = (None, ServerTab::default());
     }
 
     fn header_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         server: &ServerBrief,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
-            standing::state_ui(ui, view, &server.state);
+            server_status::state_ui(ui, view, &server.state);
             ui.label(RichText::new(line(&server.name)).heading());
-            let words = standing::words(server, now());
-            ui.label(RichText::new(words).color(standing::colour(theme, &server.state)));
+            let words = server_status::words(server, now());
+            ui.label(RichText::new(words).color(server_status::colour(theme, &server.state)));
         });
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
@@ -224,7 +226,7 @@ impl ServerPage {
                 if server.state.is_connected() {
                     let restart = ui.add_enabled(asking.doing(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        ask(asking, actions, &server.id, Doing::Starting, |server| {
+                        ask(asking, actions, &server.id, ServerAction::Starting, |server| {
                             UpstreamRequest::Restart { server }
                         });
                     }
@@ -232,14 +234,14 @@ impl ServerPage {
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
                 let edit = ui.add_enabled(details.is_some() && self.editing.is_none(), Button::new("Edit…"));
                 if let Some(details) = details.filter(|_| edit.clicked()) {
-                    self.editing = Some((server.id.clone(), Form::of(&details.form)));
+                    self.editing = Some((server.id.clone(), ServerFormEditor::of(&details.form)));
                 }
                 if ui.button(RichText::new("Delete…").color(theme.danger)).clicked() {
                     self.deleting.begin();
                 }
             });
         });
-        named_text_ui(ui, theme, &format!("Runs ({})", server.kind.word()), &line(&server.runs));
+        named_text_ui(ui, theme, &format!("Runs ({})", server.kind.as_str()), &line(&server.runs));
         let mut about = Vec::new();
         about.extend(server.protocol.as_ref().map(|protocol| format!("protocol {}", line(protocol))));
         about.extend(server.calls_itself.as_ref().map(|name| format!("{} (unverified)", line(name))));
@@ -252,14 +254,14 @@ impl ServerPage {
     fn attention_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         server: &ServerBrief,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         if let Some((_, why)) = self.refused.as_ref().filter(|(id, _)| *id == server.id) {
-            notice_ui(ui, view, Severity::Error, &paragraph(why));
+            notice_ui(ui, view, ProblemSeverity::Error, &paragraph(why));
         }
         match &server.state {
             ServerState::Starting(phase) => {
@@ -278,7 +280,11 @@ impl ServerPage {
                             let part = part.clone();
                             let decision =
                                 UpstreamDecision::SetSecret { server: server.id.clone(), part, secret };
-                            asking.decide(decision, Purpose::Secret { id: Some(server.id.clone()) }, actions);
+                            asking.decide(
+                                decision,
+                                UpstreamPurpose::Secret { id: Some(server.id.clone()) },
+                                actions,
+                            );
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
@@ -291,7 +297,7 @@ impl ServerPage {
                         "The server is running. Agents cannot use it until you review {tools}."
                     ));
                     if ui.button("Review tools").clicked() {
-                        self.tab = Tab::Tools;
+                        self.tab = ServerTab::Tools;
                         self.tools.look_at_new();
                     }
                 });
@@ -300,7 +306,7 @@ impl ServerPage {
         }
     }
 
-    fn failure_ui(&mut self, ui: &mut Ui, view: &View<'_>, server: &ServerBrief) {
+    fn failure_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, server: &ServerBrief) {
         let is_said = self.refused.as_ref().is_some_and(|(id, _)| *id == server.id);
         if server.reason.is_none() && !is_said && !is_failing(&server.state) {
             return;
@@ -318,7 +324,7 @@ impl ServerPage {
                 lines_ui(ui, view, &server.last_lines);
             }
             if ui.button("Show full log").clicked() {
-                self.tab = Tab::Log;
+                self.tab = ServerTab::Log;
             }
         });
     }
@@ -332,16 +338,16 @@ impl ServerPage {
                     0 => format!("Tools ({})", server.tools),
                     waiting => format!("Tools ({} · {waiting} to approve)", server.tools),
                 };
-                ui.selectable_value(&mut self.tab, Tab::Tools, tools);
-                ui.selectable_value(&mut self.tab, Tab::Log, "Server log");
-                ui.selectable_value(&mut self.tab, Tab::Configuration, "Configuration");
+                ui.selectable_value(&mut self.tab, ServerTab::Tools, tools);
+                ui.selectable_value(&mut self.tab, ServerTab::Log, "Server log");
+                ui.selectable_value(&mut self.tab, ServerTab::Configuration, "Configuration");
             });
         });
     }
 }
 
 /// Shows the start steps. Installing is a separate step, so that a slow download does not look like a hung server.
-fn steps_ui(ui: &mut Ui, view: &View<'_>, now: StartPhase) {
+fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
     let theme = view.theme;
     let steps = [StartPhase::Credentials, StartPhase::Installing, StartPhase::Connecting];
     let place = steps.iter().position(|step| *step == now).unwrap_or(0);
@@ -352,31 +358,36 @@ fn steps_ui(ui: &mut Ui, view: &View<'_>, now: StartPhase) {
                 std::cmp::Ordering::Equal => ("now", theme.accent),
                 std::cmp::Ordering::Greater => ("next", theme.text_subtle),
             };
-            let text = RichText::new(format!("{}. {} ({sign})", at + 1, step.words())).color(colour);
+            let text = RichText::new(format!("{}. {} ({sign})", at + 1, step.describe())).color(colour);
             ui.label(if at == place { text.strong() } else { text });
         }
     });
 }
 
 fn ask(
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
     id: &ServerId,
-    doing: Doing,
+    doing: ServerAction,
     request: impl FnOnce(ServerId) -> UpstreamRequest,
 ) {
-    asking.request(request(id.clone()), Purpose::Server { id: id.clone(), doing }, actions);
+    asking.request(request(id.clone()), UpstreamPurpose::Server { id: id.clone(), doing }, actions);
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
-pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut Asking, actions: &mut Vec<Action>) {
+pub(super) fn switch_ui(
+    ui: &mut Ui,
+    server: &ServerBrief,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
+) {
     let doing = asking.doing(&server.id);
     let mut on = match doing {
-        Some(Doing::Enabling) => true,
-        Some(Doing::Disabling) => false,
+        Some(ServerAction::Enabling) => true,
+        Some(ServerAction::Disabling) => false,
         _ => server.enabled,
     };
-    let is_free = !matches!(doing, Some(Doing::Enabling | Doing::Disabling));
+    let is_free = !matches!(doing, Some(ServerAction::Enabling | ServerAction::Disabling));
     let text = RichText::new("On").small();
     let switch = ui.add_enabled(is_free, egui::Checkbox::new(&mut on, text));
     let switch = switch.accessible_name(format!("{} enabled", line(&server.name)));
@@ -389,10 +400,12 @@ pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut Asking, 
         return;
     }
     if on {
-        let purpose = Purpose::Server { id: server.id.clone(), doing: Doing::Enabling };
+        let purpose = UpstreamPurpose::Server { id: server.id.clone(), doing: ServerAction::Enabling };
         asking.decide(UpstreamDecision::Enable { server: server.id.clone() }, purpose, actions);
     } else {
-        ask(asking, actions, &server.id, Doing::Disabling, |server| UpstreamRequest::Disable { server });
+        ask(asking, actions, &server.id, ServerAction::Disabling, |server| UpstreamRequest::Disable {
+            server,
+        });
     }
 }
 
@@ -401,8 +414,8 @@ pub(super) fn start_stop_ui(
     ui: &mut Ui,
     server: &ServerBrief,
     named: bool,
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
 ) {
     if !server.enabled {
         return;
@@ -418,23 +431,29 @@ pub(super) fn start_stop_ui(
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                ask(asking, actions, &server.id, Doing::Starting, |server| UpstreamRequest::Start { server });
+                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Start {
+                    server,
+                });
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                ask(asking, actions, &server.id, Doing::Starting, |server| UpstreamRequest::Restart {
+                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
                     server,
                 });
             }
             if !named && button(ui, "Stop") {
-                ask(asking, actions, &server.id, Doing::Stopping, |server| UpstreamRequest::Stop { server });
+                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
+                    server,
+                });
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                ask(asking, actions, &server.id, Doing::Stopping, |server| UpstreamRequest::Stop { server });
+                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
+                    server,
+                });
             }
         }
     }

@@ -2,12 +2,12 @@
 //! trusts the server.
 
 use super::{
-    asking::{Asking, Doing, Purpose},
-    difference::changes_ui,
-    trying::Trying,
+    definition_diff::changes_ui,
+    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    tool_call::ToolCallForm,
 };
 use crate::{
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
@@ -19,14 +19,14 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 use shared_protocol::upstreams::{
-    Policy, ServerDetails, ToolApproval, ToolView, UpstreamDecision, UpstreamRequest,
+    ServerDetails, ToolApproval, ToolCallPolicy, ToolView, UpstreamDecision, UpstreamRequest,
 };
 
-const ROW: f32 = 30.0;
+const ROW_HEIGHT: f32 = 30.0;
 /// The width of the switch and the policy at the end of a row.
-const CONTROLS: f32 = 236.0;
+const CONTROLS_WIDTH: f32 = 236.0;
 /// The maximum number of characters shown of a description or schema.
-const MOST_CHARS: usize = 16_000;
+const MAX_SHOWN_CHARS: usize = 16_000;
 
 /// The name and definition hash that an approval applies to.
 pub(super) fn pin(tool: &ToolView) -> (String, String) {
@@ -34,18 +34,18 @@ pub(super) fn pin(tool: &ToolView) -> (String, String) {
 }
 
 /// The open tool and its unfinished input.
-pub(super) struct Opened {
+pub(super) struct OpenTool {
     /// The name and hash when the tool was opened. An approval applies to that definition.
     pub(super) seen: (String, String),
     pub(super) exposed: String,
-    pub(super) trying: Trying,
+    pub(super) trying: ToolCallForm,
     /// Timeouts being edited, in milliseconds: idle, total.
     times: Option<(u64, u64)>,
 }
 
-impl Opened {
+impl OpenTool {
     fn of(tool: &ToolView) -> Self {
-        Self { seen: pin(tool), exposed: tool.exposed.clone(), trying: Trying::default(), times: None }
+        Self { seen: pin(tool), exposed: tool.exposed.clone(), trying: ToolCallForm::default(), times: None }
     }
 }
 
@@ -59,12 +59,12 @@ fn approval_words(approval: &ToolApproval) -> &'static str {
 
 pub(super) fn tool_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     (details, tool): (&ServerDetails, &ToolView),
     is_wide: bool,
-    open: &mut Option<Opened>,
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    open: &mut Option<OpenTool>,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
 ) {
     ui.push_id(&tool.name, |ui| {
         let is_approved = tool.approval == ToolApproval::Approved;
@@ -72,7 +72,7 @@ pub(super) fn tool_ui(
         let rect = row_ui(ui, view, tool, in_row, open);
         if let Some(rect) = rect.filter(|_| in_row) {
             let room = Rect::from_min_max(
-                pos2(rect.right() - CONTROLS, rect.top() + 2.0),
+                pos2(rect.right() - CONTROLS_WIDTH, rect.top() + 2.0),
                 rect.max - vec2(4.0, 2.0),
             );
             let layout = egui::Layout::right_to_left(egui::Align::Center);
@@ -116,18 +116,18 @@ pub(super) fn tool_ui(
 /// Returns the rectangle of the row if it is visible.
 fn row_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     tool: &ToolView,
     has_controls: bool,
-    open: &mut Option<Opened>,
+    open: &mut Option<OpenTool>,
 ) -> Option<Rect> {
     let theme = view.theme;
-    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::click());
     if row.gained_focus() {
         row.scroll_to_me(None);
     }
     if row.clicked() {
-        *open = if open.is_some() { None } else { Some(Opened::of(tool)) };
+        *open = if open.is_some() { None } else { Some(OpenTool::of(tool)) };
     }
     if !ui.is_rect_visible(rect) {
         return None;
@@ -143,7 +143,7 @@ fn row_ui(
     focus_ring(ui, theme, rect, &row);
     let arrow = Rect::from_min_size(rect.min, vec2(16.0, rect.height()));
     paint_disclosure(ui.painter(), arrow, open.is_some(), theme.text_subtle);
-    let right = rect.right() - if has_controls { CONTROLS } else { 6.0 };
+    let right = rect.right() - if has_controls { CONTROLS_WIDTH } else { 6.0 };
     let room = Rect::from_min_max(pos2(rect.left() + 18.0, rect.top()), pos2(right, rect.bottom()));
     let colour: Color32 = match tool.approval {
         ToolApproval::Approved => theme.text_subtle,
@@ -168,8 +168,8 @@ fn controls_ui(
     ui: &mut Ui,
     details: &ServerDetails,
     tool: &ToolView,
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
 ) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
@@ -178,7 +178,7 @@ fn controls_ui(
     switch.accessible_name(format!("{name} offered to agents"));
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
-        let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let decision = UpstreamDecision::SetTool {
             server,
             tool: tool.name.clone(),
@@ -194,11 +194,11 @@ fn controls_ui(
 /// The timeouts of the tool, which default to those of its server.
 fn times_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     (details, tool): (&ServerDetails, &ToolView),
     times: &mut Option<(u64, u64)>,
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
 ) {
     let limits = &details.form.limits;
     let kept = (tool.idle_ms.unwrap_or(limits.idle_ms), tool.total_ms.unwrap_or(limits.total_ms));
@@ -226,7 +226,7 @@ fn times_ui(
     if let Some((idle_ms, total_ms)) = decided {
         *times = None;
         let server = details.brief.id.clone();
-        let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+        let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
         let decision = UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
@@ -235,9 +235,9 @@ fn times_ui(
 }
 
 /// A segmented control for the policy.
-pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
+pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut ToolCallPolicy) {
     let is_backwards = ui.layout().prefer_right_to_left();
-    let mut all = Policy::ALL;
+    let mut all = ToolCallPolicy::ALL;
     if is_backwards {
         all.reverse();
     }
@@ -245,9 +245,9 @@ pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
     ui.spacing_mut().button_padding = vec2(6.0, 2.0);
     for each in all {
         let (word, hint) = match each {
-            Policy::Ask => ("Ask", "Each call waits in the review queue"),
-            Policy::Allow => ("Allow", "Calls are sent immediately and recorded in the audit log"),
-            Policy::Deny => ("Deny", "Hides the tool from agents"),
+            ToolCallPolicy::Ask => ("Ask", "Each call waits in the review queue"),
+            ToolCallPolicy::Allow => ("Allow", "Calls are sent immediately and recorded in the audit log"),
+            ToolCallPolicy::Deny => ("Deny", "Hides the tool from agents"),
         };
         let choice = ui.selectable_label(*policy == each, RichText::new(word).small());
         if choice.on_hover_text(hint).accessible_name(format!("{word} for {tool}")).clicked() {
@@ -258,7 +258,7 @@ pub(super) fn policy_ui(ui: &mut Ui, tool: &str, policy: &mut Policy) {
 }
 
 /// The complete definition of a tool as sent by the server.
-pub(super) fn definition_ui(ui: &mut Ui, view: &View<'_>, details: &ServerDetails, tool: &ToolView) {
+pub(super) fn definition_ui(ui: &mut Ui, view: &FrameView<'_>, details: &ServerDetails, tool: &ToolView) {
     let theme = view.theme;
     named_text_ui(ui, theme, "Name for agents", &line(&tool.exposed));
     if let Some(title) = &tool.title {
@@ -285,7 +285,7 @@ pub(super) fn definition_ui(ui: &mut Ui, view: &View<'_>, details: &ServerDetail
     }
 }
 
-fn schema_ui(ui: &mut Ui, view: &View<'_>, title: &str, schema: &str, opens: bool) {
+fn schema_ui(ui: &mut Ui, view: &FrameView<'_>, title: &str, schema: &str, opens: bool) {
     let id = ui.make_persistent_id(("schema", title));
     let mut open = ui.data(|data| data.get_temp(id)).unwrap_or(opens && schema.lines().count() < 40);
     disclosure_ui(ui, view.theme, title, None, &mut open);
@@ -297,7 +297,7 @@ fn schema_ui(ui: &mut Ui, view: &View<'_>, title: &str, schema: &str, opens: boo
 }
 
 fn bounded(text: &str) -> String {
-    let mut shown: String = text.chars().take(MOST_CHARS).collect();
+    let mut shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
     if shown.len() < text.len() {
         shown.push_str("\n… (truncated)");
     }
@@ -324,16 +324,16 @@ fn hint_words(hint: &str) -> String {
 /// The approve and withdraw buttons. Returns whether a person confirmed that they reviewed a newer definition.
 fn decide_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     details: &ServerDetails,
     tool: &ToolView,
     is_as_seen: bool,
-    asking: &mut Asking,
-    actions: &mut Vec<Action>,
+    asking: &mut PendingUpstreamRequests,
+    actions: &mut Vec<WindowAction>,
 ) -> bool {
     let theme = view.theme;
     let server = details.brief.id.clone();
-    let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+    let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {

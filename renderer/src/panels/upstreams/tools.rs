@@ -1,45 +1,46 @@
 //! The tools of a server, with a search, a filter for tools that need approval, and the review of new tools.
 
 use super::{
-    asking::{Asking, Doing, Purpose},
-    box_ui, tool,
+    box_ui,
+    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    tool,
 };
 use crate::{
     picker::rank,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{muted_ui, search_field_ui},
     wording::counted,
 };
 use egui::{Button, RichText, Ui};
 use shared_protocol::{
     Refusal,
-    upstreams::{CallResult, ServerDetails, ToolApproval, ToolView, UpstreamDecision},
+    upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView, UpstreamDecision},
 };
 
 /// The search field appears above this number of tools.
-const MANY: usize = 8;
+const SEARCH_THRESHOLD: usize = 8;
 /// The maximum number of new tools per review.
-const MOST_AT_ONCE: usize = 50;
+const MAX_TOOLS_PER_REVIEW: usize = 50;
 
 #[derive(Default)]
-pub(super) struct Tools {
+pub(super) struct ToolList {
     query: String,
     only_waiting: bool,
     /// The open tool.
-    open: Option<tool::Opened>,
+    open: Option<tool::OpenTool>,
     /// The new tools under review, each with the hash of the definition shown.
     look: Option<Vec<(String, String)>>,
     /// Starts the review when the tools are loaded.
     wants_look: bool,
 }
 
-impl Tools {
+impl ToolList {
     /// Starts the review of new tools.
     pub(super) fn look_at_new(&mut self) {
         self.wants_look = true;
     }
 
-    pub(super) fn receive_call(&mut self, tool: &str, result: Result<CallResult, &Refusal>) {
+    pub(super) fn receive_call(&mut self, tool: &str, result: Result<ToolCallResult, &Refusal>) {
         if let Some(open) = self.open.as_mut().filter(|open| open.exposed == tool) {
             open.trying.receive(result);
         }
@@ -48,10 +49,10 @@ impl Tools {
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         details: &ServerDetails,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         if details.tools.is_empty() {
@@ -65,7 +66,7 @@ impl Tools {
         }
         let new = || details.tools.iter().filter(|tool| tool.approval == ToolApproval::New);
         if std::mem::take(&mut self.wants_look) && new().next().is_some() {
-            self.look = Some(new().take(MOST_AT_ONCE).map(tool::pin).collect());
+            self.look = Some(new().take(MAX_TOOLS_PER_REVIEW).map(tool::pin).collect());
         }
         if self.look.is_some() {
             return self.look_ui(ui, view, details, asking, actions);
@@ -82,7 +83,7 @@ impl Tools {
         } else {
             self.only_waiting = false;
         }
-        if details.tools.len() > MANY {
+        if details.tools.len() > SEARCH_THRESHOLD {
             search_field_ui(ui, theme, &mut self.query, "Find a tool", "Find a tool");
         }
         let is_wide = ui.available_width() > 520.0;
@@ -111,10 +112,10 @@ impl Tools {
     fn look_ui(
         &mut self,
         ui: &mut Ui,
-        view: &View<'_>,
+        view: &FrameView<'_>,
         details: &ServerDetails,
-        asking: &mut Asking,
-        actions: &mut Vec<Action>,
+        asking: &mut PendingUpstreamRequests,
+        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         let look = self.look.take().unwrap_or_default();
@@ -148,7 +149,7 @@ impl Tools {
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
-            let purpose = Purpose::Server { id: server.clone(), doing: Doing::Deciding };
+            let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
             asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
             is_left = true;
         }

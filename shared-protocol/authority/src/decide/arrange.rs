@@ -4,8 +4,8 @@ use super::CommandDraft;
 use crate::layout;
 use shared_protocol::text::counted;
 use shared_protocol::{
-    Code, NodeId, NodeRef, Placement, Refusal,
-    command::{Alignment, Axis},
+    NodeId, NodeRef, Placement, Refusal, RefusalCode,
+    command::{LayoutAxis, NodeAlignment},
 };
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn resolve_placed(
         draft.outermost(&found).into_iter().filter_map(|id| Some((id, draft.state.absolute(id)?))).collect();
     if placed.len() < least {
         let message = format!("{what} needs at least {least} nodes, none of them inside another");
-        return Err(Refusal::new(Code::BadRequest, message).field("nodes"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("nodes"));
     }
     Ok(placed)
 }
@@ -39,18 +39,22 @@ fn apply_moves(draft: &mut CommandDraft, moved: Vec<(NodeId, i32, i32)>) -> Resu
     layout::make_room(draft, &touched)
 }
 
-pub(super) fn align(draft: &mut CommandDraft, nodes: &[NodeRef], to: Alignment) -> Result<String, Refusal> {
+pub(super) fn align(
+    draft: &mut CommandDraft,
+    nodes: &[NodeRef],
+    to: NodeAlignment,
+) -> Result<String, Refusal> {
     let placed = resolve_placed(draft, nodes, 2, "aligning")?;
     let Some(all) = placed.iter().map(|(_, placement)| *placement).reduce(Placement::union) else {
         return Ok("Align nothing".to_owned());
     };
     let delta = |p: &Placement| match to {
-        Alignment::Left => (all.x - p.x, 0),
-        Alignment::Centre => (all.x + all.w / 2 - (p.x + p.w / 2), 0),
-        Alignment::Right => (all.right() - p.right(), 0),
-        Alignment::Top => (0, all.y - p.y),
-        Alignment::Middle => (0, all.y + all.h / 2 - (p.y + p.h / 2)),
-        Alignment::Bottom => (0, all.bottom() - p.bottom()),
+        NodeAlignment::Left => (all.x - p.x, 0),
+        NodeAlignment::Centre => (all.x + all.w / 2 - (p.x + p.w / 2), 0),
+        NodeAlignment::Right => (all.right() - p.right(), 0),
+        NodeAlignment::Top => (0, all.y - p.y),
+        NodeAlignment::Middle => (0, all.y + all.h / 2 - (p.y + p.h / 2)),
+        NodeAlignment::Bottom => (0, all.bottom() - p.bottom()),
     };
     let moved = placed.iter().map(|(id, placement)| (*id, delta(placement).0, delta(placement).1)).collect();
     apply_moves(draft, moved)?;
@@ -60,11 +64,11 @@ pub(super) fn align(draft: &mut CommandDraft, nodes: &[NodeRef], to: Alignment) 
 pub(super) fn distribute(
     draft: &mut CommandDraft,
     nodes: &[NodeRef],
-    along: Axis,
+    along: LayoutAxis,
 ) -> Result<String, Refusal> {
     let mut placed = resolve_placed(draft, nodes, 3, "distributing")?;
-    let start = |p: &Placement| i64::from(if along == Axis::Horizontal { p.x } else { p.y });
-    let length = |p: &Placement| i64::from(if along == Axis::Horizontal { p.w } else { p.h });
+    let start = |p: &Placement| i64::from(if along == LayoutAxis::Horizontal { p.x } else { p.y });
+    let length = |p: &Placement| i64::from(if along == LayoutAxis::Horizontal { p.w } else { p.h });
     placed.sort_by_key(|(id, p)| (start(p), *id));
     let (Some((_, first)), Some((_, last))) = (placed.first(), placed.last()) else {
         return Ok("Distribute nothing".to_owned());
@@ -80,7 +84,7 @@ pub(super) fn distribute(
         // Computed from the whole span each time, so that rounding errors do not accumulate.
         let to = origin + before + spare * index as i64 / gaps;
         let delta = (to - start(p)).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        moved.push(if along == Axis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });
+        moved.push(if along == LayoutAxis::Horizontal { (*id, delta, 0) } else { (*id, 0, delta) });
         before += length(p);
     }
     apply_moves(draft, moved)?;

@@ -2,7 +2,7 @@
 
 use super::{CommandDraft, draft::check_label};
 use shared_protocol::{
-    Board, BoardKind, BoardName, Change, Code, ElementId, NodeRef, Refusal, command::BoardRef,
+    Board, BoardKind, BoardName, Change, ElementId, NodeRef, Refusal, RefusalCode, command::BoardRef,
 };
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(super) fn remove(draft: &mut CommandDraft, board: &BoardRef) -> Result<Strin
 fn check_title(title: &str) -> Result<&str, Refusal> {
     let title = title.trim();
     if title.is_empty() {
-        return Err(Refusal::new(Code::ValidationError, "a board needs a title").field("title"));
+        return Err(Refusal::new(RefusalCode::ValidationError, "a board needs a title").field("title"));
     }
     check_label("title", title)
 }
@@ -66,7 +66,7 @@ fn check_title(title: &str) -> Result<&str, Refusal> {
 fn check_free(draft: &CommandDraft, board: &Board) -> Result<(), Refusal> {
     match draft.state.board_named(&board.name) {
         Some(other) if other.id != board.id => Err(Refusal::new(
-            Code::ValidationError,
+            RefusalCode::ValidationError,
             format!("another board is already named `{}`", board.name),
         )
         .field("name")),

@@ -3,20 +3,20 @@
 use super::{CommandDraft, draft::check_label, references};
 use crate::rules;
 use shared_protocol::{
-    Change, Code, Edge, EdgeId, ElementId, EndpointRef, NodeId, PortId, PropKey, Refusal,
-    limits::MAX_REFERENCES,
+    Change, Edge, EdgeEndpointRef, EdgeId, ElementId, NodeId, PortId, PropKey, Refusal, RefusalCode,
+    limits::MAX_REFERENCE_TARGETS,
 };
 use std::sync::Arc;
 
 pub(super) fn connect(
     draft: &mut CommandDraft,
-    source: &EndpointRef,
-    target: &EndpointRef,
+    source: &EdgeEndpointRef,
+    target: &EdgeEndpointRef,
     label: &str,
 ) -> Result<String, Refusal> {
     let from = draft.resolve_node(&source.node)?;
     let to = draft.resolve_node(&target.node)?;
-    let port = |end: &EndpointRef| end.port.as_ref().map(PortId::to_string);
+    let port = |end: &EdgeEndpointRef| end.port.as_ref().map(PortId::to_string);
     let found =
         rules::connection(&draft.state, (from, port(source).as_deref()), (to, port(target).as_deref()))?;
     let id = draft.new_edge_id();
@@ -51,13 +51,14 @@ fn add_reference(
     let many = def.prop(key.as_str()).is_some_and(|prop| prop.many);
     if !many && !targets.is_empty() {
         let message = format!("{} of {} already references another node", key, node.label);
-        return Err(Refusal::new(Code::ConnectionError, message)
+        return Err(Refusal::new(RefusalCode::ConnectionError, message)
             .field(key)
             .hint("Remove that connection or clear the property first."));
     }
-    if targets.len() >= MAX_REFERENCES {
-        let message = format!("{key} of {} already has the maximum of {MAX_REFERENCES} targets", node.label);
-        return Err(Refusal::new(Code::LimitExceeded, message).field(key));
+    if targets.len() >= MAX_REFERENCE_TARGETS {
+        let message =
+            format!("{key} of {} already has the maximum of {MAX_REFERENCE_TARGETS} targets", node.label);
+        return Err(Refusal::new(RefusalCode::LimitExceeded, message).field(key));
     }
     targets.push(target);
     draft.set_references(holder, key, targets)
@@ -77,7 +78,7 @@ pub(super) fn edge(draft: &CommandDraft, id: EdgeId) -> Result<Edge, Refusal> {
         .state
         .edge(id)
         .cloned()
-        .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no edge `{id}`")).field("edge"))
+        .ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no edge `{id}`")).field("edge"))
 }
 
 /// Removes an edge, and the reference that it represents unless another edge represents it too.

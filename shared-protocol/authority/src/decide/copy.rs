@@ -4,8 +4,8 @@ use super::{CommandDraft, place};
 use crate::{layout, rules};
 use shared_protocol::text::counted;
 use shared_protocol::{
-    Board, Change, Code, Document, Edge, EdgeId, ElementId, Endpoint, EndpointRef, Fragment, Node, NodeId,
-    NodeRef, Placement, Point, Refusal, command::BoardRef,
+    Board, BoardPoint, Change, Edge, EdgeEndpoint, EdgeEndpointRef, EdgeId, ElementId, GraphDocument,
+    GraphFragment, Node, NodeId, NodeRef, Placement, Refusal, RefusalCode, command::BoardRef,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use std::{
 pub(super) fn duplicate(
     draft: &mut CommandDraft,
     nodes: &[NodeRef],
-    offset: Point,
+    offset: BoardPoint,
 ) -> Result<String, Refusal> {
     place::check_point(offset)?;
     let chosen = draft.resolve_nodes(nodes)?;
@@ -38,7 +38,7 @@ pub(super) fn duplicate(
 
 impl crate::Snapshot {
     /// Copies the nodes, their content and the edges between them, as the clipboard does.
-    pub fn copy_fragment(&self, roots: &[NodeId]) -> Document {
+    pub fn copy_fragment(&self, roots: &[NodeId]) -> GraphDocument {
         let nodes: BTreeSet<NodeId> = roots.iter().flat_map(|root| self.subtree(*root)).collect();
         let edges: BTreeSet<EdgeId> = nodes
             .iter()
@@ -46,7 +46,7 @@ impl crate::Snapshot {
             .filter(|edge| nodes.contains(&edge.source.node) && nodes.contains(&edge.target.node))
             .map(|edge| edge.id)
             .collect();
-        Document {
+        GraphDocument {
             revision: self.revision(),
             boards: Vec::new(),
             layout: nodes.iter().filter_map(|id| Some((*id, self.placement(*id)?))).collect(),
@@ -63,13 +63,13 @@ pub(super) fn paste(
     draft: &mut CommandDraft,
     board: &BoardRef,
     parent: Option<&NodeRef>,
-    fragment: &Fragment,
-    at: Option<Point>,
+    fragment: &GraphFragment,
+    at: Option<BoardPoint>,
 ) -> Result<String, Refusal> {
     let board = draft.resolve_board(board)?;
     let parent = parent.map(|parent| draft.resolve_node(parent)).transpose()?;
     if fragment.0.nodes.is_empty() {
-        return Err(Refusal::new(Code::BadRequest, "there is nothing to paste").field("fragment"));
+        return Err(Refusal::new(RefusalCode::BadRequest, "there is nothing to paste").field("fragment"));
     }
     at.map_or(Ok(()), place::check_point)?;
     check_fragment(draft, &fragment.0)?;
@@ -78,7 +78,7 @@ pub(super) fn paste(
 }
 
 /// A fragment is untrusted input: its values are checked like typed ones.
-fn check_fragment(draft: &CommandDraft, fragment: &Document) -> Result<(), Refusal> {
+fn check_fragment(draft: &CommandDraft, fragment: &GraphDocument) -> Result<(), Refusal> {
     let registry = draft.state.registry();
     for node in &fragment.nodes {
         let def = registry.require(&node.type_id)?;
@@ -90,7 +90,9 @@ fn check_fragment(draft: &CommandDraft, fragment: &Document) -> Result<(), Refus
     }
     let ids: BTreeSet<NodeId> = fragment.nodes.iter().map(|node| node.id).collect();
     if ids.len() != fragment.nodes.len() {
-        return Err(Refusal::new(Code::BadRequest, "the fragment contains a duplicate id").field("fragment"));
+        return Err(
+            Refusal::new(RefusalCode::BadRequest, "the fragment contains a duplicate id").field("fragment")
+        );
     }
     Ok(())
 }
@@ -98,16 +100,16 @@ fn check_fragment(draft: &CommandDraft, fragment: &Document) -> Result<(), Refus
 /// The position of the copies.
 #[derive(Clone, Copy)]
 enum PasteShift {
-    By(Point),
+    By(BoardPoint),
     /// Puts the top left of all copies at the point, or into free space when there is none.
-    To(Option<Point>),
+    To(Option<BoardPoint>),
 }
 
 fn insert(
     draft: &mut CommandDraft,
     board: &Board,
     parent: Option<NodeId>,
-    fragment: &Document,
+    fragment: &GraphDocument,
     shift: PasteShift,
 ) -> Result<(), Refusal> {
     let copies: BTreeMap<NodeId, NodeId> =
@@ -166,22 +168,23 @@ fn delta(
     room: crate::occupancy::ContentScope,
     extent: Option<Placement>,
     shift: PasteShift,
-) -> Point {
+) -> BoardPoint {
     let extent = extent.unwrap_or(Placement { x: 0, y: 0, w: 16, h: 16 });
     let to = match shift {
         PasteShift::By(offset) => return offset,
         PasteShift::To(Some(at)) => at,
         PasteShift::To(None) => {
-            let size = shared_protocol::registry::Size { w: extent.w, h: extent.h };
+            let size = shared_protocol::registry::NodeSize { w: extent.w, h: extent.h };
             layout::find_free_place(&draft.state, room, size, Some(extent.origin()))
         }
     };
-    Point { x: to.x - extent.x, y: to.y - extent.y }
+    BoardPoint { x: to.x - extent.x, y: to.y - extent.y }
 }
 
-fn parents_first(fragment: &Document) -> Result<Vec<&Node>, Refusal> {
+fn parents_first(fragment: &GraphDocument) -> Result<Vec<&Node>, Refusal> {
     crate::board_diff::parents_first(&fragment.nodes).ok_or_else(|| {
-        Refusal::new(Code::ContainmentError, "a node of the fragment contains itself").field("fragment")
+        Refusal::new(RefusalCode::ContainmentError, "a node of the fragment contains itself")
+            .field("fragment")
     })
 }
 
@@ -222,7 +225,7 @@ fn copy_edges(
         else {
             continue;
         };
-        let end = |node: &NodeId, end: &Endpoint| EndpointRef {
+        let end = |node: &NodeId, end: &EdgeEndpoint| EdgeEndpointRef {
             node: (*node).into(),
             port: Some(end.port.clone()),
         };

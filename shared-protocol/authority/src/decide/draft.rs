@@ -1,13 +1,13 @@
 //! The working copy for deciding a command.
 
-use super::Decision;
+use super::CommandDecision;
 use crate::{ApplyError, Snapshot};
 use shared_protocol::{
-    Board, BoardId, Change, Code, EdgeId, ElementId, Name, Node, NodeId, NodeRef, Placement, Refusal,
-    TypeDef,
+    Board, BoardId, Change, EdgeId, ElementId, Node, NodeId, NodeName, NodeRef, Placement, Refusal,
+    RefusalCode, TypeDef,
     command::BoardRef,
-    limits::{MAX_LABEL, MAX_SUGGESTIONS},
-    proposal::Chosen,
+    limits::{MAX_LABEL_CHARS, MAX_SUGGESTIONS},
+    proposal::AutoAssignments,
 };
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ pub(crate) struct CommandDraft {
     pub(crate) state: Snapshot,
     pub(crate) changes: Vec<Change>,
     pub(crate) created: Vec<ElementId>,
-    pub(super) chosen: Chosen,
+    pub(super) chosen: AutoAssignments,
     entropy: u64,
 }
 
 impl CommandDraft {
     pub(crate) fn new(snapshot: &Snapshot, seed: u64) -> Self {
-        let (changes, created, chosen) = (Vec::new(), Vec::new(), Chosen::default());
+        let (changes, created, chosen) = (Vec::new(), Vec::new(), AutoAssignments::default());
         Self { state: snapshot.clone(), changes, created, chosen, entropy: seed }
     }
 
-    pub(super) fn finish(self, summary: String) -> Decision {
-        Decision { summary, changes: self.changes, created: self.created, chosen: self.chosen }
+    pub(super) fn finish(self, summary: String) -> CommandDecision {
+        CommandDecision { summary, changes: self.changes, created: self.created, chosen: self.chosen }
     }
 
     /// Applies and records a change; a change that breaks the graph refuses the whole command.
@@ -100,7 +100,7 @@ impl CommandDraft {
         };
         id.and_then(|id| self.state.boards.get(&id)).cloned().ok_or_else(|| {
             let known = || self.state.boards().map(|board| board.name.as_str());
-            let refusal = Refusal::new(Code::NotFound, format!("there is no board `{reference}`"))
+            let refusal = Refusal::new(RefusalCode::NotFound, format!("there is no board `{reference}`"))
                 .field("board")
                 .suggest(crate::rules::similar(&reference.to_string(), known()));
             let some: Vec<&str> = known().take(MAX_SUGGESTIONS).collect();
@@ -139,13 +139,13 @@ impl CommandDraft {
                 let paths = found
                     .iter()
                     .filter_map(|node| Some(format!("{}/{}", self.state.board(node.board)?.name, node.name)));
-                Err(Refusal::new(Code::BadRequest, format!("`{reference}` exists on several boards"))
+                Err(Refusal::new(RefusalCode::BadRequest, format!("`{reference}` exists on several boards"))
                     .suggest(paths))
             }
         }
     }
 
-    fn suggest_names(&self, name: &Name, reference: &NodeRef) -> Refusal {
+    fn suggest_names(&self, name: &NodeName, reference: &NodeRef) -> Refusal {
         let known = self.state.names.keys().map(|(_, name)| name.as_str());
         node_not_found(&reference.to_string()).suggest(crate::rules::similar(name.as_str(), known))
     }
@@ -175,8 +175,8 @@ impl CommandDraft {
     }
 
     /// Returns the wanted name if it is free on the board, else the name with a free number.
-    pub(super) fn free_name(&self, board: BoardId, wanted: &Name) -> Name {
-        let is_free = |name: &Name| self.state.node_named(board, name).is_none();
+    pub(super) fn free_name(&self, board: BoardId, wanted: &NodeName) -> NodeName {
+        let is_free = |name: &NodeName| self.state.node_named(board, name).is_none();
         if is_free(wanted) {
             return wanted.clone();
         }
@@ -196,18 +196,18 @@ impl CommandDraft {
 }
 
 fn node_not_found(reference: &str) -> Refusal {
-    Refusal::new(Code::NotFound, format!("there is no node `{reference}`")).field("node")
+    Refusal::new(RefusalCode::NotFound, format!("there is no node `{reference}`")).field("node")
 }
 
 pub(crate) fn refusal_for_apply_error(error: ApplyError) -> Refusal {
     let code = match &error {
         ApplyError::RevisionGap { .. } | ApplyError::Changed { .. } | ApplyError::InUse { .. } => {
-            Code::Conflict
+            RefusalCode::Conflict
         }
-        ApplyError::Missing { .. } => Code::NotFound,
-        ApplyError::NameTaken { .. } | ApplyError::ElementMismatch { .. } => Code::ValidationError,
-        ApplyError::Nesting { .. } => Code::ContainmentError,
-        ApplyError::LimitExceeded { .. } => Code::LimitExceeded,
+        ApplyError::Missing { .. } => RefusalCode::NotFound,
+        ApplyError::NameTaken { .. } | ApplyError::ElementMismatch { .. } => RefusalCode::ValidationError,
+        ApplyError::Nesting { .. } => RefusalCode::ContainmentError,
+        ApplyError::LimitExceeded { .. } => RefusalCode::LimitExceeded,
     };
     Refusal::new(code, error.to_string())
 }
@@ -215,13 +215,13 @@ pub(crate) fn refusal_for_apply_error(error: ApplyError) -> Refusal {
 pub(super) fn check_label<'a>(field: &str, label: &'a str) -> Result<&'a str, Refusal> {
     if let Some(control) = label.chars().find(|c| c.is_control()) {
         let message = format!("the {field} contains a control character: {control:?}");
-        return Err(Refusal::new(Code::ValidationError, message)
+        return Err(Refusal::new(RefusalCode::ValidationError, message)
             .field(field)
             .hint("Use a single line of text."));
     }
-    if label.chars().count() > MAX_LABEL {
-        let message = format!("the {field} is longer than {MAX_LABEL} characters");
-        return Err(Refusal::new(Code::LimitExceeded, message).field(field));
+    if label.chars().count() > MAX_LABEL_CHARS {
+        let message = format!("the {field} is longer than {MAX_LABEL_CHARS} characters");
+        return Err(Refusal::new(RefusalCode::LimitExceeded, message).field(field));
     }
     Ok(label)
 }

@@ -15,22 +15,24 @@ mod remove;
 pub(crate) use draft::{CommandDraft, refusal_for_apply_error};
 
 use crate::Snapshot;
-use shared_protocol::{Change, Code, Command, ElementId, Refusal, limits::MAX_BATCH, proposal::Chosen};
+use shared_protocol::{
+    Change, Command, ElementId, Refusal, RefusalCode, limits::MAX_BATCH_COMMANDS, proposal::AutoAssignments,
+};
 
 /// The result of deciding a command.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Decision {
+pub struct CommandDecision {
     /// One line for the log.
     pub summary: String,
     /// Empty when the state already matches the command.
     pub changes: Vec<Change>,
     pub created: Vec<ElementId>,
     /// Names and places that the command did not specify; a rebase may choose them again.
-    pub chosen: Chosen,
+    pub chosen: AutoAssignments,
 }
 
 /// Decides a command against a state. The ids of new elements are derived from `seed`.
-pub fn decide(snapshot: &Snapshot, command: &Command, seed: u64) -> Result<Decision, Refusal> {
+pub fn decide(snapshot: &Snapshot, command: &Command, seed: u64) -> Result<CommandDecision, Refusal> {
     let mut draft = CommandDraft::new(snapshot, seed);
     let summary = run(&mut draft, command)?;
     Ok(draft.finish(summary))
@@ -81,15 +83,15 @@ fn run(draft: &mut CommandDraft, command: &Command) -> Result<String, Refusal> {
 }
 
 fn batch(draft: &mut CommandDraft, summary: Option<&str>, commands: &[Command]) -> Result<String, Refusal> {
-    if commands.len() > MAX_BATCH {
-        let message = format!("the batch has {} commands; the limit is {MAX_BATCH}", commands.len());
-        return Err(Refusal::new(Code::LimitExceeded, message).hint("Split it into several batches."));
+    if commands.len() > MAX_BATCH_COMMANDS {
+        let message = format!("the batch has {} commands; the limit is {MAX_BATCH_COMMANDS}", commands.len());
+        return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Split it into several batches."));
     }
     let mut first = None;
     for (index, command) in commands.iter().enumerate() {
         if matches!(command, Command::Batch { .. }) {
             return Err(Refusal::new(
-                Code::BadRequest,
+                RefusalCode::BadRequest,
                 format!("command {index}: a batch cannot contain a batch"),
             ));
         }

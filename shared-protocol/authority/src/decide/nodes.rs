@@ -4,8 +4,8 @@ use super::{CommandDraft, draft::check_label, place, references};
 use crate::{layout, rules};
 use shared_protocol::text::counted;
 use shared_protocol::{
-    AddNode, Change, Code, ElementId, Name, Node, NodeId, NodeRef, Placement, PropKey, Refusal, TypeDef,
-    Value, limits::MAX_PROPS,
+    AddNode, Change, ElementId, Node, NodeId, NodeName, NodeRef, Placement, PropKey, PropValue, Refusal,
+    RefusalCode, TypeDef, limits::MAX_PROPS_PER_NODE,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -65,15 +65,15 @@ fn name_for(
     board: shared_protocol::BoardId,
     add: &AddNode,
     def: &TypeDef,
-) -> Result<Name, Refusal> {
+) -> Result<NodeName, Refusal> {
     if let Some(name) = &add.name {
         check_free(draft, board, None, name)?;
         return Ok(name.clone());
     }
     let last = def.id.as_str().rsplit(['/', '.']).next().unwrap_or_default();
-    let by_type = Name::from_words(last, &Name::fallback());
+    let by_type = NodeName::from_words(last, &NodeName::fallback());
     let wanted =
-        add.label.as_deref().map_or_else(|| by_type.clone(), |label| Name::from_words(label, &by_type));
+        add.label.as_deref().map_or_else(|| by_type.clone(), |label| NodeName::from_words(label, &by_type));
     Ok(draft.free_name(board, &wanted))
 }
 
@@ -81,23 +81,24 @@ fn check_free(
     draft: &CommandDraft,
     board: shared_protocol::BoardId,
     own: Option<NodeId>,
-    name: &Name,
+    name: &NodeName,
 ) -> Result<(), Refusal> {
     match draft.state.node_named(board, name) {
-        Some(holder) if Some(holder.id) != own => {
-            Err(Refusal::new(Code::ValidationError, format!("the name `{name}` is taken on this board"))
-                .field("name")
-                .suggest([draft.free_name(board, name).to_string()]))
-        }
+        Some(holder) if Some(holder.id) != own => Err(Refusal::new(
+            RefusalCode::ValidationError,
+            format!("the name `{name}` is taken on this board"),
+        )
+        .field("name")
+        .suggest([draft.free_name(board, name).to_string()])),
         _ => Ok(()),
     }
 }
 
 /// The changes of one `UpdateNode` command.
 pub(super) struct NodeEdit<'a> {
-    pub(super) name: Option<&'a Name>,
+    pub(super) name: Option<&'a NodeName>,
     pub(super) label: Option<&'a str>,
-    pub(super) set: &'a BTreeMap<PropKey, Value>,
+    pub(super) set: &'a BTreeMap<PropKey, PropValue>,
     pub(super) unset: &'a [PropKey],
     pub(super) references: &'a BTreeMap<PropKey, Vec<NodeRef>>,
 }
@@ -181,13 +182,13 @@ pub(super) fn set_props(
     draft: &mut CommandDraft,
     id: NodeId,
     def: &TypeDef,
-    set: &BTreeMap<PropKey, Value>,
+    set: &BTreeMap<PropKey, PropValue>,
 ) -> Result<(), Refusal> {
     let registry = draft.state.registry().clone();
     for (key, value) in set {
         let before = draft.node(id)?.props.get(key).cloned();
         // Null unsets the property.
-        let after = if *value == Value::Null {
+        let after = if *value == PropValue::Null {
             rules::require_editable(def, key)?;
             None
         } else {
@@ -199,10 +200,10 @@ pub(super) fn set_props(
         }
     }
     let node = draft.node(id)?;
-    if node.props.len() > MAX_PROPS {
+    if node.props.len() > MAX_PROPS_PER_NODE {
         return Err(Refusal::new(
-            Code::LimitExceeded,
-            format!("a node can have at most {MAX_PROPS} properties"),
+            RefusalCode::LimitExceeded,
+            format!("a node can have at most {MAX_PROPS_PER_NODE} properties"),
         ));
     }
     Ok(())
@@ -213,10 +214,10 @@ fn check_applies(
     draft: &CommandDraft,
     id: NodeId,
     def: &TypeDef,
-    set: &BTreeMap<PropKey, Value>,
+    set: &BTreeMap<PropKey, PropValue>,
     references: &BTreeMap<PropKey, Vec<NodeRef>>,
 ) -> Result<(), Refusal> {
-    let props = set.iter().filter(|(_, value)| **value != Value::Null).map(|(key, _)| key);
+    let props = set.iter().filter(|(_, value)| **value != PropValue::Null).map(|(key, _)| key);
     let pointing = references.iter().filter(|(_, targets)| !targets.is_empty()).map(|(key, _)| key);
     let touched: Vec<PropKey> = props.chain(pointing).cloned().collect();
     rules::check_visible(def, draft.node(id)?, &touched)

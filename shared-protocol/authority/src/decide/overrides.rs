@@ -4,15 +4,15 @@ use super::{CommandDraft, nodes};
 use crate::overrides::{lay_over, locator_of, words};
 use shared_protocol::text::counted;
 use shared_protocol::{
-    Change, Code, NodeId, Override, OverrideKey, PropKey, Refusal, SetOverride, Standing, Value,
-    WhichOverrides, limits::MAX_BATCH, overrides::NotPromoted, v0::ValidationCode,
+    Change, NodeId, Override, OverrideKey, OverrideResolution, OverrideSelector, PropKey, PropValue, Refusal,
+    RefusalCode, SetOverride, limits::MAX_BATCH_COMMANDS, overrides::PromotionFailure, v0::ValidationCode,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
 pub(super) fn set(draft: &mut CommandDraft, set: &[SetOverride]) -> Result<String, Refusal> {
-    if set.len() > MAX_BATCH {
-        let message = format!("the command sets {} overrides; the limit is {MAX_BATCH}", set.len());
-        return Err(Refusal::new(Code::LimitExceeded, message).hint("Set them in several commands."));
+    if set.len() > MAX_BATCH_COMMANDS {
+        let message = format!("the command sets {} overrides; the limit is {MAX_BATCH_COMMANDS}", set.len());
+        return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Set them in several commands."));
     }
     for one in set {
         set_one(draft, one)?;
@@ -28,7 +28,7 @@ fn set_one(draft: &mut CommandDraft, one: &SetOverride) -> Result<(), Refusal> {
     let mut after = Override {
         value: one.value.clone(),
         component: one.component.clone(),
-        locator: one.locator.clone().filter(|locator| *locator != Value::Null),
+        locator: one.locator.clone().filter(|locator| *locator != PropValue::Null),
     };
     let (scope, instance) = (key.scope, Arc::clone(&key.instance));
     if let Ok(found) = draft.state.instance(scope, &instance) {
@@ -37,9 +37,9 @@ fn set_one(draft: &mut CommandDraft, one: &SetOverride) -> Result<(), Refusal> {
     if after.locator.is_none() {
         after.locator = locator_of(&draft.state, scope, &instance);
     }
-    if let Standing::Orphaned(reason) = draft.state.standing(&key, &after) {
-        let message = format!("{} cannot be overridden: {}", words(&draft.state, &key), reason.words());
-        let refusal = Refusal::new(Code::NotFound, message).field(key.path.as_str());
+    if let OverrideResolution::Orphaned(reason) = draft.state.standing(&key, &after) {
+        let message = format!("{} cannot be overridden: {}", words(&draft.state, &key), reason.describe());
+        let refusal = Refusal::new(RefusalCode::NotFound, message).field(key.path.as_str());
         let first = key.path.tokens().next().unwrap_or_default();
         return Err(match draft.state.instance(scope, &instance) {
             Ok(found) => {
@@ -71,20 +71,20 @@ fn check_value(draft: &CommandDraft, key: &OverrideKey, over: &Override) -> Resu
     let laid = lay_over(&mut found.props, &key.path, &over.value);
     match (laid, found.props.get(&prop)) {
         // Null unsets the property.
-        (Some(()), None | Some(Value::Null)) => Ok(()),
+        (Some(()), None | Some(PropValue::Null)) => Ok(()),
         (Some(()), Some(value)) => crate::check_prop(draft.state.registry(), found.def, &prop, value),
         // Values that a component computes for its parts are known to the preview only.
-        (None, _) if key.is_within() => Ok(()),
+        (None, _) if key.is_nested_part() => Ok(()),
         (None, _) => Err(value_not_found(draft, key)),
     }
 }
 
 fn value_not_found(draft: &CommandDraft, key: &OverrideKey) -> Refusal {
     let message = format!("there is no value at {}", words(&draft.state, key));
-    Refusal::new(Code::NotFound, message).field(key.path.as_str())
+    Refusal::new(RefusalCode::NotFound, message).field(key.path.as_str())
 }
 
-pub(super) fn clear(draft: &mut CommandDraft, which: &WhichOverrides) -> Result<String, Refusal> {
+pub(super) fn clear(draft: &mut CommandDraft, which: &OverrideSelector) -> Result<String, Refusal> {
     let keys = draft.state.chosen_overrides(which);
     let mut cleared = 0;
     for key in &keys {
@@ -100,19 +100,19 @@ pub(super) fn clear(draft: &mut CommandDraft, which: &WhichOverrides) -> Result<
 
 /// Writes overrides to the properties of nodes. An override of a component itself, or of a part of one, belongs in the
 /// component's file, which this crate does not read.
-pub(super) fn promote(draft: &mut CommandDraft, which: &WhichOverrides) -> Result<String, Refusal> {
+pub(super) fn promote(draft: &mut CommandDraft, which: &OverrideSelector) -> Result<String, Refusal> {
     let keys = draft.state.chosen_overrides(which);
     if keys.is_empty() {
-        return Err(Refusal::new(Code::NotFound, "there is no matching override to promote"));
+        return Err(Refusal::new(RefusalCode::NotFound, "there is no matching override to promote"));
     }
-    let mut failed: Vec<NotPromoted> = Vec::new();
+    let mut failed: Vec<PromotionFailure> = Vec::new();
     for key in &keys {
         if let Err((code, message)) = promote_one(draft, key) {
-            failed.push(NotPromoted::new(key, code, message));
+            failed.push(PromotionFailure::new(key, code, message));
         }
     }
     if !failed.is_empty() {
-        return Err(Refusal::not_promoted(failed, keys.len()));
+        return Err(Refusal::promotion_failed(failed, keys.len()));
     }
     Ok(match &keys[..] {
         [key] => format!("Promote {}", words(&draft.state, key)),
@@ -126,8 +126,8 @@ fn promote_one(draft: &mut CommandDraft, key: &OverrideKey) -> Result<(), (Valid
     let over = draft.state.overrides.get(key).cloned();
     let over = over.ok_or_else(|| not_found("the override does not exist"))?;
     let instance = match draft.state.standing(key, &over) {
-        Standing::Applies(instance) => instance,
-        Standing::Orphaned(reason) => return Err(not_found(reason.words())),
+        OverrideResolution::Applies(instance) => instance,
+        OverrideResolution::Orphaned(reason) => return Err(not_found(reason.describe())),
     };
     let Ok(node) = instance.parse::<NodeId>() else {
         let message = "it is not on a board: edit the file of its component instead";

@@ -3,9 +3,9 @@
 use super::CommandDraft;
 use crate::rules;
 use shared_protocol::{
-    Change, Code, Edge, EdgeId, NodeId, NodeRef, PropKey, Refusal, TypeDef,
-    limits::MAX_REFERENCES,
-    registry::{End, PropKind, SetsReference},
+    Change, Edge, EdgeId, NodeId, NodeRef, PropKey, Refusal, RefusalCode, TypeDef,
+    limits::MAX_REFERENCE_TARGETS,
+    registry::{ConnectionEnd, ConnectionReference, PropKind},
 };
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) fn set(
     key: &PropKey,
     targets: &[NodeRef],
 ) -> Result<(), Refusal> {
-    let refuse = |message: String| Refusal::new(Code::ReferenceError, message).field(key);
+    let refuse = |message: String| Refusal::new(RefusalCode::ReferenceError, message).field(key);
     let prop = rules::require_editable(def, key)?;
     if prop.kind != PropKind::Reference {
         return Err(refuse(format!("{} of {} is not a reference", prop.label, def.title)));
@@ -26,9 +26,9 @@ pub(super) fn set(
     if !prop.many && targets.len() > 1 {
         return Err(refuse(format!("{} of {} accepts only one target", prop.label, def.title)));
     }
-    if targets.len() > MAX_REFERENCES {
+    if targets.len() > MAX_REFERENCE_TARGETS {
         return Err(refuse(format!(
-            "{} of {} accepts at most {MAX_REFERENCES} targets",
+            "{} of {} accepts at most {MAX_REFERENCE_TARGETS} targets",
             prop.label, def.title
         )));
     }
@@ -57,7 +57,7 @@ fn check_target(
     key: &PropKey,
     target: NodeId,
 ) -> Result<(), Refusal> {
-    let refuse = |message: String| Refusal::new(Code::ReferenceError, message).field(key);
+    let refuse = |message: String| Refusal::new(RefusalCode::ReferenceError, message).field(key);
     let Some(prop) = def.prop(key.as_str()) else { return Ok(()) };
     let (own, other) = (draft.node(id)?, draft.node(target)?);
     if id == target {
@@ -90,10 +90,10 @@ pub(super) fn sync_parent_reference(
 /// Returns the reference that an edge represents: holder, key and target.
 pub(super) fn reference_of_edge(draft: &CommandDraft, edge: &Edge) -> Option<(NodeId, PropKey, NodeId)> {
     let rule = rules::rule_for(&draft.state, &edge.source, &edge.target)?;
-    let SetsReference { on, prop } = rule.sets.as_ref()?;
+    let ConnectionReference { on, prop } = rule.sets.as_ref()?;
     let (holder, target) = match on {
-        End::Source => (edge.source.node, edge.target.node),
-        End::Target => (edge.target.node, edge.source.node),
+        ConnectionEnd::Source => (edge.source.node, edge.target.node),
+        ConnectionEnd::Target => (edge.target.node, edge.source.node),
     };
     Some((holder, prop.clone(), target))
 }

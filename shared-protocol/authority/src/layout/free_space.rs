@@ -7,9 +7,9 @@ use crate::{
     occupancy::{self, ContentScope},
 };
 use shared_protocol::{
-    Code, NodeId, Placement, Point, Refusal,
-    limits::{MAX_COORDINATE, MAX_SIZE},
-    registry::Size,
+    BoardPoint, NodeId, Placement, Refusal, RefusalCode,
+    limits::{MAX_COORDINATE, MAX_NODE_SIDE},
+    registry::NodeSize,
 };
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ const MAX_SEARCH_RINGS: i32 = 24;
 const MAX_PUSHED_NODES: usize = 20_000;
 
 /// Clamps a point to the content area of a container, or to the board.
-pub(crate) fn clamp_to_content(parent: Option<NodeId>, at: Point) -> Point {
+pub(crate) fn clamp_to_content(parent: Option<NodeId>, at: BoardPoint) -> BoardPoint {
     let clamp = |c: i32| c.clamp(-MAX_COORDINATE, MAX_COORDINATE);
-    let at = Point { x: clamp(at.x), y: clamp(at.y) };
+    let at = BoardPoint { x: clamp(at.x), y: clamp(at.y) };
     match parent {
-        Some(_) => Point { x: at.x.max(PADDING), y: at.y.max(HEADER) },
+        Some(_) => BoardPoint { x: at.x.max(PADDING), y: at.y.max(HEADER) },
         None => at,
     }
 }
@@ -44,19 +44,21 @@ pub(crate) fn is_occupied(snapshot: &Snapshot, room: ContentScope, own: NodeId, 
 pub(crate) fn find_free_place(
     snapshot: &Snapshot,
     room: ContentScope,
-    size: Size,
-    wanted: Option<Point>,
-) -> Point {
+    size: NodeSize,
+    wanted: Option<BoardPoint>,
+) -> BoardPoint {
     let start = wanted.unwrap_or_else(|| beside_content(snapshot, room));
     let start = clamp_to_content(room.1, start);
-    let area = |at: Point| Placement { x: at.x, y: at.y, w: size.w, h: size.h };
+    let area = |at: BoardPoint| Placement { x: at.x, y: at.y, w: size.w, h: size.h };
     let (step_x, step_y) = (size.w.min(400) + GAP, size.h.min(400) + GAP);
     // A huge node is compared with every other node, so only one place is tried.
     let rings = if occupancy::is_huge(area(start)) { 1 } else { MAX_SEARCH_RINGS };
     for ring in 0..rings {
         for (column, row) in ring_cells(ring) {
-            let at =
-                Point { x: start.x.saturating_add(column * step_x), y: start.y.saturating_add(row * step_y) };
+            let at = BoardPoint {
+                x: start.x.saturating_add(column * step_x),
+                y: start.y.saturating_add(row * step_y),
+            };
             if clamp_to_content(room.1, at) == at && is_free(snapshot, room, area(at)) {
                 return at;
             }
@@ -75,21 +77,21 @@ fn ring_cells(ring: i32) -> impl Iterator<Item = (i32, i32)> {
     cells.into_iter()
 }
 
-fn beside_content(snapshot: &Snapshot, room: ContentScope) -> Point {
+fn beside_content(snapshot: &Snapshot, room: ContentScope) -> BoardPoint {
     match snapshot.occupancy.rightmost_node(room).and_then(|node| snapshot.placement(node)) {
-        Some(placement) => Point { x: placement.x, y: placement.bottom() + GAP },
-        None => Point { x: PADDING, y: HEADER },
+        Some(placement) => BoardPoint { x: placement.x, y: placement.bottom() + GAP },
+        None => BoardPoint { x: PADDING, y: HEADER },
     }
 }
 
-fn below_content(snapshot: &Snapshot, room: ContentScope) -> Point {
+fn below_content(snapshot: &Snapshot, room: ContentScope) -> BoardPoint {
     let bottom = snapshot
         .children(room.0, room.1)
         .filter_map(|child| snapshot.placement(child))
         .map(Placement::bottom)
         .max()
         .unwrap_or(HEADER - GAP);
-    clamp_to_content(room.1, Point { x: PADDING, y: bottom + GAP })
+    clamp_to_content(room.1, BoardPoint { x: PADDING, y: bottom + GAP })
 }
 
 /// Returns the smallest size that holds the content, up to the maximum size.
@@ -99,7 +101,7 @@ pub(crate) fn min_content_size(snapshot: &Snapshot, container: NodeId) -> (i32, 
         .children(node.board, Some(container))
         .filter_map(|child| snapshot.placement(child))
         .reduce(Placement::union);
-    let around = |end: i32| (end + PADDING).min(MAX_SIZE);
+    let around = |end: i32| (end + PADDING).min(MAX_NODE_SIDE);
     content.map_or((0, 0), |content| (around(content.right()), around(content.bottom())))
 }
 
@@ -163,7 +165,7 @@ fn push_neighbours(
                 continue;
             };
             if moved.len() > MAX_PUSHED_NODES {
-                return Err(Refusal::new(Code::LimitExceeded, "too many nodes would have to move"));
+                return Err(Refusal::new(RefusalCode::LimitExceeded, "too many nodes would have to move"));
             }
             draft.place(other, away)?;
             moved.push(other);

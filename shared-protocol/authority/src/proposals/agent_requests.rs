@@ -1,42 +1,42 @@
 //! The only entry point for agents: the complete list of requests to the queue. None of them decides a proposal.
 
 use super::{
-    drafting::{Draft, Submission},
-    queue::{Client, ProposeResult, Queue},
+    drafting::{DraftSelector, ProposalSubmission},
+    queue::{AgentClient, ProposeResult, ReviewQueue},
 };
-use crate::{Decision, Snapshot};
+use crate::{CommandDecision, Snapshot};
 use shared_protocol::{
     Command, ElementId, Proposal, ProposalId, ProposalState, Refusal,
-    messages::{Applied, Problem},
-    proposal::Act,
+    messages::{AppliedCommand, BoardProblem},
+    proposal::ProposedAction,
 };
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum AgentAsk {
+pub enum AgentRequest {
     /// Adds to a draft; with a submission, the draft is submitted at once.
     Propose {
-        draft: Draft,
-        what: Wanted,
-        submit: Option<Submission>,
+        draft: DraftSelector,
+        what: ProposalInput,
+        submit: Option<ProposalSubmission>,
     },
     Act {
-        act: Act,
-        submission: Submission,
+        act: ProposedAction,
+        submission: ProposalSubmission,
     },
     Submit {
         draft: Option<ProposalId>,
-        submission: Submission,
+        submission: ProposalSubmission,
     },
     Revise(ProposalId),
     Withdraw(ProposalId),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wanted {
+pub enum ProposalInput {
     Command(Box<Command>),
     /// Changes that were decided elsewhere, such as edits of a bundle's files.
-    Changes(Decision),
+    Changes(CommandDecision),
 }
 
 /// The result of an agent request.
@@ -44,7 +44,7 @@ pub enum Wanted {
 pub struct AgentResponse {
     pub proposal: Arc<Proposal>,
     /// Whether this request started the draft.
-    pub began: bool,
+    pub started_draft: bool,
     /// The proposal that this one replaced.
     pub superseded: Option<Arc<Proposal>>,
     pub step: Option<DraftStepOutcome>,
@@ -52,17 +52,17 @@ pub struct AgentResponse {
 
 /// The result of an agent's call in the host process.
 #[derive(Debug, Clone)]
-pub struct AgentOutcome {
+pub struct AgentCallOutcome {
     pub done: AgentResponse,
-    pub accepted: Option<Granted>,
+    pub accepted: Option<StandingApprovalGrant>,
 }
 
 /// An acceptance by a standing approval.
 #[derive(Debug, Clone)]
-pub struct Granted {
+pub struct StandingApprovalGrant {
     pub approval: u64,
     /// The operation that applied it.
-    pub applied: Option<Applied>,
+    pub applied: Option<AppliedCommand>,
 }
 
 /// The additions of one call to a draft.
@@ -73,26 +73,28 @@ pub struct DraftStepOutcome {
     /// The workspace with the draft applied.
     pub state: Snapshot,
     /// The problems of the elements that this call touched.
-    pub findings: Vec<Problem>,
+    pub findings: Vec<BoardProblem>,
 }
 
-impl Queue {
+impl ReviewQueue {
     /// Handles an agent request. A refusal may leave the queue half changed: the caller must continue with its previous
     /// copy.
-    pub fn ask(
+    pub fn handle_request(
         &mut self,
         snapshot: &Snapshot,
-        client: &Client,
-        ask: &AgentAsk,
+        client: &AgentClient,
+        ask: &AgentRequest,
         (time, seed): (u64, u64),
     ) -> Result<AgentResponse, Refusal> {
-        let quiet = |proposal| AgentResponse { proposal, began: false, superseded: None, step: None };
+        let quiet = |proposal| AgentResponse { proposal, started_draft: false, superseded: None, step: None };
         match ask {
-            AgentAsk::Propose { draft, what, submit } => {
+            AgentRequest::Propose { draft, what, submit } => {
                 let known = self.proposals.len();
                 let proposed = match what {
-                    Wanted::Command(command) => self.propose(snapshot, client, *draft, command, (time, seed)),
-                    Wanted::Changes(decision) => {
+                    ProposalInput::Command(command) => {
+                        self.propose(snapshot, client, *draft, command, (time, seed))
+                    }
+                    ProposalInput::Changes(decision) => {
                         self.propose_changes(snapshot, client, *draft, decision.clone(), (time, seed))
                     }
                 };
@@ -104,26 +106,26 @@ impl Queue {
                     proposal = self.submit(snapshot, client, Some(proposal.id), &submission, time)?;
                     superseded = self.superseded_by(&submission, proposal.id);
                 }
-                let Decision { summary, created, .. } = decision;
+                let CommandDecision { summary, created, .. } = decision;
                 let step = Some(DraftStepOutcome { summary, created, state, findings });
-                Ok(AgentResponse { proposal, began, superseded, step })
+                Ok(AgentResponse { proposal, started_draft: began, superseded, step })
             }
-            AgentAsk::Act { act, submission } => {
+            AgentRequest::Act { act, submission } => {
                 let proposal = self.propose_act(snapshot, client, act.clone(), submission, (time, seed))?;
                 let superseded = self.superseded_by(submission, proposal.id);
-                Ok(AgentResponse { began: true, superseded, ..quiet(proposal) })
+                Ok(AgentResponse { started_draft: true, superseded, ..quiet(proposal) })
             }
-            AgentAsk::Submit { draft, submission } => {
+            AgentRequest::Submit { draft, submission } => {
                 let proposal = self.submit(snapshot, client, *draft, submission, time)?;
                 let superseded = self.superseded_by(submission, proposal.id);
                 Ok(AgentResponse { superseded, ..quiet(proposal) })
             }
-            AgentAsk::Revise(id) => self.revise(*id, client, time).map(quiet),
-            AgentAsk::Withdraw(id) => self.withdraw(*id, client).map(quiet),
+            AgentRequest::Revise(id) => self.revise(*id, client, time).map(quiet),
+            AgentRequest::Withdraw(id) => self.withdraw(*id, client).map(quiet),
         }
     }
 
-    fn superseded_by(&self, submission: &Submission, newer: ProposalId) -> Option<Arc<Proposal>> {
+    fn superseded_by(&self, submission: &ProposalSubmission, newer: ProposalId) -> Option<Arc<Proposal>> {
         let old = self.get(submission.supersedes?)?;
         (old.state == ProposalState::Superseded { by: newer }).then(|| Arc::clone(old))
     }

@@ -1,7 +1,7 @@
 //! Dependencies between the elements of a proposal: an element cannot be accepted without the ones it needs.
 
 use crate::Snapshot;
-use shared_protocol::{BoardId, Change, Name, NodeId, SourcePath, Subject};
+use shared_protocol::{BoardId, Change, NodeId, NodeName, ProposalSubject, SourcePath};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the selected elements with all their dependencies: an edge needs its ends, a node its container and its
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn with_needs(
     snapshot: &Snapshot,
     changes: &[Change],
-    chosen: impl IntoIterator<Item = Subject>,
-) -> BTreeSet<Subject> {
+    chosen: impl IntoIterator<Item = ProposalSubject>,
+) -> BTreeSet<ProposalSubject> {
     let needs = ElementDependencies::of(snapshot, changes);
     let mut all = BTreeSet::new();
-    let mut waiting: Vec<Subject> =
+    let mut waiting: Vec<ProposalSubject> =
         chosen.into_iter().filter(|subject| needs.subjects.contains(subject)).collect();
     while let Some(subject) = waiting.pop() {
         if all.insert(subject.clone()) {
@@ -27,28 +27,28 @@ pub fn with_needs(
 pub(super) fn direct_dependencies(
     snapshot: &Snapshot,
     changes: &[Change],
-) -> BTreeMap<Subject, BTreeSet<Subject>> {
+) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
     ElementDependencies::of(snapshot, changes).of
 }
 
 struct ElementDependencies<'a> {
     snapshot: &'a Snapshot,
-    subjects: BTreeSet<Subject>,
+    subjects: BTreeSet<ProposalSubject>,
     /// The nodes with layout changes only.
     only_moved: BTreeSet<NodeId>,
-    of: BTreeMap<Subject, BTreeSet<Subject>>,
+    of: BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>>,
     /// Pairs of a node and a target that it loses.
     losing: BTreeSet<(NodeId, NodeId)>,
     /// The first file of each bundle.
-    bundles: BTreeMap<String, Subject>,
+    bundles: BTreeMap<String, ProposalSubject>,
 }
 
 impl<'a> ElementDependencies<'a> {
     fn of(snapshot: &'a Snapshot, changes: &[Change]) -> Self {
-        let subjects: BTreeSet<Subject> = changes.iter().map(Subject::of).collect();
+        let subjects: BTreeSet<ProposalSubject> = changes.iter().map(ProposalSubject::of).collect();
         let mut only_moved: BTreeSet<NodeId> = subjects.iter().filter_map(node_of).collect();
         for change in changes.iter().filter(|change| !change.is_layout()) {
-            if let Some(node) = node_of(&Subject::of(change)) {
+            if let Some(node) = node_of(&ProposalSubject::of(change)) {
                 only_moved.remove(&node);
             }
         }
@@ -68,21 +68,21 @@ impl<'a> ElementDependencies<'a> {
         needs
     }
 
-    fn add(&mut self, subject: &Subject, needed: Subject) {
+    fn add(&mut self, subject: &ProposalSubject, needed: ProposalSubject) {
         if *subject != needed && self.subjects.contains(&needed) {
             self.of.entry(subject.clone()).or_default().insert(needed);
         }
     }
 
     fn add_change(&mut self, change: &Change) {
-        let subject = Subject::of(change);
+        let subject = ProposalSubject::of(change);
         match change {
             Change::Node { id, before: None, after: Some(node) } => {
-                self.add(&subject, Subject::Board(node.board));
+                self.add(&subject, ProposalSubject::Board(node.board));
                 self.add_container(*id, node.board, node.parent);
                 self.add_name_holder(&subject, node.board, &node.name);
                 for target in node.references.values().flatten() {
-                    self.add(&subject, Subject::Node(*target));
+                    self.add(&subject, ProposalSubject::Node(*target));
                 }
             }
             Change::Node { id, before: Some(_), after: None } => self.add_removal(*id),
@@ -93,7 +93,7 @@ impl<'a> ElementDependencies<'a> {
             }
             Change::References { after, .. } => {
                 for target in after {
-                    self.add(&subject, Subject::Node(*target));
+                    self.add(&subject, ProposalSubject::Node(*target));
                 }
             }
             Change::Name { node, after, .. } => {
@@ -103,7 +103,7 @@ impl<'a> ElementDependencies<'a> {
             }
             Change::Edge { after: Some(edge), .. } => {
                 for end in [edge.source.node, edge.target.node] {
-                    self.add(&subject, Subject::Node(end));
+                    self.add(&subject, ProposalSubject::Node(end));
                 }
             }
             // The reference that an edge represents is removed with the edge.
@@ -111,25 +111,25 @@ impl<'a> ElementDependencies<'a> {
                 let (source, target) = (edge.source.node, edge.target.node);
                 for (holder, other) in [(source, target), (target, source)] {
                     if self.losing.contains(&(holder, other)) {
-                        self.add(&subject, Subject::Node(holder));
+                        self.add(&subject, ProposalSubject::Node(holder));
                     }
                 }
             }
             Change::Board { id, before: Some(_), after: None } => {
                 let nodes: Vec<NodeId> = self.snapshot.nodes_on(*id).map(|node| node.id).collect();
                 for node in nodes {
-                    self.add(&subject, Subject::Node(node));
+                    self.add(&subject, ProposalSubject::Node(node));
                 }
             }
             Change::Board { after: Some(board), .. } => {
                 if let Some(holder) = self.snapshot.board_named(&board.name).map(|board| board.id) {
-                    self.add(&subject, Subject::Board(holder));
+                    self.add(&subject, ProposalSubject::Board(holder));
                 }
             }
             // An override may target a node that the same proposal adds.
             Change::Override { key, after: Some(_), .. } => {
                 if let Some(node) = crate::overrides::node_of(key) {
-                    self.add(&subject, Subject::Node(node));
+                    self.add(&subject, ProposalSubject::Node(node));
                 }
             }
             // The files of one bundle were validated together, so they are accepted together.
@@ -144,9 +144,9 @@ impl<'a> ElementDependencies<'a> {
 
     /// Adds the container, and the nodes that were only moved or resized to make room.
     fn add_container(&mut self, node: NodeId, board: BoardId, parent: Option<NodeId>) {
-        let subject = Subject::Node(node);
+        let subject = ProposalSubject::Node(node);
         if let Some(parent) = parent {
-            self.add(&subject, Subject::Node(parent));
+            self.add(&subject, ProposalSubject::Node(parent));
         }
         let outwards: Vec<NodeId> = self.snapshot.ancestors(parent).map(|node| node.id).collect();
         let beside: Vec<NodeId> = self.only_moved.iter().copied().collect();
@@ -155,34 +155,34 @@ impl<'a> ElementDependencies<'a> {
                 other.board == board && (other.parent == parent || outwards.contains(&other.id))
             });
             if is_beside {
-                self.add(&subject, Subject::Node(other));
+                self.add(&subject, ProposalSubject::Node(other));
             }
         }
     }
 
     /// Adds everything attached to a removed node: its content, its edges and its referrers.
     fn add_removal(&mut self, id: NodeId) {
-        let subject = Subject::Node(id);
+        let subject = ProposalSubject::Node(id);
         let Some(node) = self.snapshot.node(id) else { return };
-        let content = self.snapshot.children(node.board, Some(id)).map(Subject::Node);
-        let edges = self.snapshot.edges_of(id).map(|edge| Subject::Edge(edge.id));
-        let referrers = self.snapshot.referrers(id).map(Subject::Node);
-        let hanging: Vec<Subject> = content.chain(edges).chain(referrers).collect();
+        let content = self.snapshot.children(node.board, Some(id)).map(ProposalSubject::Node);
+        let edges = self.snapshot.edges_of(id).map(|edge| ProposalSubject::Edge(edge.id));
+        let referrers = self.snapshot.referrers(id).map(ProposalSubject::Node);
+        let hanging: Vec<ProposalSubject> = content.chain(edges).chain(referrers).collect();
         for needed in hanging {
             self.add(&subject, needed);
         }
     }
 
-    fn add_name_holder(&mut self, subject: &Subject, board: BoardId, name: &Name) {
+    fn add_name_holder(&mut self, subject: &ProposalSubject, board: BoardId, name: &NodeName) {
         if let Some(holder) = self.snapshot.node_named(board, name).map(|node| node.id) {
-            self.add(subject, Subject::Node(holder));
+            self.add(subject, ProposalSubject::Node(holder));
         }
     }
 }
 
-fn node_of(subject: &Subject) -> Option<NodeId> {
+fn node_of(subject: &ProposalSubject) -> Option<NodeId> {
     match subject {
-        Subject::Node(id) => Some(*id),
+        ProposalSubject::Node(id) => Some(*id),
         _ => None,
     }
 }

@@ -5,24 +5,24 @@ use super::{
     drafting::new_problems,
     effects::effects,
     field_clashes::field_clashes,
-    overlay::Overlay,
-    queue::Queue,
+    overlay::ProposedState,
+    queue::ReviewQueue,
     refit::refit,
     risk::{AddedNodes, risks, risks_of},
     summary_lines::lines,
 };
 use crate::{Snapshot, unified_diff};
 use shared_protocol::{
-    BoardId, Change, Node, NodeId, Proposal, ProposalState, Refusal, Subject, Value,
-    proposal::{Act, Kind, Line, Risk},
-    review::{Counts, Difference, Element, FileDelta, OpenedProposal, ProposalBrief},
+    BoardId, Change, Node, NodeId, PropValue, Proposal, ProposalState, ProposalSubject, Refusal,
+    proposal::{ElementChangeKind, ProposalSummaryLine, ProposedAction, Risk},
+    review::{ElementCounts, FieldChange, FileDelta, ProposalBrief, ProposalDetails, ProposedElement},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the brief of a proposal. `stamp` changes with every change of the proposal.
-pub fn brief(queue: &Queue, snapshot: &Snapshot, proposal: &Proposal, stamp: u64) -> ProposalBrief {
+pub fn brief(queue: &ReviewQueue, snapshot: &Snapshot, proposal: &Proposal, stamp: u64) -> ProposalBrief {
     let mut risks = risks(snapshot, &proposal.changes);
-    if proposal.act.as_ref().is_some_and(Act::is_grave) {
+    if proposal.act.as_ref().is_some_and(ProposedAction::is_high_risk) {
         risks.insert(Risk::Destructive);
     }
     ProposalBrief {
@@ -47,14 +47,14 @@ pub fn brief(queue: &Queue, snapshot: &Snapshot, proposal: &Proposal, stamp: u64
 
 /// Returns the opened proposal over the current state.
 pub fn open(
-    queue: &Queue,
+    queue: &ReviewQueue,
     snapshot: &Snapshot,
     proposal: &Proposal,
     stamp: u64,
-) -> Result<OpenedProposal, Refusal> {
+) -> Result<ProposalDetails, Refusal> {
     let fitted = match proposal.state {
         // An open proposal is already rebased and is shown exactly as it would be accepted.
-        ProposalState::Open => Overlay::over(snapshot, &proposal.changes),
+        ProposalState::Open => ProposedState::rebase_strict(snapshot, &proposal.changes),
         _ => refit(snapshot, proposal).map(|fitted| fitted.overlay),
     };
     let (overlay, conflicts) = match fitted {
@@ -69,7 +69,7 @@ pub fn open(
         elements.insert(0, act_element(snapshot, act));
     }
     let checks = overlay.as_ref().map_or_else(Vec::new, |overlay| new_problems(snapshot, overlay));
-    Ok(OpenedProposal {
+    Ok(ProposalDetails {
         brief: brief(queue, snapshot, proposal, stamp),
         hash: proposal.content_hash()?,
         rationale: proposal.rationale.clone(),
@@ -85,26 +85,26 @@ pub fn open(
     })
 }
 
-fn act_element(snapshot: &Snapshot, act: &Act) -> Element {
+fn act_element(snapshot: &Snapshot, act: &ProposedAction) -> ProposedElement {
     let differences = match act {
-        Act::Call { arguments, .. } => {
-            vec![Difference { field: "arguments".to_owned(), before: None, after: Some(arguments.clone()) }]
+        ProposedAction::Call { arguments, .. } => {
+            vec![FieldChange { field: "arguments".to_owned(), before: None, after: Some(arguments.clone()) }]
         }
         _ => Vec::new(),
     };
     let files = match act {
-        Act::Config { before, after } => file("draftboard.toml", Some(before), Some(after)),
+        ProposedAction::Config { before, after } => file("draftboard.toml", Some(before), Some(after)),
         _ => None,
     };
-    Element {
-        subject: Subject::Act,
-        kind: Kind::Changed,
+    ProposedElement {
+        subject: ProposalSubject::Act,
+        kind: ElementChangeKind::Changed,
         text: describe_act(snapshot, act),
-        board: if let Act::Run { board, .. } = act { Some(*board) } else { None },
+        board: if let ProposedAction::Run { board, .. } = act { Some(*board) } else { None },
         differences,
         files: files.into_iter().collect(),
-        risks: act.is_grave().then_some(Risk::Destructive).into_iter().collect(),
-        destructive: act.is_grave(),
+        risks: act.is_high_risk().then_some(Risk::Destructive).into_iter().collect(),
+        destructive: act.is_high_risk(),
         needs: Vec::new(),
         effect_of: Vec::new(),
     }
@@ -117,19 +117,19 @@ fn file(path: &str, before: Option<&str>, after: Option<&str>) -> Option<FileDel
 }
 
 /// Describes an act, with the name of the board instead of its id.
-fn describe_act(snapshot: &Snapshot, act: &Act) -> String {
+fn describe_act(snapshot: &Snapshot, act: &ProposedAction) -> String {
     match act {
-        Act::Run { board, .. } => match snapshot.board(*board) {
-            Some(known) => act.words().replace(&board.to_string(), known.name.as_str()),
-            None => act.words(),
+        ProposedAction::Run { board, .. } => match snapshot.board(*board) {
+            Some(known) => act.describe().replace(&board.to_string(), known.name.as_str()),
+            None => act.describe(),
         },
-        _ => act.words(),
+        _ => act.describe(),
     }
 }
 
 /// Counts each element once, by its overall change.
-fn counts(snapshot: &Snapshot, changes: &[Change]) -> Counts {
-    let mut kinds: BTreeMap<Subject, Kind> = BTreeMap::new();
+fn counts(snapshot: &Snapshot, changes: &[Change]) -> ElementCounts {
+    let mut kinds: BTreeMap<ProposalSubject, ElementChangeKind> = BTreeMap::new();
     for change in changes {
         let (came, went) = match change {
             Change::Board { before, after, .. } => (before.is_none(), after.is_none()),
@@ -140,39 +140,41 @@ fn counts(snapshot: &Snapshot, changes: &[Change]) -> Counts {
             _ => (false, false),
         };
         let kind = match (came, went) {
-            (true, _) => Kind::Added,
-            (_, true) => Kind::Removed,
-            _ if change.is_layout() => Kind::Placed,
-            _ => Kind::Changed,
+            (true, _) => ElementChangeKind::Added,
+            (_, true) => ElementChangeKind::Removed,
+            _ if change.is_layout() => ElementChangeKind::Placed,
+            _ => ElementChangeKind::Changed,
         };
-        let subject = Subject::of(change);
+        let subject = ProposalSubject::of(change);
         let is_new = !is_there(snapshot, &subject);
         match kinds.get(&subject) {
             // Added and removed again.
-            Some(Kind::Added) if kind == Kind::Removed => drop(kinds.remove(&subject)),
-            Some(Kind::Added | Kind::Removed) => {}
-            Some(Kind::Changed) if kind == Kind::Placed => {}
-            _ if is_new && kind == Kind::Removed => {}
+            Some(ElementChangeKind::Added) if kind == ElementChangeKind::Removed => {
+                drop(kinds.remove(&subject))
+            }
+            Some(ElementChangeKind::Added | ElementChangeKind::Removed) => {}
+            Some(ElementChangeKind::Changed) if kind == ElementChangeKind::Placed => {}
+            _ if is_new && kind == ElementChangeKind::Removed => {}
             _ => drop(kinds.insert(subject, kind)),
         }
     }
-    let count = |wanted: Kind| kinds.values().filter(|kind| **kind == wanted).count() as u64;
-    Counts {
-        added: count(Kind::Added),
-        changed: count(Kind::Changed),
-        removed: count(Kind::Removed),
-        placed: count(Kind::Placed),
+    let count = |wanted: ElementChangeKind| kinds.values().filter(|kind| **kind == wanted).count() as u64;
+    ElementCounts {
+        added: count(ElementChangeKind::Added),
+        changed: count(ElementChangeKind::Changed),
+        removed: count(ElementChangeKind::Removed),
+        placed: count(ElementChangeKind::Placed),
     }
 }
 
-fn is_there(snapshot: &Snapshot, subject: &Subject) -> bool {
+fn is_there(snapshot: &Snapshot, subject: &ProposalSubject) -> bool {
     match subject {
-        Subject::Board(id) => snapshot.board(*id).is_some(),
-        Subject::Node(id) => snapshot.node(*id).is_some(),
-        Subject::Edge(id) => snapshot.edge(*id).is_some(),
-        Subject::Source(path) => snapshot.source(path).is_some(),
-        Subject::Override(key) => snapshot.override_at(key).is_some(),
-        Subject::Act => true,
+        ProposalSubject::Board(id) => snapshot.board(*id).is_some(),
+        ProposalSubject::Node(id) => snapshot.node(*id).is_some(),
+        ProposalSubject::Edge(id) => snapshot.edge(*id).is_some(),
+        ProposalSubject::Source(path) => snapshot.source(path).is_some(),
+        ProposalSubject::Override(key) => snapshot.override_at(key).is_some(),
+        ProposalSubject::Act => true,
     }
 }
 
@@ -185,20 +187,20 @@ struct ElementComparison<'a> {
 }
 
 impl ElementComparison<'_> {
-    fn elements(&self, changes: &[Change]) -> Vec<Element> {
+    fn elements(&self, changes: &[Change]) -> Vec<ProposedElement> {
         let mut needs = direct_dependencies(self.before, changes);
         let mut effects = effects(changes);
         let added = AddedNodes::of(changes);
-        let mut by_subject: BTreeMap<Subject, Vec<&Change>> = BTreeMap::new();
+        let mut by_subject: BTreeMap<ProposalSubject, Vec<&Change>> = BTreeMap::new();
         for change in changes {
-            by_subject.entry(Subject::of(change)).or_default().push(change);
+            by_subject.entry(ProposalSubject::of(change)).or_default().push(change);
         }
-        let element = |line: Line| {
-            let Line { subject, kind, text, destructive } = line;
+        let element = |line: ProposalSummaryLine| {
+            let ProposalSummaryLine { subject, kind, text, destructive } = line;
             let own = by_subject.remove(&subject).unwrap_or_default();
             let risks: BTreeSet<Risk> =
                 own.iter().flat_map(|change| risks_of(self.before, &added, change)).collect();
-            Element {
+            ProposedElement {
                 board: self.board_of(&subject),
                 differences: self.differences(&subject, &own),
                 files: self.file(&subject).into_iter().collect(),
@@ -214,27 +216,27 @@ impl ElementComparison<'_> {
         lines(self.before, self.after, changes).into_iter().map(element).collect()
     }
 
-    fn board_of(&self, subject: &Subject) -> Option<BoardId> {
+    fn board_of(&self, subject: &ProposalSubject) -> Option<BoardId> {
         let node = |id: NodeId| self.after.node(id).or_else(|| self.before.node(id)).map(|node| node.board);
         match subject {
-            Subject::Board(id) => Some(*id),
-            Subject::Node(id) => node(*id),
-            Subject::Edge(id) => {
+            ProposalSubject::Board(id) => Some(*id),
+            ProposalSubject::Node(id) => node(*id),
+            ProposalSubject::Edge(id) => {
                 self.after.edge(*id).or_else(|| self.before.edge(*id)).map(|edge| edge.board)
             }
-            Subject::Override(key) => node(crate::overrides::node_of(key)?),
-            Subject::Source(_) | Subject::Act => None,
+            ProposalSubject::Override(key) => node(crate::overrides::node_of(key)?),
+            ProposalSubject::Source(_) | ProposalSubject::Act => None,
         }
     }
 
-    fn differences(&self, subject: &Subject, changes: &[&Change]) -> Vec<Difference> {
+    fn differences(&self, subject: &ProposalSubject, changes: &[&Change]) -> Vec<FieldChange> {
         match subject {
-            Subject::Node(id) => self.node_differences(*id, changes),
-            Subject::Edge(id) => {
+            ProposalSubject::Node(id) => self.node_differences(*id, changes),
+            ProposalSubject::Edge(id) => {
                 let label = |state: &Snapshot| state.edge(*id).map(|edge| edge.label.clone());
                 differing("label", label(self.before), label(self.after)).into_iter().collect()
             }
-            Subject::Board(id) => {
+            ProposalSubject::Board(id) => {
                 let of = |state: &Snapshot| {
                     state.board(*id).map(|board| (board.title.clone(), board.name.to_string())).unzip()
                 };
@@ -242,23 +244,23 @@ impl ElementComparison<'_> {
                 let title = differing("title", title, new_title);
                 title.into_iter().chain(differing("name", name, new_name)).collect()
             }
-            Subject::Override(key) => {
+            ProposalSubject::Override(key) => {
                 let value = |state: &Snapshot| state.override_at(key).map(|over| text_of(&over.value));
                 let (was, is) = (value(self.before), value(self.after));
                 differing(key.path.as_str(), was, is).into_iter().collect()
             }
-            Subject::Source(_) | Subject::Act => Vec::new(),
+            ProposalSubject::Source(_) | ProposalSubject::Act => Vec::new(),
         }
     }
 
-    fn file(&self, subject: &Subject) -> Option<FileDelta> {
-        let Subject::Source(path) = subject else { return None };
+    fn file(&self, subject: &ProposalSubject) -> Option<FileDelta> {
+        let ProposalSubject::Source(path) = subject else { return None };
         let text = |state: &'_ Snapshot| state.source(path).cloned();
         let (before, after) = (text(self.before), text(self.after));
         file(path.as_str(), before.as_deref(), after.as_deref())
     }
 
-    fn node_differences(&self, id: NodeId, changes: &[&Change]) -> Vec<Difference> {
+    fn node_differences(&self, id: NodeId, changes: &[&Change]) -> Vec<FieldChange> {
         let (before, after) = (self.before.node(id), self.after.node(id));
         let of = |get: &dyn Fn(&Snapshot, &Node) -> Option<String>| {
             (before.and_then(|node| get(self.before, node)), after.and_then(|node| get(self.after, node)))
@@ -310,17 +312,17 @@ impl ElementComparison<'_> {
     }
 }
 
-fn differing(field: &str, before: Option<String>, after: Option<String>) -> Option<Difference> {
-    (before != after).then(|| Difference { field: field.to_owned(), before, after })
+fn differing(field: &str, before: Option<String>, after: Option<String>) -> Option<FieldChange> {
+    (before != after).then(|| FieldChange { field: field.to_owned(), before, after })
 }
 
 pub(super) fn name_of(state: &Snapshot, id: NodeId) -> String {
     state.node(id).map_or_else(|| id.to_string(), |node| node.name.to_string())
 }
 
-pub(super) fn text_of(value: &Value) -> String {
+pub(super) fn text_of(value: &PropValue) -> String {
     match value {
-        Value::Text(text) => text.to_string(),
+        PropValue::Text(text) => text.to_string(),
         other => other.to_string(),
     }
 }

@@ -1,17 +1,17 @@
 //! The agents' side of the queue: start, extend, submit, revise, withdraw. An agent can access only its own proposals.
 
 use super::{
-    overlay::{Overlay, stale_refusal},
-    queue::{CachedDraft, Client, ProposeResult, Queue, is_decided},
+    overlay::{ProposedState, stale_refusal},
+    queue::{AgentClient, CachedDraft, ProposeResult, ReviewQueue, is_decided},
     rebase_queue::note_step,
     refit::{RefitResult, refit},
 };
-use crate::{Decision, Problems, Snapshot};
+use crate::{CommandDecision, ProblemIndex, Snapshot};
 use shared_protocol::{
-    Change, Code, Command, ElementId, Proposal, ProposalId, ProposalState, Refusal,
+    Change, Command, ElementId, Proposal, ProposalId, ProposalState, Refusal, RefusalCode,
     ids::one_way,
-    messages::{Problem, Severity},
-    proposal::{Act, Chosen, Step},
+    messages::{BoardProblem, ProblemSeverity},
+    proposal::{AutoAssignments, ProposalStep, ProposedAction},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,9 +19,9 @@ const HOUR_MS: u64 = 3600 * 1000;
 
 /// The draft that a call extends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Draft {
+pub enum DraftSelector {
     /// The draft with this id.
-    Named(ProposalId),
+    ById(ProposalId),
     /// The current draft of the client's connection; a new one when there is none.
     Current,
     New,
@@ -29,14 +29,14 @@ pub enum Draft {
 
 /// The title and rationale of a submitted proposal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Submission {
+pub struct ProposalSubmission {
     pub title: String,
     pub rationale: String,
     /// A proposal of the same client that this one replaces.
     pub supersedes: Option<ProposalId>,
 }
 
-impl Submission {
+impl ProposalSubmission {
     /// Returns the submission, with `words` as the title when it has none.
     pub(super) fn with_default_title(&self, words: &str) -> Self {
         let title = if self.title.trim().is_empty() { words } else { &self.title };
@@ -44,13 +44,13 @@ impl Submission {
     }
 }
 
-impl Queue {
+impl ReviewQueue {
     /// Runs a command on the client's draft.
     pub fn propose(
         &mut self,
         snapshot: &Snapshot,
-        client: &Client,
-        draft: Draft,
+        client: &AgentClient,
+        draft: DraftSelector,
         command: &Command,
         (time, seed): (u64, u64),
     ) -> Result<ProposeResult, Refusal> {
@@ -61,9 +61,9 @@ impl Queue {
     pub fn propose_changes(
         &mut self,
         snapshot: &Snapshot,
-        client: &Client,
-        draft: Draft,
-        decision: Decision,
+        client: &AgentClient,
+        draft: DraftSelector,
+        decision: CommandDecision,
         moment: (u64, u64),
     ) -> Result<ProposeResult, Refusal> {
         self.extend(snapshot, client, draft, moment, |overlay| {
@@ -76,14 +76,14 @@ impl Queue {
     pub fn propose_act(
         &mut self,
         snapshot: &Snapshot,
-        client: &Client,
-        act: Act,
-        submission: &Submission,
+        client: &AgentClient,
+        act: ProposedAction,
+        submission: &ProposalSubmission,
         (time, seed): (u64, u64),
     ) -> Result<Arc<Proposal>, Refusal> {
         self.check_submission(submission)?;
         let mut proposal = self.new_draft(snapshot, client, time, seed)?;
-        proposal.steps.push(Step { summary: act.words(), by_reviewer: None });
+        proposal.steps.push(ProposalStep { summary: act.describe(), by_reviewer: None });
         proposal.act = Some(act);
         self.supersede(client, submission, proposal.id)?;
         self.open_for_review(proposal, submission, time)
@@ -92,15 +92,15 @@ impl Queue {
     fn extend(
         &mut self,
         snapshot: &Snapshot,
-        client: &Client,
-        draft: Draft,
+        client: &AgentClient,
+        draft: DraftSelector,
         (time, seed): (u64, u64),
-        step: impl FnOnce(&mut Overlay) -> Result<Decision, Refusal>,
+        step: impl FnOnce(&mut ProposedState) -> Result<CommandDecision, Refusal>,
     ) -> Result<ProposeResult, Refusal> {
         let known = match draft {
-            Draft::Named(id) => self.draft(Some(id), client)?,
-            Draft::Current => self.draft(None, client)?,
-            Draft::New => None,
+            DraftSelector::ById(id) => self.draft(Some(id), client)?,
+            DraftSelector::Current => self.draft(None, client)?,
+            DraftSelector::New => None,
         };
         let mut proposal = match known {
             Some(draft) => Proposal::clone(draft),
@@ -109,7 +109,7 @@ impl Queue {
         let (mut overlay, bytes) = match self.cached_draft(snapshot, proposal.id) {
             Some(fitted) => {
                 let changes = std::mem::take(&mut proposal.changes);
-                (Overlay { state: fitted.state.clone(), changes }, fitted.bytes)
+                (ProposedState { state: fitted.state.clone(), changes }, fitted.bytes)
             }
             None => {
                 let RefitResult { overlay, notes, .. } = refit(snapshot, &proposal).map_err(stale_refusal)?;
@@ -120,7 +120,7 @@ impl Queue {
         };
         let decision = step(&mut overlay)?;
         let bytes = bytes + decision.changes.iter().map(approximate_bytes).sum::<usize>();
-        let Overlay { state, changes } = overlay;
+        let ProposedState { state, changes } = overlay;
         proposal.changes = changes;
         proposal.chosen.extend(&decision.chosen);
         proposal.base = snapshot.revision();
@@ -129,9 +129,9 @@ impl Queue {
         let lifetime =
             if is_loose { self.limits.single_call_lifetime_ms } else { self.limits.draft_lifetime_ms };
         proposal.expires = time.saturating_add(lifetime);
-        proposal.steps.push(Step { summary: decision.summary.clone(), by_reviewer: None });
+        proposal.steps.push(ProposalStep { summary: decision.summary.clone(), by_reviewer: None });
         self.check_size(&proposal, bytes)?;
-        let mut findings = Problems::default();
+        let mut findings = ProblemIndex::default();
         findings.update(&state, &decision.changes);
         let proposal = self.store(proposal);
         let fitted = CachedDraft { over: snapshot.revision(), state: state.clone(), bytes };
@@ -142,7 +142,7 @@ impl Queue {
     fn new_draft(
         &self,
         snapshot: &Snapshot,
-        client: &Client,
+        client: &AgentClient,
         time: u64,
         seed: u64,
     ) -> Result<Proposal, Refusal> {
@@ -150,7 +150,7 @@ impl Queue {
         let own = undecided().filter(|p| p.proposer.key == client.proposer.key).count();
         if own >= self.limits.max_undecided_per_client {
             let message = format!("you already have {own} undecided proposals");
-            let refusal = Refusal::new(Code::LimitExceeded, message);
+            let refusal = Refusal::new(RefusalCode::LimitExceeded, message);
             return Err(match client.connected {
                 true => refusal.hint("Wait for a decision, or withdraw one with withdraw_proposal."),
                 // The client most likely never passed an id.
@@ -164,15 +164,14 @@ impl Queue {
         let withdrawn = self.iter().filter(|p| p.proposer.name == client.proposer.name && lately(p)).count();
         if withdrawn >= self.limits.max_withdrawn_per_hour {
             let message = format!("you withdrew {withdrawn} proposals within the last hour");
-            return Err(Refusal::new(Code::LimitExceeded, message)
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message)
                 .hint("Wait a while, and continue one draft instead of starting many."));
         }
         if undecided().count() >= self.limits.max_undecided {
             let message =
                 format!("the review queue is full: {} proposals are undecided", self.limits.max_undecided);
-            return Err(
-                Refusal::new(Code::LimitExceeded, message).hint("Ask the designer to review the queue.")
-            );
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message)
+                .hint("Ask the designer to review the queue."));
         }
         let id = (0..)
             .map(|turn| ProposalId::from_bits(seed.rotate_left(17) ^ turn))
@@ -187,7 +186,7 @@ impl Queue {
             rationale: String::new(),
             base: snapshot.revision(),
             changes: Vec::new(),
-            chosen: Chosen::default(),
+            chosen: AutoAssignments::default(),
             act: None,
             steps: Vec::new(),
             comments: Vec::new(),
@@ -200,7 +199,8 @@ impl Queue {
 
     fn check_size(&self, proposal: &Proposal, bytes: usize) -> Result<(), Refusal> {
         let too_much = |what: String| {
-            Refusal::new(Code::LimitExceeded, what).hint("Submit this proposal and continue in another one.")
+            Refusal::new(RefusalCode::LimitExceeded, what)
+                .hint("Submit this proposal and continue in another one.")
         };
         let Self { limits: terms, .. } = self;
         if proposal.changes.len() > terms.max_changes {
@@ -215,15 +215,15 @@ impl Queue {
         Ok(())
     }
 
-    fn check_submission(&self, submission: &Submission) -> Result<(), Refusal> {
-        let Submission { title, rationale, .. } = submission;
+    fn check_submission(&self, submission: &ProposalSubmission) -> Result<(), Refusal> {
+        let ProposalSubmission { title, rationale, .. } = submission;
         if title.trim().is_empty() {
-            return Err(Refusal::new(Code::BadRequest, "a proposal needs a title").field("title"));
+            return Err(Refusal::new(RefusalCode::BadRequest, "a proposal needs a title").field("title"));
         }
         for (field, text) in [("title", title), ("rationale", rationale)] {
             if text.len() > self.limits.max_text_bytes {
                 let message = format!("the {field} is longer than {} bytes", self.limits.max_text_bytes);
-                return Err(Refusal::new(Code::LimitExceeded, message).field(field));
+                return Err(Refusal::new(RefusalCode::LimitExceeded, message).field(field));
             }
         }
         Ok(())
@@ -233,31 +233,31 @@ impl Queue {
     pub fn submit(
         &mut self,
         snapshot: &Snapshot,
-        client: &Client,
+        client: &AgentClient,
         draft: Option<ProposalId>,
-        submission: &Submission,
+        submission: &ProposalSubmission,
         time: u64,
     ) -> Result<Arc<Proposal>, Refusal> {
         let Some(draft) = self.draft(draft, client)? else {
-            return Err(Refusal::new(Code::NotFound, "there is no draft to submit")
+            return Err(Refusal::new(RefusalCode::NotFound, "there is no draft to submit")
                 .hint("Propose a change first, for example with add_resource. Without a session, pass the id of the draft."));
         };
         self.check_submission(submission)?;
         if draft.changes.is_empty() {
-            return Err(Refusal::new(Code::BadRequest, "the draft contains no changes")
+            return Err(Refusal::new(RefusalCode::BadRequest, "the draft contains no changes")
                 .hint("Propose a change first, for example with add_resource."));
         }
         let RefitResult { overlay, notes, .. } = refit(snapshot, draft).map_err(stale_refusal)?;
-        let errors: Vec<Problem> = new_problems(snapshot, &overlay)
+        let errors: Vec<BoardProblem> = new_problems(snapshot, &overlay)
             .into_iter()
-            .filter(|problem| problem.severity == Severity::Error)
+            .filter(|problem| problem.severity == ProblemSeverity::Error)
             .collect();
         if !errors.is_empty() {
             let message = match errors.len() {
                 1 => "the draft has an error".to_owned(),
                 count => format!("the draft has {count} errors"),
             };
-            let refusal = Refusal::new(Code::ValidationError, message);
+            let refusal = Refusal::new(RefusalCode::ValidationError, message);
             return Err(errors
                 .iter()
                 .take(20)
@@ -273,15 +273,20 @@ impl Queue {
     }
 
     /// Marks the proposal that a submission replaces as superseded.
-    fn supersede(&mut self, client: &Client, submission: &Submission, by: ProposalId) -> Result<(), Refusal> {
+    fn supersede(
+        &mut self,
+        client: &AgentClient,
+        submission: &ProposalSubmission,
+        by: ProposalId,
+    ) -> Result<(), Refusal> {
         let Some(old) = submission.supersedes else { return Ok(()) };
         let mut old = self
             .owned_by(old, client)
             .map(|old| Proposal::clone(old))
             .map_err(|refusal| refusal.field("supersedes"))?;
         if old.id == by || is_decided(&old.state) {
-            let message = format!("{} is {} and cannot be replaced", old.id, old.state.word());
-            return Err(Refusal::new(Code::Conflict, message).field("supersedes"));
+            let message = format!("{} is {} and cannot be replaced", old.id, old.state.as_str());
+            return Err(Refusal::new(RefusalCode::Conflict, message).field("supersedes"));
         }
         old.state = ProposalState::Superseded { by };
         old.changes.clear();
@@ -292,7 +297,7 @@ impl Queue {
     fn open_for_review(
         &mut self,
         mut proposal: Proposal,
-        submission: &Submission,
+        submission: &ProposalSubmission,
         time: u64,
     ) -> Result<Arc<Proposal>, Refusal> {
         submission.title.trim().clone_into(&mut proposal.title);
@@ -303,11 +308,16 @@ impl Queue {
     }
 
     /// Turns a proposal back into a draft with a new version; any verdict on the old version is void.
-    pub fn revise(&mut self, id: ProposalId, client: &Client, time: u64) -> Result<Arc<Proposal>, Refusal> {
+    pub fn revise(
+        &mut self,
+        id: ProposalId,
+        client: &AgentClient,
+        time: u64,
+    ) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.owned_by(id, client)?);
         if proposal.state.is_final() || proposal.act.is_some() {
-            let message = format!("{id} is {} and cannot be revised", proposal.state.word());
-            return Err(Refusal::new(Code::Conflict, message).hint("Start a new proposal."));
+            let message = format!("{id} is {} and cannot be revised", proposal.state.as_str());
+            return Err(Refusal::new(RefusalCode::Conflict, message).hint("Start a new proposal."));
         }
         proposal.state = ProposalState::Draft;
         proposal.version += 1;
@@ -317,11 +327,11 @@ impl Queue {
     }
 
     /// Withdraws a proposal and drops its changes.
-    pub fn withdraw(&mut self, id: ProposalId, client: &Client) -> Result<Arc<Proposal>, Refusal> {
+    pub fn withdraw(&mut self, id: ProposalId, client: &AgentClient) -> Result<Arc<Proposal>, Refusal> {
         let mut proposal = Proposal::clone(self.owned_by(id, client)?);
         if proposal.state.is_final() {
-            let message = format!("{id} is already {}", proposal.state.word());
-            return Err(Refusal::new(Code::Conflict, message));
+            let message = format!("{id} is already {}", proposal.state.as_str());
+            return Err(Refusal::new(RefusalCode::Conflict, message));
         }
         proposal.state = ProposalState::Withdrawn;
         proposal.changes.clear();
@@ -330,8 +340,8 @@ impl Queue {
 }
 
 /// Returns the problems that the proposal introduces.
-pub(super) fn new_problems(snapshot: &Snapshot, overlay: &Overlay) -> Vec<Problem> {
-    let (mut before, mut after) = (Problems::default(), Problems::default());
+pub(super) fn new_problems(snapshot: &Snapshot, overlay: &ProposedState) -> Vec<BoardProblem> {
+    let (mut before, mut after) = (ProblemIndex::default(), ProblemIndex::default());
     before.update(snapshot, &overlay.changes);
     after.update(&overlay.state, &overlay.changes);
     let known: BTreeSet<(ElementId, &str)> =
@@ -340,7 +350,7 @@ pub(super) fn new_problems(snapshot: &Snapshot, overlay: &Overlay) -> Vec<Proble
     brought.cloned().collect()
 }
 
-fn describe_problem(problem: &Problem) -> String {
+fn describe_problem(problem: &BoardProblem) -> String {
     match &problem.field {
         Some(field) => format!("{} ({field}): {}", problem.element, problem.message),
         None => format!("{}: {}", problem.element, problem.message),
@@ -356,7 +366,7 @@ fn approximate_bytes(change: &Change) -> usize {
             before.iter().chain(after).map(|over| over.value.to_string().len() + 128).sum()
         }
         Change::Prop { before, after, .. } => {
-            let size = |value: &Option<shared_protocol::Value>| {
+            let size = |value: &Option<shared_protocol::PropValue>| {
                 value.as_ref().map_or(0, |value| value.to_string().len())
             };
             size(before) + size(after) + 64

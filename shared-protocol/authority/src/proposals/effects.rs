@@ -11,7 +11,7 @@
 //! Changes do not record why they were made. A change counts as a side effect if the removal alone would have made it,
 //! even when the agent also requested it.
 
-use shared_protocol::{BoardId, Change, EdgeId, NodeId, PropKey, Subject};
+use shared_protocol::{BoardId, Change, EdgeId, NodeId, PropKey, ProposalSubject};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The targets of one reference before and after the whole proposal.
@@ -57,11 +57,12 @@ impl<'a> RemovalEffects<'a> {
     }
 
     /// Returns the removals that cause a change; empty if the change is independent.
-    fn causes(&self, change: &Change) -> BTreeSet<Subject> {
-        let node = |id: NodeId| self.nodes.contains(&id).then_some(Subject::Node(id));
+    fn causes(&self, change: &Change) -> BTreeSet<ProposalSubject> {
+        let node = |id: NodeId| self.nodes.contains(&id).then_some(ProposalSubject::Node(id));
         match change {
             Change::Node { before: Some(gone), after: None, .. } => {
-                let board = || self.boards.contains(&gone.board).then_some(Subject::Board(gone.board));
+                let board =
+                    || self.boards.contains(&gone.board).then_some(ProposalSubject::Board(gone.board));
                 let inside = gone.parent.and_then(node);
                 inside.or_else(|| board().filter(|_| gone.parent.is_none())).into_iter().collect()
             }
@@ -74,7 +75,7 @@ impl<'a> RemovalEffects<'a> {
                     return BTreeSet::new();
                 };
                 let lost = lost(before, after);
-                let causes: Vec<BTreeSet<Subject>> =
+                let causes: Vec<BTreeSet<ProposalSubject>> =
                     lost.iter().map(|target| self.causes_of_loss(*holder, *target)).collect();
                 let is_effect = after.iter().all(|target| before.contains(target))
                     && causes.iter().all(|causes| !causes.is_empty());
@@ -85,29 +86,29 @@ impl<'a> RemovalEffects<'a> {
     }
 
     /// Returns the removals that make a node lose a target: the target's, or that of the edge behind the reference.
-    fn causes_of_loss(&self, holder: NodeId, target: NodeId) -> BTreeSet<Subject> {
+    fn causes_of_loss(&self, holder: NodeId, target: NodeId) -> BTreeSet<ProposalSubject> {
         if self.nodes.contains(&target) {
-            return BTreeSet::from([Subject::Node(target)]);
+            return BTreeSet::from([ProposalSubject::Node(target)]);
         }
         let edges = self.edges.get(&(holder, target)).into_iter().flatten();
-        edges.map(|edge| Subject::Edge(*edge)).collect()
+        edges.map(|edge| ProposalSubject::Edge(*edge)).collect()
     }
 
     /// Returns the causes of each element that is only a side effect. Of a removed element, only the removal counts.
-    fn by_subject(&self, changes: &[Change]) -> BTreeMap<Subject, BTreeSet<Subject>> {
-        let removed: BTreeSet<Subject> =
-            changes.iter().filter(|change| is_removal(change)).map(Subject::of).collect();
+    fn by_subject(&self, changes: &[Change]) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
+        let removed: BTreeSet<ProposalSubject> =
+            changes.iter().filter(|change| is_removal(change)).map(ProposalSubject::of).collect();
         let counts = |change: &&Change| {
-            !change.is_layout() && (is_removal(change) || !removed.contains(&Subject::of(change)))
+            !change.is_layout() && (is_removal(change) || !removed.contains(&ProposalSubject::of(change)))
         };
-        let mut found: BTreeMap<Subject, BTreeSet<Subject>> = BTreeMap::new();
-        let mut own: BTreeSet<Subject> = BTreeSet::new();
+        let mut found: BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> = BTreeMap::new();
+        let mut own: BTreeSet<ProposalSubject> = BTreeSet::new();
         for change in changes.iter().filter(counts) {
             let causes = self.causes(change);
             if causes.is_empty() {
-                own.insert(Subject::of(change));
+                own.insert(ProposalSubject::of(change));
             }
-            found.entry(Subject::of(change)).or_default().extend(causes);
+            found.entry(ProposalSubject::of(change)).or_default().extend(causes);
         }
         found.retain(|subject, _| !own.contains(subject));
         found
@@ -127,15 +128,15 @@ fn lost(before: &[NodeId], after: &[NodeId]) -> Vec<NodeId> {
 
 /// Returns the elements that are only side effects, with the removals that cause them. At least one cause must be
 /// accepted with each.
-pub fn effects(changes: &[Change]) -> BTreeMap<Subject, BTreeSet<Subject>> {
+pub fn effects(changes: &[Change]) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
     RemovalEffects::of(changes).by_subject(changes)
 }
 
 /// Returns the selected elements that are side effects of unselected removals.
 pub fn effects_without_cause(
     changes: &[Change],
-    chosen: &BTreeSet<Subject>,
-) -> BTreeMap<Subject, BTreeSet<Subject>> {
+    chosen: &BTreeSet<ProposalSubject>,
+) -> BTreeMap<ProposalSubject, BTreeSet<ProposalSubject>> {
     let mut effects = effects(changes);
     effects.retain(|subject, causes| chosen.contains(subject) && causes.is_disjoint(chosen));
     effects
@@ -143,12 +144,12 @@ pub fn effects_without_cause(
 
 /// Splits a proposal by the selected elements into the accepted changes and the rest. A selected element keeps the
 /// targets that it would lose only through an unselected removal.
-pub(super) fn split(changes: &[Change], chosen: &BTreeSet<Subject>) -> (Vec<Change>, Vec<Change>) {
+pub(super) fn split(changes: &[Change], chosen: &BTreeSet<ProposalSubject>) -> (Vec<Change>, Vec<Change>) {
     let effects = RemovalEffects::of(changes);
     let (mut taken, mut left) = (Vec::new(), Vec::new());
     let mut settled: BTreeSet<(NodeId, &PropKey)> = BTreeSet::new();
     for change in changes {
-        if !chosen.contains(&Subject::of(change)) {
+        if !chosen.contains(&ProposalSubject::of(change)) {
             left.push(change.clone());
             continue;
         }

@@ -4,8 +4,8 @@
 use super::details::{name_of, text_of};
 use crate::{ApplyError, Snapshot};
 use shared_protocol::{
-    Board, Change, Edge, Node, NodeId, PropKey, Proposal, Subject, Value,
-    review::{Clash, MAX_CLASHES},
+    Board, Change, Edge, Node, NodeId, PropKey, PropValue, Proposal, ProposalSubject,
+    review::{FieldClash, MAX_CLASHES},
 };
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ const MASK: &str = "••••••";
 
 /// Returns the fields that the proposal changes and whose current value differs from its base. The caller adds who
 /// changed them.
-pub fn field_clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<Clash> {
-    let mut fields: BTreeMap<(Subject, String), ThreeWayField> = BTreeMap::new();
+pub fn field_clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<FieldClash> {
+    let mut fields: BTreeMap<(ProposalSubject, String), ThreeWayField> = BTreeMap::new();
     let told = ConflictDescriber { snapshot };
     for change in &proposal.changes {
         for (field, found) in told.fields(change) {
-            let known = fields.entry((Subject::of(change), field));
+            let known = fields.entry((ProposalSubject::of(change), field));
             // A later change of the same field starts from the proposal's own value, so only `proposed` is updated.
             known.and_modify(|known| known.proposed.clone_from(&found.proposed)).or_insert(found);
         }
     }
-    let clash = |((subject, field), found): ((Subject, String), ThreeWayField)| {
+    let clash = |((subject, field), found): ((ProposalSubject, String), ThreeWayField)| {
         let name = told.name(&subject);
         let ThreeWayField { before, now, proposed, .. } = found;
-        Clash { subject, name, field, before, now, proposed, by: None }
+        FieldClash { subject, name, field, before, now, proposed, by: None }
     };
     fields.into_iter().filter(|(_, field)| field.clashes).take(MAX_CLASHES).map(clash).collect()
 }
@@ -35,12 +35,12 @@ pub fn field_clashes(snapshot: &Snapshot, proposal: &Proposal) -> Vec<Clash> {
 /// Describes why a change conflicts, with names instead of ids.
 pub(crate) fn describe_conflict(snapshot: &Snapshot, change: &Change, error: &ApplyError) -> String {
     let told = ConflictDescriber { snapshot };
-    let subject = Subject::of(change);
+    let subject = ProposalSubject::of(change);
     let name = told.name(&subject);
     let is_gone = match &subject {
-        Subject::Node(id) => snapshot.node(*id).is_none(),
-        Subject::Edge(id) => snapshot.edge(*id).is_none(),
-        Subject::Board(id) => snapshot.board(*id).is_none(),
+        ProposalSubject::Node(id) => snapshot.node(*id).is_none(),
+        ProposalSubject::Edge(id) => snapshot.edge(*id).is_none(),
+        ProposalSubject::Board(id) => snapshot.board(*id).is_none(),
         _ => false,
     };
     match error {
@@ -124,7 +124,7 @@ impl ConflictDescriber<'_> {
             }
             Change::Prop { node: id, key, before, after } => {
                 let now = node(id).and_then(|node| node.props.get(key).cloned());
-                let words = |value: &Value| self.value(*id, key, value);
+                let words = |value: &PropValue| self.value(*id, key, value);
                 one(key.as_str(), ThreeWayField::new((before.clone(), now, after.clone()), words))
             }
             Change::References { node: id, key, before, after } => {
@@ -196,13 +196,13 @@ impl ConflictDescriber<'_> {
             let value = |node: &Node| node.props.get(key).cloned();
             let three = (value(before), now.and_then(value), after.and_then(value));
             let clashes = three.0 != three.1;
-            let found = ThreeWayField::new(three, |value: &Value| self.value(id, key, value));
+            let found = ThreeWayField::new(three, |value: &PropValue| self.value(id, key, value));
             fields.push((key.to_string(), ThreeWayField { clashes, ..found }));
         }
         fields
     }
 
-    fn value(&self, id: NodeId, key: &PropKey, value: &Value) -> String {
+    fn value(&self, id: NodeId, key: &PropKey, value: &PropValue) -> String {
         let def = self.snapshot.node(id).and_then(|node| self.snapshot.type_of(node));
         // The type of a removed node is unknown, so all of its values are masked.
         match def.map(|def| def.prop(key.as_str()).is_some_and(|prop| prop.sensitive)) {
@@ -211,22 +211,22 @@ impl ConflictDescriber<'_> {
         }
     }
 
-    fn name(&self, subject: &Subject) -> String {
+    fn name(&self, subject: &ProposalSubject) -> String {
         match subject {
-            Subject::Board(id) => {
+            ProposalSubject::Board(id) => {
                 self.snapshot.board(*id).map_or_else(|| id.to_string(), |board| board.name.to_string())
             }
-            Subject::Node(id) => name_of(self.snapshot, *id),
-            Subject::Edge(id) => match self.snapshot.edge(*id) {
+            ProposalSubject::Node(id) => name_of(self.snapshot, *id),
+            ProposalSubject::Edge(id) => match self.snapshot.edge(*id) {
                 Some(edge) => {
                     let end = |node: NodeId| name_of(self.snapshot, node);
                     format!("the edge {} to {}", end(edge.source.node), end(edge.target.node))
                 }
                 None => id.to_string(),
             },
-            Subject::Source(path) => path.to_string(),
-            Subject::Override(key) => crate::overrides::words(self.snapshot, key),
-            Subject::Act => subject.to_string(),
+            ProposalSubject::Source(path) => path.to_string(),
+            ProposalSubject::Override(key) => crate::overrides::words(self.snapshot, key),
+            ProposalSubject::Act => subject.to_string(),
         }
     }
 

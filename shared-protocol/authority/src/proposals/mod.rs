@@ -19,15 +19,17 @@ mod review;
 mod risk;
 mod summary_lines;
 
-pub use agent_requests::{AgentAsk, AgentOutcome, AgentResponse, DraftStepOutcome, Granted, Wanted};
+pub use agent_requests::{
+    AgentCallOutcome, AgentRequest, AgentResponse, DraftStepOutcome, ProposalInput, StandingApprovalGrant,
+};
 pub use dependencies::with_needs;
 pub use details::{brief, open};
-pub use drafting::{Draft, Submission};
+pub use drafting::{DraftSelector, ProposalSubmission};
 pub use effects::{effects, effects_without_cause};
 pub(crate) use field_clashes::describe_conflict;
 pub use field_clashes::field_clashes;
-pub use overlay::Overlay;
-pub use queue::{Client, ProposeResult, Queue, Terms};
+pub use overlay::ProposedState;
+pub use queue::{AgentClient, ProposeResult, QueueLimits, ReviewQueue};
 pub use review::AcceptedChanges;
 pub use risk::risks;
 pub use summary_lines::lines;

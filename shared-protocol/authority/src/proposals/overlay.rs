@@ -1,27 +1,27 @@
 //! The workspace with a proposal applied.
 
 use super::{field_clashes::describe_conflict, rebase_queue::mentioned_subjects};
-use crate::{ApplyError, Decision, Snapshot, decide, decide::refusal_for_apply_error, rebase};
-use shared_protocol::{Change, Code, Command, Refusal, Subject};
+use crate::{ApplyError, CommandDecision, Snapshot, decide, decide::refusal_for_apply_error, rebase};
+use shared_protocol::{Change, Command, ProposalSubject, Refusal, RefusalCode};
 use std::collections::BTreeSet;
 
 /// The current state with a proposal's changes applied.
 #[derive(Debug, Clone)]
-pub struct Overlay {
+pub struct ProposedState {
     pub state: Snapshot,
     /// The changes, rebased onto the current state.
     pub changes: Vec<Change>,
 }
 
-impl Overlay {
+impl ProposedState {
     /// Rebases changes onto a state; `Err` describes the conflicts.
-    pub fn over(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
+    pub fn rebase_strict(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
         Self::rebase_with(snapshot, changes, |_| false)
     }
 
     /// As [`Self::over`], but a node that was moved or resized in the meantime keeps its place, unless the changes are
     /// layout only.
-    pub fn lenient(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
+    pub fn rebase_keeping_places(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
         let only_places = changes.iter().all(Change::is_layout);
         Self::rebase_with(snapshot, changes, |change| {
             !only_places && matches!(change, Change::Placement { after: Some(_), .. })
@@ -50,11 +50,11 @@ impl Overlay {
 
     /// As [`Self::over`], with a refusal for the reviewer.
     pub(super) fn rebase_or_refuse(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Refusal> {
-        Self::over(snapshot, changes).map_err(stale_refusal)
+        Self::rebase_strict(snapshot, changes).map_err(stale_refusal)
     }
 
     /// Decides a command on the overlay and adds its changes.
-    pub(super) fn run(&mut self, command: &Command, seed: u64) -> Result<Decision, Refusal> {
+    pub(super) fn run(&mut self, command: &Command, seed: u64) -> Result<CommandDecision, Refusal> {
         let decision = decide(&self.state, command, seed)?;
         self.add(&decision.changes)?;
         Ok(decision)
@@ -74,13 +74,13 @@ impl Overlay {
 /// Describes the conflicts. A node that cannot be added hides the conflicts that only follow from it.
 fn describe_conflicts(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) -> Vec<String> {
     let is_addition = |change: &Change| matches!(change, Change::Node { before: None, .. });
-    let missing: BTreeSet<Subject> = conflicts
+    let missing: BTreeSet<ProposalSubject> = conflicts
         .iter()
         .filter(|(change, _)| is_addition(change))
-        .map(|(change, _)| Subject::of(change))
+        .map(|(change, _)| ProposalSubject::of(change))
         .collect();
     let follows = |change: &Change| {
-        (!is_addition(change) && missing.contains(&Subject::of(change)))
+        (!is_addition(change) && missing.contains(&ProposalSubject::of(change)))
             || mentioned_subjects(change).iter().any(|subject| missing.contains(subject))
     };
     let words = |(change, error): &&(Change, ApplyError)| describe_conflict(snapshot, change, error);
@@ -95,6 +95,9 @@ fn describe_conflicts(snapshot: &Snapshot, conflicts: &[&(Change, ApplyError)]) 
 /// The refusal for a proposal that conflicts with the current state.
 pub(super) fn stale_refusal(why: Vec<String>) -> Refusal {
     let shown = why.iter().take(5).cloned().collect::<Vec<_>>().join("; ");
-    Refusal::new(Code::Stale, format!("the workspace has changed since this proposal was made: {shown}"))
-        .hint("Withdraw it and start again from the current state.")
+    Refusal::new(
+        RefusalCode::Stale,
+        format!("the workspace has changed since this proposal was made: {shown}"),
+    )
+    .hint("Withdraw it and start again from the current state.")
 }

@@ -3,16 +3,17 @@
 use super::overlay::stale_refusal;
 use super::rebase_queue::RefitTriggerIndex;
 use super::refit::refit;
-use crate::{Decision, Snapshot};
+use crate::{CommandDecision, Snapshot};
 use imbl::OrdMap;
 use shared_protocol::{
-    Code, Proposal, ProposalId, ProposalState, Refusal, Revision, messages::Problem, proposal::Proposer,
+    Proposal, ProposalId, ProposalState, Refusal, RefusalCode, Revision, messages::BoardProblem,
+    proposal::Proposer,
 };
 use std::sync::Arc;
 
 /// Limits and lifetimes of proposals.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms {
+pub struct QueueLimits {
     /// The maximum number of undecided proposals of one client.
     pub max_undecided_per_client: usize,
     /// The maximum number of undecided proposals of all clients.
@@ -33,7 +34,7 @@ pub struct Terms {
     pub max_text_bytes: usize,
 }
 
-impl Default for Terms {
+impl Default for QueueLimits {
     fn default() -> Self {
         const HOUR_MS: u64 = 3600 * 1000;
         Self {
@@ -54,25 +55,25 @@ impl Default for Terms {
 
 /// The client of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Client {
+pub struct AgentClient {
     pub proposer: Proposer,
     /// Whether the client has a connection of its own, so that "the draft" means the one of this connection. Without
     /// one, the client must pass the id of the draft, which is random and known to its proposer only.
     pub connected: bool,
     /// The key of a closed connection of a client with the same name. Its proposals stay accessible to a client that
     /// knows their ids.
-    pub inherits: Option<String>,
+    pub inherited_key: Option<String>,
 }
 
-impl Client {
+impl AgentClient {
     fn owns(&self, proposal: &Proposal) -> bool {
         let key = &proposal.proposer.key;
-        *key == self.proposer.key || self.inherits.as_ref() == Some(key)
+        *key == self.proposer.key || self.inherited_key.as_ref() == Some(key)
     }
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Queue {
+pub struct ReviewQueue {
     pub(super) proposals: OrdMap<ProposalId, Arc<Proposal>>,
     /// The cached state of each draft.
     pub(super) overlays: OrdMap<ProposalId, Arc<CachedDraft>>,
@@ -80,7 +81,7 @@ pub struct Queue {
     pub(super) triggers: RefitTriggerIndex,
     /// Every open proposal applies to this revision.
     pub(super) revision: Revision,
-    pub limits: Terms,
+    pub limits: QueueLimits,
 }
 
 /// A draft applied to a state.
@@ -96,16 +97,20 @@ pub(super) struct CachedDraft {
 #[derive(Debug, Clone)]
 pub struct ProposeResult {
     pub proposal: Arc<Proposal>,
-    pub decision: Decision,
+    pub decision: CommandDecision,
     /// The workspace with the draft applied.
     pub state: Snapshot,
     /// The problems of the elements that this call touched.
-    pub findings: Vec<Problem>,
+    pub findings: Vec<BoardProblem>,
 }
 
-impl Queue {
+impl ReviewQueue {
     /// Builds a queue from stored proposals and the revision that they were stored with.
-    pub fn of(proposals: impl IntoIterator<Item = Proposal>, terms: Terms, revision: Revision) -> Self {
+    pub fn from_stored(
+        proposals: impl IntoIterator<Item = Proposal>,
+        terms: QueueLimits,
+        revision: Revision,
+    ) -> Self {
         let mut queue = Self { limits: terms, revision, ..Self::default() };
         for proposal in proposals {
             queue.store(proposal);
@@ -121,7 +126,7 @@ impl Queue {
         self.proposals.get(&id)
     }
 
-    pub fn numbered(&self, number: u64) -> Option<&Arc<Proposal>> {
+    pub fn by_number(&self, number: u64) -> Option<&Arc<Proposal>> {
         self.iter().find(|proposal| proposal.number == number)
     }
 
@@ -131,20 +136,24 @@ impl Queue {
     }
 
     /// Returns a proposal of this client; one of another client is reported as not found.
-    pub fn owned_by(&self, id: ProposalId, client: &Client) -> Result<&Arc<Proposal>, Refusal> {
+    pub fn owned_by(&self, id: ProposalId, client: &AgentClient) -> Result<&Arc<Proposal>, Refusal> {
         self.get(id).filter(|proposal| client.owns(proposal)).ok_or_else(|| {
-            Refusal::new(Code::NotFound, format!("there is no proposal {id}")).field("proposal")
+            Refusal::new(RefusalCode::NotFound, format!("there is no proposal {id}")).field("proposal")
         })
     }
 
     /// Returns the draft with this id, or the newest draft of the client's connection.
-    pub fn draft(&self, id: Option<ProposalId>, client: &Client) -> Result<Option<&Arc<Proposal>>, Refusal> {
+    pub fn draft(
+        &self,
+        id: Option<ProposalId>,
+        client: &AgentClient,
+    ) -> Result<Option<&Arc<Proposal>>, Refusal> {
         match id {
             Some(id) => {
                 let own = self.owned_by(id, client)?;
                 if own.state != ProposalState::Draft {
-                    let message = format!("{id} is {} and accepts no more changes", own.state.word());
-                    return Err(Refusal::new(Code::Conflict, message)
+                    let message = format!("{id} is {} and accepts no more changes", own.state.as_str());
+                    return Err(Refusal::new(RefusalCode::Conflict, message)
                         .hint("Use revise_proposal to make it a draft again."));
                 }
                 Ok(Some(own))
@@ -183,7 +192,7 @@ impl Queue {
     }
 
     /// Drops the oldest decided proposals beyond the limit and returns their ids.
-    pub fn forget_old(&mut self) -> Vec<ProposalId> {
+    pub fn prune_decided(&mut self) -> Vec<ProposalId> {
         let mut over: Vec<(u64, ProposalId)> =
             self.iter().filter(|p| is_decided(&p.state)).map(|p| (p.number, p.id)).collect();
         let Some(most) = over.len().checked_sub(self.limits.max_decided_kept) else { return Vec::new() };

@@ -47,15 +47,15 @@
 //!   10.9.0.0/16. If r10 had changed only the label of `net`, #2 would become version 2, open.
 
 use super::{
-    queue::{Queue, is_decided},
+    queue::{ReviewQueue, is_decided},
     refit::{overlaps_auto_place, refit},
     summary_lines::lines,
 };
 use crate::{Snapshot, occupancy::ContentScope};
 use imbl::{OrdMap, OrdSet};
 use shared_protocol::{
-    BoardName, Change, Name, Placement, Proposal, ProposalId, ProposalState, Subject, change::inverse,
-    proposal::Step,
+    BoardName, Change, NodeName, Placement, Proposal, ProposalId, ProposalState, ProposalSubject,
+    change::inverse, proposal::ProposalStep,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -65,11 +65,11 @@ const MAX_STALE_REASONS: usize = 20;
 /// A trigger for a refit: a key under which a change of the workspace can invalidate a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum RefitTrigger {
-    Element(Subject),
+    Element(ProposalSubject),
     /// The proposal removes this element, so a change that depends on the element conflicts.
-    RemovedElement(Subject),
+    RemovedElement(ProposalSubject),
     /// A node name, on any board.
-    Name(Name),
+    Name(NodeName),
     BoardName(BoardName),
     NewContent(ContentScope),
 }
@@ -109,7 +109,7 @@ impl RefitTriggerIndex {
 
 fn triggers_of(proposal: &Proposal) -> BTreeSet<RefitTrigger> {
     let Proposal { changes, chosen, .. } = proposal;
-    let touched = changes.iter().map(Subject::of).chain(changes.iter().flat_map(mentioned_subjects));
+    let touched = changes.iter().map(ProposalSubject::of).chain(changes.iter().flat_map(mentioned_subjects));
     let rooms = changes.iter().filter_map(|change| match change {
         Change::Node { id, before: None, after: Some(node) } if chosen.places.contains(id) => {
             Some(RefitTrigger::NewContent((node.board, node.parent)))
@@ -119,7 +119,7 @@ fn triggers_of(proposal: &Proposal) -> BTreeSet<RefitTrigger> {
     let gone = changes
         .iter()
         .filter(|change| removes_node_or_board(change))
-        .map(|change| RefitTrigger::RemovedElement(Subject::of(change)));
+        .map(|change| RefitTrigger::RemovedElement(ProposalSubject::of(change)));
     touched
         .map(RefitTrigger::Element)
         .chain(gone)
@@ -151,14 +151,14 @@ fn claimed_name(change: &Change) -> Option<RefitTrigger> {
     }
 }
 
-impl Queue {
+impl ReviewQueue {
     /// Rebases the open proposals after `changes` by `by` led to `snapshot`. A proposal whose elements changed becomes
     /// stale. One that only lost a place, or a name that the workbench had chosen, gets another and a new version. All
     /// others stay. Returns the proposals that differ. The module documentation has an example.
     pub fn moved(&mut self, snapshot: &Snapshot, changes: &[Change], by: &str) -> Vec<Arc<Proposal>> {
         self.revision = snapshot.revision();
         let step = WorkspaceStep { snapshot, changes, by };
-        let touched = changes.iter().map(|change| RefitTrigger::Element(Subject::of(change)));
+        let touched = changes.iter().map(|change| RefitTrigger::Element(ProposalSubject::of(change)));
         let taken =
             changes.iter().filter_map(claimed_name).chain(changes.iter().flat_map(dependency_triggers));
         let mut hit = self.triggers.find(touched.chain(taken));
@@ -169,8 +169,8 @@ impl Queue {
                 .into_iter()
                 .filter(|id| self.get(*id).is_some_and(|known| overlaps_auto_place(known, &added))),
         );
-        let meant: BTreeSet<Subject> =
-            changes.iter().filter(|change| !change.is_layout()).map(Subject::of).collect();
+        let meant: BTreeSet<ProposalSubject> =
+            changes.iter().filter(|change| !change.is_layout()).map(ProposalSubject::of).collect();
         let mut others = Vec::new();
         for id in hit {
             let Some(known) = self.get(id) else { continue };
@@ -212,7 +212,7 @@ impl WorkspaceStep<'_> {
 
     /// Returns the proposal rebased onto this step, or `None` when it does not differ. `meant` holds the elements that
     /// changed in more than their place.
-    fn rebase_proposal(&self, proposal: &Proposal, meant: &BTreeSet<Subject>) -> Option<Proposal> {
+    fn rebase_proposal(&self, proposal: &Proposal, meant: &BTreeSet<ProposalSubject>) -> Option<Proposal> {
         let base = self.snapshot.revision();
         let stale = |why: Vec<String>| {
             Some(Proposal {
@@ -221,7 +221,7 @@ impl WorkspaceStep<'_> {
                 ..proposal.clone()
             })
         };
-        let changed: BTreeSet<Subject> =
+        let changed: BTreeSet<ProposalSubject> =
             proposal.subjects().into_iter().filter(|own| meant.contains(own)).collect();
         if !changed.is_empty() {
             return stale(self.describe_changes(&changed));
@@ -239,9 +239,13 @@ impl WorkspaceStep<'_> {
     }
 
     /// Describes the changes of this step to these elements.
-    fn describe_changes(&self, subjects: &BTreeSet<Subject>) -> Vec<String> {
-        let own: Vec<Change> =
-            self.changes.iter().filter(|change| subjects.contains(&Subject::of(change))).cloned().collect();
+    fn describe_changes(&self, subjects: &BTreeSet<ProposalSubject>) -> Vec<String> {
+        let own: Vec<Change> = self
+            .changes
+            .iter()
+            .filter(|change| subjects.contains(&ProposalSubject::of(change)))
+            .cloned()
+            .collect();
         let mut before = self.snapshot.clone();
         for change in inverse(self.changes) {
             // A change that cannot be inverted is described by the current state.
@@ -259,31 +263,36 @@ impl WorkspaceStep<'_> {
 }
 
 /// Wraps a note as a step of the proposal, so that both agent and reviewer see it.
-pub(super) fn note_step(note: String) -> Step {
-    Step { summary: note, by_reviewer: None }
+pub(super) fn note_step(note: String) -> ProposalStep {
+    ProposalStep { summary: note, by_reviewer: None }
 }
 
 /// Returns the elements that a change depends on besides its own.
-pub(super) fn mentioned_subjects(change: &Change) -> Vec<Subject> {
+pub(super) fn mentioned_subjects(change: &Change) -> Vec<ProposalSubject> {
     match change {
         Change::Node { before, after, .. } => before
             .iter()
             .chain(after)
             .flat_map(|node| {
                 let targets = node.references.values().flatten().copied();
-                targets.chain(node.parent).map(Subject::Node).chain([Subject::Board(node.board)])
+                targets
+                    .chain(node.parent)
+                    .map(ProposalSubject::Node)
+                    .chain([ProposalSubject::Board(node.board)])
             })
             .collect(),
         Change::Parent { before, after, .. } => {
-            before.iter().chain(after).map(|id| Subject::Node(*id)).collect()
+            before.iter().chain(after).map(|id| ProposalSubject::Node(*id)).collect()
         }
         Change::References { before, after, .. } => {
-            before.iter().chain(after).map(|id| Subject::Node(*id)).collect()
+            before.iter().chain(after).map(|id| ProposalSubject::Node(*id)).collect()
         }
         Change::Edge { before, after, .. } => before
             .iter()
             .chain(after)
-            .flat_map(|edge| [Subject::Node(edge.source.node), Subject::Node(edge.target.node)])
+            .flat_map(|edge| {
+                [ProposalSubject::Node(edge.source.node), ProposalSubject::Node(edge.target.node)]
+            })
             .collect(),
         _ => Vec::new(),
     }

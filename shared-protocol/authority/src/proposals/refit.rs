@@ -36,10 +36,11 @@
 //! Each new choice becomes a note among the steps of the proposal. The caller stores a refit that differs as a new
 //! version, so a verdict on the old one is void. A refit that does not differ leaves the proposal as it is.
 
-use super::overlay::Overlay;
+use super::overlay::ProposedState;
 use crate::{Snapshot, decide::CommandDraft, layout, occupancy::ContentScope};
 use shared_protocol::{
-    BoardId, Change, Name, Node, NodeId, Placement, Proposal, proposal::Chosen, registry::Size,
+    BoardId, Change, Node, NodeId, NodeName, Placement, Proposal, proposal::AutoAssignments,
+    registry::NodeSize,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -48,7 +49,7 @@ use std::{
 
 #[derive(Debug)]
 pub(super) struct RefitResult {
-    pub(super) overlay: Overlay,
+    pub(super) overlay: ProposedState,
     /// Descriptions of the new choices.
     pub(super) notes: Vec<String>,
     /// Whether the changes differ from those of the proposal.
@@ -61,7 +62,7 @@ pub(super) fn refit(snapshot: &Snapshot, proposal: &Proposal) -> Result<RefitRes
     let mut again = AutoReassignment::new(snapshot, changes, chosen);
     let changes: Vec<Change> = changes.iter().map(|change| again.reassign(change)).collect();
     let AutoReassignment { notes, .. } = again;
-    let mut overlay = Overlay::lenient(snapshot, &changes)?;
+    let mut overlay = ProposedState::rebase_keeping_places(snapshot, &changes)?;
     let mut differs = !notes.is_empty() || overlay.changes.len() != changes.len();
     if differs {
         // A node was placed elsewhere, or a container kept the size that a person gave it.
@@ -97,17 +98,17 @@ pub(super) fn overlaps_auto_place(proposal: &Proposal, added: &[(ContentScope, P
 
 /// Walks the changes with the state before each one, and chooses taken names and places again.
 struct AutoReassignment<'a> {
-    chosen: &'a Chosen,
+    chosen: &'a AutoAssignments,
     state: Snapshot,
     /// The names that the proposal itself takes.
-    own: BTreeSet<(BoardId, Name)>,
-    renamed: BTreeMap<NodeId, (Name, Name)>,
+    own: BTreeSet<(BoardId, NodeName)>,
+    renamed: BTreeMap<NodeId, (NodeName, NodeName)>,
     moved: BTreeMap<NodeId, (Placement, Placement)>,
     notes: Vec<String>,
 }
 
 impl<'a> AutoReassignment<'a> {
-    fn new(snapshot: &Snapshot, changes: &[Change], chosen: &'a Chosen) -> Self {
+    fn new(snapshot: &Snapshot, changes: &[Change], chosen: &'a AutoAssignments) -> Self {
         let own = changes.iter().filter_map(|change| match change {
             Change::Node { before: None, after: Some(node), .. } => Some((node.board, node.name.clone())),
             Change::Name { node, after, .. } => Some((snapshot.node(*node)?.board, after.clone())),
@@ -148,8 +149,9 @@ impl<'a> AutoReassignment<'a> {
     }
 
     fn with_free_name(&mut self, node: &Arc<Node>) -> Arc<Node> {
-        let is_taken =
-            |name: &Name| self.state.node_named(node.board, name).is_some_and(|holder| holder.id != node.id);
+        let is_taken = |name: &NodeName| {
+            self.state.node_named(node.board, name).is_some_and(|holder| holder.id != node.id)
+        };
         if !self.chosen.names.contains(&node.id) || !is_taken(&node.name) {
             return Arc::clone(node);
         }
@@ -181,7 +183,7 @@ impl<'a> AutoReassignment<'a> {
         if !layout::is_occupied(&self.state, room, id, area) {
             return area;
         }
-        let size = Size { w: area.w, h: area.h };
+        let size = NodeSize { w: area.w, h: area.h };
         let free = area.at(layout::find_free_place(&self.state, room, size, Some(area.origin())));
         self.notes.push(format!("{} was moved: its place was taken in the meantime", node.name));
         self.moved.insert(id, (area, free));
@@ -190,8 +192,8 @@ impl<'a> AutoReassignment<'a> {
 }
 
 /// Returns the name without its numeric suffix.
-fn unnumbered_name(name: &Name) -> Name {
+fn unnumbered_name(name: &NodeName) -> NodeName {
     let text = name.as_str();
     let without = text.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('_');
-    without.and_then(|stem| Name::parse(stem).ok()).unwrap_or_else(|| name.clone())
+    without.and_then(|stem| NodeName::parse(stem).ok()).unwrap_or_else(|| name.clone())
 }

@@ -2,7 +2,7 @@
 
 use crate::Snapshot;
 
-use shared_protocol::{Change, Node, NodeId, PropKey, Subject, TypeDef, Value, proposal::Risk};
+use shared_protocol::{Change, Node, NodeId, PropKey, PropValue, ProposalSubject, TypeDef, proposal::Risk};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A change of more elements than this is wide.
@@ -18,8 +18,8 @@ pub fn risks(snapshot: &Snapshot, changes: &[Change]) -> BTreeSet<Risk> {
     let added = AddedNodes::of(changes);
     let mut found: BTreeSet<Risk> =
         changes.iter().flat_map(|change| risks_of(snapshot, &added, change)).collect();
-    let subjects: BTreeSet<Subject> =
-        changes.iter().filter(|change| !change.is_layout()).map(Subject::of).collect();
+    let subjects: BTreeSet<ProposalSubject> =
+        changes.iter().filter(|change| !change.is_layout()).map(ProposalSubject::of).collect();
     if subjects.len() > MAX_NARROW_ELEMENTS || crate::boards_touched(snapshot, changes).len() > 1 {
         found.insert(Risk::Wide);
     }
@@ -102,12 +102,12 @@ fn is_secret(def: Option<&TypeDef>, key: &PropKey) -> bool {
 }
 
 /// Whether a value grants public access or is a secret.
-fn grants_access(def: Option<&TypeDef>, key: &PropKey, value: &Value) -> bool {
-    let is_public = key.as_str().contains("public") && matches!(value, Value::Bool(true));
+fn grants_access(def: Option<&TypeDef>, key: &PropKey, value: &PropValue) -> bool {
+    let is_public = key.as_str().contains("public") && matches!(value, PropValue::Bool(true));
     is_public || is_secret(def, key) || mentions_public_range(value)
 }
 
-fn mentions_public_range(value: &Value) -> bool {
+fn mentions_public_range(value: &PropValue) -> bool {
     let text = value.to_string();
     PUBLIC_RANGES.iter().any(|address| text.contains(address))
 }

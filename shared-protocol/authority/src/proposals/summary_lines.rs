@@ -3,31 +3,31 @@
 use super::risk::is_destructive;
 use crate::Snapshot;
 use shared_protocol::{
-    Change, Edge, Node, NodeId, OverrideKey, Subject,
-    proposal::{Kind, Line},
+    Change, Edge, Node, NodeId, OverrideKey, ProposalSubject,
+    proposal::{ElementChangeKind, ProposalSummaryLine},
 };
 use std::collections::BTreeMap;
 
 /// Returns one line per changed element: removals first, then in the order of the changes, moves last. `before` is the
 /// state without the changes, `after` the state with them.
-pub fn lines(before: &Snapshot, after: &Snapshot, changes: &[Change]) -> Vec<Line> {
-    let mut order: Vec<Subject> = Vec::new();
-    let mut by_subject: BTreeMap<Subject, Vec<&Change>> = BTreeMap::new();
+pub fn lines(before: &Snapshot, after: &Snapshot, changes: &[Change]) -> Vec<ProposalSummaryLine> {
+    let mut order: Vec<ProposalSubject> = Vec::new();
+    let mut by_subject: BTreeMap<ProposalSubject, Vec<&Change>> = BTreeMap::new();
     for change in changes {
-        let subject = Subject::of(change);
+        let subject = ProposalSubject::of(change);
         let known = by_subject.entry(subject.clone()).or_default();
         if known.is_empty() {
             order.push(subject);
         }
         known.push(change);
     }
-    let mut lines: Vec<Line> = order
+    let mut lines: Vec<ProposalSummaryLine> = order
         .into_iter()
         .map(|subject| {
             let changes = by_subject.remove(&subject).unwrap_or_default();
             let words = ElementDescriber { before, after, changes: &changes };
             let (kind, text) = words.describe(&subject);
-            Line {
+            ProposalSummaryLine {
                 subject,
                 kind,
                 text,
@@ -36,9 +36,9 @@ pub fn lines(before: &Snapshot, after: &Snapshot, changes: &[Change]) -> Vec<Lin
         })
         .collect();
     lines.sort_by_key(|line| match line.kind {
-        Kind::Removed => 0,
-        Kind::Added | Kind::Changed => 1,
-        Kind::Placed => 2,
+        ElementChangeKind::Removed => 0,
+        ElementChangeKind::Added | ElementChangeKind::Changed => 1,
+        ElementChangeKind::Placed => 2,
     });
     lines
 }
@@ -50,68 +50,81 @@ struct ElementDescriber<'a> {
 }
 
 impl ElementDescriber<'_> {
-    fn describe(&self, subject: &Subject) -> (Kind, String) {
+    fn describe(&self, subject: &ProposalSubject) -> (ElementChangeKind, String) {
         match subject {
-            Subject::Board(id) => match (self.before.board(*id), self.after.board(*id)) {
-                (None, Some(board)) => (Kind::Added, format!("adds the board {}", board.title)),
-                (Some(board), None) => (Kind::Removed, format!("removes the board {}", board.title)),
-                (Some(before), Some(after)) if before.title != after.title => {
-                    (Kind::Changed, format!("renames the board {} to {}", before.title, after.title))
+            ProposalSubject::Board(id) => match (self.before.board(*id), self.after.board(*id)) {
+                (None, Some(board)) => (ElementChangeKind::Added, format!("adds the board {}", board.title)),
+                (Some(board), None) => {
+                    (ElementChangeKind::Removed, format!("removes the board {}", board.title))
                 }
-                _ => (Kind::Changed, "changes a board".to_owned()),
+                (Some(before), Some(after)) if before.title != after.title => (
+                    ElementChangeKind::Changed,
+                    format!("renames the board {} to {}", before.title, after.title),
+                ),
+                _ => (ElementChangeKind::Changed, "changes a board".to_owned()),
             },
-            Subject::Node(id) => self.describe_node(*id),
-            Subject::Edge(id) => match (self.before.edge(*id), self.after.edge(*id)) {
-                (None, Some(edge)) => (Kind::Added, format!("connects {}", ends(self.after, edge))),
-                (Some(edge), None) => (Kind::Removed, format!("disconnects {}", ends(self.before, edge))),
-                (_, Some(edge)) => (Kind::Changed, format!("changes the edge {}", ends(self.after, edge))),
-                (None, None) => (Kind::Changed, "adds and removes an edge".to_owned()),
+            ProposalSubject::Node(id) => self.describe_node(*id),
+            ProposalSubject::Edge(id) => match (self.before.edge(*id), self.after.edge(*id)) {
+                (None, Some(edge)) => {
+                    (ElementChangeKind::Added, format!("connects {}", ends(self.after, edge)))
+                }
+                (Some(edge), None) => {
+                    (ElementChangeKind::Removed, format!("disconnects {}", ends(self.before, edge)))
+                }
+                (_, Some(edge)) => {
+                    (ElementChangeKind::Changed, format!("changes the edge {}", ends(self.after, edge)))
+                }
+                (None, None) => (ElementChangeKind::Changed, "adds and removes an edge".to_owned()),
             },
-            Subject::Source(path) => match (self.before.source(path), self.after.source(path)) {
-                (None, _) => (Kind::Added, format!("adds {path}")),
-                (_, None) => (Kind::Removed, format!("removes {path}")),
-                _ => (Kind::Changed, format!("changes {path}")),
+            ProposalSubject::Source(path) => match (self.before.source(path), self.after.source(path)) {
+                (None, _) => (ElementChangeKind::Added, format!("adds {path}")),
+                (_, None) => (ElementChangeKind::Removed, format!("removes {path}")),
+                _ => (ElementChangeKind::Changed, format!("changes {path}")),
             },
-            Subject::Override(key) => self.describe_override(key),
-            Subject::Act => (Kind::Changed, "requests an action".to_owned()),
+            ProposalSubject::Override(key) => self.describe_override(key),
+            ProposalSubject::Act => (ElementChangeKind::Changed, "requests an action".to_owned()),
         }
     }
 
-    fn describe_override(&self, key: &OverrideKey) -> (Kind, String) {
+    fn describe_override(&self, key: &OverrideKey) -> (ElementChangeKind, String) {
         let what = crate::overrides::words(self.after, key);
         match (self.before.override_at(key), self.after.override_at(key)) {
-            (Some(before), None) => {
-                (Kind::Removed, format!("clears {} from {what}", short(&before.value.to_string())))
-            }
-            (None, Some(after)) => {
-                (Kind::Added, format!("overrides {what} with {}", short(&after.value.to_string())))
-            }
+            (Some(before), None) => (
+                ElementChangeKind::Removed,
+                format!("clears {} from {what}", short(&before.value.to_string())),
+            ),
+            (None, Some(after)) => (
+                ElementChangeKind::Added,
+                format!("overrides {what} with {}", short(&after.value.to_string())),
+            ),
             (Some(before), Some(after)) => {
                 let (was, is) = (short(&before.value.to_string()), short(&after.value.to_string()));
-                (Kind::Changed, format!("overrides {what}: {was} → {is}"))
+                (ElementChangeKind::Changed, format!("overrides {what}: {was} → {is}"))
             }
-            (None, None) => (Kind::Changed, format!("overrides {what} and clears it again")),
+            (None, None) => (ElementChangeKind::Changed, format!("overrides {what} and clears it again")),
         }
     }
 
-    fn describe_node(&self, id: NodeId) -> (Kind, String) {
+    fn describe_node(&self, id: NodeId) -> (ElementChangeKind, String) {
         match (self.before.node(id), self.after.node(id)) {
             (None, Some(node)) => {
                 let within = self.container(self.after, node.parent).map(|c| format!(" in {c}"));
                 let text =
                     format!("adds {} {}{}", self.type_title(node), node.name, within.unwrap_or_default());
-                (Kind::Added, text)
+                (ElementChangeKind::Added, text)
             }
-            (Some(node), None) => (Kind::Removed, format!("removes {} {}", self.type_title(node), node.name)),
+            (Some(node), None) => {
+                (ElementChangeKind::Removed, format!("removes {} {}", self.type_title(node), node.name))
+            }
             (Some(before), Some(after)) => {
                 let parts = self.describe_node_changes(before, after);
                 if parts.is_empty() {
-                    (Kind::Placed, format!("moves or resizes {}", after.name))
+                    (ElementChangeKind::Placed, format!("moves or resizes {}", after.name))
                 } else {
-                    (Kind::Changed, parts.join("; "))
+                    (ElementChangeKind::Changed, parts.join("; "))
                 }
             }
-            (None, None) => (Kind::Changed, "adds and removes a node".to_owned()),
+            (None, None) => (ElementChangeKind::Changed, "adds and removes a node".to_owned()),
         }
     }
 

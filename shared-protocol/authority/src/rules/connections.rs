@@ -2,15 +2,15 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    Code, Edge, EdgeId, Endpoint, EndpointRef, Node, NodeId, Refusal, TypeDef,
-    registry::{ConnectionRule, Direction, PortDef},
+    Edge, EdgeEndpoint, EdgeEndpointRef, EdgeId, Node, NodeId, Refusal, RefusalCode, TypeDef,
+    registry::{ConnectionRule, PortDef, PortDirection},
 };
 
 /// A connection that the rules allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedConnection {
-    pub source: Endpoint,
-    pub target: Endpoint,
+    pub source: EdgeEndpoint,
+    pub target: EdgeEndpoint,
     pub rule: ConnectionRule,
 }
 
@@ -29,8 +29,8 @@ pub fn connection(
         return Err(refuse(format!("{} and {} are on different boards", from.label, to.label))
             .hint("An edge connects nodes of one board. Use a trace link across boards."));
     }
-    let outs = ports(from_type, source.1, Direction::Out, "source")?;
-    let ins = ports(to_type, target.1, Direction::In, "target")?;
+    let outs = ports(from_type, source.1, PortDirection::Out, "source")?;
+    let ins = ports(to_type, target.1, PortDirection::In, "target")?;
 
     let mut refusal = None;
     // The first match wins: a special rule comes before a general one.
@@ -41,8 +41,8 @@ pub fn connection(
             continue;
         }
         let found = AllowedConnection {
-            source: Endpoint { node: from.id, port: out.id.clone() },
-            target: Endpoint { node: to.id, port: into.id.clone() },
+            source: EdgeEndpoint { node: from.id, port: out.id.clone() },
+            target: EdgeEndpoint { node: to.id, port: into.id.clone() },
             rule: rule.clone(),
         };
         match check_capacity(snapshot, &found, (from, out), (to, into)) {
@@ -54,13 +54,13 @@ pub fn connection(
 }
 
 fn refuse(message: impl Into<String>) -> Refusal {
-    Refusal::new(Code::ConnectionError, message)
+    Refusal::new(RefusalCode::ConnectionError, message)
 }
 
 fn end<'a>(snapshot: &'a Snapshot, id: NodeId, field: &str) -> Result<(&'a Node, &'a TypeDef), Refusal> {
     let node = snapshot
         .node(id)
-        .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no node {id}")).field(field))?;
+        .ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no node {id}")).field(field))?;
     let def = snapshot.type_of(node).ok_or_else(|| {
         refuse(format!("the type `{}` of {} is unknown", node.type_id, node.label)).field(field)
     })?;
@@ -70,7 +70,7 @@ fn end<'a>(snapshot: &'a Snapshot, id: NodeId, field: &str) -> Result<(&'a Node,
 fn ports<'a>(
     def: &'a TypeDef,
     wanted: Option<&str>,
-    direction: Direction,
+    direction: PortDirection,
     field: &str,
 ) -> Result<Vec<&'a PortDef>, Refusal> {
     let fitting: Vec<&PortDef> = def.ports.iter().filter(|port| port.direction == direction).collect();
@@ -141,8 +141,8 @@ fn no_rule(
 /// Returns the rule that allows an existing edge, if there is one.
 pub(crate) fn rule_for<'a>(
     snapshot: &'a Snapshot,
-    source: &Endpoint,
-    target: &Endpoint,
+    source: &EdgeEndpoint,
+    target: &EdgeEndpoint,
 ) -> Option<&'a ConnectionRule> {
     let (from, to) = (snapshot.node(source.node)?, snapshot.node(target.node)?);
     snapshot.registry().rules().iter().find(|rule| {
@@ -153,31 +153,32 @@ pub(crate) fn rule_for<'a>(
     })
 }
 
-fn edges_at<'a>(snapshot: &'a Snapshot, end: &'a Endpoint) -> impl Iterator<Item = &'a Edge> {
+fn edges_at<'a>(snapshot: &'a Snapshot, end: &'a EdgeEndpoint) -> impl Iterator<Item = &'a Edge> {
     snapshot.edges_of(end.node).filter(move |edge| edge.source == *end || edge.target == *end)
 }
 
 /// Returns the port at an end and its connection limit, if it has one.
-fn port_limit<'a>(snapshot: &'a Snapshot, end: &Endpoint) -> Option<(&'a PortDef, u32)> {
+fn port_limit<'a>(snapshot: &'a Snapshot, end: &EdgeEndpoint) -> Option<(&'a PortDef, u32)> {
     let port = snapshot.type_of(snapshot.node(end.node)?)?.port(end.port.as_str())?;
     Some((port, port.max_connections?))
 }
 
 /// Returns the edges that share a connection limit; empty when the port has none.
-pub(crate) fn edges_sharing_limit(snapshot: &Snapshot, end: &Endpoint) -> Vec<EdgeId> {
+pub(crate) fn edges_sharing_limit(snapshot: &Snapshot, end: &EdgeEndpoint) -> Vec<EdgeId> {
     port_limit(snapshot, end).map_or_else(Vec::new, |_| edges_at(snapshot, end).map(|edge| edge.id).collect())
 }
 
 /// Returns the port and its limit when it has too many edges, after a change of types, a file edit or a revert.
-pub(crate) fn overfull_port(snapshot: &Snapshot, end: &Endpoint) -> Option<(String, u32)> {
+pub(crate) fn overfull_port(snapshot: &Snapshot, end: &EdgeEndpoint) -> Option<(String, u32)> {
     let (port, most) = port_limit(snapshot, end)?;
     (edges_at(snapshot, end).count() > most as usize).then(|| (port.label.clone(), most))
 }
 
 impl AllowedConnection {
     /// Returns both ends as references for a command.
-    pub fn endpoints(&self) -> (EndpointRef, EndpointRef) {
-        let name = |end: &Endpoint| EndpointRef { node: end.node.into(), port: Some(end.port.clone()) };
+    pub fn endpoints(&self) -> (EdgeEndpointRef, EdgeEndpointRef) {
+        let name =
+            |end: &EdgeEndpoint| EdgeEndpointRef { node: end.node.into(), port: Some(end.port.clone()) };
         (name(&self.source), name(&self.target))
     }
 }

@@ -1,7 +1,7 @@
 //! Containment rules: the containers and boards that accept a type.
 
 use crate::Snapshot;
-use shared_protocol::{Board, Code, Node, NodeId, Refusal, TypeDef};
+use shared_protocol::{Board, Node, NodeId, Refusal, RefusalCode, TypeDef};
 
 /// Checks that a node of this type is allowed in the container, or on the board; the refusal names the rule.
 pub fn may_contain(
@@ -10,10 +10,10 @@ pub fn may_contain(
     parent: Option<NodeId>,
     child: &TypeDef,
 ) -> Result<(), Refusal> {
-    let refuse = |message: String| Refusal::new(Code::ContainmentError, message).field("parent");
-    if !child.may_stand_on(board.kind) {
-        let kinds: Vec<&str> = child.boards.iter().map(|kind| kind.word()).collect();
-        let message = format!("{} cannot be placed on an {} board", child.title, board.kind.word());
+    let refuse = |message: String| Refusal::new(RefusalCode::ContainmentError, message).field("parent");
+    if !child.is_allowed_on(board.kind) {
+        let kinds: Vec<&str> = child.boards.iter().map(|kind| kind.as_str()).collect();
+        let message = format!("{} cannot be placed on an {} board", child.title, board.kind.as_str());
         return Err(refuse(message).hint(format!("Place it on a board of kind {}.", kinds.join(" or "))));
     }
     let Some(parent) = parent else {
@@ -23,9 +23,9 @@ pub fn may_contain(
         let message = format!("{} cannot be placed directly on the board", child.title);
         return Err(refuse(message).hint(allowed_containers_hint(snapshot, child)));
     };
-    let container = snapshot
-        .node(parent)
-        .ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no node {parent}")).field("parent"))?;
+    let container = snapshot.node(parent).ok_or_else(|| {
+        Refusal::new(RefusalCode::NotFound, format!("there is no node {parent}")).field("parent")
+    })?;
     if container.board != board.id {
         return Err(refuse(format!("{} is on another board than {}", container.label, board.title)));
     }
@@ -36,7 +36,7 @@ pub fn may_contain(
         let message = format!("{} is not a container", container_type.title);
         return Err(refuse(message).hint(allowed_containers_hint(snapshot, child)));
     }
-    if !child.may_stand_in(container_type) {
+    if !child.is_allowed_in(container_type) {
         let message = format!("{} cannot be placed in {}", child.title, container_type.title);
         return Err(refuse(message).hint(allowed_containers_hint(snapshot, child)));
     }
@@ -55,7 +55,7 @@ fn allowed_containers_hint(snapshot: &Snapshot, child: &TypeDef) -> String {
     let mut places: Vec<&str> = snapshot
         .registry()
         .types()
-        .filter(|container| child.may_stand_in(container))
+        .filter(|container| child.is_allowed_in(container))
         .map(|container| container.title.as_str())
         .collect();
     places.sort_unstable();

@@ -1,19 +1,21 @@
 //! Property rules: allowed values, visibility, exposure.
 
-use crate::{Registry, Snapshot};
+use crate::{Snapshot, TypeRegistry};
 use shared_protocol::{
-    Code, Node, PropKey, Refusal, TypeDef, Value,
+    Node, PropKey, PropValue, Refusal, RefusalCode, TypeDef,
     limits::MAX_VALUE_BYTES,
-    registry::{Block, Condition, Exposure, Operator, PropDef, PropKind, Role},
+    registry::{
+        ConditionOperator, ExposureLevel, PropCondition, PropDef, PropKind, PropRole, TerraformBlockKind,
+    },
 };
 use std::collections::BTreeMap;
 
 /// Returns the set value of a property, else its default.
 pub(crate) fn effective_value<'a>(
     def: &'a TypeDef,
-    props: &'a BTreeMap<PropKey, Value>,
+    props: &'a BTreeMap<PropKey, PropValue>,
     key: &PropKey,
-) -> Option<&'a Value> {
+) -> Option<&'a PropValue> {
     props.get(key).or_else(|| def.prop(key.as_str())?.default.as_ref())
 }
 
@@ -24,25 +26,30 @@ pub fn is_visible(def: &TypeDef, node: &Node, prop: &PropDef) -> bool {
 }
 
 /// Whether a condition holds on the stored values. A reference counts as true when it has a target.
-pub fn holds(def: &TypeDef, node: &Node, condition: &Condition) -> bool {
-    const POINTS_SOMEWHERE: Value = Value::Bool(true);
+pub fn holds(def: &TypeDef, node: &Node, condition: &PropCondition) -> bool {
+    const POINTS_SOMEWHERE: PropValue = PropValue::Bool(true);
     let actual = match node.references.contains_key(&condition.prop) {
         true => &POINTS_SOMEWHERE,
-        false => effective_value(def, &node.props, &condition.prop).unwrap_or(&Value::Null),
+        false => effective_value(def, &node.props, &condition.prop).unwrap_or(&PropValue::Null),
     };
-    let listed = || matches!(&condition.value, Value::List(items) if items.contains(actual));
+    let listed = || matches!(&condition.value, PropValue::List(items) if items.contains(actual));
     match condition.is {
-        Operator::Eq => *actual == condition.value,
-        Operator::Neq => *actual != condition.value,
-        Operator::In => listed(),
-        Operator::NotIn => !listed(),
-        Operator::Truthy => actual.is_truthy(),
-        Operator::Falsy => !actual.is_truthy(),
+        ConditionOperator::Eq => *actual == condition.value,
+        ConditionOperator::Neq => *actual != condition.value,
+        ConditionOperator::In => listed(),
+        ConditionOperator::NotIn => !listed(),
+        ConditionOperator::Truthy => actual.is_truthy(),
+        ConditionOperator::Falsy => !actual.is_truthy(),
     }
 }
 
 /// Checks a value for a property of this type; the refusal names the rule.
-pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Value) -> Result<(), Refusal> {
+pub fn check_prop(
+    registry: &TypeRegistry,
+    def: &TypeDef,
+    key: &PropKey,
+    value: &PropValue,
+) -> Result<(), Refusal> {
     let prop = require_editable(def, key)?;
     if takes_expression(def, prop, value) {
         return Ok(());
@@ -50,7 +57,7 @@ pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Val
     let pattern = prop.pattern.as_deref().and_then(|text| registry.pattern(text));
     check_value(prop, value, pattern).map_err(|message| {
         let refusal =
-            Refusal::new(Code::ValidationError, format!("{} of {}: {message}", prop.label, def.title))
+            Refusal::new(RefusalCode::ValidationError, format!("{} of {}: {message}", prop.label, def.title))
                 .field(key);
         match value.as_text() {
             Some(text) if !prop.options.is_empty() => {
@@ -63,25 +70,26 @@ pub fn check_prop(registry: &Registry, def: &TypeDef, key: &PropKey, value: &Val
 
 /// Whether the value is a Terraform expression, which any argument accepts regardless of its kind. Its syntax is
 /// checked when the configuration is generated.
-pub(crate) fn takes_expression(def: &TypeDef, prop: &PropDef, value: &Value) -> bool {
-    let becomes_terraform = def.block != Block::Resource || def.terraform_types().next().is_some();
+pub(crate) fn takes_expression(def: &TypeDef, prop: &PropDef, value: &PropValue) -> bool {
+    let becomes_terraform =
+        def.block != TerraformBlockKind::Resource || def.terraform_types().next().is_some();
     becomes_terraform
-        && prop.role == Role::Argument
+        && prop.role == PropRole::Argument
         && !matches!(prop.kind, PropKind::Reference | PropKind::Slot)
         && value.expression().is_some_and(|text| text.len() <= MAX_VALUE_BYTES)
 }
 
 /// Returns the property if it is editable.
 pub(crate) fn require_editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'a PropDef, Refusal> {
-    let refuse = |message: String| Refusal::new(Code::ValidationError, message).field(key);
+    let refuse = |message: String| Refusal::new(RefusalCode::ValidationError, message).field(key);
     let prop = def.prop(key.as_str()).ok_or_else(|| {
         refuse(format!("{} has no property `{key}`", def.title))
             .suggest(super::similar(key.as_str(), def.props.iter().map(|prop| prop.key.as_str())))
     })?;
     match prop.exposure {
-        Exposure::Editable => Ok(prop),
-        Exposure::ReadOnly => Err(refuse(format!("{} of {} is read-only", prop.label, def.title))),
-        Exposure::Opaque => {
+        ExposureLevel::Editable => Ok(prop),
+        ExposureLevel::ReadOnly => Err(refuse(format!("{} of {} is read-only", prop.label, def.title))),
+        ExposureLevel::Opaque => {
             Err(refuse(format!("{} of {} cannot be set here: {}", prop.label, def.title, prop.reason)))
         }
     }
@@ -89,7 +97,7 @@ pub(crate) fn require_editable<'a>(def: &'a TypeDef, key: &PropKey) -> Result<&'
 
 /// Checks that a property can become a Terraform variable: it must be an argument of a type that generates Terraform.
 pub fn may_vary(def: &TypeDef, key: &PropKey) -> Result<(), Refusal> {
-    let refuse = |message: String| Err(Refusal::new(Code::ValidationError, message).field(key));
+    let refuse = |message: String| Err(Refusal::new(RefusalCode::ValidationError, message).field(key));
     let prop = require_editable(def, key)?;
     if def.terraform_types().next().is_none() {
         return refuse(format!(
@@ -118,7 +126,7 @@ pub(crate) fn check_visible(def: &TypeDef, node: &Node, touched: &[PropKey]) -> 
         let depends = failing.map(|condition| condition.prop.to_string()).unwrap_or_default();
         let on = def.prop(&depends).map_or(depends.as_str(), |prop| prop.label.as_str());
         let message = format!("{} of {} does not apply with the current {on}", prop.label, def.title);
-        return Err(Refusal::new(Code::ValidationError, message)
+        return Err(Refusal::new(RefusalCode::ValidationError, message)
             .field(key)
             .hint(format!("Change {on} first.")));
     }
@@ -128,46 +136,46 @@ pub(crate) fn check_visible(def: &TypeDef, node: &Node, touched: &[PropKey]) -> 
 /// Checks kind, range, length, pattern and options; `Err` says what is expected.
 pub(crate) fn check_value(
     prop: &PropDef,
-    value: &Value,
+    value: &PropValue,
     pattern: Option<&regex_lite::Regex>,
 ) -> Result<(), String> {
     if value.to_json().len() > MAX_VALUE_BYTES {
         return Err(format!("larger than {MAX_VALUE_BYTES} bytes"));
     }
-    let wrong_kind = || Err(format!("expected {}, found {}", prop.kind.word(), value.kind_name()));
+    let wrong_kind = || Err(format!("expected {}, found {}", prop.kind.describe(), value.kind_name()));
     match (prop.kind, value) {
-        (PropKind::Text | PropKind::Multiline, Value::Text(text)) => check_text(prop, text, pattern),
-        (PropKind::Number, Value::Number(number)) => check_number(prop, number.get()),
-        (PropKind::Boolean, Value::Bool(_)) | (PropKind::Json, _) => Ok(()),
-        (PropKind::Select, Value::Text(text)) => check_option(prop, text),
-        (PropKind::Multiselect, Value::List(items)) => {
+        (PropKind::Text | PropKind::Multiline, PropValue::Text(text)) => check_text(prop, text, pattern),
+        (PropKind::Number, PropValue::Number(number)) => check_number(prop, number.get()),
+        (PropKind::Boolean, PropValue::Bool(_)) | (PropKind::Json, _) => Ok(()),
+        (PropKind::Select, PropValue::Text(text)) => check_option(prop, text),
+        (PropKind::Multiselect, PropValue::List(items)) => {
             check_count(prop, items.len())?;
             each_text(items)?.into_iter().try_for_each(|text| check_option(prop, text))
         }
-        (PropKind::Colour, Value::Text(text)) if is_colour(text) => Ok(()),
-        (PropKind::Cidr, Value::Text(text)) => check_cidr(text),
-        (PropKind::Tags, Value::Object(fields)) => {
+        (PropKind::Colour, PropValue::Text(text)) if is_colour(text) => Ok(()),
+        (PropKind::Cidr, PropValue::Text(text)) => check_cidr(text),
+        (PropKind::Tags, PropValue::Object(fields)) => {
             check_count(prop, fields.len())?;
             match fields.iter().find(|(_, value)| value.as_text().is_none()) {
                 Some((key, value)) => Err(format!("`{key}` should be text, not {}", value.kind_name())),
                 None => Ok(()),
             }
         }
-        (PropKind::List, Value::List(items)) => {
+        (PropKind::List, PropValue::List(items)) => {
             check_count(prop, items.len())?;
             each_text(items)?.into_iter().try_for_each(|text| match pattern {
                 Some(pattern) if !pattern.is_match(text) => Err(pattern_mismatch(prop, text)),
                 _ => Ok(()),
             })
         }
-        (PropKind::Object, Value::Object(_)) => Ok(()),
+        (PropKind::Object, PropValue::Object(_)) => Ok(()),
         (PropKind::Reference, _) => Err("a reference is set by its targets, not by a value".to_owned()),
         (PropKind::Slot, _) => Err("a slot is filled by nesting, not by a value".to_owned()),
         _ => wrong_kind(),
     }
 }
 
-fn each_text(items: &[Value]) -> Result<Vec<&str>, String> {
+fn each_text(items: &[PropValue]) -> Result<Vec<&str>, String> {
     items
         .iter()
         .map(|item| {
@@ -273,7 +281,7 @@ impl Snapshot {
     }
 
     /// Returns the set value of a node's property, else the default of the type.
-    pub fn effective_prop<'a>(&'a self, node: &'a Node, key: &PropKey) -> Option<&'a Value> {
+    pub fn effective_prop<'a>(&'a self, node: &'a Node, key: &PropKey) -> Option<&'a PropValue> {
         match self.type_of(node) {
             Some(def) => effective_value(def, &node.props, key),
             None => node.props.get(key),

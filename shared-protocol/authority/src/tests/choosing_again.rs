@@ -1,8 +1,8 @@
 //! Names and places that were left to the workbench, and the conflict report of a proposal.
 
 use super::proposals::{NOW, Room, agent, code, verdict};
-use crate::proposals::{Draft, field_clashes, open};
-use shared_protocol::{Code, Node, Proposal, ProposalId, ProposalState, Subject};
+use crate::proposals::{DraftSelector, field_clashes, open};
+use shared_protocol::{Node, Proposal, ProposalId, ProposalState, ProposalSubject, RefusalCode};
 
 /// A bucket whose name and place are left open.
 fn bucket(bucket: &str) -> String {
@@ -36,7 +36,7 @@ fn two_agents_may_both_add_a_first_one() {
     assert_eq!((&now.state, now.version), (&ProposalState::Open, 2));
     let told: Vec<&str> = now.steps.iter().map(|step| step.summary.as_str()).collect();
     assert!(told.iter().any(|step| step.contains("s3_bucket was renamed to s3_bucket_2")), "{told:?}");
-    assert_eq!(code(room.accept(&seen)), Code::Stale, "what was seen had another name");
+    assert_eq!(code(room.accept(&seen)), RefusalCode::Stale, "what was seen had another name");
     let opened = open(&room.queue, &room.bench.state, &now, 1).unwrap();
     assert!(opened.conflicts.is_empty() && opened.elements[0].text.contains("s3_bucket_2"), "{opened:?}");
     room.accept(&verdict(&room.queue, &now)).unwrap();
@@ -104,10 +104,10 @@ fn a_name_that_was_given_is_kept_and_the_clash_is_told() {
     let proposal = room.open();
     room.edit(r#"{"addNode":{"board":"main","type":"aws/storage/s3_bucket","name":"web"}}"#);
     assert_eq!(why(&room, proposal.id), ["ada: the name web is taken by another element"]);
-    let refusal = room.queue.look_again((proposal.id, 1), &room.bench.state).unwrap_err();
+    let refusal = room.queue.rebase_stale((proposal.id, 1), &room.bench.state).unwrap_err();
     assert!(refusal.message.contains("the name web is taken"), "{refusal}");
     room.edit(r#"{"updateNode":{"node":"web","name":"files"}}"#);
-    let again = room.queue.look_again((proposal.id, 1), &room.bench.state).unwrap();
+    let again = room.queue.rebase_stale((proposal.id, 1), &room.bench.state).unwrap();
     room.accept(&verdict(&room.queue, &again)).unwrap();
 }
 
@@ -216,12 +216,14 @@ fn secrets_stay_secret_in_a_clash() {
     let set =
         |value: &str| format!(r#"{{"updateNode":{{"node":"vault","set":{{"secret_string":"{value}"}}}}}}"#);
     let command = serde_json::from_str(&set("theirs")).unwrap();
-    let proposed =
-        room.queue.propose(&room.bench.state, &agent("one"), Draft::Current, &command, (NOW, 5)).unwrap();
+    let proposed = room
+        .queue
+        .propose(&room.bench.state, &agent("one"), DraftSelector::Current, &command, (NOW, 5))
+        .unwrap();
     room.edit(&set("mine"));
     let told = field_clashes(&room.bench.state, &proposed.proposal);
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(matches!(told[0].subject, Subject::Node(_)));
+    assert!(matches!(told[0].subject, ProposalSubject::Node(_)));
     let text = format!("{told:?}");
     assert!(!text.contains("mine") && !text.contains("theirs"), "{text}");
 }

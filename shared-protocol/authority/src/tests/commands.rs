@@ -1,13 +1,13 @@
 //! One case per rule, with commands as a script writes them.
 
 use super::Bench;
-use shared_protocol::{Code, Value, messages::Severity};
+use shared_protocol::{PropValue, RefusalCode, messages::ProblemSeverity};
 
 #[test]
 fn an_unknown_type_is_refused_with_similar_ids() {
     let refusal =
         Bench::with_board().refused(r#"{"addNode":{"board":"main","type":"aws/compute/instanse"}}"#);
-    assert_eq!(refusal.code, Code::NotFound);
+    assert_eq!(refusal.code, RefusalCode::NotFound);
     assert_eq!(refusal.suggestions[0], "aws/compute/instance");
     assert!(refusal.suggestions.len() <= 5);
 }
@@ -16,14 +16,14 @@ fn an_unknown_type_is_refused_with_similar_ids() {
 fn containment_is_enforced_and_the_rule_is_named() {
     let mut bench = Bench::with_board();
     let refusal = bench.refused(r#"{"addNode":{"board":"main","type":"aws/networking/subnet"}}"#);
-    assert_eq!(refusal.code, Code::ContainmentError);
+    assert_eq!(refusal.code, RefusalCode::ContainmentError);
     assert!(refusal.hints[0].contains("VPC"), "{refusal}");
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/subnet","parent":"net","name":"a"}}"#);
     let refusal = bench.refused(r#"{"addNode":{"board":"main","type":"ui.button"}}"#);
     assert!(refusal.message.contains("infrastructure board"), "{refusal}");
     let refusal = bench.refused(r#"{"reparent":{"nodes":["net"],"parent":"a"}}"#);
-    assert_eq!(refusal.code, Code::ContainmentError);
+    assert_eq!(refusal.code, RefusalCode::ContainmentError);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn values_are_checked_by_kind_range_pattern_and_options() {
         (r#"{"tags":{"a":1}}"#, "should be text"),
     ] {
         let refusal = bench.refused(&format!(r#"{{"updateNode":{{"node":"net","set":{set}}}}}"#));
-        assert_eq!(refusal.code, Code::ValidationError, "{set}");
+        assert_eq!(refusal.code, RefusalCode::ValidationError, "{set}");
         assert!(refusal.message.contains(reason), "{set}: {refusal}");
         assert!(refusal.field.is_some());
     }
@@ -127,7 +127,7 @@ fn connections_follow_the_rules_and_ports_their_limits() {
     let refusal = bench.refused(&connect("other_plan"));
     assert!(refusal.message.contains("connection limit of 1"), "{refusal}");
     let refusal = bench.refused(r#"{"connect":{"source":{"node":"web"},"target":{"node":"web"}}}"#);
-    assert_eq!(refusal.code, Code::ConnectionError);
+    assert_eq!(refusal.code, RefusalCode::ConnectionError);
 
     // The edge and the reference that it represents are removed together, from either side.
     let edge = bench.state.edges_of(web).next().unwrap().id;
@@ -206,7 +206,7 @@ fn a_batch_is_all_or_nothing_and_later_commands_see_earlier_ones() {
     );
     assert_eq!((done.summary.as_str(), done.created.len(), bench.log.len()), ("Network", 2, 2));
     let refusal = bench.refused(r#"{"batch":{"commands":[{"batch":{"commands":[]}}]}}"#);
-    assert_eq!(refusal.code, Code::BadRequest);
+    assert_eq!(refusal.code, RefusalCode::BadRequest);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn copies_keep_inner_edges_references_and_nesting() {
 
     let fragment = serde_json::to_string(&bench.state.copy_fragment(&[bench.node("a")])).unwrap();
     let refusal = bench.refused(&format!(r#"{{"paste":{{"board":"second","fragment":{fragment}}}}}"#));
-    assert_eq!(refusal.code, Code::ContainmentError);
+    assert_eq!(refusal.code, RefusalCode::ContainmentError);
     let fragment = serde_json::to_string(&bench.state.copy_fragment(&[bench.node("net")])).unwrap();
     bench.json(&format!(r#"{{"paste":{{"board":"second","fragment":{fragment},"at":{{"x":100,"y":50}}}}}}"#));
     let pasted = bench
@@ -256,7 +256,7 @@ fn layout_commands_move_and_change_nothing_else() {
     no_overlap(&bench);
     assert_eq!(
         bench.refused(r#"{"distribute":{"nodes":["a","b"],"along":"vertical"}}"#).code,
-        Code::BadRequest
+        RefusalCode::BadRequest
     );
 }
 
@@ -275,10 +275,10 @@ fn a_container_never_gets_smaller_than_its_content() {
 fn problems_name_what_is_missing_and_go_when_it_is_there() {
     let mut bench = Bench::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/compute/lambda_function","name":"f"}}"#);
-    let problems = crate::Problems::of(&bench.state);
+    let problems = crate::ProblemIndex::check_all(&bench.state);
     assert!(problems.errors() > 0);
     let problem = problems.of_node(bench.node("f"))[0].clone();
-    assert_eq!(problem.severity, Severity::Error);
+    assert_eq!(problem.severity, ProblemSeverity::Error);
     assert!(problem.message.ends_with("is required"), "{problem:?}");
 }
 
@@ -292,14 +292,14 @@ fn reverting_keeps_later_work_and_names_conflicts() {
         crate::rebase(&bench.state, &shared_protocol::change::inverse(&bench.log[index]))
     };
     let mut state = bench.state.clone();
-    let changes = revert(&bench, 2).all(&bench.state, "it").unwrap();
+    let changes = revert(&bench, 2).require_complete(&bench.state, "it").unwrap();
     state.apply(state.revision().next(), &changes).unwrap();
     let props = &state.node(bench.node("net")).unwrap().props;
-    assert_eq!(props.get("enable_dns_support"), Some(&Value::Bool(false)));
+    assert_eq!(props.get("enable_dns_support"), Some(&PropValue::Bool(false)));
     assert_eq!(props.get("cidr_block"), None);
     // The node was changed after it was added, so the addition cannot be reverted exactly.
-    let refusal = revert(&bench, 1).all(&bench.state, "Adding net").unwrap_err();
-    assert_eq!(refusal.code, Code::Conflict);
+    let refusal = revert(&bench, 1).require_complete(&bench.state, "Adding net").unwrap_err();
+    assert_eq!(refusal.code, RefusalCode::Conflict);
     assert!(refusal.message.contains("of net was changed in the meantime"), "{refusal}");
 }
 
@@ -324,11 +324,11 @@ fn a_property_becomes_a_variable_and_back_without_loss() {
     );
     bench.json(r#"{"updateNode":{"node":"photos","unset":["bucket"]}}"#);
     assert!(
-        crate::Problems::of(&bench.state).of_node(photos).is_empty(),
+        crate::ProblemIndex::check_all(&bench.state).of_node(photos).is_empty(),
         "a required variable needs no value here"
     );
     bench.json(r#"{"setVariable":{"nodes":["photos"],"key":"bucket","variable":false}}"#);
-    assert_eq!(crate::Problems::of(&bench.state).of_node(photos).len(), 1);
+    assert_eq!(crate::ProblemIndex::check_all(&bench.state).of_node(photos).len(), 1);
     for (node, key) in [("photos", "nonsense"), ("note", "text")] {
         let command = format!(r#"{{"setVariable":{{"nodes":["{node}"],"key":"{key}","variable":true}}}}"#);
         assert_eq!(bench.refused(&command).field.as_deref(), Some(key));

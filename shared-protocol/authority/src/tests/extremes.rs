@@ -1,7 +1,7 @@
 //! Input at and beyond the limits is accepted or refused, and never panics.
 
 use super::Bench;
-use shared_protocol::{Code, limits::MAX_REFERENCES};
+use shared_protocol::{RefusalCode, limits::MAX_REFERENCE_TARGETS};
 
 fn bucket(bench: &mut Bench, name: &str, at: &str) {
     let add = r#"{"board":"main","type":"aws/storage/s3_bucket","name":"#;
@@ -25,7 +25,7 @@ fn far_places_and_offsets_are_refused() {
             format!(r#"{{"reparent":{{"nodes":["a"],"parent":null,"delta":{{"x":{far},"y":0}}}}}}"#),
             format!(r#"{{"place":{{"items":[{{"node":"a","x":{far},"y":0}}]}}}}"#),
         ] {
-            assert_eq!(bench.refused(&command).code, Code::LimitExceeded, "{command}");
+            assert_eq!(bench.refused(&command).code, RefusalCode::LimitExceeded, "{command}");
         }
     }
     // A position at the limit is clamped, not refused.
@@ -67,16 +67,16 @@ fn a_connection_does_not_make_a_reference_longer_than_a_file_may_hold() {
         let (source, target) = (format!(r#"{{"node":"{name}"}}"#), r#"{"node":"f","port":"subnets"}"#);
         format!(r#"{{"connect":{{"source":{source},"target":{target}}}}}"#)
     };
-    let commands: Vec<String> = (0..=MAX_REFERENCES)
+    let commands: Vec<String> = (0..=MAX_REFERENCE_TARGETS)
         .flat_map(|i| {
             let (name, kind) = (format!("s{i}"), r#""type":"aws/networking/subnet""#);
             let add = format!(r#"{{"addNode":{{"board":"main",{kind},"parent":"net","name":"{name}"}}}}"#);
-            if i < MAX_REFERENCES { vec![add, connect(&name)] } else { vec![add] }
+            if i < MAX_REFERENCE_TARGETS { vec![add, connect(&name)] } else { vec![add] }
         })
         .collect();
     bench.json(&format!(r#"{{"batch":{{"commands":[{}]}}}}"#, commands.join(",")));
-    let refusal = bench.refused(&connect(&format!("s{MAX_REFERENCES}")));
-    assert_eq!(refusal.code, Code::LimitExceeded, "{refusal}");
+    let refusal = bench.refused(&connect(&format!("s{MAX_REFERENCE_TARGETS}")));
+    assert_eq!(refusal.code, RefusalCode::LimitExceeded, "{refusal}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn labels_and_summaries_are_one_line_that_can_be_shown() {
         r#"{"batch":{"summary":"one\ntwo","commands":[]}}"#,
     ] {
         let refusal = bench.refused(command);
-        assert_eq!(refusal.code, Code::ValidationError, "{command}");
+        assert_eq!(refusal.code, RefusalCode::ValidationError, "{command}");
         assert!(refusal.message.contains("contains a control character"), "{refusal}");
     }
 }
@@ -106,7 +106,7 @@ fn a_container_on_another_board_is_refused_by_name() {
         r#"{"reparent":{"nodes":["a"],"parent":"net"}}"#,
     ] {
         let refusal = bench.refused(command);
-        assert_eq!(refusal.code, Code::ContainmentError, "{refusal}");
+        assert_eq!(refusal.code, RefusalCode::ContainmentError, "{refusal}");
         assert!(refusal.message.contains("on another board"), "{refusal}");
     }
 }
@@ -117,6 +117,6 @@ fn address_ranges_are_written_as_others_read_them() {
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     for range in ["10.0.0.0/+8", "10.0.0.0/08"] {
         let set = format!(r#"{{"updateNode":{{"node":"net","set":{{"cidr_block":"{range}"}}}}}}"#);
-        assert_eq!(bench.refused(&set).code, Code::ValidationError, "{range}");
+        assert_eq!(bench.refused(&set).code, RefusalCode::ValidationError, "{range}");
     }
 }

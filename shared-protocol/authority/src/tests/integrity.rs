@@ -1,7 +1,7 @@
 //! Checks that a state is consistent, from its content alone and independently of the code under test.
 
 use crate::Snapshot;
-use shared_protocol::{Document, NodeId};
+use shared_protocol::{GraphDocument, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check_whole(state: &Snapshot) {
@@ -10,7 +10,7 @@ pub(super) fn check_whole(state: &Snapshot) {
     check_indexes(state, document);
 }
 
-fn check_content(document: &Document) {
+fn check_content(document: &GraphDocument) {
     let boards: BTreeSet<_> = document.boards.iter().map(|board| board.id).collect();
     let nodes: BTreeMap<_, _> = document.nodes.iter().map(|node| (node.id, node)).collect();
     let board_names: BTreeSet<_> = document.boards.iter().map(|board| &board.name).collect();
@@ -47,7 +47,7 @@ fn check_content(document: &Document) {
 }
 
 /// Indexes that were updated incrementally equal those of a fresh build.
-fn check_indexes(state: &Snapshot, document: Document) {
+fn check_indexes(state: &Snapshot, document: GraphDocument) {
     let fresh = Snapshot::from_document(document, state.registry().clone()).expect("a whole state loads");
     assert_eq!(*state, fresh);
     assert!(state.board_names == fresh.board_names, "board names");

@@ -1,18 +1,18 @@
 //! Trace links across domains: their file and their review status.
 
 use super::Bench;
-use crate::links::{EndNow, Links, Standing, TraceLinkFileError, node_now};
+use crate::trace_links::{CurrentLinkEnd, TraceLinkFileError, TraceLinkIndex, TraceLinks, node_now};
 use shared_protocol::{
-    Code,
+    RefusalCode,
     bundle::EntityRef,
-    link::{EndState, Fingerprint, LinkEnd, MAX_RELATION},
+    trace_link::{MAX_RELATION_CHARS, TraceLinkEnd, TraceLinkEndState, TraceLinkFingerprint},
 };
 
 const VPC: &str =
     r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net","label":"Network"}}"#;
 
-fn requirement() -> LinkEnd {
-    LinkEnd::Entity(EntityRef {
+fn requirement() -> TraceLinkEnd {
+    TraceLinkEnd::Entity(EntityRef {
         bundle: "lockers".to_owned(),
         entity_type: "Requirement".to_owned(),
         id: "REQ-deposit".to_owned(),
@@ -20,24 +20,24 @@ fn requirement() -> LinkEnd {
 }
 
 /// One requirement with this statement; it does not exist when the statement is empty.
-fn now<'a>(bench: &'a Bench, statement: &'a str) -> impl Fn(&LinkEnd) -> Option<EndNow> + 'a {
+fn now<'a>(bench: &'a Bench, statement: &'a str) -> impl Fn(&TraceLinkEnd) -> Option<CurrentLinkEnd> + 'a {
     move |end| match end {
-        LinkEnd::Node(node) => node_now(&bench.state, *node),
-        LinkEnd::Entity(_) if statement.is_empty() => None,
-        LinkEnd::Entity(entity) => Some(EndNow {
+        TraceLinkEnd::Node(node) => node_now(&bench.state, *node),
+        TraceLinkEnd::Entity(_) if statement.is_empty() => None,
+        TraceLinkEnd::Entity(entity) => Some(CurrentLinkEnd {
             title: entity.id.clone(),
             board: None,
-            fingerprint: Fingerprint::of(statement.as_bytes()),
+            fingerprint: TraceLinkFingerprint::of(statement.as_bytes()),
         }),
     }
 }
 
-fn linked() -> (Bench, Links) {
+fn linked() -> (Bench, TraceLinks) {
     let mut bench = Bench::with_board();
     bench.json(VPC);
-    let node = LinkEnd::Node(bench.node("net"));
-    let print = |end: &LinkEnd| now(&bench, "A")(end).unwrap().fingerprint;
-    let mut links = Links::default();
+    let node = TraceLinkEnd::Node(bench.node("net"));
+    let print = |end: &TraceLinkEnd| now(&bench, "A")(end).unwrap().fingerprint;
+    let mut links = TraceLinks::default();
     let (from, to) = ((requirement(), print(&requirement())), (node.clone(), print(&node)));
     links.add(11, from, to, "runs on").unwrap();
     (bench, links)
@@ -47,11 +47,11 @@ fn linked() -> (Bench, Links) {
 fn a_file_is_read_as_it_was_written_and_has_a_line_for_each_link() {
     let (mut bench, mut links) = linked();
     bench.json(&VPC.replace("\"net\"", "\"other\""));
-    let other = LinkEnd::Node(bench.node("other"));
-    let print = |end: &LinkEnd| now(&bench, "A")(end).unwrap().fingerprint;
+    let other = TraceLinkEnd::Node(bench.node("other"));
+    let print = |end: &TraceLinkEnd| now(&bench, "A")(end).unwrap().fingerprint;
     let id = links.add(12, (requirement(), print(&requirement())), (other.clone(), print(&other)), "runs on");
     let text = links.to_text().unwrap();
-    assert_eq!(Links::read(&text).unwrap(), links);
+    assert_eq!(TraceLinks::parse(&text).unwrap(), links);
     assert_eq!(text.lines().filter(|line| line.contains("\"relation\"")).count(), 2);
     assert!(text.ends_with("}\n"));
     links.remove(id.unwrap()).unwrap();
@@ -73,7 +73,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         (text.replace("\"seen\":[\"", "\"seen\":[\"z"), "16 hexadecimal digits"),
     ];
     for (text, expected) in cases {
-        let error: TraceLinkFileError = Links::read(&text).unwrap_err();
+        let error: TraceLinkFileError = TraceLinks::parse(&text).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
@@ -83,19 +83,22 @@ fn what_makes_no_sense_is_refused() {
     let (bench, mut links) = linked();
     let known = links.iter().next().unwrap().clone();
     let seen = known.seen.0;
-    let end = |end: &LinkEnd| (end.clone(), seen);
+    let end = |end: &TraceLinkEnd| (end.clone(), seen);
     let cases = [
-        (end(&known.from), end(&known.to), "runs on", Code::Conflict),
-        (end(&known.from), end(&known.from), "is", Code::ValidationError),
-        (end(&known.to), end(&known.from), "  ", Code::ValidationError),
-        (end(&known.to), end(&known.from), "two\nlines", Code::ValidationError),
-        (end(&known.to), end(&known.from), &"x".repeat(MAX_RELATION + 1), Code::ValidationError),
+        (end(&known.from), end(&known.to), "runs on", RefusalCode::Conflict),
+        (end(&known.from), end(&known.from), "is", RefusalCode::ValidationError),
+        (end(&known.to), end(&known.from), "  ", RefusalCode::ValidationError),
+        (end(&known.to), end(&known.from), "two\nlines", RefusalCode::ValidationError),
+        (end(&known.to), end(&known.from), &"x".repeat(MAX_RELATION_CHARS + 1), RefusalCode::ValidationError),
     ];
     for (from, to, relation, code) in cases {
         assert_eq!(links.add(1, from, to, relation).unwrap_err().code, code, "{relation:?}");
     }
     assert_eq!(links.iter().len(), 1);
-    assert_eq!(links.remove(shared_protocol::LinkId::from_bits(5)).unwrap_err().code, Code::NotFound);
+    assert_eq!(
+        links.remove(shared_protocol::TraceLinkId::from_bits(5)).unwrap_err().code,
+        RefusalCode::NotFound
+    );
     drop(bench);
 }
 
@@ -103,37 +106,41 @@ fn what_makes_no_sense_is_refused() {
 fn a_link_is_suspect_from_a_change_of_an_end_until_somebody_has_looked() {
     let (mut bench, mut links) = linked();
     let id = links.iter().next().unwrap().id;
-    let mut standing = Standing::of(&links, now(&bench, "A"));
+    let mut standing = TraceLinkIndex::from_links(&links, now(&bench, "A"));
     assert!(!standing.get(id).unwrap().is_suspect());
 
     let moved = r#"{"place":{"items":[{"node":"net","x":500,"y":500,"w":200,"h":120}]}}"#;
     bench.json(moved);
-    assert!(!standing.follow(bench.log.last().unwrap(), now(&bench, "A")), "where it stands says nothing");
+    assert!(!standing.update(bench.log.last().unwrap(), now(&bench, "A")), "where it stands says nothing");
 
     bench.json(r#"{"updateNode":{"node":"net","label":"The network"}}"#);
-    assert!(standing.follow(bench.log.last().unwrap(), now(&bench, "A")));
+    assert!(standing.update(bench.log.last().unwrap(), now(&bench, "A")));
     let view = standing.get(id).unwrap();
-    assert_eq!((view.from.state, view.to.state), (EndState::Same, EndState::Changed));
-    assert_eq!(view.trouble().unwrap(), "The network changed");
-    assert_eq!(standing, Standing::of(&links, now(&bench, "A")), "following is the same as looking at all");
+    assert_eq!((view.from.state, view.to.state), (TraceLinkEndState::Same, TraceLinkEndState::Changed));
+    assert_eq!(view.suspect_reason().unwrap(), "The network changed");
+    assert_eq!(
+        standing,
+        TraceLinkIndex::from_links(&links, now(&bench, "A")),
+        "following is the same as looking at all"
+    );
 
-    let seen = |end: &LinkEnd| now(&bench, "A")(end).unwrap().fingerprint;
+    let seen = |end: &TraceLinkEnd| now(&bench, "A")(end).unwrap().fingerprint;
     let link = links.get(id).unwrap().clone();
-    links.clear(id, (seen(&link.from), seen(&link.to))).unwrap();
-    assert!(!Standing::of(&links, now(&bench, "A")).get(id).unwrap().is_suspect());
+    links.mark_reviewed(id, (seen(&link.from), seen(&link.to))).unwrap();
+    assert!(!TraceLinkIndex::from_links(&links, now(&bench, "A")).get(id).unwrap().is_suspect());
 
-    let changed = Standing::of(&links, now(&bench, "B"));
-    assert_eq!(changed.get(id).unwrap().from.state, EndState::Changed);
+    let changed = TraceLinkIndex::from_links(&links, now(&bench, "B"));
+    assert_eq!(changed.get(id).unwrap().from.state, TraceLinkEndState::Changed);
 }
 
 #[test]
 fn a_link_outlives_its_ends_and_says_so() {
     let (mut bench, links) = linked();
     let id = links.iter().next().unwrap().id;
-    let mut standing = Standing::of(&links, now(&bench, "A"));
+    let mut standing = TraceLinkIndex::from_links(&links, now(&bench, "A"));
     bench.json(r#"{"remove":{"nodes":["net"]}}"#);
-    assert!(standing.follow(bench.log.last().unwrap(), now(&bench, "A")));
-    assert_eq!(standing.get(id).unwrap().to.state, EndState::Gone);
-    let gone = Standing::of(&links, now(&bench, ""));
-    assert_eq!(gone.get(id).unwrap().trouble().unwrap().matches("no longer exists").count(), 2);
+    assert!(standing.update(bench.log.last().unwrap(), now(&bench, "A")));
+    assert_eq!(standing.get(id).unwrap().to.state, TraceLinkEndState::Gone);
+    let gone = TraceLinkIndex::from_links(&links, now(&bench, ""));
+    assert_eq!(gone.get(id).unwrap().suspect_reason().unwrap().matches("no longer exists").count(), 2);
 }

@@ -15,7 +15,7 @@ mod registry;
 mod reverting;
 mod sources;
 
-use crate::{Decision, Module, Registry, Snapshot, decide};
+use crate::{CommandDecision, ModuleSource, Snapshot, TypeRegistry, decide};
 use include_dir::{Dir, include_dir};
 use shared_protocol::{Change, Command, NodeId, Refusal};
 use std::{
@@ -26,21 +26,21 @@ use std::{
 static MODULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../main-process/catalogue/modules");
 
 /// The shipped catalogue, so that the tests hold for real types.
-pub(super) fn catalogue() -> Arc<Registry> {
-    static COMPOSED: LazyLock<Arc<Registry>> = LazyLock::new(compose);
+pub(super) fn catalogue() -> Arc<TypeRegistry> {
+    static COMPOSED: LazyLock<Arc<TypeRegistry>> = LazyLock::new(compose);
     COMPOSED.clone()
 }
 
-fn compose() -> Arc<Registry> {
+fn compose() -> Arc<TypeRegistry> {
     let files: BTreeMap<_, _> = MODULES.files().map(|file| (file.path(), file)).collect();
-    let modules: Vec<Module> = files
+    let modules: Vec<ModuleSource> = files
         .into_values()
-        .map(|file| Module {
+        .map(|file| ModuleSource {
             origin: file.path().display().to_string(),
             text: Arc::from(file.contents_utf8().unwrap()),
         })
         .collect();
-    let registry = Registry::compose(&modules, &BTreeMap::new());
+    let registry = TypeRegistry::compose(&modules, &BTreeMap::new());
     assert_eq!(registry.problems(), &[]);
     Arc::new(registry)
 }
@@ -64,7 +64,7 @@ impl Bench {
         bench
     }
 
-    pub(super) fn run(&mut self, command: &Command) -> Result<Decision, Refusal> {
+    pub(super) fn run(&mut self, command: &Command) -> Result<CommandDecision, Refusal> {
         self.seed += 1;
         let decision = decide(&self.state, command, self.seed)?;
         if !decision.changes.is_empty() {
@@ -75,7 +75,7 @@ impl Bench {
     }
 
     /// Runs a command that must be accepted.
-    pub(super) fn json(&mut self, command: &str) -> Decision {
+    pub(super) fn json(&mut self, command: &str) -> CommandDecision {
         let command = serde_json::from_str(command).expect(command);
         self.run(&command).unwrap_or_else(|refusal| panic!("{command:?}: {refusal}"))
     }

@@ -1,10 +1,10 @@
 //! Overrides: valid targets, orphaned overrides, and rebinding.
 
 use super::Bench;
-use crate::{Registry, overrides::lay_over, proposals::with_needs, rebase};
+use crate::{TypeRegistry, overrides::lay_over, proposals::with_needs, rebase};
 use shared_protocol::{
-    Change, Code, Command, Orphaned, Override, OverrideKey, OverrideScope, Standing, Subject, TypeDef, Value,
-    WhichOverrides,
+    Change, Command, OrphanReason, Override, OverrideKey, OverrideResolution, OverrideScope,
+    OverrideSelector, PropValue, ProposalSubject, RefusalCode, TypeDef,
     change::inverse,
     registry::{PartDef, VariantDef},
     v0::{JsonPointer, ValidationCode},
@@ -33,7 +33,7 @@ fn key(bench: &Bench, node: &str, path: &str) -> OverrideKey {
     OverrideKey::new(OverrideScope::App, bench.node(node).to_string(), path)
 }
 
-fn standing(bench: &Bench, key: &OverrideKey) -> Standing {
+fn standing(bench: &Bench, key: &OverrideKey) -> OverrideResolution {
     bench.state.standing(key, bench.state.override_at(key).expect("it is kept"))
 }
 
@@ -44,16 +44,16 @@ fn an_override_counts_before_what_is_set_and_that_before_the_default() {
         let node = bench.state.node(bench.node("go")).unwrap();
         bench.state.effective_props(node).get("label").cloned()
     };
-    assert_eq!(label(&bench), Some(Value::text("Go")));
+    assert_eq!(label(&bench), Some(PropValue::text("Go")));
     let command = set(&bench, "go", "/label", r#""Open""#);
     let decision = bench.json(&command);
     assert_eq!(decision.summary, "Override label of go");
-    assert_eq!(label(&bench), Some(Value::text("Open")));
+    assert_eq!(label(&bench), Some(PropValue::text("Open")));
     assert_eq!(bench.json(&command).changes, [], "as it is already");
     bench.json(r#"{"updateNode":{"node":"go","set":{"label":"Went"}}}"#);
-    assert_eq!(label(&bench), Some(Value::text("Open")));
+    assert_eq!(label(&bench), Some(PropValue::text("Open")));
     bench.json(r#"{"clearOverrides":"all"}"#);
-    assert_eq!(label(&bench), Some(Value::text("Went")));
+    assert_eq!(label(&bench), Some(PropValue::text("Went")));
     bench.json(r#"{"updateNode":{"node":"go","unset":["label"]}}"#);
     let def = bench.state.registry().get(&"ui.button".parse().unwrap()).unwrap();
     assert_eq!(label(&bench), def.prop("label").unwrap().default);
@@ -63,13 +63,13 @@ fn an_override_counts_before_what_is_set_and_that_before_the_default() {
 fn what_does_not_fit_is_refused_and_says_why() {
     let mut bench = page();
     for (node, path, value, code) in [
-        ("go", "/label", "7", Code::ValidationError),
-        ("go", "/variant", r#""loud""#, Code::ValidationError),
-        ("go", "/nothing", "1", Code::NotFound),
-        ("go", "", "{}", Code::NotFound),
-        ("go", "/label/deeper", "1", Code::NotFound),
-        ("go", "/navigatesTo", r#""n-000000000001""#, Code::NotFound),
-        ("card", "/children", "1", Code::NotFound),
+        ("go", "/label", "7", RefusalCode::ValidationError),
+        ("go", "/variant", r#""loud""#, RefusalCode::ValidationError),
+        ("go", "/nothing", "1", RefusalCode::NotFound),
+        ("go", "", "{}", RefusalCode::NotFound),
+        ("go", "/label/deeper", "1", RefusalCode::NotFound),
+        ("go", "/navigatesTo", r#""n-000000000001""#, RefusalCode::NotFound),
+        ("card", "/children", "1", RefusalCode::NotFound),
     ] {
         let command = set(&bench, node, path, value);
         assert_eq!(bench.refused(&command).code, code, "{path} {value}");
@@ -77,7 +77,7 @@ fn what_does_not_fit_is_refused_and_says_why() {
     let refusal = bench.refused(&set(&bench, "go", "/varient", r#""primary""#));
     assert!(refusal.suggestions.iter().any(|known| known == "variant"), "{refusal:?}");
     let nobody = r#"{"setOverrides":{"set":[{"instance":"n-000000000001","path":"/label","value":1}]}}"#;
-    assert_eq!(bench.refused(nobody).code, Code::NotFound);
+    assert_eq!(bench.refused(nobody).code, RefusalCode::NotFound);
 }
 
 #[test]
@@ -87,27 +87,27 @@ fn an_orphan_has_a_reason_and_is_bound_again() {
     bench.json(&command);
     let address = key(&bench, "go", "/label");
     let instance = Arc::clone(&address.instance);
-    assert_eq!(standing(&bench, &address), Standing::Applies(Arc::clone(&instance)));
+    assert_eq!(standing(&bench, &address), OverrideResolution::Applies(Arc::clone(&instance)));
 
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
-    assert_eq!(standing(&bench, &address), Standing::Orphaned(Orphaned::InstanceMissing));
-    assert_eq!(bench.state.chosen_overrides(&WhichOverrides::Orphaned), std::slice::from_ref(&address));
+    assert_eq!(standing(&bench, &address), OverrideResolution::Orphaned(OrphanReason::InstanceMissing));
+    assert_eq!(bench.state.chosen_overrides(&OverrideSelector::Orphaned), std::slice::from_ref(&address));
 
     // A new node with the same name and type is the target of the override.
     bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
     let anew = bench.node("go").to_string();
     assert_ne!(*anew, *instance);
-    assert_eq!(standing(&bench, &address), Standing::Applies(Arc::from(anew)));
+    assert_eq!(standing(&bench, &address), OverrideResolution::Applies(Arc::from(anew)));
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     bench.json(r#"{"addNode":{"board":"app","type":"ui.text","parent":"card","name":"go"}}"#);
-    assert_eq!(standing(&bench, &address), Standing::Orphaned(Orphaned::InstanceMissing));
+    assert_eq!(standing(&bench, &address), OverrideResolution::Orphaned(OrphanReason::InstanceMissing));
 
     // The original node is restored.
     let removal = bench.log.len() - 4;
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     let undone = inverse(&bench.log[removal]);
     bench.state.apply(bench.state.revision().next(), &undone).unwrap();
-    assert_eq!(standing(&bench, &address), Standing::Applies(instance));
+    assert_eq!(standing(&bench, &address), OverrideResolution::Applies(instance));
 }
 
 #[test]
@@ -121,18 +121,18 @@ fn what_was_bound_again_counts_everywhere_and_is_kept_once() {
         let node = bench.state.node(bench.node("go")).unwrap();
         bench.state.effective_props(node).get("label").cloned()
     };
-    assert_eq!(label(&bench), Some(Value::text("Open")));
+    assert_eq!(label(&bench), Some(PropValue::text("Open")));
     let anew = key(&bench, "go", "/label");
     assert!(bench.state.override_at(&anew).is_none() && bench.state.override_for(&anew).is_some());
     let command = set(&bench, "go", "/label", r#""Again""#);
     bench.json(&command);
-    assert_eq!((bench.state.overrides().count(), label(&bench)), (1, Some(Value::text("Again"))));
+    assert_eq!((bench.state.overrides().count(), label(&bench)), (1, Some(PropValue::text("Again"))));
     assert!(bench.state.override_at(&anew).is_some());
 
     // Cleared by the key of the instance that it was rebound to.
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     bench.json(r#"{"addNode":{"board":"app","type":"ui.button","parent":"card","name":"go"}}"#);
-    let clear = Command::ClearOverrides(WhichOverrides::These(vec![key(&bench, "go", "/label")]));
+    let clear = Command::ClearOverrides(OverrideSelector::These(vec![key(&bench, "go", "/label")]));
     bench.run(&clear).unwrap();
     assert_eq!(bench.state.overrides().count(), 0);
 }
@@ -146,12 +146,12 @@ fn with_parts() -> Bench {
         name: name.to_owned(),
         component: component.parse().unwrap(),
         loops,
-        props: BTreeMap::from([("text".parse().unwrap(), Value::text("Fixed"))]),
+        props: BTreeMap::from([("text".parse().unwrap(), PropValue::text("Fixed"))]),
         computed: Vec::new(),
     };
     card.parts = vec![part("ui.badge", "ui.badge", 0), part("ui.button", "ui.button", 1)];
     card.variants = vec![VariantDef { id: "wide".into(), props: BTreeMap::new() }];
-    let registry = Registry::from_parts(types, Vec::new(), Vec::new());
+    let registry = TypeRegistry::from_parts(types, Vec::new(), Vec::new());
     bench.state = bench.state.clone().with_registry(Arc::new(registry));
     bench
 }
@@ -180,32 +180,32 @@ fn parts_and_variants_are_known_without_a_preview() {
     );
     let kept = bench.state.override_at(&key).unwrap();
     assert_eq!(kept.component.as_deref(), Some("ui.badge"));
-    let Some(Value::Object(locator)) = &kept.locator else { panic!("{kept:?}") };
+    let Some(PropValue::Object(locator)) = &kept.locator else { panic!("{kept:?}") };
     assert_eq!(
         (locator["kind"].as_text(), locator["component"].as_text(), locator["path"].as_text()),
         (Some("part"), Some("ui.card"), Some("ui.badge"))
     );
     for (instance, path, scope, code) in [
-        (format!("{card}/ui.toast"), "/text", "app", Code::NotFound),
-        (format!("{card}/ui.badge[0]"), "/text", "app", Code::NotFound),
-        (format!("{card}/ui.button"), "/label", "app", Code::NotFound),
-        (format!("{card}/ui.badge"), "/nothing", "app", Code::NotFound),
-        ("ui.card@narrow".to_owned(), "/title", "component", Code::NotFound),
-        ("ui.nothing".to_owned(), "/title", "component", Code::NotFound),
+        (format!("{card}/ui.toast"), "/text", "app", RefusalCode::NotFound),
+        (format!("{card}/ui.badge[0]"), "/text", "app", RefusalCode::NotFound),
+        (format!("{card}/ui.button"), "/label", "app", RefusalCode::NotFound),
+        (format!("{card}/ui.badge"), "/nothing", "app", RefusalCode::NotFound),
+        ("ui.card@narrow".to_owned(), "/title", "component", RefusalCode::NotFound),
+        ("ui.nothing".to_owned(), "/title", "component", RefusalCode::NotFound),
     ] {
         assert_eq!(bench.refused(&over(&instance, path, r#""X""#, scope)).code, code, "{instance}{path}");
     }
     // The component no longer shows the part: the override is orphaned, has a reason, and is kept.
     bench.state = bench.state.clone().with_registry(super::catalogue());
-    assert_eq!(standing(&bench, &key), Standing::Orphaned(Orphaned::InstanceMissing));
+    assert_eq!(standing(&bench, &key), OverrideResolution::Orphaned(OrphanReason::InstanceMissing));
     // The card and its part are created anew.
     bench.state = bench.state.clone().with_registry(Arc::clone(with_parts().state.registry()));
     bench.json(r#"{"remove":{"nodes":["go"]}}"#);
     bench.json(r#"{"remove":{"nodes":["card"]}}"#);
-    assert_eq!(standing(&bench, &key), Standing::Orphaned(Orphaned::InstanceMissing));
+    assert_eq!(standing(&bench, &key), OverrideResolution::Orphaned(OrphanReason::InstanceMissing));
     bench.json(r#"{"addNode":{"board":"app","type":"ui.card","parent":"home","name":"card"}}"#);
     let anew = format!("{}/ui.badge", bench.node("card"));
-    assert_eq!(standing(&bench, &key), Standing::Applies(Arc::from(anew)));
+    assert_eq!(standing(&bench, &key), OverrideResolution::Applies(Arc::from(anew)));
 }
 
 #[test]
@@ -218,9 +218,15 @@ fn a_type_or_a_path_that_is_no_more_is_told_apart() {
         bench.state.apply(bench.state.revision().next(), &[change]).unwrap();
         standing(bench, &key)
     };
-    assert_eq!(put(&mut bench, "go", "/label", "ui.text"), Standing::Orphaned(Orphaned::OtherType));
-    assert_eq!(put(&mut bench, "go", "/gone", "ui.button"), Standing::Orphaned(Orphaned::PathInvalid));
-    assert!(matches!(put(&mut bench, "go", "/size", "ui.button"), Standing::Applies(_)));
+    assert_eq!(
+        put(&mut bench, "go", "/label", "ui.text"),
+        OverrideResolution::Orphaned(OrphanReason::OtherType)
+    );
+    assert_eq!(
+        put(&mut bench, "go", "/gone", "ui.button"),
+        OverrideResolution::Orphaned(OrphanReason::PathInvalid)
+    );
+    assert!(matches!(put(&mut bench, "go", "/size", "ui.button"), OverrideResolution::Applies(_)));
 }
 
 #[test]
@@ -259,12 +265,12 @@ fn promoting_is_all_or_nothing_and_one_operation() {
     let decision = bench.json(r#"{"promoteOverrides":{"scope":"app"}}"#);
     assert_eq!(decision.summary, "Promote 2 overrides");
     let go = bench.state.node(bench.node("go")).unwrap();
-    assert_eq!(go.props.get("label"), Some(&Value::text("Open")));
+    assert_eq!(go.props.get("label"), Some(&PropValue::text("Open")));
     assert_eq!(bench.state.overrides().count(), 1);
     let undone = inverse(bench.log.last().unwrap());
     bench.state.apply(bench.state.revision().next(), &undone).unwrap();
     assert_eq!(bench.state.overrides().count(), 3);
-    assert_eq!(bench.refused(r#"{"promoteOverrides":"orphaned"}"#).code, Code::NotFound);
+    assert_eq!(bench.refused(r#"{"promoteOverrides":"orphaned"}"#).code, RefusalCode::NotFound);
 }
 
 #[test]
@@ -291,19 +297,22 @@ fn accepting_an_override_of_something_new_accepts_that_too() {
     let command = set(&bench, "new", "/text", r#""Hot""#);
     let over = bench.json(&command);
     let changes: Vec<Change> = add.changes.into_iter().chain(over.changes).collect();
-    let subject = Subject::Override(key(&bench, "new", "/text"));
+    let subject = ProposalSubject::Override(key(&bench, "new", "/text"));
     let taken = with_needs(&before.state, &changes, [subject.clone()]);
-    assert!(taken.contains(&subject) && taken.contains(&Subject::Node(bench.node("new"))), "{taken:?}");
+    assert!(
+        taken.contains(&subject) && taken.contains(&ProposalSubject::Node(bench.node("new"))),
+        "{taken:?}"
+    );
 }
 
 #[test]
 fn paths_reach_into_values() {
     let mut props = BTreeMap::from([(
         "rows".parse().unwrap(),
-        Value::parse_json(r#"[{"name":"a"},{"name":"b"}]"#).unwrap(),
+        PropValue::parse_json(r#"[{"name":"a"},{"name":"b"}]"#).unwrap(),
     )]);
     let mut lay = |path: &str| {
-        let laid = lay_over(&mut props, &JsonPointer::parse(path).unwrap(), &Value::text("x"));
+        let laid = lay_over(&mut props, &JsonPointer::parse(path).unwrap(), &PropValue::text("x"));
         laid.map(|()| props["rows"].to_json())
     };
     assert_eq!(lay("/rows/1/name").as_deref(), Some(r#"[{"name":"a"},{"name":"x"}]"#));

@@ -1,8 +1,8 @@
 //! Incremental updates of problems equal a full check, also after file edits.
 
 use super::Bench;
-use crate::{Problems, Snapshot};
-use shared_protocol::{BoardKind, Document};
+use crate::{ProblemIndex, Snapshot};
+use shared_protocol::{BoardKind, GraphDocument};
 
 fn bench() -> Bench {
     let mut bench = Bench::with_board();
@@ -15,9 +15,9 @@ fn bench() -> Bench {
 }
 
 /// Edits the board file as an external program does, and compares the update with a full check.
-fn check(edits: &[&dyn Fn(&mut Document)]) {
+fn check(edits: &[&dyn Fn(&mut GraphDocument)]) {
     let mut state: Snapshot = bench().state;
-    let mut problems = Problems::of(&state);
+    let mut problems = ProblemIndex::check_all(&state);
     let board = state.boards().next().unwrap().id;
     for edit in edits {
         let mut document = state.board_document(board);
@@ -25,11 +25,11 @@ fn check(edits: &[&dyn Fn(&mut Document)]) {
         let changes = crate::diff(&state, board, &document).unwrap();
         state.apply(state.revision().next(), &changes).unwrap();
         problems.update(&state, &changes);
-        assert_eq!(problems, Problems::of(&state));
+        assert_eq!(problems, ProblemIndex::check_all(&state));
     }
 }
 
-fn retype(document: &mut Document, name: &str, to: &str) {
+fn retype(document: &mut GraphDocument, name: &str, to: &str) {
     let node = document.nodes.iter_mut().find(|node| node.name.as_str() == name).unwrap();
     node.type_id = to.parse().unwrap();
 }
@@ -48,7 +48,7 @@ fn another_kind_of_board_is_felt_by_all_on_it() {
 
 #[test]
 fn problems_name_others_by_their_present_label() {
-    let relabel = |document: &mut Document| {
+    let relabel = |document: &mut GraphDocument| {
         for node in &mut document.nodes {
             node.label = format!("New {}", node.name);
         }

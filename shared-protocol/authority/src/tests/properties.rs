@@ -1,9 +1,11 @@
 //! Properties of every sequence of commands.
 
 use super::{Bench, integrity::check_whole, random};
-use crate::{History, Problems, Snapshot, decide};
+use crate::{History, ProblemIndex, Snapshot, decide};
 use proptest::prelude::*;
-use shared_protocol::{Change, Document, ElementId, OperationKind, Provenance, Revision, change::inverse};
+use shared_protocol::{
+    Change, ElementId, GraphDocument, OperationKind, Provenance, Revision, change::inverse,
+};
 use std::collections::BTreeMap;
 
 const COMMANDS: usize = 40;
@@ -49,7 +51,7 @@ proptest! {
     fn a_replica_fed_with_patches_equals_the_authority(seed: u64) {
         let (bench, _) = played(seed, COMMANDS);
         let mut replica = Snapshot::new(bench.state.registry().clone());
-        let mut problems = Problems::default();
+        let mut problems = ProblemIndex::default();
         for (index, changes) in bench.log.iter().enumerate() {
             // Encoded and decoded, as a renderer receives it.
             let wire = postcard::to_stdvec(changes).unwrap();
@@ -58,7 +60,7 @@ proptest! {
             problems.update(&replica, &changes);
         }
         prop_assert_eq!(bytes(&replica), bytes(&bench.state));
-        prop_assert_eq!(problems, Problems::of(&bench.state));
+        prop_assert_eq!(problems, ProblemIndex::check_all(&bench.state));
     }
 
     #[test]
@@ -92,7 +94,7 @@ proptest! {
         let start = Snapshot::new(bench.state.registry().clone());
         let content = |state: &Snapshot| {
             // Undo and redo are operations too, so revision and provenance differ.
-            let document = Document { revision: Revision::START, provenance: Vec::new(), ..state.to_document() };
+            let document = GraphDocument { revision: Revision::START, provenance: Vec::new(), ..state.to_document() };
             serde_json::to_vec(&document).unwrap()
         };
         let end = content(&bench.state);

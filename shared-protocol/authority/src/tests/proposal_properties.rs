@@ -8,19 +8,20 @@ use super::{
 };
 use crate::{
     Snapshot, decide,
-    proposals::{Draft, Queue, Terms, effects_without_cause, with_needs},
+    proposals::{DraftSelector, QueueLimits, ReviewQueue, effects_without_cause, with_needs},
     rebase,
 };
 use proptest::{prelude::*, test_runner::TestRunner};
 use shared_protocol::{
-    Change, Command, Proposal, ProposalState, Revision, Subject, ids::one_way, proposal::Verdict,
+    Change, Command, Proposal, ProposalState, ProposalSubject, Revision, ids::one_way,
+    proposal::ReviewVerdict,
 };
 use std::{cell::Cell, collections::BTreeSet, sync::Arc};
 
 /// A random workspace and a random proposal on it.
 struct Case {
     state: Snapshot,
-    queue: Queue,
+    queue: ReviewQueue,
     proposal: Arc<Proposal>,
     /// The calls that built the proposal, each with its seed.
     calls: Vec<(Command, u64)>,
@@ -36,14 +37,14 @@ impl Case {
             let command = random::command(&mut dice, &bench.state);
             let _ = bench.run(&command);
         }
-        let mut queue = Queue::of([], Terms::default(), bench.state.revision());
+        let mut queue = ReviewQueue::from_stored([], QueueLimits::default(), bench.state.revision());
         let mut overlay = bench.state.clone();
         let (mut newest, mut calls) = (None, Vec::new());
         for step in 0..commands {
             let command = random::command(&mut dice, &overlay);
             let chance = seed ^ (step << 32);
             let Ok(done) =
-                queue.propose(&bench.state, &agent("one"), Draft::Current, &command, (NOW, chance))
+                queue.propose(&bench.state, &agent("one"), DraftSelector::Current, &command, (NOW, chance))
             else {
                 continue;
             };
@@ -57,7 +58,7 @@ impl Case {
         if proposal.changes.is_empty() {
             return None;
         }
-        queue = Queue::of([proposal], Terms::default(), bench.state.revision());
+        queue = ReviewQueue::from_stored([proposal], QueueLimits::default(), bench.state.revision());
         let proposal = Arc::clone(queue.get(id)?);
         Some(Self { state: bench.state, queue, proposal, calls, dice })
     }
@@ -93,7 +94,7 @@ fn concern(state: &Snapshot, changes: &[Change]) -> BTreeSet<String> {
         concern.insert(text);
     };
     for change in changes {
-        add(Subject::of(change).to_string());
+        add(ProposalSubject::of(change).to_string());
         match change {
             Change::Node { before, after, .. } => {
                 for node in before.iter().chain(after) {
@@ -154,10 +155,10 @@ proptest! {
     #[test]
     fn any_part_leaves_the_graph_whole_and_is_what_was_announced(seed: u64, which: u64) {
         let Some(Case { state, queue, proposal, .. }) = Case::new(seed, 10) else { return Ok(()) };
-        let chosen: BTreeSet<Subject> =
+        let chosen: BTreeSet<ProposalSubject> =
             proposal.subjects().into_iter().enumerate().filter(|(i, _)| which >> (i % 64) & 1 == 1).map(|(_, s)| s).collect();
         let announced = with_needs(&state, &proposal.changes, chosen.iter().cloned());
-        let yes = Verdict { chosen: Some(chosen.clone()), ..verdict(&queue, &proposal) };
+        let yes = ReviewVerdict { chosen: Some(chosen.clone()), ..verdict(&queue, &proposal) };
         match queue.accept(&yes, &state, NOW) {
             Ok(acceptance) => {
                 prop_assert_eq!(&acceptance.subjects, &announced);
@@ -174,12 +175,12 @@ proptest! {
     fn parts_accepted_one_after_the_other_come_to_the_whole(seed: u64, which: u64) {
         let Some(Case { state, mut queue, proposal, .. }) = Case::new(seed, 10) else { return Ok(()) };
         let whole = applied(&state, &queue.accept(&verdict(&queue, &proposal), &state, NOW).unwrap().changes);
-        let chosen: BTreeSet<Subject> =
+        let chosen: BTreeSet<ProposalSubject> =
             proposal.subjects().into_iter().enumerate().filter(|(i, _)| which >> (i % 64) & 1 == 1).map(|(_, s)| s).collect();
-        let yes = Verdict { chosen: Some(chosen), ..verdict(&queue, &proposal) };
+        let yes = ReviewVerdict { chosen: Some(chosen), ..verdict(&queue, &proposal) };
         let Ok(part) = queue.accept(&yes, &state, NOW) else { return Ok(()) };
         let mut then = applied(&state, &part.changes);
-        let rest = queue.accepted(&yes, &part, &then, ("ada", NOW)).unwrap().remove(0);
+        let rest = queue.record_acceptance(&yes, &part, &then, ("ada", NOW)).unwrap().remove(0);
         if rest.state == ProposalState::Open {
             let rest = queue.accept(&verdict(&queue, &rest), &then, NOW);
             prop_assert!(rest.is_ok(), "{:?}", rest);

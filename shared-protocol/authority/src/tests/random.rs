@@ -2,9 +2,9 @@
 
 use crate::Snapshot;
 use shared_protocol::{
-    AddNode, BoardId, BoardKind, Command, EdgeId, EndpointRef, Fragment, NodeId, NodeRef, OverrideScope,
-    Point, SetOverride, TypeDef, Value, WhichOverrides,
-    command::{Alignment, Axis, Placed},
+    AddNode, BoardId, BoardKind, BoardPoint, Command, EdgeEndpointRef, EdgeId, GraphFragment, NodeId,
+    NodeRef, OverrideScope, OverrideSelector, PropValue, SetOverride, TypeDef,
+    command::{LayoutAxis, NodeAlignment, PlaceNode},
     registry::{PropDef, PropKind},
     v0::JsonPointer,
 };
@@ -76,36 +76,42 @@ fn single(dice: &mut Dice, state: &Snapshot) -> Command {
                 .into_iter()
                 .map(|node| {
                     let size = |dice: &mut Dice| dice.one_in(3).then(|| 16 + dice.below(600) as i32);
-                    Placed { node, x: dice.coordinate(), y: dice.coordinate(), w: size(dice), h: size(dice) }
+                    PlaceNode {
+                        node,
+                        x: dice.coordinate(),
+                        y: dice.coordinate(),
+                        w: size(dice),
+                        h: size(dice),
+                    }
                 })
                 .collect(),
         },
         19 => Command::Reparent {
             nodes: some(dice),
             parent: if dice.one_in(3) { None } else { dice.pick(&nodes).copied().map(NodeRef::Id) },
-            delta: Point { x: dice.coordinate() / 10, y: dice.coordinate() / 10 },
+            delta: BoardPoint { x: dice.coordinate() / 10, y: dice.coordinate() / 10 },
         },
-        20 => Command::Duplicate { nodes: some(dice), offset: Point { x: 24, y: 24 } },
+        20 => Command::Duplicate { nodes: some(dice), offset: BoardPoint { x: 24, y: 24 } },
         21 => {
             let roots: Vec<NodeId> = (0..2).filter_map(|_| dice.pick(&nodes).copied()).collect();
             let to = dice.pick(&boards).copied().unwrap_or(board);
-            let at = dice.one_in(2).then(|| Point { x: dice.coordinate(), y: dice.coordinate() });
+            let at = dice.one_in(2).then(|| BoardPoint { x: dice.coordinate(), y: dice.coordinate() });
             Command::Paste {
                 board: to.into(),
                 parent: None,
-                fragment: Fragment(state.copy_fragment(&roots)),
+                fragment: GraphFragment(state.copy_fragment(&roots)),
                 at,
             }
         }
         22 => Command::Align {
             nodes: some(dice),
             to: *dice
-                .pick(&[Alignment::Left, Alignment::Middle, Alignment::Bottom])
-                .unwrap_or(&Alignment::Top),
+                .pick(&[NodeAlignment::Left, NodeAlignment::Middle, NodeAlignment::Bottom])
+                .unwrap_or(&NodeAlignment::Top),
         },
         23 => Command::Distribute {
             nodes: some(dice),
-            along: if dice.one_in(2) { Axis::Horizontal } else { Axis::Vertical },
+            along: if dice.one_in(2) { LayoutAxis::Horizontal } else { LayoutAxis::Vertical },
         },
         24 => Command::Tidy { nodes: some(dice) },
         25 => match set_variable(dice, state, &nodes) {
@@ -127,7 +133,7 @@ fn add_board(dice: &mut Dice) -> Command {
 fn add_node(dice: &mut Dice, state: &Snapshot, board: BoardId, nodes: &[NodeId]) -> Command {
     let kind = state.board(board).map(|board| board.kind);
     let fitting: Vec<&Arc<TypeDef>> =
-        state.registry().types().filter(|def| kind.is_none_or(|kind| def.may_stand_on(kind))).collect();
+        state.registry().types().filter(|def| kind.is_none_or(|kind| def.is_allowed_on(kind))).collect();
     let def = dice.pick(&fitting).copied();
     let Some(def) = def else { return add_board(dice) };
     // Mostly into a container that accepts it, sometimes anywhere.
@@ -138,13 +144,13 @@ fn add_node(dice: &mut Dice, state: &Snapshot, board: BoardId, nodes: &[NodeId])
             state
                 .node(*id)
                 .and_then(|node| state.type_of(node))
-                .is_some_and(|container| def.may_stand_in(container))
+                .is_some_and(|container| def.is_allowed_in(container))
         })
         .collect();
     let parent = if dice.one_in(8) { dice.pick(nodes) } else { dice.pick(&takers) };
     let mut add = AddNode::new(board, def.id.clone());
     add.parent = parent.copied().map(NodeRef::Id);
-    add.at = dice.one_in(2).then(|| Point { x: dice.coordinate(), y: dice.coordinate() });
+    add.at = dice.one_in(2).then(|| BoardPoint { x: dice.coordinate(), y: dice.coordinate() });
     if dice.one_in(4) {
         add.label = Some(format!("Thing {}", dice.below(6)));
     }
@@ -167,7 +173,7 @@ fn connect(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Comman
         }
         pair = (*dice.pick(nodes)?, *dice.pick(nodes)?);
     }
-    let end = |node: NodeId| EndpointRef { node: node.into(), port: None };
+    let end = |node: NodeId| EdgeEndpointRef { node: node.into(), port: None };
     Some(Command::Connect { source: end(pair.0), target: end(pair.1), label: String::new() })
 }
 
@@ -181,14 +187,16 @@ fn set_variable(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<C
 fn override_some(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command> {
     let keys: Vec<_> = state.overrides().map(|(key, _)| key.clone()).collect();
     match dice.below(8) {
-        0 => return Some(Command::ClearOverrides(WhichOverrides::These(vec![dice.pick(&keys)?.clone()]))),
-        1 => return Some(Command::PromoteOverrides(WhichOverrides::These(vec![dice.pick(&keys)?.clone()]))),
-        2 if dice.one_in(4) => return Some(Command::ClearOverrides(WhichOverrides::Orphaned)),
+        0 => return Some(Command::ClearOverrides(OverrideSelector::These(vec![dice.pick(&keys)?.clone()]))),
+        1 => {
+            return Some(Command::PromoteOverrides(OverrideSelector::These(vec![dice.pick(&keys)?.clone()])));
+        }
+        2 if dice.one_in(4) => return Some(Command::ClearOverrides(OverrideSelector::Orphaned)),
         _ => {}
     }
     let node = state.node(*dice.pick(nodes)?)?;
     let prop = dice.pick(&state.type_of(node)?.props)?;
-    let value = value(dice, prop).unwrap_or(Value::Null);
+    let value = value(dice, prop).unwrap_or(PropValue::Null);
     let deeper = if dice.one_in(6) { "/deep" } else { "" };
     let path = JsonPointer::parse(format!("/{}{deeper}", prop.key)).ok()?;
     let instance = if dice.one_in(10) { "nobody".to_owned() } else { node.id.to_string() };
@@ -207,7 +215,7 @@ fn update(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command
             (0..dice.below(3)).filter_map(|_| dice.pick(nodes).copied()).map(NodeRef::Id).collect();
         references.insert(prop.key.clone(), targets);
     } else {
-        set.insert(prop.key.clone(), value(dice, prop).unwrap_or(Value::Null));
+        set.insert(prop.key.clone(), value(dice, prop).unwrap_or(PropValue::Null));
     }
     Some(Command::UpdateNode {
         node: node.id.into(),
@@ -224,21 +232,23 @@ fn update(dice: &mut Dice, state: &Snapshot, nodes: &[NodeId]) -> Option<Command
     })
 }
 
-fn value(dice: &mut Dice, prop: &PropDef) -> Option<Value> {
+fn value(dice: &mut Dice, prop: &PropDef) -> Option<PropValue> {
     if dice.one_in(12) {
-        return Some(Value::text("not what was expected"));
+        return Some(PropValue::text("not what was expected"));
     }
     Some(match prop.kind {
-        PropKind::Text | PropKind::Multiline => Value::text(format!("text-{}", dice.below(99))),
-        PropKind::Number => Value::number(prop.min.unwrap_or(0.0) + dice.below(3) as f64)?,
-        PropKind::Boolean => Value::Bool(dice.one_in(2)),
-        PropKind::Select => Value::text(dice.pick(&prop.options)?.value.clone()),
-        PropKind::Multiselect => Value::List(vec![Value::text(dice.pick(&prop.options)?.value.clone())]),
-        PropKind::Colour => Value::text("#336699"),
-        PropKind::Cidr => Value::text(format!("10.{}.0.0/16", dice.below(200))),
-        PropKind::Tags | PropKind::Object => Value::parse_json(r#"{"team":"core"}"#).ok()?,
-        PropKind::List => Value::parse_json(r#"["a","b"]"#).ok()?,
-        PropKind::Json => Value::parse_json(r#"{"deep":[1,{"x":null}]}"#).ok()?,
+        PropKind::Text | PropKind::Multiline => PropValue::text(format!("text-{}", dice.below(99))),
+        PropKind::Number => PropValue::number(prop.min.unwrap_or(0.0) + dice.below(3) as f64)?,
+        PropKind::Boolean => PropValue::Bool(dice.one_in(2)),
+        PropKind::Select => PropValue::text(dice.pick(&prop.options)?.value.clone()),
+        PropKind::Multiselect => {
+            PropValue::List(vec![PropValue::text(dice.pick(&prop.options)?.value.clone())])
+        }
+        PropKind::Colour => PropValue::text("#336699"),
+        PropKind::Cidr => PropValue::text(format!("10.{}.0.0/16", dice.below(200))),
+        PropKind::Tags | PropKind::Object => PropValue::parse_json(r#"{"team":"core"}"#).ok()?,
+        PropKind::List => PropValue::parse_json(r#"["a","b"]"#).ok()?,
+        PropKind::Json => PropValue::parse_json(r#"{"deep":[1,{"x":null}]}"#).ok()?,
         PropKind::Reference | PropKind::Slot => return None,
     })
 }

@@ -1,12 +1,12 @@
 //! Composing the registry: an invalid entry disables only itself.
 
-use crate::{Module, Registry};
-use shared_protocol::{TypeId, registry::TypeOverride};
+use crate::{ModuleSource, TypeRegistry};
+use shared_protocol::{TypeId, registry::ProjectTypeOverride};
 use std::{collections::BTreeMap, sync::Arc};
 
-fn compose(text: &str, overrides: &str) -> Registry {
-    let overrides: BTreeMap<String, TypeOverride> = serde_json::from_str(overrides).unwrap();
-    Registry::compose(&[Module { origin: "test".into(), text: Arc::from(text) }], &overrides)
+fn compose(text: &str, overrides: &str) -> TypeRegistry {
+    let overrides: BTreeMap<String, ProjectTypeOverride> = serde_json::from_str(overrides).unwrap();
+    TypeRegistry::compose(&[ModuleSource { origin: "test".into(), text: Arc::from(text) }], &overrides)
 }
 
 const GOOD: &str = r#"{"id":"x/good","title":"Good","category":"X","props":[

@@ -1,14 +1,14 @@
 //! Reverting an older operation while later work stays.
 
 use super::{Bench, integrity::check_whole};
-use crate::{Rebased, Snapshot, rebase};
+use crate::{RebaseResult, Snapshot, rebase};
 use shared_protocol::change::inverse;
 
-fn reverted(bench: &Bench, index: usize) -> Rebased {
+fn reverted(bench: &Bench, index: usize) -> RebaseResult {
     rebase(&bench.state, &inverse(&bench.log[index]))
 }
 
-fn after(bench: &Bench, rebased: &Rebased) -> Snapshot {
+fn after(bench: &Bench, rebased: &RebaseResult) -> Snapshot {
     let mut state = bench.state.clone();
     state.apply(state.revision().next(), &rebased.fitting).unwrap();
     check_whole(&state);
@@ -26,7 +26,10 @@ fn a_node_that_cannot_go_keeps_its_place_and_its_values() {
     assert_eq!(rebased.fitting, []);
     assert_eq!(rebased.conflicts.len(), 1);
     assert_eq!(after(&bench, &rebased).to_document().nodes, bench.state.to_document().nodes);
-    assert!(rebased.all(&bench.state, "it").unwrap_err().hints.is_empty(), "there is nothing to offer");
+    assert!(
+        rebased.require_complete(&bench.state, "it").unwrap_err().hints.is_empty(),
+        "there is nothing to offer"
+    );
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn a_container_that_was_moved_since_does_not_keep_what_was_put_into_it() {
     let state = after(&bench, &rebased);
     assert_eq!(state.node_count(), 1);
     assert_eq!(state.placement(bench.node("net")).map(|place| place.x), Some(4000));
-    assert!(rebased.all(&bench.state, "it").is_ok());
+    assert!(rebased.require_complete(&bench.state, "it").is_ok());
 }
 
 #[test]
@@ -81,5 +84,5 @@ fn taking_back_a_move_of_what_was_moved_again_is_a_conflict() {
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     bench.json(r#"{"place":{"items":[{"node":"net","x":4000,"y":0}]}}"#);
     bench.json(r#"{"place":{"items":[{"node":"net","x":4010,"y":0}]}}"#);
-    assert!(reverted(&bench, 2).all(&bench.state, "it").is_err());
+    assert!(reverted(&bench, 2).require_complete(&bench.state, "it").is_err());
 }

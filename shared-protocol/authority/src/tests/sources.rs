@@ -5,7 +5,7 @@ use crate::{ApplyError, Snapshot, rebase};
 use shared_protocol::{
     Change, SourcePath,
     change::inverse,
-    limits::{MAX_SOURCE_BYTES, MAX_SOURCES},
+    limits::{MAX_SOURCE_BYTES, MAX_SOURCE_FILES},
 };
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn there_is_a_bound_on_size_and_number() {
     let mut state = Snapshot::default();
     let large = change("a.yaml", None, Some(&"x".repeat(MAX_SOURCE_BYTES + 1)));
     assert!(matches!(state.apply_change(&large), Err(ApplyError::LimitExceeded { .. })));
-    for number in 0..MAX_SOURCES {
+    for number in 0..MAX_SOURCE_FILES {
         state.apply_change(&change(&format!("{number}.yaml"), None, Some(""))).unwrap();
     }
     let one_more = change("more.yaml", None, Some(""));

@@ -2,7 +2,7 @@
 
 use super::{Canvas, DROP_PREVIEW_SECONDS, EDGE_PAN_MARGIN, EDGE_PAN_SPEED};
 use crate::{
-    Camera, CanvasEvent, Scene,
+    BoardScene, Camera, CanvasEvent,
     camera::{sanitised, zoomed_at},
     gesture::{
         Gesture, GestureOutcome, PointerSample, connect::ConnectGesture, drag::MoveGesture,
@@ -13,7 +13,7 @@ use crate::{
     theme::size,
 };
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Response, Ui, vec2};
-use shared_protocol::{ElementId, Subject, messages::Viewport};
+use shared_protocol::{ElementId, ProposalSubject, messages::BoardViewport};
 use std::{collections::BTreeSet, time::Duration};
 
 /// The zoom per point of scrolling in map style: a wheel notch is about a fifth.
@@ -43,15 +43,15 @@ impl Canvas {
     }
 
     fn pan_by(&mut self, screen: egui::Vec2) {
-        let Viewport { x, y, zoom } = self.viewport;
-        self.viewport = sanitised(Viewport { x: x - screen.x / zoom, y: y - screen.y / zoom, zoom });
+        let BoardViewport { x, y, zoom } = self.viewport;
+        self.viewport = sanitised(BoardViewport { x: x - screen.x / zoom, y: y - screen.y / zoom, zoom });
     }
 
     pub(super) fn gestures(
         &mut self,
         ui: &Ui,
         response: &Response,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         events: &mut Vec<CanvasEvent>,
     ) {
         let (down, press_origin, latest) = ui.input(|input| {
@@ -88,7 +88,7 @@ impl Canvas {
         &mut self,
         ui: &Ui,
         response: &Response,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         origin: Pos2,
         events: &mut Vec<CanvasEvent>,
     ) {
@@ -114,7 +114,7 @@ impl Canvas {
     fn gesture_at(
         &self,
         ui: &Ui,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         camera: &Camera,
         origin: Pos2,
         events: &mut Vec<CanvasEvent>,
@@ -151,12 +151,12 @@ impl Canvas {
         }
     }
 
-    fn step(&mut self, ui: &Ui, scene: &Scene<'_>, pointer: Pos2, events: &mut Vec<CanvasEvent>) {
+    fn step(&mut self, ui: &Ui, scene: &BoardScene<'_>, pointer: Pos2, events: &mut Vec<CanvasEvent>) {
         let camera = self.camera();
         if let Gesture::Pan(anchor) = self.gesture {
             let moved = camera.to_board(pointer) - anchor;
-            let Viewport { x, y, zoom } = self.viewport;
-            self.viewport = sanitised(Viewport { x: x - moved.x, y: y - moved.y, zoom });
+            let BoardViewport { x, y, zoom } = self.viewport;
+            self.viewport = sanitised(BoardViewport { x: x - moved.x, y: y - moved.y, zoom });
             return;
         }
         let modifiers = ui.input(|input| input.modifiers);
@@ -178,7 +178,7 @@ impl Canvas {
         ui.request_repaint();
     }
 
-    fn finish(&mut self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn finish(&mut self, ui: &Ui, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
         match self.gesture.finish() {
             GestureOutcome::Nothing => self.index.clear_preview(scene.snapshot),
             GestureOutcome::Event(event) => {
@@ -193,7 +193,7 @@ impl Canvas {
         }
     }
 
-    fn cancel_gesture(&mut self, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn cancel_gesture(&mut self, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
         events.extend(self.gesture.cancel(scene));
         self.index.clear_preview(scene.snapshot);
     }
@@ -202,7 +202,7 @@ impl Canvas {
         &mut self,
         ui: &Ui,
         response: &Response,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         events: &mut Vec<CanvasEvent>,
     ) {
         let Some(at) = response.interact_pointer_pos() else { return };
@@ -230,7 +230,7 @@ impl Canvas {
     /// Handles a click on an element of the proposal. Returns `true` when the board itself is not a target.
     fn click_proposal(
         &self,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         camera: &Camera,
         at: Pos2,
         events: &mut Vec<CanvasEvent>,
@@ -239,8 +239,8 @@ impl Canvas {
         let reach = size::EDGE_REACH / camera.zoom();
         let Some(subject) = proposal.board.hit(camera.to_board(at), reach).cloned() else { return false };
         let is_there = match subject {
-            Subject::Node(id) => scene.snapshot.node(id).is_some(),
-            Subject::Edge(id) => scene.snapshot.edge(id).is_some(),
+            ProposalSubject::Node(id) => scene.snapshot.node(id).is_some(),
+            ProposalSubject::Edge(id) => scene.snapshot.edge(id).is_some(),
             _ => false,
         };
         // An existing card has priority over the frame of a proposed container.
@@ -253,7 +253,13 @@ impl Canvas {
         !is_there
     }
 
-    fn double_click(&mut self, scene: &Scene<'_>, camera: &Camera, at: Pos2, events: &mut Vec<CanvasEvent>) {
+    fn double_click(
+        &mut self,
+        scene: &BoardScene<'_>,
+        camera: &Camera,
+        at: Pos2,
+        events: &mut Vec<CanvasEvent>,
+    ) {
         let add = CanvasEvent::QuickAdd { at: camera.to_point(at), from: None };
         match hit::hit_test(scene, &self.index, camera, at) {
             None if !scene.read_only => events.push(add),
@@ -270,7 +276,7 @@ impl Canvas {
 }
 
 /// Returns the selection after a click.
-fn clicked(scene: &Scene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> BTreeSet<ElementId> {
+fn clicked(scene: &BoardScene<'_>, hit: Option<ElementId>, modifiers: Modifiers) -> BTreeSet<ElementId> {
     match hit {
         Some(element) if modifiers.shift => {
             let mut wanted = scene.selection.clone();

@@ -4,9 +4,9 @@ mod input;
 mod motion;
 
 use crate::{
-    Camera, CanvasEvent, Scene, a11y,
+    BoardScene, Camera, CanvasEvent, a11y,
     camera::{fit_viewport, rect_of, rounded_point, sanitised, zoomed_at},
-    deploy_status::Standings,
+    deploy_status::BoardDeployStatus,
     draw::{self, BoardPen, DrawCache, DrawMarks, minimap::MinimapPlacement},
     gesture::{Gesture, resize},
     hit::{self, CanvasHit},
@@ -16,7 +16,7 @@ use crate::{
 };
 use authority::Snapshot;
 use egui::{CursorIcon, Key, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
-use shared_protocol::{BoardId, Change, ElementId, NodeId, Placement, Point, messages::Viewport};
+use shared_protocol::{BoardId, BoardPoint, Change, ElementId, NodeId, Placement, messages::BoardViewport};
 use std::time::Duration;
 
 /// Seconds to keep dropped nodes in place while the authority decides.
@@ -35,9 +35,9 @@ const MIN_READABLE_ZOOM: f32 = 0.4;
 
 /// The view of one board: camera, gesture, caches.
 pub struct Canvas {
-    viewport: Viewport,
+    viewport: BoardViewport,
     /// The viewport last reported to the owner.
-    reported_viewport: Viewport,
+    reported_viewport: BoardViewport,
     view: Option<Rect>,
     pixels_per_point: f32,
     /// The area to show as soon as the size of the view is known.
@@ -56,7 +56,7 @@ pub struct Canvas {
     reduced_motion: bool,
     flight: Option<motion::ViewAnimation>,
     glide: Option<motion::NodeAnimation>,
-    standings: Option<Standings>,
+    standings: Option<BoardDeployStatus>,
     proposal: Option<ShownProposal>,
     shown_page: Option<NodeId>,
 }
@@ -76,7 +76,7 @@ impl Default for Canvas {
 
 impl Canvas {
     pub fn new() -> Self {
-        let viewport = Viewport { x: 0.0, y: 0.0, zoom: 1.0 };
+        let viewport = BoardViewport { x: 0.0, y: 0.0, zoom: 1.0 };
         Self {
             viewport,
             reported_viewport: viewport,
@@ -104,28 +104,28 @@ impl Canvas {
 
     // ---- the view --------------------------------------------------------------------------------------------------
 
-    pub fn viewport(&self) -> Viewport {
+    pub fn viewport(&self) -> BoardViewport {
         self.viewport
     }
 
     /// Sets the viewport at once and cancels a pending one.
-    pub fn set_viewport(&mut self, viewport: Viewport) {
+    pub fn set_viewport(&mut self, viewport: BoardViewport) {
         self.viewport = sanitised(viewport);
         self.reported_viewport = self.viewport;
         self.pending_fit = None;
     }
 
     /// Shows the whole board with `padding` screen points around it.
-    pub fn zoom_to_fit(&mut self, scene: &Scene<'_>, padding: f32) {
+    pub fn zoom_to_fit(&mut self, scene: &BoardScene<'_>, padding: f32) {
         self.sync_index(scene);
         match self.index.bounds() {
             Some(bounds) => self.show_area(FitRequest { bounds, padding, most: 1.0 }),
-            None => self.viewport = Viewport { x: 0.0, y: 0.0, zoom: 1.0 },
+            None => self.viewport = BoardViewport { x: 0.0, y: 0.0, zoom: 1.0 },
         }
     }
 
     /// Shows these nodes.
-    pub fn zoom_to(&mut self, scene: &Scene<'_>, nodes: &[NodeId]) {
+    pub fn zoom_to(&mut self, scene: &BoardScene<'_>, nodes: &[NodeId]) {
         self.sync_index(scene);
         let areas = nodes.iter().filter_map(|id| self.index.slot(*id)).map(|slot| slot.area);
         if let Some(bounds) = areas.reduce(Placement::union) {
@@ -147,21 +147,21 @@ impl Canvas {
     }
 
     pub fn set_zoom(&mut self, zoom: f32) {
-        self.animate_to(sanitised(Viewport { zoom, ..self.destination() }));
+        self.animate_to(sanitised(BoardViewport { zoom, ..self.destination() }));
     }
 
     /// Returns the board position of the pointer while it is over the canvas.
-    pub fn pointer_board_position(&self) -> Option<Point> {
+    pub fn pointer_board_position(&self) -> Option<BoardPoint> {
         self.pointer.map(|at| self.camera().to_point(at))
     }
 
     /// Returns the board position of the view's middle.
-    pub fn centre(&self) -> Point {
+    pub fn centre(&self) -> BoardPoint {
         rounded_point(egui::pos2(self.viewport.x, self.viewport.y))
     }
 
     /// Returns the innermost container at a board point: the parent of an element added there.
-    pub fn container_at(&self, at: Point) -> Option<NodeId> {
+    pub fn container_at(&self, at: BoardPoint) -> Option<NodeId> {
         hit::container_at(&self.index, at)
     }
 
@@ -181,7 +181,7 @@ impl Canvas {
     }
 
     /// Sets the deployment status of the nodes.
-    pub fn set_standings(&mut self, standings: Option<Standings>) {
+    pub fn set_standings(&mut self, standings: Option<BoardDeployStatus>) {
         self.standings = standings;
     }
 
@@ -232,7 +232,7 @@ impl Canvas {
     }
 
     /// Rebuilds the index if a change was not reported, so that the canvas always shows the scene's state.
-    fn sync_index(&mut self, scene: &Scene<'_>) {
+    fn sync_index(&mut self, scene: &BoardScene<'_>) {
         if !self.index.is_current(scene.snapshot, scene.board) {
             self.index.rebuild(scene.snapshot, scene.board);
             self.dropped_until = None;
@@ -243,7 +243,7 @@ impl Canvas {
     // ---- a frame ---------------------------------------------------------------------------------------------------
 
     /// Draws the board into the available space and returns the user actions.
-    pub fn show(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<CanvasEvent> {
+    pub fn show(&mut self, ui: &mut Ui, scene: &BoardScene<'_>) -> Vec<CanvasEvent> {
         let mut events = Vec::new();
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         if !rect.is_positive() || !rect.is_finite() {
@@ -284,7 +284,7 @@ impl Canvas {
         events
     }
 
-    fn expire_drop_preview(&mut self, ui: &Ui, scene: &Scene<'_>) {
+    fn expire_drop_preview(&mut self, ui: &Ui, scene: &BoardScene<'_>) {
         let Some(until) = self.dropped_until else { return };
         let left = until - ui.input(|input| input.time);
         if left <= 0.0 {
@@ -295,7 +295,7 @@ impl Canvas {
         }
     }
 
-    fn hover(&mut self, response: &Response, scene: &Scene<'_>) {
+    fn hover(&mut self, response: &Response, scene: &BoardScene<'_>) {
         let idle = matches!(self.gesture, Gesture::Idle) && self.rename.is_none();
         self.hovered = match response.hover_pos().filter(|_| idle && response.hovered()) {
             Some(at) => hit::hit_test(scene, &self.index, &self.camera(), at),
@@ -304,7 +304,7 @@ impl Canvas {
     }
 
     /// Returns the position of the minimap, if it is shown; a press in it moves the view.
-    fn overview(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect) -> Option<MinimapPlacement> {
+    fn overview(&mut self, ui: &Ui, scene: &BoardScene<'_>, rect: Rect) -> Option<MinimapPlacement> {
         if !self.minimap {
             return None;
         }
@@ -316,12 +316,12 @@ impl Canvas {
         let held = response.is_pointer_button_down_on() || response.clicked();
         if let Some(at) = response.interact_pointer_pos().filter(|_| held) {
             let middle = place.to_board(at);
-            self.viewport = sanitised(Viewport { x: middle.x, y: middle.y, ..self.viewport });
+            self.viewport = sanitised(BoardViewport { x: middle.x, y: middle.y, ..self.viewport });
         }
         Some(place)
     }
 
-    fn paint(&mut self, ui: &Ui, scene: &Scene<'_>, rect: Rect, overview: Option<MinimapPlacement>) {
+    fn paint(&mut self, ui: &Ui, scene: &BoardScene<'_>, rect: Rect, overview: Option<MinimapPlacement>) {
         let painter = ui.painter_at(rect);
         let gesture = &self.gesture;
         let takes = |node: NodeId| match gesture {
@@ -367,7 +367,7 @@ impl Canvas {
     }
 
     /// Shows a tooltip for the signs of the hovered node.
-    fn show_sign_tooltips(&self, ui: &Ui, scene: &Scene<'_>) {
+    fn show_sign_tooltips(&self, ui: &Ui, scene: &BoardScene<'_>) {
         let Some(node) = self.hovered.as_ref().and_then(CanvasHit::node) else { return };
         let standing = self.standings.as_ref().and_then(|standings| standings.get(node));
         if let (Some(standing), Some(slot)) = (standing, self.index.slot(node)) {
@@ -377,7 +377,7 @@ impl Canvas {
         }
     }
 
-    fn set_cursor(&self, ui: &Ui, response: &Response, scene: &Scene<'_>) {
+    fn set_cursor(&self, ui: &Ui, response: &Response, scene: &BoardScene<'_>) {
         let icon = self.gesture.cursor().or_else(|| {
             let at = response
                 .hover_pos()
@@ -395,7 +395,7 @@ impl Canvas {
         }
     }
 
-    fn describe(&self, ui: &Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn describe(&self, ui: &Ui, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
         let edge = match self.hovered {
             Some(CanvasHit::Edge(id)) => Some(id),
             _ => None,
@@ -408,7 +408,7 @@ impl Canvas {
         events.extend(a11y::describe(ui, scene, &self.index, &self.camera(), drawn, edge, standings));
     }
 
-    fn edit_label(&mut self, ui: &mut Ui, scene: &Scene<'_>, events: &mut Vec<CanvasEvent>) {
+    fn edit_label(&mut self, ui: &mut Ui, scene: &BoardScene<'_>, events: &mut Vec<CanvasEvent>) {
         if !scene.read_only && !ui.egui_wants_keyboard_input() && ui.input(|input| input.key_pressed(Key::F2))
         {
             let mut selected = scene.selection.iter();
@@ -435,7 +435,7 @@ impl Canvas {
         let camera = self.camera();
         if !camera.view().intersects(camera.rect_to_screen(slot.area)) {
             let middle = rect_of(slot.area).center();
-            self.viewport = sanitised(Viewport { x: middle.x, y: middle.y, ..self.viewport });
+            self.viewport = sanitised(BoardViewport { x: middle.x, y: middle.y, ..self.viewport });
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use super::{Canvas, FitRequest};
 use crate::{
-    Scene,
+    BoardScene,
     camera::{fit_viewport, sanitised},
 };
 use authority::Snapshot;
 use egui::{Rect, Ui};
-use shared_protocol::{BoardId, Change, NodeId, Placement, messages::Viewport};
+use shared_protocol::{BoardId, Change, NodeId, Placement, messages::BoardViewport};
 use std::collections::BTreeMap;
 
 const ANIMATION_SECONDS: f64 = 0.18;
@@ -17,10 +17,10 @@ const MAX_ANIMATED_NODES: usize = 600;
 
 /// An animation of the view.
 pub(super) struct ViewAnimation {
-    from: Viewport,
-    to: Viewport,
+    from: BoardViewport,
+    to: BoardViewport,
     /// The viewport after the last frame; any other value means that the user moved the view.
-    last: Viewport,
+    last: BoardViewport,
     start: Option<f64>,
 }
 
@@ -62,11 +62,11 @@ impl Canvas {
     }
 
     /// Returns the viewport at the end of the animation, so that two key presses in a row go twice as far.
-    pub(super) fn destination(&self) -> Viewport {
+    pub(super) fn destination(&self) -> BoardViewport {
         self.flight.as_ref().map_or(self.viewport, |flight| flight.to)
     }
 
-    pub(super) fn animate_to(&mut self, to: Viewport) {
+    pub(super) fn animate_to(&mut self, to: BoardViewport) {
         if self.reduced_motion {
             self.flight = None;
             self.viewport = to;
@@ -76,7 +76,7 @@ impl Canvas {
     }
 
     /// Advances the active animations by one frame.
-    pub(super) fn advance_animations(&mut self, ui: &Ui, scene: &Scene<'_>) {
+    pub(super) fn advance_animations(&mut self, ui: &Ui, scene: &BoardScene<'_>) {
         let now = ui.input(|input| input.time);
         if let Some(mut flight) = self.flight.take().filter(|flight| flight.last == self.viewport) {
             let share = eased(&mut flight.start, now);
@@ -146,7 +146,7 @@ impl Canvas {
     }
 }
 
-fn between(from: Viewport, to: Viewport, share: f64) -> Viewport {
+fn between(from: BoardViewport, to: BoardViewport, share: f64) -> BoardViewport {
     if share >= 1.0 {
         return to;
     }
@@ -158,7 +158,11 @@ fn between(from: Viewport, to: Viewport, share: f64) -> Viewport {
     } else {
         (1.0 / from.zoom - 1.0 / zoom) / (1.0 / from.zoom - 1.0 / to.zoom)
     };
-    sanitised(Viewport { x: from.x + (to.x - from.x) * moved, y: from.y + (to.y - from.y) * moved, zoom })
+    sanitised(BoardViewport {
+        x: from.x + (to.x - from.x) * moved,
+        y: from.y + (to.y - from.y) * moved,
+        zoom,
+    })
 }
 
 fn part_way(from: Placement, to: Placement, share: f64) -> Placement {

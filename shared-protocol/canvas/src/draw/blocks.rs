@@ -2,10 +2,10 @@
 
 use super::{BoardPen, DrawCache, deploy_signs, node, note};
 use crate::{
-    Scene,
+    BoardScene,
     index::{NodeKind, NodeSlot},
     text::{TextRole, TextSpec},
-    theme::{Theme, mix, size},
+    theme::{WorkbenchTheme, mix, size},
 };
 use egui::{Color32, Rect, Stroke, StrokeKind, vec2};
 use shared_protocol::ElementId;
@@ -65,11 +65,11 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, nodes: &[u32], edg
     }
 }
 
-pub(super) fn container_line(theme: &Theme, slot: &NodeSlot) -> Color32 {
+pub(super) fn container_line(theme: &WorkbenchTheme, slot: &NodeSlot) -> Color32 {
     mix(theme.border, theme.accent(slot.accent), 0.3)
 }
 
-pub(super) fn container_fill(theme: &Theme, slot: &NodeSlot) -> Color32 {
+pub(super) fn container_fill(theme: &WorkbenchTheme, slot: &NodeSlot) -> Color32 {
     mix(theme.container_fill(usize::from(slot.depth)), theme.accent(slot.accent), 0.05)
 }
 
@@ -83,7 +83,7 @@ fn fill(pen: &BoardPen<'_>, slot: &NodeSlot) -> Color32 {
 }
 
 /// Returns the paper colour of a note; free text has none and is light grey.
-pub(super) fn note_colour(scene: &Scene<'_>, slot: &NodeSlot) -> Color32 {
+pub(super) fn note_colour(scene: &BoardScene<'_>, slot: &NodeSlot) -> Color32 {
     let tone = scene.snapshot.node(slot.id).and_then(|node| note::face(scene.snapshot, node).tone);
     tone.map_or_else(|| mix(scene.theme.canvas, scene.theme.text, 0.12), |tone| scene.theme.note(tone).0)
 }

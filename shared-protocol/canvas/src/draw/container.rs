@@ -76,7 +76,7 @@ pub(super) fn title(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, 
     let at = |height: f32| text.left_center() - vec2(0.0, height / 2.0);
     painter.galley(at(label.size().y), label, theme.text);
 
-    let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
+    let kind = def.map_or(node.type_id.as_str(), |def| def.kind_label(node));
     let left = (text.width() - used) / pen.zoom() - size::GAP;
     if full && left >= 40.0 && kind != node.label {
         let words = TextSpec::line(key, TextRole::Kind, slot.generation, kind, size::SMALL, left);

@@ -5,13 +5,13 @@ use super::{BoardPen, DrawCache};
 use crate::{
     deploy_status::{NodeDeployStatus, planned_words},
     index::NodeSlot,
-    theme::{Theme, size},
+    theme::{WorkbenchTheme, size},
 };
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2};
 use shared_protocol::text::capitalize;
 use shared_protocol::{
     NodeId,
-    terraform::{Deployment, PlannedAction},
+    terraform::{DeploymentState, PlannedAction},
 };
 use std::f32::consts::TAU;
 
@@ -31,9 +31,9 @@ impl BoardPen<'_> {
 
 /// Returns the frame colour of a node whose status should be visible from afar: failed and running operations before
 /// planned ones.
-pub(super) fn ring(theme: &Theme, standing: NodeDeployStatus) -> Option<Color32> {
+pub(super) fn ring(theme: &WorkbenchTheme, standing: NodeDeployStatus) -> Option<Color32> {
     match standing.deployment {
-        Some(state @ (Deployment::Creating | Deployment::Updating | Deployment::Failed)) => {
+        Some(state @ (DeploymentState::Creating | DeploymentState::Updating | DeploymentState::Failed)) => {
             Some(deployment_colour(theme, state))
         }
         _ => standing
@@ -54,7 +54,7 @@ pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot, r
         paint_drift(pen.painter, places.drifted, places.radius, theme);
     }
     if let Some(state) = standing.deployment {
-        let moves = matches!(state, Deployment::Creating | Deployment::Updating);
+        let moves = matches!(state, DeploymentState::Creating | DeploymentState::Updating);
         let runs = pen.marks.standings.is_some_and(|standings| standings.is_running);
         store.is_turning |= moves && runs;
         let turn = if runs { pen.marks.turn } else { 0.0 };
@@ -86,7 +86,7 @@ impl SignPositions {
 /// Adds tooltips to the signs of a node: its status, and the legend of all signs.
 pub(crate) fn show_sign_tooltips(
     ui: &Ui,
-    theme: &Theme,
+    theme: &WorkbenchTheme,
     rect: Rect,
     zoom: f32,
     node: NodeId,
@@ -111,8 +111,8 @@ pub(crate) fn show_sign_tooltips(
 }
 
 /// Shows every sign with its meaning.
-pub fn legend_ui(ui: &mut Ui, theme: &Theme) {
-    use Deployment as D;
+pub fn legend_ui(ui: &mut Ui, theme: &WorkbenchTheme) {
+    use DeploymentState as D;
     use PlannedAction as P;
     ui.spacing_mut().item_spacing = vec2(16.0, 0.0);
     ui.horizontal_top(|ui| {
@@ -127,7 +127,7 @@ pub fn legend_ui(ui: &mut Ui, theme: &Theme) {
         });
         ui.vertical(|ui| {
             for state in [D::Pending, D::Creating, D::Updating, D::Created, D::Failed, D::Destroyed] {
-                entry_ui(ui, theme, state.word(), |painter, at| {
+                entry_ui(ui, theme, state.as_str(), |painter, at| {
                     paint_deployment(painter, at, 7.0, theme, state, 0.0);
                 });
             }
@@ -135,7 +135,7 @@ pub fn legend_ui(ui: &mut Ui, theme: &Theme) {
     });
 }
 
-fn entry_ui(ui: &mut Ui, theme: &Theme, words: &str, paint: impl FnOnce(&Painter, Pos2)) {
+fn entry_ui(ui: &mut Ui, theme: &WorkbenchTheme, words: &str, paint: impl FnOnce(&Painter, Pos2)) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let (sign, _) = ui.allocate_exact_size(vec2(18.0, LEGEND_ROW), Sense::hover());
@@ -144,7 +144,7 @@ fn entry_ui(ui: &mut Ui, theme: &Theme, words: &str, paint: impl FnOnce(&Painter
     });
 }
 
-pub fn action_colour(theme: &Theme, action: PlannedAction) -> Color32 {
+pub fn action_colour(theme: &WorkbenchTheme, action: PlannedAction) -> Color32 {
     match action {
         PlannedAction::Create => theme.success,
         PlannedAction::Update => theme.accent,
@@ -154,17 +154,23 @@ pub fn action_colour(theme: &Theme, action: PlannedAction) -> Color32 {
     }
 }
 
-pub fn deployment_colour(theme: &Theme, state: Deployment) -> Color32 {
+pub fn deployment_colour(theme: &WorkbenchTheme, state: DeploymentState) -> Color32 {
     match state {
-        Deployment::Pending | Deployment::Destroyed => theme.text_subtle,
-        Deployment::Creating | Deployment::Updating => theme.accent,
-        Deployment::Created => theme.success,
-        Deployment::Failed => theme.danger,
+        DeploymentState::Pending | DeploymentState::Destroyed => theme.text_subtle,
+        DeploymentState::Creating | DeploymentState::Updating => theme.accent,
+        DeploymentState::Created => theme.success,
+        DeploymentState::Failed => theme.danger,
     }
 }
 
 /// Paints a planned action: a square with `+`, `~`, `±`, `−`, or a ring for a read.
-pub fn paint_action(painter: &Painter, centre: Pos2, radius: f32, theme: &Theme, action: PlannedAction) {
+pub fn paint_action(
+    painter: &Painter,
+    centre: Pos2,
+    radius: f32,
+    theme: &WorkbenchTheme,
+    action: PlannedAction,
+) {
     let square = |side: f32| Rect::from_center_size(centre, Vec2::splat(side * 2.0));
     let corners = |side: f32| CornerRadius::from(side * 0.4);
     painter.rect_filled(square(radius + 1.5), corners(radius + 1.5), theme.surface_card);
@@ -190,8 +196,8 @@ pub fn paint_deployment(
     painter: &Painter,
     centre: Pos2,
     radius: f32,
-    theme: &Theme,
-    state: Deployment,
+    theme: &WorkbenchTheme,
+    state: DeploymentState,
     turn: f32,
 ) {
     let colour = deployment_colour(theme, state);
@@ -199,19 +205,19 @@ pub fn paint_deployment(
     let line = glyph(radius, colour);
     let reach = radius * 0.42;
     match state {
-        Deployment::Pending => {
+        DeploymentState::Pending => {
             painter.circle_stroke(centre, radius - 0.75, Stroke::new(1.5, colour));
             painter.circle_filled(centre, radius * 0.22, colour);
         }
-        Deployment::Creating | Deployment::Updating => {
+        DeploymentState::Creating | DeploymentState::Updating => {
             painter.circle_stroke(centre, radius - 0.75, Stroke::new(1.5, theme.border));
             arc(painter, centre, radius - 0.75, turn, line);
             match state {
-                Deployment::Creating => plus(painter, centre, reach, line),
+                DeploymentState::Creating => plus(painter, centre, reach, line),
                 _ => tilde(painter, centre, reach, line),
             }
         }
-        Deployment::Created => {
+        DeploymentState::Created => {
             painter.circle_filled(centre, radius, colour);
             let points = vec![
                 centre + vec2(-radius * 0.45, 0.02 * radius),
@@ -220,13 +226,13 @@ pub fn paint_deployment(
             ];
             painter.add(Shape::line(points, glyph(radius, theme.status_text)));
         }
-        Deployment::Failed => {
+        DeploymentState::Failed => {
             painter.circle_filled(centre, radius, colour);
             let pen = glyph(radius, theme.status_text);
             painter.line_segment([centre + vec2(-reach, -reach), centre + vec2(reach, reach)], pen);
             painter.line_segment([centre + vec2(-reach, reach), centre + vec2(reach, -reach)], pen);
         }
-        Deployment::Destroyed => {
+        DeploymentState::Destroyed => {
             painter.circle_filled(centre, radius, colour);
             bar(painter, centre, radius * 0.52, glyph(radius, theme.surface_card));
         }
@@ -234,7 +240,7 @@ pub fn paint_deployment(
 }
 
 /// Paints the drift sign: a diamond with "≠".
-pub fn paint_drift(painter: &Painter, centre: Pos2, radius: f32, theme: &Theme) {
+pub fn paint_drift(painter: &Painter, centre: Pos2, radius: f32, theme: &WorkbenchTheme) {
     let diamond = |reach: f32| {
         vec![
             centre - vec2(0.0, reach),

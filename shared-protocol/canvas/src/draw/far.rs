@@ -3,7 +3,7 @@
 
 use super::{BoardPen, DrawCache, blocks, blocks::note_colour};
 use crate::{
-    Scene,
+    BoardScene,
     batch::quad,
     camera::rect_of,
     index::{BoardIndex, NodeKind},
@@ -28,7 +28,7 @@ pub(crate) struct FarMesh {
 }
 
 impl FarMesh {
-    fn update(&mut self, index: &BoardIndex, scene: &Scene<'_>) {
+    fn update(&mut self, index: &BoardIndex, scene: &BoardScene<'_>) {
         let theme = scene.theme;
         let wanted = Some((index.version(), theme.surface_card));
         if self.made_for == wanted {

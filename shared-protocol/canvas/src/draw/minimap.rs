@@ -2,7 +2,7 @@
 
 use super::{BoardPen, blocks};
 use crate::{
-    Scene,
+    BoardScene,
     batch::quad,
     camera::rect_of,
     index::{BoardIndex, NodeKind},
@@ -54,7 +54,7 @@ impl Minimap {
     pub(crate) fn place(
         &mut self,
         index: &BoardIndex,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         view: Rect,
         visible: Placement,
         steady: bool,
@@ -103,7 +103,7 @@ fn lay_out(bounds: Placement, view: Rect) -> MinimapPlacement {
     MinimapPlacement { rect, scale, origin }
 }
 
-fn mesh(index: &BoardIndex, scene: &Scene<'_>, place: MinimapPlacement) -> Mesh {
+fn mesh(index: &BoardIndex, scene: &BoardScene<'_>, place: MinimapPlacement) -> Mesh {
     let theme = scene.theme;
     let mut mesh = Mesh::default();
     let mut block = |rect: Rect, colour| {

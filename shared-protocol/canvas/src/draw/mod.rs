@@ -16,9 +16,9 @@ pub(crate) mod proposal;
 pub(crate) mod rounded_frame;
 
 use crate::{
-    Camera, Scene, ShownProposal,
+    BoardScene, Camera, ShownProposal,
     batch::ShapeBatch,
-    deploy_status::Standings,
+    deploy_status::BoardDeployStatus,
     hit::CanvasHit,
     icons::IconCache,
     index::{BoardIndex, NodeKind},
@@ -71,7 +71,7 @@ pub(crate) struct DrawMarks<'a> {
     /// The node whose label is being edited, and therefore not drawn.
     pub(crate) renamed: Option<NodeId>,
     /// The deployment status of the nodes, if there is any.
-    pub(crate) standings: Option<&'a Standings>,
+    pub(crate) standings: Option<&'a BoardDeployStatus>,
     /// The page that a preview currently shows.
     pub(crate) shown_page: Option<NodeId>,
     /// The angle of animated signs.
@@ -83,7 +83,7 @@ pub(crate) struct BoardPen<'a> {
     /// The painter for elements that are dimmed.
     pub(crate) faint: Painter,
     pub(crate) camera: Camera,
-    pub(crate) scene: &'a Scene<'a>,
+    pub(crate) scene: &'a BoardScene<'a>,
     pub(crate) index: &'a BoardIndex,
     pub(crate) marks: &'a DrawMarks<'a>,
     pub(crate) detail: DetailLevel,
@@ -95,7 +95,7 @@ impl<'a> BoardPen<'a> {
     pub(crate) fn new(
         painter: &'a Painter,
         camera: Camera,
-        scene: &'a Scene<'a>,
+        scene: &'a BoardScene<'a>,
         index: &'a BoardIndex,
         marks: &'a DrawMarks<'a>,
     ) -> Self {
@@ -177,7 +177,12 @@ pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache) {
 }
 
 /// Draws a board without a window or interaction, for export as a picture.
-pub fn draw_board(painter: &Painter, scene: &Scene<'_>, camera: Camera, proposal: Option<&ShownProposal>) {
+pub fn draw_board(
+    painter: &Painter,
+    scene: &BoardScene<'_>,
+    camera: Camera,
+    proposal: Option<&ShownProposal>,
+) {
     let index = BoardIndex::of(scene.snapshot, scene.board);
     let marks = DrawMarks::default();
     let painter = painter.with_clip_rect(painter.clip_rect().intersect(camera.view()));

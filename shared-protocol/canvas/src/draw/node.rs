@@ -10,8 +10,8 @@ use crate::{
 };
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, epaint::Shadow, pos2, vec2};
 use shared_protocol::{
-    messages::{Problem, Severity},
-    registry::{Direction, Side},
+    messages::{BoardProblem, ProblemSeverity},
+    registry::{PortDirection, PortSide},
 };
 
 pub(super) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot) {
@@ -91,7 +91,7 @@ pub(super) fn content(pen: &BoardPen<'_>, store: &mut DrawCache, slot: &NodeSlot
         return;
     }
     let key = slot.id.bits();
-    let kind = def.map_or(node.type_id.as_str(), |def| def.kind_of(node));
+    let kind = def.map_or(node.type_id.as_str(), |def| def.kind_label(node));
     if pen.detail != DetailLevel::Full {
         return title(pen, store, slot, painter);
     }
@@ -144,7 +144,7 @@ pub(super) fn draw_ports(pen: &BoardPen<'_>, slot: &NodeSlot) {
             painter.circle_filled(centre, radius + 2.0, theme.accent);
             port_label(pen, centre, radius + 2.5, side, &port.label);
         } else {
-            let line = if port.direction == Direction::Out {
+            let line = if port.direction == PortDirection::Out {
                 theme.accent(slot.accent)
             } else {
                 theme.border_strong
@@ -156,7 +156,7 @@ pub(super) fn draw_ports(pen: &BoardPen<'_>, slot: &NodeSlot) {
     }
 }
 
-fn port_label(pen: &BoardPen<'_>, centre: Pos2, radius: f32, side: Side, label: &str) {
+fn port_label(pen: &BoardPen<'_>, centre: Pos2, radius: f32, side: PortSide, label: &str) {
     let theme = pen.scene.theme;
     let font = egui::FontId::proportional(size::SMALL);
     let text: String = label.chars().take(48).collect();
@@ -164,10 +164,10 @@ fn port_label(pen: &BoardPen<'_>, centre: Pos2, radius: f32, side: Side, label: 
     let pill = galley.size() + vec2(12.0, 6.0);
     let away = radius + 6.0;
     let middle = match side {
-        Side::Left => centre - vec2(away + pill.x / 2.0, 0.0),
-        Side::Right => centre + vec2(away + pill.x / 2.0, 0.0),
-        Side::Top => centre - vec2(0.0, away + pill.y / 2.0),
-        Side::Bottom => centre + vec2(0.0, away + pill.y / 2.0),
+        PortSide::Left => centre - vec2(away + pill.x / 2.0, 0.0),
+        PortSide::Right => centre + vec2(away + pill.x / 2.0, 0.0),
+        PortSide::Top => centre - vec2(0.0, away + pill.y / 2.0),
+        PortSide::Bottom => centre + vec2(0.0, away + pill.y / 2.0),
     };
     let rect = Rect::from_center_size(middle, pill);
     pen.painter.rect(rect, 6.0, theme.surface_raised, Stroke::new(1.0, theme.border), StrokeKind::Inside);
@@ -175,7 +175,7 @@ fn port_label(pen: &BoardPen<'_>, centre: Pos2, radius: f32, side: Side, label: 
 }
 
 /// Returns the highest severity of a node's problems.
-pub(crate) fn highest_severity(problems: &[Problem]) -> Option<Severity> {
+pub(crate) fn highest_severity(problems: &[BoardProblem]) -> Option<ProblemSeverity> {
     problems.iter().map(|problem| problem.severity).min()
 }
 
@@ -190,14 +190,14 @@ pub(super) fn draw_badge(pen: &BoardPen<'_>, slot: &NodeSlot, rect: Rect) {
     let painter = pen.painter;
     let glyph = Stroke::new((radius * 0.22).max(1.0), theme.status_text);
     match severity {
-        Severity::Error => {
+        ProblemSeverity::Error => {
             painter.circle_filled(centre, radius + 1.5, theme.surface_card);
             painter.circle_filled(centre, radius, theme.danger);
             let reach = radius * 0.38;
             painter.line_segment([centre + vec2(-reach, -reach), centre + vec2(reach, reach)], glyph);
             painter.line_segment([centre + vec2(-reach, reach), centre + vec2(reach, -reach)], glyph);
         }
-        Severity::Warning => {
+        ProblemSeverity::Warning => {
             let triangle = |reach: f32| {
                 vec![
                     centre + vec2(0.0, -reach),

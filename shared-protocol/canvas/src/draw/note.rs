@@ -9,7 +9,7 @@ use crate::{
 };
 use authority::Snapshot;
 use egui::{Align, Color32, CornerRadius, Rect, Shape, Stroke, StrokeKind, pos2};
-use shared_protocol::{Node, PropKey, Value};
+use shared_protocol::{Node, PropKey, PropValue};
 
 pub(crate) const PADDING: f32 = 12.0;
 const ROW: f32 = 1.25;
@@ -27,7 +27,7 @@ pub(crate) struct NoteFace<'a> {
 pub(crate) fn face<'a>(snapshot: &'a Snapshot, node: &'a Node) -> NoteFace<'a> {
     let prop = |key: &str| {
         let key = PropKey::parse(key).ok()?;
-        snapshot.effective_prop(node, &key).and_then(Value::as_text).filter(|text| !text.is_empty())
+        snapshot.effective_prop(node, &key).and_then(PropValue::as_text).filter(|text| !text.is_empty())
     };
     let has_tone = snapshot.type_of(node).is_none_or(|def| def.prop("tone").is_some());
     let size = match prop("size") {

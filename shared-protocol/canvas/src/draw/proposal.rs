@@ -5,15 +5,15 @@ mod signs;
 
 use super::{BoardPen, DrawCache, container, edge, node, node_layout, rounded_frame};
 use crate::{
-    Scene, Theme,
+    BoardScene, WorkbenchTheme,
     batch::{ShapeBatch, rounded},
     index::route::EdgeRoute,
     lod::DetailLevel,
-    proposed_board::{Layer, ProposedEdge, ProposedNode, ShownProposal, Sign},
+    proposed_board::{ChangeSign, ProposalLayer, ProposedEdge, ProposedNode, ShownProposal},
     theme::{mix, size},
 };
 use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
-use shared_protocol::{Placement, Subject};
+use shared_protocol::{Placement, ProposalSubject};
 pub(crate) use signs::paint;
 use signs::{badge, notes};
 
@@ -25,7 +25,7 @@ const MIN_ARROW_LENGTH: f32 = 18.0;
 
 pub(crate) fn draw(pen: &BoardPen<'_>, store: &mut DrawCache, shown: &ShownProposal) {
     let board = &*shown.board;
-    let scene = Scene { snapshot: &board.after, ..*pen.scene };
+    let scene = BoardScene { snapshot: &board.after, ..*pen.scene };
     let after = BoardPen::new(pen.painter, pen.camera, &scene, pen.index, pen.marks);
     // A separate text cache, because a moved node is drawn twice.
     std::mem::swap(&mut store.texts, &mut store.proposed.texts);
@@ -99,23 +99,23 @@ struct ProposalPainter<'a> {
 }
 
 impl ProposalPainter<'_> {
-    fn is_chosen(&self, subject: &Subject) -> bool {
+    fn is_chosen(&self, subject: &ProposalSubject) -> bool {
         self.shown.chosen.contains(subject)
     }
 
-    fn colour(&self, sign: Sign, subject: &Subject) -> Color32 {
+    fn colour(&self, sign: ChangeSign, subject: &ProposalSubject) -> Color32 {
         self.shown(subject)(sign.colour(self.pen.scene.theme))
     }
 
-    fn painter(&self, subject: &Subject) -> &Painter {
+    fn painter(&self, subject: &ProposalSubject) -> &Painter {
         if self.is_chosen(subject) { self.pen.painter } else { self.faint }
     }
 
     /// Returns the area of a node on the layer below.
     fn area(&self, node: &ProposedNode) -> Placement {
         match self.shown.layer {
-            Layer::Before => node.from.unwrap_or(node.slot.area),
-            Layer::Over | Layer::After => node.slot.area,
+            ProposalLayer::Before => node.from.unwrap_or(node.slot.area),
+            ProposalLayer::Over | ProposalLayer::After => node.slot.area,
         }
     }
 
@@ -128,13 +128,15 @@ impl ProposalPainter<'_> {
     fn node(&self, store: &mut DrawCache, lines: &mut ShapeBatch, node: &ProposedNode) {
         let rect = self.pen.camera.rect_to_screen(self.area(node));
         let colour = self.colour(node.sign, &node.subject);
-        let over = self.shown.layer == Layer::Over;
+        let over = self.shown.layer == ProposalLayer::Over;
         if let Some(from) = node.from.filter(|_| over && !node.is_only_resized()) {
             self.way(lines, self.pen.camera.rect_to_screen(from), rect, colour);
         }
         match node.sign {
-            Sign::Removed => self.strike(lines, node, rect, colour),
-            Sign::Moved if over && node.is_only_resized() => dashed(lines, rect, self.radius(node), colour),
+            ChangeSign::Removed => self.strike(lines, node, rect, colour),
+            ChangeSign::Moved if over && node.is_only_resized() => {
+                dashed(lines, rect, self.radius(node), colour)
+            }
             _ if self.is_ghost(node) => self.ghost(store, lines, node, rect, colour),
             _ => self.ring(node, rect, colour),
         }
@@ -152,9 +154,10 @@ impl ProposalPainter<'_> {
 
     /// Whether a node is drawn as a ghost.
     fn is_ghost(&self, node: &ProposedNode) -> bool {
-        let is_elsewhere = node.sign == Sign::Added || node.from.is_some();
-        let is_marked = node.sign == Sign::Removed || (node.sign == Sign::Moved && node.is_only_resized());
-        self.shown.layer == Layer::Over && is_elsewhere && !is_marked
+        let is_elsewhere = node.sign == ChangeSign::Added || node.from.is_some();
+        let is_marked =
+            node.sign == ChangeSign::Removed || (node.sign == ChangeSign::Moved && node.is_only_resized());
+        self.shown.layer == ProposalLayer::Over && is_elsewhere && !is_marked
     }
 
     /// Adds the background of a card to a batch; the tile's colour replaces the icon.
@@ -209,7 +212,7 @@ impl ProposalPainter<'_> {
             rect,
             self.radius(node),
             wash,
-            Stroke::new(1.5, Sign::Removed.colour(theme)),
+            Stroke::new(1.5, ChangeSign::Removed.colour(theme)),
         );
         let inner = rect.shrink(self.radius(node) * 0.35);
         lines.line(&[inner.left_bottom(), inner.right_top()], 1.5, colour);
@@ -267,18 +270,18 @@ impl ProposalPainter<'_> {
         let rect = self.pen.camera.rect_to_screen(self.area(node));
         let rect = Rect::from_center_size(rect.center(), rect.size().max(vec2(4.0, 4.0)));
         let colour = self.colour(node.sign, &node.subject);
-        if let Some(from) = node.from.filter(|_| self.shown.layer == Layer::Over) {
+        if let Some(from) = node.from.filter(|_| self.shown.layer == ProposalLayer::Over) {
             let start = self.pen.camera.rect_to_screen(from).center();
             lines.line(&[start, rect.center()], 1.0, colour);
         }
         match node.sign {
-            Sign::Added if !node.slot.is_container() => lines.block(rect, colour),
+            ChangeSign::Added if !node.slot.is_container() => lines.block(rect, colour),
             _ => {
                 let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
                 lines.line(&[corners[0], corners[1], corners[2], corners[3], corners[0]], 2.0, colour);
             }
         }
-        if node.sign == Sign::Removed {
+        if node.sign == ChangeSign::Removed {
             lines.line(&[rect.left_bottom(), rect.right_top()], 1.5, colour);
         }
         if self.shown.focus.as_ref() == Some(&node.subject) {
@@ -287,7 +290,7 @@ impl ProposalPainter<'_> {
         }
         if rect.width() >= 16.0 && rect.height() >= 9.0 {
             let ink = match node.sign {
-                Sign::Added if !node.slot.is_container() => self.pen.scene.theme.status_text,
+                ChangeSign::Added if !node.slot.is_container() => self.pen.scene.theme.status_text,
                 _ => colour,
             };
             let middle =
@@ -297,7 +300,7 @@ impl ProposalPainter<'_> {
     }
 
     /// Returns the function that fades the colours of an unselected element.
-    fn shown(&self, subject: &Subject) -> impl Fn(Color32) -> Color32 {
+    fn shown(&self, subject: &ProposalSubject) -> impl Fn(Color32) -> Color32 {
         let chosen = self.is_chosen(subject);
         move |colour| if chosen { colour } else { colour.gamma_multiply(FAINT_OPACITY) }
     }
@@ -322,7 +325,7 @@ impl ProposalPainter<'_> {
     }
 }
 
-fn card_fill(theme: &Theme, sign: Color32) -> Color32 {
+fn card_fill(theme: &WorkbenchTheme, sign: Color32) -> Color32 {
     mix(theme.surface_card, sign, 0.10).gamma_multiply(0.94)
 }
 

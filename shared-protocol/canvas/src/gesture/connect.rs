@@ -2,7 +2,7 @@
 
 use super::{GestureOutcome, PointerSample};
 use crate::{
-    CanvasEvent, Scene, hit,
+    BoardScene, CanvasEvent, hit,
     index::{
         BoardIndex, NodeKind, ports,
         route::{EdgeRoute, RouteEnd, plain_route},
@@ -11,14 +11,14 @@ use crate::{
 use authority::{AllowedConnection, connection};
 use egui::{CursorIcon, Pos2};
 use shared_protocol::{
-    Command, Endpoint, NodeId, Placement, PortId, Refusal,
-    registry::{Direction, Side},
+    Command, EdgeEndpoint, NodeId, Placement, PortId, Refusal,
+    registry::{PortDirection, PortSide},
 };
 use std::{cell::RefCell, collections::HashMap};
 
 pub(crate) struct ConnectGesture {
-    from: Endpoint,
-    direction: Direction,
+    from: EdgeEndpoint,
+    direction: PortDirection,
     end: RouteEnd,
     now: Pos2,
     over: Option<ConnectTarget>,
@@ -34,37 +34,37 @@ struct ConnectTarget {
 
 impl ConnectGesture {
     pub(crate) fn start(
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         node: NodeId,
         port: PortId,
-        direction: Direction,
+        direction: PortDirection,
         at: Pos2,
     ) -> Option<Self> {
         let area = index.slot(node)?.area;
         let def = scene.snapshot.type_of(scene.snapshot.node(node)?);
         let (anchor, side) = ports::anchor(def, area, port.as_str(), direction);
         let end = RouteEnd { at: anchor, side, node: area };
-        let from = Endpoint { node, port };
+        let from = EdgeEndpoint { node, port };
         Some(Self { from, direction, end, now: at, over: None, takers: RefCell::default() })
     }
 
     /// Checks the connection with a node, by this port of it or by the first that matches.
     fn check_connection(
         &self,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         node: NodeId,
         port: Option<&str>,
     ) -> Result<AllowedConnection, Refusal> {
         let own = (self.from.node, Some(self.from.port.as_str()));
         match self.direction {
-            Direction::Out => connection(scene.snapshot, own, (node, port)),
-            Direction::In => connection(scene.snapshot, (node, port), own),
+            PortDirection::Out => connection(scene.snapshot, own, (node, port)),
+            PortDirection::In => connection(scene.snapshot, (node, port), own),
         }
     }
 
     /// Whether a node may be the other end; `None` for the node that the connection starts from.
-    pub(crate) fn accepts(&self, scene: &Scene<'_>, node: NodeId) -> Option<bool> {
+    pub(crate) fn accepts(&self, scene: &BoardScene<'_>, node: NodeId) -> Option<bool> {
         if node == self.from.node {
             return None;
         }
@@ -76,14 +76,14 @@ impl ConnectGesture {
         Some(takes)
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: PointerSample) {
+    pub(crate) fn step(&mut self, scene: &BoardScene<'_>, index: &BoardIndex, moment: PointerSample) {
         self.now = moment.at;
         self.over = self.target_at(scene, index, moment);
     }
 
     fn target_at(
         &self,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         moment: PointerSample,
     ) -> Option<ConnectTarget> {
@@ -103,8 +103,8 @@ impl ConnectGesture {
         }
         let end = verdict.as_ref().ok().map(|found| {
             let (other, direction) = match self.direction {
-                Direction::Out => (&found.target, Direction::In),
-                Direction::In => (&found.source, Direction::Out),
+                PortDirection::Out => (&found.target, PortDirection::In),
+                PortDirection::In => (&found.source, PortDirection::Out),
             };
             let def = scene.snapshot.node(node).and_then(|node| scene.snapshot.type_of(node));
             let (at, side) = ports::anchor(def, slot.area, other.port.as_str(), direction);
@@ -142,18 +142,18 @@ impl ConnectGesture {
         let over = self.over.as_ref();
         let loose = || {
             let side = match self.end.side {
-                Side::Left => Side::Right,
-                Side::Right => Side::Left,
-                Side::Top => Side::Bottom,
-                Side::Bottom => Side::Top,
+                PortSide::Left => PortSide::Right,
+                PortSide::Right => PortSide::Left,
+                PortSide::Top => PortSide::Bottom,
+                PortSide::Bottom => PortSide::Top,
             };
             let at = crate::camera::rounded_point(self.now);
             RouteEnd { at: self.now, side, node: Placement { x: at.x, y: at.y, w: 1, h: 1 } }
         };
         let other = over.and_then(|over| over.end).unwrap_or_else(loose);
         let (source, target) = match self.direction {
-            Direction::Out => (self.end, other),
-            Direction::In => (other, self.end),
+            PortDirection::Out => (self.end, other),
+            PortDirection::In => (other, self.end),
         };
         (plain_route(source, target), over.map(|over| over.verdict.is_ok()))
     }
@@ -171,7 +171,11 @@ impl ConnectGesture {
     }
 }
 
-fn target(scene: &Scene<'_>, index: &BoardIndex, moment: PointerSample) -> Option<(NodeId, Option<PortId>)> {
+fn target(
+    scene: &BoardScene<'_>,
+    index: &BoardIndex,
+    moment: PointerSample,
+) -> Option<(NodeId, Option<PortId>)> {
     // Edges are ignored as targets of a connection.
     let found = hit::node_at(scene, index, moment.at, moment.zoom)?;
     match found {

@@ -6,11 +6,12 @@ use super::{
     insert::EdgeInsertion,
     roots, snapped,
 };
-use crate::{CanvasEvent, Scene, index::BoardIndex};
+use crate::{BoardScene, CanvasEvent, index::BoardIndex};
 use authority::may_contain;
 use egui::{CursorIcon, Pos2};
 use shared_protocol::{
-    Code, Command, EdgeId, ElementId, NodeId, NodeRef, Placement, Point, Refusal, command::Placed,
+    BoardPoint, Command, EdgeId, ElementId, NodeId, NodeRef, Placement, Refusal, RefusalCode,
+    command::PlaceNode,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ pub(crate) struct MoveGesture {
     places: BTreeMap<NodeId, Placement>,
     /// The places of the roots relative to their containers.
     relative: Vec<(NodeId, Placement)>,
-    delta: Point,
+    delta: BoardPoint,
     duplicate: bool,
     landing: DropTarget,
     inserting: EdgeInsertion,
@@ -43,7 +44,7 @@ enum DropTarget {
 impl MoveGesture {
     /// Grabs the selection by one of its nodes.
     pub(crate) fn start(
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         selection: &BTreeSet<ElementId>,
         grabbed: NodeId,
@@ -54,7 +55,7 @@ impl MoveGesture {
         let within = roots.iter().flat_map(|&root| scene.snapshot.subtree(root));
         let places = within.filter_map(|id| Some((id, index.model_area(id)?))).collect();
         let relative = roots.iter().filter_map(|&id| Some((id, scene.snapshot.placement(id)?))).collect();
-        let (delta, landing) = (Point::default(), DropTarget::Home);
+        let (delta, landing) = (BoardPoint::default(), DropTarget::Home);
         Some(Self {
             start,
             grabbed,
@@ -70,10 +71,10 @@ impl MoveGesture {
         })
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: PointerSample) {
+    pub(crate) fn step(&mut self, scene: &BoardScene<'_>, index: &mut BoardIndex, moment: PointerSample) {
         let Some(origin) = self.places.get(&self.grabbed).map(|place| place.origin()) else { return };
         let moved = moment.at - self.start;
-        self.delta = Point {
+        self.delta = BoardPoint {
             x: snapped(origin.x as f32 + moved.x, moment.modifiers) - origin.x,
             y: snapped(origin.y as f32 + moved.y, moment.modifiers) - origin.y,
         };
@@ -88,7 +89,7 @@ impl MoveGesture {
         self.update_drop_target(scene, index, moment.at);
         self.snap_to_guides(index, moment);
         self.update_edge_insertion(scene, index, moment);
-        let Point { x, y } = self.delta;
+        let BoardPoint { x, y } = self.delta;
         index.set_preview(scene.snapshot, self.places.iter().map(|(id, place)| (*id, place.moved_by(x, y))));
     }
 
@@ -114,7 +115,7 @@ impl MoveGesture {
         self.guides = near.guides(all.moved_by(self.delta.x, self.delta.y));
     }
 
-    fn update_edge_insertion(&mut self, scene: &Scene<'_>, index: &BoardIndex, moment: PointerSample) {
+    fn update_edge_insertion(&mut self, scene: &BoardScene<'_>, index: &BoardIndex, moment: PointerSample) {
         let refused = matches!(self.landing, DropTarget::Elsewhere { verdict: Err(_), .. });
         match (&self.roots[..], refused) {
             ([node], false) => {
@@ -126,7 +127,7 @@ impl MoveGesture {
         }
     }
 
-    fn update_drop_target(&mut self, scene: &Scene<'_>, index: &BoardIndex, at: Pos2) {
+    fn update_drop_target(&mut self, scene: &BoardScene<'_>, index: &BoardIndex, at: Pos2) {
         let parent = index.container_at(at, |id| self.places.contains_key(&id));
         if parent == self.home {
             self.landing = DropTarget::Home;
@@ -147,7 +148,7 @@ impl MoveGesture {
             }),
             None => CanvasEvent::Run(command),
         };
-        let still = self.delta == Point::default();
+        let still = self.delta == BoardPoint::default();
         match self.landing {
             _ if self.duplicate && still => GestureOutcome::Nothing,
             _ if self.duplicate => {
@@ -165,8 +166,8 @@ impl MoveGesture {
             }
             DropTarget::Home if still => GestureOutcome::Nothing,
             DropTarget::Home => {
-                let Point { x, y } = self.delta;
-                let place = |&(id, place): &(NodeId, Placement)| Placed {
+                let BoardPoint { x, y } = self.delta;
+                let place = |&(id, place): &(NodeId, Placement)| PlaceNode {
                     node: NodeRef::Id(id),
                     x: place.x + x,
                     y: place.y + y,
@@ -215,13 +216,13 @@ impl MoveGesture {
     /// Returns the places of the copies.
     pub(crate) fn ghosts(&self) -> impl Iterator<Item = Placement> + '_ {
         let shown = if self.duplicate { self.roots.as_slice() } else { &[] };
-        let Point { x, y } = self.delta;
+        let BoardPoint { x, y } = self.delta;
         shown.iter().filter_map(move |id| Some(self.places.get(id)?.moved_by(x, y)))
     }
 }
 
-fn allowed(scene: &Scene<'_>, node: NodeId, parent: Option<NodeId>) -> Result<(), Refusal> {
-    let gone = || Refusal::new(Code::NotFound, "the moved node no longer exists");
+fn allowed(scene: &BoardScene<'_>, node: NodeId, parent: Option<NodeId>) -> Result<(), Refusal> {
+    let gone = || Refusal::new(RefusalCode::NotFound, "the moved node no longer exists");
     let node = scene.snapshot.node(node).ok_or_else(gone)?;
     if node.parent == parent {
         return Ok(());
@@ -229,7 +230,7 @@ fn allowed(scene: &Scene<'_>, node: NodeId, parent: Option<NodeId>) -> Result<()
     let board = scene.snapshot.board(node.board).ok_or_else(gone)?;
     let def = scene.snapshot.type_of(node).ok_or_else(|| {
         let message = format!("the type `{}` of {} is unknown", node.type_id, node.label);
-        Refusal::new(Code::ContainmentError, message)
+        Refusal::new(RefusalCode::ContainmentError, message)
             .hint("Move it within its container, or enable its module to move it elsewhere.")
     })?;
     may_contain(scene.snapshot, board, parent, def)

@@ -1,9 +1,9 @@
 //! Dropping a card on an edge inserts it there, if the rules allow both halves.
 
 use super::PointerSample;
-use crate::{Scene, camera::rect_of, index::BoardIndex, index::NodeKind};
+use crate::{BoardScene, camera::rect_of, index::BoardIndex, index::NodeKind};
 use authority::decide;
-use shared_protocol::{Command, EdgeId, EndpointRef, NodeId, NodeRef, Placement};
+use shared_protocol::{Command, EdgeEndpointRef, EdgeId, NodeId, NodeRef, Placement};
 
 /// The maximum distance of an edge from the middle of the card, on the board and on the screen.
 const INSERT_DISTANCE: f32 = 14.0;
@@ -20,7 +20,7 @@ impl EdgeInsertion {
     /// Checks whether the card is over an edge.
     pub(crate) fn update(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         node: NodeId,
         area: Placement,
@@ -68,13 +68,13 @@ fn edge_under(index: &BoardIndex, node: NodeId, area: Placement, zoom: f32) -> O
 }
 
 /// Returns the commands that insert a node into an edge, if the authority accepts them.
-fn between(scene: &Scene<'_>, node: NodeId, edge: EdgeId) -> Option<Vec<Command>> {
+fn between(scene: &BoardScene<'_>, node: NodeId, edge: EdgeId) -> Option<Vec<Command>> {
     let edge = scene.snapshot.edge(edge)?;
-    let end = |end: &shared_protocol::Endpoint| EndpointRef {
+    let end = |end: &shared_protocol::EdgeEndpoint| EdgeEndpointRef {
         node: NodeRef::Id(end.node),
         port: Some(end.port.clone()),
     };
-    let own = || EndpointRef { node: NodeRef::Id(node), port: None };
+    let own = || EdgeEndpointRef { node: NodeRef::Id(node), port: None };
     let commands = vec![
         Command::Remove { nodes: Vec::new(), edges: vec![edge.id] },
         Command::Connect { source: end(&edge.source), target: own(), label: edge.label.clone() },

@@ -2,7 +2,7 @@
 
 use super::PointerSample;
 use crate::{
-    CanvasEvent, Scene,
+    BoardScene, CanvasEvent,
     camera::{enclosing_placement, rect_of},
     index::{BoardIndex, NodeKind},
 };
@@ -18,7 +18,7 @@ pub(crate) struct MarqueeGesture {
 }
 
 impl MarqueeGesture {
-    pub(crate) fn start(scene: &Scene<'_>, at: Pos2) -> Self {
+    pub(crate) fn start(scene: &BoardScene<'_>, at: Pos2) -> Self {
         Self { start: at, now: at, before: scene.selection.clone(), reported: scene.selection.clone() }
     }
 
@@ -30,7 +30,7 @@ impl MarqueeGesture {
     /// Returns the new selection when it has changed.
     pub(crate) fn step(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         moment: PointerSample,
     ) -> Option<CanvasEvent> {
@@ -49,7 +49,7 @@ impl MarqueeGesture {
         })
     }
 
-    fn covered_elements(&self, _scene: &Scene<'_>, index: &BoardIndex) -> BTreeSet<ElementId> {
+    fn covered_elements(&self, _scene: &BoardScene<'_>, index: &BoardIndex) -> BTreeSet<ElementId> {
         let rect = self.rect();
         let mut found = Vec::new();
         index.nodes_in(enclosing_placement(rect), &mut found);
@@ -65,7 +65,7 @@ impl MarqueeGesture {
         held
     }
 
-    pub(crate) fn cancel(self, scene: &Scene<'_>) -> Option<CanvasEvent> {
+    pub(crate) fn cancel(self, scene: &BoardScene<'_>) -> Option<CanvasEvent> {
         (self.before != *scene.selection).then_some(CanvasEvent::Select(self.before))
     }
 }

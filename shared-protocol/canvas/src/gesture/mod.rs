@@ -9,7 +9,7 @@ pub(crate) mod marquee;
 pub(crate) mod resize;
 mod resize_many;
 
-use crate::{CanvasEvent, Scene, index::BoardIndex};
+use crate::{BoardScene, CanvasEvent, index::BoardIndex};
 use connect::ConnectGesture;
 use drag::MoveGesture;
 use egui::{CursorIcon, Modifiers, Pos2};
@@ -55,7 +55,7 @@ pub(crate) enum GestureOutcome {
 impl Gesture {
     /// Starts a resize by a handle of one node, or of the frame around several.
     pub(crate) fn resize(
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         handle: ResizeHandle,
         at: Pos2,
@@ -75,7 +75,7 @@ impl Gesture {
 
     pub(crate) fn step(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &mut BoardIndex,
         moment: PointerSample,
         events: &mut Vec<CanvasEvent>,
@@ -101,7 +101,7 @@ impl Gesture {
     }
 
     /// Cancels the gesture; the caller clears its preview.
-    pub(crate) fn cancel(&mut self, scene: &Scene<'_>) -> Option<CanvasEvent> {
+    pub(crate) fn cancel(&mut self, scene: &BoardScene<'_>) -> Option<CanvasEvent> {
         match std::mem::replace(self, Self::Cancelled) {
             Self::Marquee(marquee) => marquee.cancel(scene),
             _ => None,
@@ -130,7 +130,7 @@ impl Gesture {
 }
 
 /// Returns the selected nodes that no other selected node contains: moving these moves all.
-pub(crate) fn roots(scene: &Scene<'_>, selection: &BTreeSet<ElementId>) -> Vec<NodeId> {
+pub(crate) fn roots(scene: &BoardScene<'_>, selection: &BTreeSet<ElementId>) -> Vec<NodeId> {
     let selected = |id: NodeId| selection.contains(&ElementId::Node(id));
     selection
         .iter()

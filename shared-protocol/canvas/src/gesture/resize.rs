@@ -6,9 +6,9 @@ use super::{
     guides::{SnapGuide, SnapNeighbours},
     resize_many, snapped,
 };
-use crate::{Camera, CanvasEvent, Scene, index::BoardIndex, index::NodeKind, theme::size};
+use crate::{BoardScene, Camera, CanvasEvent, index::BoardIndex, index::NodeKind, theme::size};
 use egui::{CursorIcon, Pos2, Rect, vec2};
-use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::Placed};
+use shared_protocol::{Command, ElementId, NodeId, NodeRef, Placement, command::PlaceNode};
 
 pub(crate) const MIN_NODE_WIDTH: i32 = 48;
 pub(crate) const MIN_NODE_HEIGHT: i32 = 40;
@@ -48,7 +48,7 @@ impl ResizeHandle {
 }
 
 /// Returns the selected node if it is the only one and can be resized.
-fn resizable(scene: &Scene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement)> {
+fn resizable(scene: &BoardScene<'_>, index: &BoardIndex) -> Option<(NodeId, Placement)> {
     let mut selected = scene.selection.iter();
     let (Some(ElementId::Node(id)), None) = (selected.next(), selected.next()) else { return None };
     let slot = index.slot(*id)?;
@@ -73,13 +73,13 @@ pub(crate) fn handles(camera: &Camera, area: Placement) -> impl Iterator<Item = 
 }
 
 /// Returns the area with handles: of the one resizable node, or around several nodes.
-pub(crate) fn area(scene: &Scene<'_>, index: &BoardIndex) -> Option<Placement> {
+pub(crate) fn area(scene: &BoardScene<'_>, index: &BoardIndex) -> Option<Placement> {
     let one = resizable(scene, index).map(|(_, area)| area);
     one.or_else(|| resize_many::frame(scene, index).map(|(_, area)| area))
 }
 
 pub(crate) fn handle_at(
-    scene: &Scene<'_>,
+    scene: &BoardScene<'_>,
     index: &BoardIndex,
     camera: &Camera,
     at: Pos2,
@@ -106,7 +106,7 @@ pub(crate) struct ResizeGesture {
 
 impl ResizeGesture {
     pub(crate) fn start(
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         handle: ResizeHandle,
         at: Pos2,
@@ -131,7 +131,7 @@ impl ResizeGesture {
         Some(Self { node, handle, start: at, before, now: before, relative, content, least, guides })
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: PointerSample) {
+    pub(crate) fn step(&mut self, scene: &BoardScene<'_>, index: &mut BoardIndex, moment: PointerSample) {
         let moved = moment.at - self.start;
         let (before, least) = (self.before, self.least);
         let free = moment.modifiers.command;
@@ -181,9 +181,9 @@ impl ResizeGesture {
         let (dx, dy) = (self.now.x - self.before.x, self.now.y - self.before.y);
         let place =
             Placement { x: self.relative.x + dx, y: self.relative.y + dy, w: self.now.w, h: self.now.h };
-        let mut items = vec![Placed::new(self.node, place)];
+        let mut items = vec![PlaceNode::new(self.node, place)];
         if (dx, dy) != (0, 0) {
-            items.extend(self.content.iter().map(|&(id, place)| Placed {
+            items.extend(self.content.iter().map(|&(id, place)| PlaceNode {
                 node: NodeRef::Id(id),
                 x: place.x - dx,
                 y: place.y - dy,

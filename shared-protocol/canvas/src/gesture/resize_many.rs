@@ -7,18 +7,18 @@ use super::{
     roots, snapped,
 };
 use crate::{
-    CanvasEvent, Scene,
+    BoardScene, CanvasEvent,
     index::{BoardIndex, NodeKind},
     theme::size,
 };
 use egui::{CursorIcon, Modifiers, Pos2};
-use shared_protocol::{Command, NodeId, NodeRef, Placement, command::Placed};
+use shared_protocol::{Command, NodeId, NodeRef, Placement, command::PlaceNode};
 
 /// The maximum number of nodes to resize together.
 const MAX_RESIZED_NODES: usize = 200;
 
 /// Returns the area with handles, if several nodes are selected and one of them can be resized.
-pub(crate) fn frame(scene: &Scene<'_>, index: &BoardIndex) -> Option<(Vec<NodeId>, Placement)> {
+pub(crate) fn frame(scene: &BoardScene<'_>, index: &BoardIndex) -> Option<(Vec<NodeId>, Placement)> {
     if scene.read_only || scene.selection.len() < 2 || scene.selection.len() > MAX_RESIZED_NODES {
         return None;
     }
@@ -52,7 +52,7 @@ pub(crate) struct MultiResizeGesture {
 
 impl MultiResizeGesture {
     pub(crate) fn start(
-        scene: &Scene<'_>,
+        scene: &BoardScene<'_>,
         index: &BoardIndex,
         handle: ResizeHandle,
         at: Pos2,
@@ -65,7 +65,7 @@ impl MultiResizeGesture {
         Some(Self { members, handle, start: at, frame, now })
     }
 
-    pub(crate) fn step(&mut self, scene: &Scene<'_>, index: &mut BoardIndex, moment: PointerSample) {
+    pub(crate) fn step(&mut self, scene: &BoardScene<'_>, index: &mut BoardIndex, moment: PointerSample) {
         let moved = moment.at - self.start;
         let (x, y) = self.handle.sides();
         let sizes = |of: fn(&ResizeMember) -> Option<(i32, i32)>| self.members.iter().filter_map(of);
@@ -84,8 +84,8 @@ impl MultiResizeGesture {
 
     pub(crate) fn finish(self) -> GestureOutcome {
         let changed = self.members.iter().zip(&self.now).filter(|(member, now)| member.before != **now);
-        let items: Vec<Placed> = changed
-            .map(|(member, now)| Placed {
+        let items: Vec<PlaceNode> = changed
+            .map(|(member, now)| PlaceNode {
                 node: NodeRef::Id(member.id),
                 x: member.relative.x + now.x - member.before.x,
                 y: member.relative.y + now.y - member.before.y,
@@ -104,7 +104,7 @@ impl MultiResizeGesture {
     }
 }
 
-fn member(scene: &Scene<'_>, index: &BoardIndex, id: NodeId) -> Option<ResizeMember> {
+fn member(scene: &BoardScene<'_>, index: &BoardIndex, id: NodeId) -> Option<ResizeMember> {
     let before = index.model_area(id)?;
     let within = scene.snapshot.subtree(id).into_iter().filter(|inner| *inner != id);
     let within: Vec<(NodeId, Placement)> =

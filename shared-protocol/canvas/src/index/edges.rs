@@ -7,7 +7,7 @@ use super::{
     route::RouteEnd,
 };
 use authority::Snapshot;
-use shared_protocol::{BoardId, Edge, EdgeId, NodeId, registry::Direction};
+use shared_protocol::{BoardId, Edge, EdgeId, NodeId, registry::PortDirection};
 use std::{
     collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
@@ -121,8 +121,8 @@ impl BoardIndex {
             Some((id, RouteEnd { at, side, node: area }))
         };
         Some(EdgeEnds {
-            source: end(edge.source.node, edge.source.port.as_str(), Direction::Out)?,
-            target: end(edge.target.node, edge.target.port.as_str(), Direction::In)?,
+            source: end(edge.source.node, edge.source.port.as_str(), PortDirection::Out)?,
+            target: end(edge.target.node, edge.target.port.as_str(), PortDirection::In)?,
         })
     }
 }

@@ -10,14 +10,14 @@ pub(crate) mod ports;
 pub(crate) mod route;
 mod search;
 
-use authority::{Registry, Snapshot};
+use authority::{Snapshot, TypeRegistry};
 use egui::Pos2;
 use grid::SpatialGrid;
 use route::EdgeRoute;
 use search::RouteSearch;
 use shared_protocol::{
     BoardId, Change, EdgeId, Node, NodeId, Placement, Revision,
-    registry::{Accent, Shape, Size},
+    registry::{Accent, NodeShape, NodeSize},
 };
 use std::{
     collections::{BTreeSet, HashMap},
@@ -57,7 +57,7 @@ impl NodeSlot {
         let def = snapshot.type_of(node);
         let kind = match def {
             Some(def) if def.container => NodeKind::Container,
-            Some(def) if def.shape == Shape::Note => NodeKind::Note,
+            Some(def) if def.shape == NodeShape::Note => NodeKind::Note,
             _ => NodeKind::Card,
         };
         let accent = def.map(|def| def.accent).unwrap_or_default();
@@ -97,7 +97,7 @@ pub(crate) struct EdgeSlot {
 
 #[derive(Default)]
 pub(crate) struct BoardIndex {
-    built: Option<(BoardId, Revision, Arc<Registry>)>,
+    built: Option<(BoardId, Revision, Arc<TypeRegistry>)>,
     nodes: Vec<NodeSlot>,
     node_slots: HashMap<NodeId, u32>,
     free_nodes: Vec<u32>,
@@ -371,7 +371,7 @@ fn claim<T>(slots: &mut Vec<T>, free: &mut Vec<u32>, slot: T) -> u32 {
 /// Returns the absolute place of a node; one without a place is at the origin of its container.
 fn place(snapshot: &Snapshot, node: &Node, origin: (i32, i32)) -> Placement {
     let placement = snapshot.placement(node.id).unwrap_or_else(|| {
-        let size = snapshot.type_of(node).map_or(Size { w: 184, h: 64 }, |def| def.default_size());
+        let size = snapshot.type_of(node).map_or(NodeSize { w: 184, h: 64 }, |def| def.default_size());
         Placement { x: 0, y: 0, w: size.w, h: size.h }
     });
     // Clamped so that sums cannot overflow, whatever the layout contains.

@@ -4,14 +4,14 @@ use crate::{camera::rect_of, theme::size};
 use egui::{Pos2, pos2};
 use shared_protocol::{
     Placement, TypeDef,
-    registry::{Direction, PortDef, Side},
+    registry::{PortDef, PortDirection, PortSide},
 };
 
 /// The distance between the ports beside a container's title.
 const HEADER_STEP: f32 = 20.0;
 
 /// Iterates over the ports of a type on a node that covers `area`.
-pub(crate) fn ports(def: &TypeDef, area: Placement) -> impl Iterator<Item = (&PortDef, Pos2, Side)> {
+pub(crate) fn ports(def: &TypeDef, area: Placement) -> impl Iterator<Item = (&PortDef, Pos2, PortSide)> {
     def.ports.iter().enumerate().map(move |(place, port)| {
         let side = port.side();
         let before = def.ports.iter().take(place).filter(|other| other.side() == side).count();
@@ -25,19 +25,19 @@ pub(crate) fn anchor(
     def: Option<&TypeDef>,
     area: Placement,
     port: &str,
-    direction: Direction,
-) -> (Pos2, Side) {
+    direction: PortDirection,
+) -> (Pos2, PortSide) {
     let known = def.and_then(|def| ports(def, area).find(|(known, ..)| known.id.as_str() == port));
     match known {
         Some((_, at, side)) => (at, side),
         None => {
-            let side = if direction == Direction::Out { Side::Right } else { Side::Left };
+            let side = if direction == PortDirection::Out { PortSide::Right } else { PortSide::Left };
             (on_side(area, side, 0, 1, def.is_some_and(|def| def.container)), side)
         }
     }
 }
 
-fn on_side(area: Placement, side: Side, place: usize, all: usize, container: bool) -> Pos2 {
+fn on_side(area: Placement, side: PortSide, place: usize, all: usize, container: bool) -> Pos2 {
     let rect = rect_of(area);
     let share = (place + 1) as f32 / (all + 1) as f32;
     // Ports beside the title, so that edges cross less of the container's content.
@@ -48,9 +48,9 @@ fn on_side(area: Placement, side: Side, place: usize, all: usize, container: boo
     };
     let x = rect.left() + rect.width() * share;
     match side {
-        Side::Left => pos2(rect.left(), y),
-        Side::Right => pos2(rect.right(), y),
-        Side::Top => pos2(x, rect.top()),
-        Side::Bottom => pos2(x, rect.bottom()),
+        PortSide::Left => pos2(rect.left(), y),
+        PortSide::Right => pos2(rect.right(), y),
+        PortSide::Top => pos2(x, rect.top()),
+        PortSide::Bottom => pos2(x, rect.bottom()),
     }
 }

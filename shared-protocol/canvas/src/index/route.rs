@@ -6,7 +6,7 @@ use crate::{
     theme::size,
 };
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
-use shared_protocol::{Placement, registry::Side};
+use shared_protocol::{Placement, registry::PortSide};
 
 pub(crate) const MAX_ROUTE_POINTS: usize = 12;
 
@@ -21,7 +21,7 @@ pub(crate) struct EdgeRoute {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouteEnd {
     pub(crate) at: Pos2,
-    pub(crate) side: Side,
+    pub(crate) side: PortSide,
     pub(crate) node: Placement,
 }
 
@@ -92,17 +92,17 @@ fn distance([a, b]: [Pos2; 2], at: Pos2) -> f32 {
     at.distance(a + along * share)
 }
 
-pub(super) fn outwards(side: Side) -> Vec2 {
+pub(super) fn outwards(side: PortSide) -> Vec2 {
     match side {
-        Side::Left => vec2(-1.0, 0.0),
-        Side::Right => vec2(1.0, 0.0),
-        Side::Top => vec2(0.0, -1.0),
-        Side::Bottom => vec2(0.0, 1.0),
+        PortSide::Left => vec2(-1.0, 0.0),
+        PortSide::Right => vec2(1.0, 0.0),
+        PortSide::Top => vec2(0.0, -1.0),
+        PortSide::Bottom => vec2(0.0, 1.0),
     }
 }
 
-pub(super) fn is_level(side: Side) -> bool {
-    matches!(side, Side::Left | Side::Right)
+pub(super) fn is_level(side: PortSide) -> bool {
+    matches!(side, PortSide::Left | PortSide::Right)
 }
 
 /// Returns the plain route from one port to another.
@@ -134,10 +134,10 @@ pub(crate) fn plain_route(source: RouteEnd, target: RouteEnd) -> EdgeRoute {
 fn route_sideways(source: RouteEnd, target: RouteEnd, from: Pos2, to: Pos2) -> EdgeRoute {
     let (start, end) = (source.at, target.at);
     if source.side == target.side {
-        let x = if source.side == Side::Right { from.x.max(to.x) } else { from.x.min(to.x) };
+        let x = if source.side == PortSide::Right { from.x.max(to.x) } else { from.x.min(to.x) };
         return EdgeRoute::from_points(&[start, pos2(x, start.y), pos2(x, end.y), end]);
     }
-    let ahead = if source.side == Side::Right { to.x >= from.x } else { to.x <= from.x };
+    let ahead = if source.side == PortSide::Right { to.x >= from.x } else { to.x <= from.x };
     if ahead {
         let x = (start.x + end.x) / 2.0;
         return EdgeRoute::from_points(&[start, pos2(x, start.y), pos2(x, end.y), end]);
@@ -177,12 +177,12 @@ fn transpose(at: Pos2) -> Pos2 {
     pos2(at.y, at.x)
 }
 
-fn transpose_side(side: Side) -> Side {
+fn transpose_side(side: PortSide) -> PortSide {
     match side {
-        Side::Left => Side::Top,
-        Side::Top => Side::Left,
-        Side::Right => Side::Bottom,
-        Side::Bottom => Side::Right,
+        PortSide::Left => PortSide::Top,
+        PortSide::Top => PortSide::Left,
+        PortSide::Right => PortSide::Bottom,
+        PortSide::Bottom => PortSide::Right,
     }
 }
 
@@ -194,21 +194,21 @@ fn transpose_area(area: Placement) -> Placement {
 mod tests {
     use super::*;
 
-    fn end(x: i32, y: i32, side: Side) -> RouteEnd {
+    fn end(x: i32, y: i32, side: PortSide) -> RouteEnd {
         let node = Placement { x, y, w: 100, h: 60 };
         let rect = rect_of(node);
         let at = match side {
-            Side::Left => rect.left_center(),
-            Side::Right => rect.right_center(),
-            Side::Top => rect.center_top(),
-            Side::Bottom => rect.center_bottom(),
+            PortSide::Left => rect.left_center(),
+            PortSide::Right => rect.right_center(),
+            PortSide::Top => rect.center_top(),
+            PortSide::Bottom => rect.center_bottom(),
         };
         RouteEnd { at, side, node }
     }
 
     #[test]
     fn every_way_is_along_the_axes_and_ends_at_the_ports() {
-        let sides = [Side::Left, Side::Right, Side::Top, Side::Bottom];
+        let sides = [PortSide::Left, PortSide::Right, PortSide::Top, PortSide::Bottom];
         for (from, to) in sides.iter().flat_map(|&a| sides.map(|b| (a, b))) {
             for (x, y) in [(300, 0), (300, 200), (-300, 0), (-300, 90), (0, 200), (0, -200), (40, 10)] {
                 let (source, target) = (end(0, 0, from), end(x, y, to));
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_target_straight_ahead_is_one_line() {
-        let route = plain_route(end(0, 0, Side::Right), end(300, 0, Side::Left));
+        let route = plain_route(end(0, 0, PortSide::Right), end(300, 0, PortSide::Left));
         assert_eq!(route.points(), [pos2(100.0, 30.0), pos2(300.0, 30.0)]);
     }
 }

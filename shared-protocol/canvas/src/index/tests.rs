@@ -3,7 +3,7 @@ use crate::{camera::rounded_point, index::tests::common::Drawing};
 use authority::decide;
 use common::{BOARD, shop};
 use egui::pos2;
-use shared_protocol::{Command, EndpointRef, NodeRef, Point, command::Placed};
+use shared_protocol::{BoardPoint, Command, EdgeEndpointRef, NodeRef, command::PlaceNode};
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
@@ -40,8 +40,8 @@ fn following_changes_comes_to_the_same_as_starting_over() {
     let mut index = BoardIndex::of(&snapshot, BOARD);
     let id = |node: NodeId| NodeRef::Id(node);
     let place =
-        |node, x, y| Command::Place { items: vec![Placed { node: id(node), x, y, w: None, h: None }] };
-    let end = |node| EndpointRef { node: id(node), port: None };
+        |node, x, y| Command::Place { items: vec![PlaceNode { node: id(node), x, y, w: None, h: None }] };
+    let end = |node| EdgeEndpointRef { node: id(node), port: None };
     let update = |label: &str| Command::UpdateNode {
         node: id(shop.web),
         name: None,
@@ -57,12 +57,12 @@ fn following_changes_comes_to_the_same_as_starting_over() {
         Command::Reparent {
             nodes: vec![id(shop.web)],
             parent: Some(id(shop.private)),
-            delta: Point { x: 8, y: 8 },
+            delta: BoardPoint { x: 8, y: 8 },
         },
         place(shop.private, 100, 100),
-        Command::Duplicate { nodes: vec![id(shop.private)], offset: Point { x: 400, y: 0 } },
+        Command::Duplicate { nodes: vec![id(shop.private)], offset: BoardPoint { x: 400, y: 0 } },
         Command::Remove { nodes: vec![id(shop.database)], edges: Vec::new() },
-        Command::Reparent { nodes: vec![id(shop.web)], parent: None, delta: Point { x: -900, y: 0 } },
+        Command::Reparent { nodes: vec![id(shop.web)], parent: None, delta: BoardPoint { x: -900, y: 0 } },
         Command::Connect { source: end(shop.web), target: end(shop.web), label: String::new() },
         Command::Remove { nodes: vec![id(shop.network)], edges: Vec::new() },
     ];

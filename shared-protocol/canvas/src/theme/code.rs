@@ -1,12 +1,12 @@
 //! The colours of code. There are few, so that the important parts stand out.
 
-use super::{Theme, mix};
+use super::{WorkbenchTheme, mix};
 use egui::Color32;
 use shared_protocol::registry::Accent;
 
 /// A class of code token with its own colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ink {
+pub enum CodeToken {
     Plain,
     /// Block types and keywords.
     Keyword,
@@ -19,21 +19,21 @@ pub enum Ink {
     Reference,
 }
 
-impl Ink {
+impl CodeToken {
     pub const ALL: [Self; 7] =
         [Self::Plain, Self::Keyword, Self::Text, Self::Number, Self::Comment, Self::Sign, Self::Reference];
 }
 
-impl Theme {
-    pub fn code(&self, ink: Ink) -> Color32 {
+impl WorkbenchTheme {
+    pub fn code(&self, ink: CodeToken) -> Color32 {
         match ink {
-            Ink::Plain => self.text,
-            Ink::Keyword => self.accent(Accent::Purple),
-            Ink::Text => self.accent(Accent::Green),
-            Ink::Number => self.accent(Accent::Orange),
-            Ink::Comment => self.text_subtle,
-            Ink::Sign => self.text_muted,
-            Ink::Reference => self.accent(Accent::Blue),
+            CodeToken::Plain => self.text,
+            CodeToken::Keyword => self.accent(Accent::Purple),
+            CodeToken::Text => self.accent(Accent::Green),
+            CodeToken::Number => self.accent(Accent::Orange),
+            CodeToken::Comment => self.text_subtle,
+            CodeToken::Sign => self.text_muted,
+            CodeToken::Reference => self.accent(Accent::Blue),
         }
     }
 

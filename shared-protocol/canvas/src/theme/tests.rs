@@ -26,7 +26,7 @@ const ACCENTS: [Accent; 9] = [
 ];
 
 #[track_caller]
-fn check(theme: &Theme, what: &str, front: Color32, back: Color32, least: f64) {
+fn check(theme: &WorkbenchTheme, what: &str, front: Color32, back: Color32, least: f64) {
     let found = contrast(front, back);
     assert!(
         found >= least,
@@ -37,7 +37,11 @@ fn check(theme: &Theme, what: &str, front: Color32, back: Color32, least: f64) {
 
 #[test]
 fn text_can_be_read_on_every_ground() {
-    for (theme, least) in [(Theme::light(), 4.5), (Theme::dark(), 4.5), (Theme::high_contrast(), 7.0)] {
+    for (theme, least) in [
+        (WorkbenchTheme::light(), 4.5),
+        (WorkbenchTheme::dark(), 4.5),
+        (WorkbenchTheme::high_contrast(), 7.0),
+    ] {
         let grounds = [
             ("app", theme.surface_app),
             ("panel", theme.surface_panel),
@@ -75,7 +79,7 @@ fn text_can_be_read_on_every_ground() {
         for status in [theme.danger, theme.warning, theme.success] {
             check(&theme, "status glyph", theme.status_text, status, least);
         }
-        for tone in Theme::TONES {
+        for tone in WorkbenchTheme::TONES {
             let (paper, ink) = theme.note(tone);
             check(&theme, &format!("{tone} note"), ink, paper, 7.0);
         }
@@ -84,7 +88,11 @@ fn text_can_be_read_on_every_ground() {
 
 #[test]
 fn parts_can_be_told_from_their_ground() {
-    for (theme, least) in [(Theme::light(), 3.0), (Theme::dark(), 3.0), (Theme::high_contrast(), 4.5)] {
+    for (theme, least) in [
+        (WorkbenchTheme::light(), 3.0),
+        (WorkbenchTheme::dark(), 3.0),
+        (WorkbenchTheme::high_contrast(), 4.5),
+    ] {
         for ground in
             [theme.canvas, theme.surface_card, theme.containers[0], theme.containers[1], theme.containers[2]]
         {
@@ -109,8 +117,12 @@ fn parts_can_be_told_from_their_ground() {
 
 #[test]
 fn code_can_be_read_on_every_line() {
-    for (theme, least) in [(Theme::light(), 4.5), (Theme::dark(), 4.5), (Theme::high_contrast(), 7.0)] {
-        for ink in Ink::ALL {
+    for (theme, least) in [
+        (WorkbenchTheme::light(), 4.5),
+        (WorkbenchTheme::dark(), 4.5),
+        (WorkbenchTheme::high_contrast(), 7.0),
+    ] {
+        for ink in CodeToken::ALL {
             for (ground, colour) in [
                 ("panel", theme.surface_panel),
                 ("marked", theme.hover),

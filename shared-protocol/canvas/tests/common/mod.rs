@@ -5,12 +5,12 @@
 
 pub mod rows;
 
-use authority::{Module, Problems, Registry, Snapshot};
+use authority::{ModuleSource, ProblemIndex, Snapshot, TypeRegistry};
 use shared_protocol::{
-    Board, BoardId, BoardKind, BoardName, Change, Document, Edge, EdgeId, Endpoint, Name, Node, NodeId,
-    Placement, PortId, PropKey, Revision, Subject, TypeId, Value,
-    proposal::Kind,
-    review::{Difference, Element},
+    Board, BoardId, BoardKind, BoardName, Change, Edge, EdgeEndpoint, EdgeId, GraphDocument, Node, NodeId,
+    NodeName, Placement, PortId, PropKey, PropValue, ProposalSubject, Revision, TypeId,
+    proposal::ElementChangeKind,
+    review::{FieldChange, ProposedElement},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -48,9 +48,9 @@ pub const MODULE: &str = r#"{
 
 const NOTES: &str = include_str!("../../../../main-process/catalogue/modules/notes.json");
 
-pub fn registry() -> Arc<Registry> {
-    let module = |origin: &str, text: &str| Module { origin: origin.to_owned(), text: Arc::from(text) };
-    let registry = Registry::compose(&[module("test", MODULE), module("notes", NOTES)], &BTreeMap::new());
+pub fn registry() -> Arc<TypeRegistry> {
+    let module = |origin: &str, text: &str| ModuleSource { origin: origin.to_owned(), text: Arc::from(text) };
+    let registry = TypeRegistry::compose(&[module("test", MODULE), module("notes", NOTES)], &BTreeMap::new());
     assert_eq!(registry.problems(), []);
     Arc::new(registry)
 }
@@ -58,7 +58,7 @@ pub fn registry() -> Arc<Registry> {
 /// Builds a board.
 #[derive(Default)]
 pub struct Drawing {
-    document: Document,
+    document: GraphDocument,
 }
 
 impl Drawing {
@@ -75,12 +75,12 @@ impl Drawing {
 
     pub fn node(&mut self, type_id: &str, label: &str, parent: Option<NodeId>, place: [i32; 4]) -> NodeId {
         let id = NodeId::from_bits(self.document.nodes.len() as u64 + 1);
-        let fallback = Name::parse("node").unwrap();
+        let fallback = NodeName::parse("node").unwrap();
         self.document.nodes.push(Node {
             id,
             board: BOARD,
             type_id: TypeId::parse(type_id).unwrap(),
-            name: Name::from_words(label, &fallback).numbered(self.document.nodes.len() as u32),
+            name: NodeName::from_words(label, &fallback).numbered(self.document.nodes.len() as u32),
             label: label.to_owned(),
             parent,
             props: BTreeMap::new(),
@@ -99,7 +99,7 @@ impl Drawing {
 
     pub fn prop(&mut self, node: NodeId, key: &str, value: &str) {
         let found = self.document.nodes.iter_mut().find(|other| other.id == node).unwrap();
-        found.props.insert(PropKey::parse(key).unwrap(), Value::text(value));
+        found.props.insert(PropKey::parse(key).unwrap(), PropValue::text(value));
     }
 
     pub fn refer(&mut self, node: NodeId, key: &str, target: NodeId) {
@@ -109,7 +109,7 @@ impl Drawing {
 
     pub fn edge(&mut self, from: NodeId, to: NodeId, label: &str) -> EdgeId {
         let id = EdgeId::from_bits(self.document.edges.len() as u64 + 1);
-        let end = |node, port: &str| Endpoint { node, port: PortId::parse(port).unwrap() };
+        let end = |node, port: &str| EdgeEndpoint { node, port: PortId::parse(port).unwrap() };
         self.document.edges.push(Edge {
             id,
             board: BOARD,
@@ -129,7 +129,7 @@ impl Drawing {
 /// The board of the pictures.
 pub struct Shop {
     pub snapshot: Snapshot,
-    pub problems: Problems,
+    pub problems: ProblemIndex,
     pub web: NodeId,
     pub database: NodeId,
     pub private: NodeId,
@@ -176,7 +176,7 @@ pub fn shop() -> Shop {
     drawing.edge(api, bucket, "writes");
     drawing.edge(unknown, web, "");
     let snapshot = drawing.snapshot();
-    let problems = Problems::of(&snapshot);
+    let problems = ProblemIndex::check_all(&snapshot);
     Shop { snapshot, problems, web, database, private, network }
 }
 
@@ -226,7 +226,7 @@ fn fill(drawing: &mut Drawing, count: usize) {
 }
 
 /// A proposal for the nodes nearest to a point: a quarter each is added, removed, changed and moved.
-pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot, Vec<Element>) {
+pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot, Vec<ProposedElement>) {
     let away = |id: NodeId| {
         let place = snapshot.absolute(id).unwrap();
         (i64::from(place.x - at.0)).pow(2) + (i64::from(place.y - at.1)).pow(2)
@@ -241,11 +241,11 @@ pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot,
         let (subject, kind) = match place % 4 {
             0 => {
                 let added = NodeId::from_bits(1_000_000 + place as u64);
-                let name = Name::parse(format!("added_{place}")).unwrap();
+                let name = NodeName::parse(format!("added_{place}")).unwrap();
                 let after = Node { id: added, name, label: format!("Added {place}"), ..(**node).clone() };
                 changes.push(Change::Node { id: added, before: None, after: Some(Arc::new(after)) });
                 changes.push(Change::Placement { node: added, before: None, after: Some(moved) });
-                (Subject::Node(added), Kind::Added)
+                (ProposalSubject::Node(added), ElementChangeKind::Added)
             }
             1 => {
                 for edge in snapshot.edges_of(id).map(|edge| Arc::new(edge.clone())) {
@@ -256,24 +256,24 @@ pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot,
                 }
                 changes.push(Change::Placement { node: id, before: Some(was), after: None });
                 changes.push(Change::Node { id, before: Some(Arc::clone(node)), after: None });
-                (Subject::Node(id), Kind::Removed)
+                (ProposalSubject::Node(id), ElementChangeKind::Removed)
             }
             2 => {
                 let (before, after) = (node.label.clone(), format!("{} again", node.label));
                 changes.push(Change::Label { node: id, before, after });
-                (Subject::Node(id), Kind::Changed)
+                (ProposalSubject::Node(id), ElementChangeKind::Changed)
             }
             _ => {
                 changes.push(Change::Placement { node: id, before: Some(was), after: Some(moved) });
-                (Subject::Node(id), Kind::Placed)
+                (ProposalSubject::Node(id), ElementChangeKind::Placed)
             }
         };
-        let field = |field: &str, before: &str, after: &str| Difference {
+        let field = |field: &str, before: &str, after: &str| FieldChange {
             field: field.to_owned(),
             before: Some(before.to_owned()),
             after: Some(after.to_owned()),
         };
-        elements.push(Element {
+        elements.push(ProposedElement {
             subject,
             kind,
             text: format!("does something to {}", node.name),
@@ -281,7 +281,7 @@ pub fn proposal(snapshot: &Snapshot, at: (i32, i32), count: usize) -> (Snapshot,
             differences: vec![field("size", "small", "large"), field("region", "eu-west-1", "eu-central-1")],
             files: Vec::new(),
             risks: Vec::new(),
-            destructive: kind == Kind::Removed,
+            destructive: kind == ElementChangeKind::Removed,
             needs: Vec::new(),
             effect_of: Vec::new(),
         });

@@ -3,18 +3,18 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
 use crate::common::{BOARD, Drawing};
-use authority::{Problems, Snapshot};
-use canvas::{Canvas, CanvasEvent, Scene, Theme};
+use authority::{ProblemIndex, Snapshot};
+use canvas::{BoardScene, Canvas, CanvasEvent, WorkbenchTheme};
 use egui::{Event, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::Harness;
-use shared_protocol::{Command, ElementId, NodeId, NodeRef, command::Placed, messages::Viewport};
+use shared_protocol::{Command, ElementId, NodeId, NodeRef, command::PlaceNode, messages::BoardViewport};
 use std::collections::BTreeSet;
 
 pub struct World {
     pub canvas: Canvas,
     pub snapshot: Snapshot,
-    pub problems: Problems,
-    pub theme: Theme,
+    pub problems: ProblemIndex,
+    pub theme: WorkbenchTheme,
     pub selection: BTreeSet<ElementId>,
     pub read_only: bool,
     pub events: Vec<CanvasEvent>,
@@ -52,12 +52,12 @@ pub fn harness() -> (Harness<'static, World>, Ids) {
 pub fn harness_of(drawing: Drawing) -> Harness<'static, World> {
     let snapshot = drawing.snapshot();
     let mut canvas = Canvas::new();
-    canvas.set_viewport(Viewport { x: VIEW.x / 2.0, y: VIEW.y / 2.0, zoom: 1.0 });
+    canvas.set_viewport(BoardViewport { x: VIEW.x / 2.0, y: VIEW.y / 2.0, zoom: 1.0 });
     let world = World {
         canvas,
-        problems: Problems::of(&snapshot),
+        problems: ProblemIndex::check_all(&snapshot),
         snapshot,
-        theme: Theme::light(),
+        theme: WorkbenchTheme::light(),
         selection: BTreeSet::new(),
         read_only: false,
         events: Vec::new(),
@@ -68,7 +68,8 @@ pub fn harness_of(drawing: Drawing) -> Harness<'static, World> {
             let rect = egui::Rect::from_min_size(Pos2::ZERO, VIEW);
             let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
             let World { canvas, snapshot, problems, theme, selection, read_only, events } = world;
-            let scene = Scene { snapshot, board: BOARD, selection, problems, theme, read_only: *read_only };
+            let scene =
+                BoardScene { snapshot, board: BOARD, selection, problems, theme, read_only: *read_only };
             for event in canvas.show(&mut ui, &scene) {
                 if let CanvasEvent::Select(wanted) = &event {
                     *selection = wanted.clone();
@@ -125,6 +126,6 @@ pub fn commands(harness: &Harness<'_, World>) -> Vec<Command> {
     harness.state().events.iter().filter_map(run).collect()
 }
 
-pub fn moved(node: NodeId, x: i32, y: i32) -> Placed {
-    Placed { node: NodeRef::Id(node), x, y, w: None, h: None }
+pub fn moved(node: NodeId, x: i32, y: i32) -> PlaceNode {
+    PlaceNode { node: NodeRef::Id(node), x, y, w: None, h: None }
 }

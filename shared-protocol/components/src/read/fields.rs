@@ -1,7 +1,7 @@
 //! A mapping whose entries are consumed one by one; leftover entries are reported as mistakes.
 
 use crate::{
-    Place,
+    SourcePosition,
     limits::MAX_TEXT,
     problem::ProblemCollector,
     source::{SourceKey, SourceNode, SourceValue},
@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(super) struct MappingFields<'s> {
-    pub(super) place: Place,
+    pub(super) place: SourcePosition,
     entries: Vec<&'s (SourceKey, SourceNode)>,
     /// Every key that was requested.
     known: Vec<&'static str>,
@@ -84,7 +84,12 @@ pub(super) fn display_text<'s>(
     check_text(text, source.place, what, findings).then_some(text)
 }
 
-pub(super) fn check_text(text: &str, place: Place, what: &str, findings: &mut ProblemCollector<'_>) -> bool {
+pub(super) fn check_text(
+    text: &str,
+    place: SourcePosition,
+    what: &str,
+    findings: &mut ProblemCollector<'_>,
+) -> bool {
     if text.chars().count() > MAX_TEXT {
         findings.add(place, format!("{what} is longer than {MAX_TEXT} characters"), "a shorter string");
         return false;

@@ -5,7 +5,7 @@ mod props;
 mod view;
 
 use crate::{
-    ComponentProblems, MAX_FILE_BYTES, Node, Place, Prop, Variant,
+    ComponentProblems, ComponentProp, ComponentVariant, MAX_FILE_BYTES, SourcePosition, ViewNode,
     problem::ProblemCollector,
     source::{self, SourceNode, SourceValue},
 };
@@ -33,19 +33,19 @@ pub struct Component {
     pub description: Option<String>,
     pub tags: Vec<String>,
     /// In file order.
-    pub props: Vec<Prop>,
-    pub variants: Vec<Variant>,
-    pub view: Node,
+    pub props: Vec<ComponentProp>,
+    pub variants: Vec<ComponentVariant>,
+    pub view: ViewNode,
     /// The default value of every prop, for expressions.
     pub(crate) defaults: Vec<(Box<str>, minijinja::Value)>,
 }
 
 impl Component {
-    pub fn prop(&self, name: &str) -> Option<&Prop> {
+    pub fn prop(&self, name: &str) -> Option<&ComponentProp> {
         self.props.iter().find(|prop| prop.name == name)
     }
 
-    pub fn variant(&self, id: &str) -> Option<&Variant> {
+    pub fn variant(&self, id: &str) -> Option<&ComponentVariant> {
         self.variants.iter().find(|variant| variant.id == id)
     }
 
@@ -82,7 +82,7 @@ pub fn read(file: &str, text: &str) -> Result<Component, ComponentProblems> {
     let mut findings = ProblemCollector::new(file);
     if text.len() > MAX_FILE_BYTES {
         let message = format!("the file has {} bytes, more than the {MAX_FILE_BYTES} allowed", text.len());
-        findings.add(Place::START, message, "a smaller component, or several components");
+        findings.add(SourcePosition::START, message, "a smaller component, or several components");
         return findings.into_result(None);
     }
     let component =

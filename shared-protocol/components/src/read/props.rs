@@ -2,7 +2,7 @@
 
 use super::fields::{MappingFields, check_text, closest_word, display_text};
 use crate::{
-    Colour, MAX_PROPS, MAX_VARIANTS, Place, Prop, Variant,
+    Colour, ComponentProp, ComponentVariant, MAX_PROPS, MAX_VARIANTS, SourcePosition,
     limits::{MAX_NAME_CHARS, MAX_OPTIONS},
     problem::ProblemCollector,
     source::{SourceNode, SourceValue},
@@ -21,7 +21,7 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("json", &[]),
 ];
 
-pub(super) fn props(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Vec<Prop> {
+pub(super) fn props(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Vec<ComponentProp> {
     let SourceValue::Map(entries) = &source.data else {
         findings.add(
             source.place,
@@ -57,7 +57,12 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn prop(name: &str, place: Place, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<Prop> {
+fn prop(
+    name: &str,
+    place: SourcePosition,
+    source: &SourceNode,
+    findings: &mut ProblemCollector<'_>,
+) -> Option<ComponentProp> {
     let mut fields = MappingFields::from_source(source, "a prop", findings)?;
     let control = fields.take("control");
     let exposure = fields.take("exposure");
@@ -99,7 +104,7 @@ fn prop(name: &str, place: Place, source: &SourceNode, findings: &mut ProblemCol
             return None;
         }
     };
-    let prop = Prop {
+    let prop = ComponentProp {
         name: name.to_owned(),
         label: label.map(str::to_owned),
         description: description.map(str::to_owned),
@@ -110,7 +115,7 @@ fn prop(name: &str, place: Place, source: &SourceNode, findings: &mut ProblemCol
         place,
     };
     let default = default.filter(|source| check_value(&prop, source, findings)).map(SourceNode::to_json);
-    Some(Prop { default, ..prop })
+    Some(ComponentProp { default, ..prop })
 }
 
 fn control_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Option<ControlDefinition> {
@@ -174,7 +179,7 @@ fn control_of(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Optio
 fn options(
     source: Option<&SourceNode>,
     json: &mut Value,
-    place: Place,
+    place: SourcePosition,
     findings: &mut ProblemCollector<'_>,
 ) -> Option<()> {
     let expected = "a list of options, each a string or { value, label }";
@@ -263,7 +268,7 @@ fn constraints(source: &SourceNode, findings: &mut ProblemCollector<'_>) -> Opti
 
 fn decode<T: for<'de> serde::Deserialize<'de>>(
     json: &Value,
-    place: Place,
+    place: SourcePosition,
     findings: &mut ProblemCollector<'_>,
 ) -> Option<T> {
     match serde_json::from_value(json.clone()) {
@@ -276,7 +281,7 @@ fn decode<T: for<'de> serde::Deserialize<'de>>(
 }
 
 /// Checks that a value fits a prop.
-fn check_value(prop: &Prop, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> bool {
+fn check_value(prop: &ComponentProp, source: &SourceNode, findings: &mut ProblemCollector<'_>) -> bool {
     let PropExposure::Editable { control, .. } = &prop.exposure else { return true };
     let expected = match (control, &source.data) {
         (ControlDefinition::String { .. }, SourceValue::Text(text)) => {
@@ -319,9 +324,9 @@ fn check_value(prop: &Prop, source: &SourceNode, findings: &mut ProblemCollector
 
 pub(super) fn variants(
     source: &SourceNode,
-    props: &[Prop],
+    props: &[ComponentProp],
     findings: &mut ProblemCollector<'_>,
-) -> Vec<Variant> {
+) -> Vec<ComponentVariant> {
     let SourceValue::List(items) = &source.data else {
         findings.add(
             source.place,
@@ -338,7 +343,7 @@ pub(super) fn variants(
         );
         return Vec::new();
     }
-    let mut variants: Vec<Variant> = Vec::new();
+    let mut variants: Vec<ComponentVariant> = Vec::new();
     for item in items {
         if let Some(variant) = variant(item, props, findings) {
             if variants.iter().any(|other| other.id == variant.id) {
@@ -350,7 +355,11 @@ pub(super) fn variants(
     variants
 }
 
-fn variant(source: &SourceNode, props: &[Prop], findings: &mut ProblemCollector<'_>) -> Option<Variant> {
+fn variant(
+    source: &SourceNode,
+    props: &[ComponentProp],
+    findings: &mut ProblemCollector<'_>,
+) -> Option<ComponentVariant> {
     let mut fields = MappingFields::from_source(source, "a variant", findings)?;
     let id_source = fields.require("id", "an id such as primary", findings);
     let title = fields.take("title").and_then(|source| display_text(source, "`title`", findings));
@@ -394,7 +403,7 @@ fn variant(source: &SourceNode, props: &[Prop], findings: &mut ProblemCollector<
         }
     }
     let title = title.map_or_else(|| id.to_owned(), str::to_owned);
-    Some(Variant { id: id.to_owned(), title, props: values, place: source.place })
+    Some(ComponentVariant { id: id.to_owned(), title, props: values, place: source.place })
 }
 
 pub(super) fn one_of_props(word: &str, names: &[&str]) -> String {

@@ -5,8 +5,8 @@ use super::{
     props::{is_name, one_of_props},
 };
 use crate::{
-    Bound, ComponentExpression, Expected, Kind, KindName, MAX_NODES, Node, Part, Place, Prop, StateStyles,
-    Style, StyleKey, StyleSheet,
+    BoundValue, ComponentExpression, ComponentPart, ComponentProp, Expected, KindName, MAX_NODES,
+    SourcePosition, StateStyles, Style, StyleKey, StyleSheet, ViewNode, ViewNodeKind,
     problem::ProblemCollector,
     source::{SourceNode, SourceValue},
 };
@@ -17,14 +17,18 @@ use std::{
     sync::Arc,
 };
 
-pub(super) fn view(source: &SourceNode, props: &[Prop], findings: &mut ProblemCollector<'_>) -> Option<Node> {
+pub(super) fn view(
+    source: &SourceNode,
+    props: &[ComponentProp],
+    findings: &mut ProblemCollector<'_>,
+) -> Option<ViewNode> {
     let way = vec!["view".to_owned()];
     let (uses, ids) = (BTreeMap::new(), BTreeSet::new());
     ViewReader { props, findings, names: Vec::new(), nodes: 0, path: way, uses, ids }.node(source)
 }
 
 struct ViewReader<'r, 'f> {
-    props: &'r [Prop],
+    props: &'r [ComponentProp],
     findings: &'r mut ProblemCollector<'f>,
     /// The names that enclosing loops define.
     names: Vec<Arc<str>>,
@@ -39,7 +43,7 @@ struct ViewReader<'r, 'f> {
 
 impl ViewReader<'_, '_> {
     /// Recursive; the nesting limit of the source bounds the depth.
-    fn node(&mut self, source: &SourceNode) -> Option<Node> {
+    fn node(&mut self, source: &SourceNode) -> Option<ViewNode> {
         if self.findings.is_full() {
             return None;
         }
@@ -63,7 +67,7 @@ impl ViewReader<'_, '_> {
         };
         let given = self.names.len();
         let kind = self.kind(kind, &mut fields);
-        let children_key = if matches!(kind, Some(Kind::If { .. })) { "then" } else { "children" };
+        let children_key = if matches!(kind, Some(ViewNodeKind::If { .. })) { "then" } else { "children" };
         let holds = kind.as_ref().is_none_or(holds_children);
         let children =
             if holds { fields.take(children_key).map(|list| self.nodes(list, children_key)) } else { None };
@@ -72,7 +76,7 @@ impl ViewReader<'_, '_> {
         let style = styled.then(|| fields.take("style")).flatten().map(|source| self.style(source));
         let states = styled.then(|| fields.take("states")).flatten().map(|source| self.states(source));
         fields.finish(&format!("`{word}`"), self.findings);
-        Some(Node {
+        Some(ViewNode {
             kind: kind?,
             style: style.unwrap_or_default(),
             states: states.unwrap_or_default(),
@@ -81,7 +85,7 @@ impl ViewReader<'_, '_> {
         })
     }
 
-    fn nodes(&mut self, source: &SourceNode, key: &str) -> Vec<Node> {
+    fn nodes(&mut self, source: &SourceNode, key: &str) -> Vec<ViewNode> {
         match &source.data {
             SourceValue::List(items) => {
                 let here = self.path.len();
@@ -104,40 +108,40 @@ impl ViewReader<'_, '_> {
         }
     }
 
-    fn kind(&mut self, name: KindName, fields: &mut MappingFields<'_>) -> Option<Kind> {
+    fn kind(&mut self, name: KindName, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
         Some(match name {
-            KindName::Box => Kind::Box,
-            KindName::Row => Kind::Row,
-            KindName::Column => Kind::Column,
-            KindName::Grid => Kind::Grid,
-            KindName::Stack => Kind::Stack,
-            KindName::Text => Kind::Text { text: self.required(fields, "text", "the text to show")? },
-            KindName::Icon => {
-                Kind::Icon { icon: self.required(fields, "icon", "the name of an icon, such as check")? }
-            }
-            KindName::Image => Kind::Image {
+            KindName::Box => ViewNodeKind::Box,
+            KindName::Row => ViewNodeKind::Row,
+            KindName::Column => ViewNodeKind::Column,
+            KindName::Grid => ViewNodeKind::Grid,
+            KindName::Stack => ViewNodeKind::Stack,
+            KindName::Text => ViewNodeKind::Text { text: self.required(fields, "text", "the text to show")? },
+            KindName::Icon => ViewNodeKind::Icon {
+                icon: self.required(fields, "icon", "the name of an icon, such as check")?,
+            },
+            KindName::Image => ViewNodeKind::Image {
                 source: self.required(
                     fields,
                     "source",
                     "a file in the workspace, such as images/locker.png",
                 )?,
-                fit: self.bound(fields, "fit").unwrap_or(Bound::Fixed(Value::from("cover"))),
+                fit: self.bound(fields, "fit").unwrap_or(BoundValue::Fixed(Value::from("cover"))),
             },
-            KindName::Button => Kind::Button {
+            KindName::Button => ViewNodeKind::Button {
                 disabled: self.bound(fields, "disabled"),
                 action: self.bound(fields, "action"),
             },
-            KindName::Input => Kind::Input {
+            KindName::Input => ViewNodeKind::Input {
                 value: self.bound(fields, "value"),
                 placeholder: self.bound(fields, "placeholder"),
                 secret: self.bound(fields, "secret"),
                 disabled: self.bound(fields, "disabled"),
             },
-            KindName::Checkbox => Kind::Checkbox {
+            KindName::Checkbox => ViewNodeKind::Checkbox {
                 checked: self.bound(fields, "checked"),
                 disabled: self.bound(fields, "disabled"),
             },
-            KindName::Select => Kind::Select {
+            KindName::Select => ViewNodeKind::Select {
                 value: self.bound(fields, "value"),
                 options: self.required(
                     fields,
@@ -153,14 +157,14 @@ impl ViewReader<'_, '_> {
                     self.required(fields, "condition", "an expression such as \"=props.open\"")?;
                 let otherwise =
                     fields.take("else").map(|source| self.nodes(source, "else")).unwrap_or_default();
-                Kind::If { condition, otherwise }
+                ViewNodeKind::If { condition, otherwise }
             }
             KindName::Slot => self.slot(fields)?,
             KindName::Component => self.component(fields)?,
         })
     }
 
-    fn each(&mut self, fields: &mut MappingFields<'_>) -> Option<Kind> {
+    fn each(&mut self, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
         let items =
             self.required(fields, "items", "an expression that returns a list, such as \"=props.items\"")?;
         let mut name = |key, otherwise: Option<&str>| -> Option<Arc<str>> {
@@ -180,11 +184,13 @@ impl ViewReader<'_, '_> {
         let index = name("index", None);
         self.names.push(Arc::clone(&item));
         self.names.extend(index.clone());
-        Some(Kind::Each { items, item, index })
+        Some(ViewNodeKind::Each { items, item, index })
     }
 
-    fn slot(&mut self, fields: &mut MappingFields<'_>) -> Option<Kind> {
-        let Some(source) = fields.take("slot") else { return Some(Kind::Slot { name: "children".into() }) };
+    fn slot(&mut self, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
+        let Some(source) = fields.take("slot") else {
+            return Some(ViewNodeKind::Slot { name: "children".into() });
+        };
         let name = display_text(source, "`slot`", self.findings)?;
         let declared = self.props.iter().any(|prop| match &prop.exposure {
             PropExposure::Editable { control: ControlDefinition::Slot { slot_name, .. }, .. } => {
@@ -196,10 +202,10 @@ impl ViewReader<'_, '_> {
             let expected = "the name of a prop whose control is `slot`";
             self.findings.add(source.place, format!("unknown slot `{name:.40}`"), expected);
         }
-        Some(Kind::Slot { name: name.into() })
+        Some(ViewNodeKind::Slot { name: name.into() })
     }
 
-    fn component(&mut self, fields: &mut MappingFields<'_>) -> Option<Kind> {
+    fn component(&mut self, fields: &mut MappingFields<'_>) -> Option<ViewNodeKind> {
         let expected = "the id of another component, such as ui.badge";
         let source = fields.require("component", expected, self.findings)?;
         let id = display_text(source, "`component`", self.findings)?;
@@ -235,11 +241,11 @@ impl ViewReader<'_, '_> {
                 slots.push((Arc::from(key.text.as_str()), nodes));
             }
         }
-        Some(Kind::Component { component: id.into(), props, slots, part })
+        Some(ViewNodeKind::Component { component: id.into(), props, slots, part })
     }
 
     /// Returns the identity of this component use.
-    fn part(&mut self, component: &str, fields: &mut MappingFields<'_>) -> Option<Part> {
+    fn part(&mut self, component: &str, fields: &mut MappingFields<'_>) -> Option<ComponentPart> {
         let way = self.path.as_slice().into();
         if let Some(source) = fields.take("id") {
             let id = display_text(source, "`id`", self.findings)?;
@@ -252,14 +258,14 @@ impl ViewReader<'_, '_> {
                 let message = format!("duplicate id `{id}`");
                 self.findings.add(source.place, message, "each id once per component");
             }
-            return Some(Part { name: format!("#{id}").into(), way });
+            return Some(ComponentPart { name: format!("#{id}").into(), path: way });
         }
         // Part paths use a slash as separator.
         let component = component.replace('/', ".");
         let uses = self.uses.entry(component.clone()).or_default();
         *uses += 1;
         let name = if *uses == 1 { component } else { format!("{component}:{uses}") };
-        Some(Part { name: name.into(), way })
+        Some(ComponentPart { name: name.into(), path: way })
     }
 
     fn required(
@@ -267,28 +273,28 @@ impl ViewReader<'_, '_> {
         fields: &mut MappingFields<'_>,
         key: &'static str,
         expected: &str,
-    ) -> Option<Bound> {
+    ) -> Option<BoundValue> {
         let source = fields.require(key, expected, self.findings)?;
         self.value(source, key)
     }
 
-    fn bound(&mut self, fields: &mut MappingFields<'_>, key: &'static str) -> Option<Bound> {
+    fn bound(&mut self, fields: &mut MappingFields<'_>, key: &'static str) -> Option<BoundValue> {
         let source = fields.take(key)?;
         self.value(source, key)
     }
 
-    fn value(&mut self, source: &SourceNode, what: &str) -> Option<Bound> {
+    fn value(&mut self, source: &SourceNode, what: &str) -> Option<BoundValue> {
         match &source.data {
             SourceValue::Text(text) => match text.strip_prefix('=') {
-                Some(expression) => self.expression(expression, source.place).map(Bound::Computed),
+                Some(expression) => self.expression(expression, source.place).map(BoundValue::Computed),
                 None => check_text(text, source.place, &format!("`{what}`"), self.findings)
-                    .then(|| Bound::Fixed(Value::from(text.as_str()))),
+                    .then(|| BoundValue::Fixed(Value::from(text.as_str()))),
             },
-            _ => Some(Bound::Fixed(Value::from(Serde(source.to_json())))),
+            _ => Some(BoundValue::Fixed(Value::from(Serde(source.to_json())))),
         }
     }
 
-    fn expression(&mut self, text: &str, place: Place) -> Option<ComponentExpression> {
+    fn expression(&mut self, text: &str, place: SourcePosition) -> Option<ComponentExpression> {
         match ComponentExpression::compile(text, place) {
             Ok(expression) => {
                 self.check_names(&expression);
@@ -358,8 +364,8 @@ impl ViewReader<'_, '_> {
                 continue;
             };
             match self.value(value, style_key.name()) {
-                Some(Bound::Computed(expression)) => sheet.computed.push((style_key, expression)),
-                Some(Bound::Fixed(fixed)) => {
+                Some(BoundValue::Computed(expression)) => sheet.computed.push((style_key, expression)),
+                Some(BoundValue::Fixed(fixed)) => {
                     if let Err(Expected(expected)) = sheet.fixed.set(style_key, &fixed) {
                         let message = format!(
                             "{} is not valid for the style `{}`",
@@ -385,19 +391,25 @@ fn describe_value(data: &SourceValue) -> String {
     }
 }
 
-fn holds_children(kind: &Kind) -> bool {
+fn holds_children(kind: &ViewNodeKind) -> bool {
     !matches!(
         kind,
-        Kind::Text { .. }
-            | Kind::Icon { .. }
-            | Kind::Image { .. }
-            | Kind::Input { .. }
-            | Kind::Checkbox { .. }
-            | Kind::Select { .. }
+        ViewNodeKind::Text { .. }
+            | ViewNodeKind::Icon { .. }
+            | ViewNodeKind::Image { .. }
+            | ViewNodeKind::Input { .. }
+            | ViewNodeKind::Checkbox { .. }
+            | ViewNodeKind::Select { .. }
     )
 }
 
 /// Returns whether a node can have a style. Loops, conditions, slots and other components have no box of their own.
-fn is_styled(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Each { .. } | Kind::If { .. } | Kind::Slot { .. } | Kind::Component { .. })
+fn is_styled(kind: &ViewNodeKind) -> bool {
+    !matches!(
+        kind,
+        ViewNodeKind::Each { .. }
+            | ViewNodeKind::If { .. }
+            | ViewNodeKind::Slot { .. }
+            | ViewNodeKind::Component { .. }
+    )
 }

@@ -1,7 +1,7 @@
 //! A strict JSON parser (RFC 8259) that records the position of every value and rejects duplicate keys.
 
 use super::{SourceKey, SourceNode, SourceSyntaxError, SourceValue, ValueBudget, check_key, finite};
-use crate::Place;
+use crate::SourcePosition;
 
 pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
     let mut reader = JsonSourceReader {
@@ -32,8 +32,8 @@ struct JsonSourceReader<'a> {
 }
 
 impl JsonSourceReader<'_> {
-    fn place(&self) -> Place {
-        Place::new(self.line, self.column)
+    fn place(&self) -> SourcePosition {
+        SourcePosition::new(self.line, self.column)
     }
 
     fn peek(&mut self) -> Option<char> {
@@ -177,7 +177,7 @@ impl JsonSourceReader<'_> {
         }
     }
 
-    fn escape(&mut self, place: Place) -> Result<char, SourceSyntaxError> {
+    fn escape(&mut self, place: SourcePosition) -> Result<char, SourceSyntaxError> {
         let wrong =
             || SourceSyntaxError::at(place, "invalid escape sequence", "one of \\n \\t \\\" \\\\ \\u0041");
         match self.next() {

@@ -4,7 +4,7 @@ mod json;
 mod yaml;
 
 use crate::{
-    Place,
+    SourcePosition,
     limits::{MAX_ENTRIES, MAX_NESTING_DEPTH, MAX_VALUES},
     problem::ProblemCollector,
 };
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SourceNode {
-    pub(crate) place: Place,
+    pub(crate) place: SourcePosition,
     pub(crate) data: SourceValue,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum SourceValue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceKey {
     pub(crate) text: String,
-    pub(crate) place: Place,
+    pub(crate) place: SourcePosition,
 }
 
 /// Parses a file; its name selects JSON or YAML. A syntax error is the only problem reported.
@@ -43,13 +43,13 @@ pub(crate) fn read(file: &str, text: &str, findings: &mut ProblemCollector<'_>) 
 /// A syntax error.
 #[derive(Debug)]
 struct SourceSyntaxError {
-    place: Place,
+    place: SourcePosition,
     message: String,
     expected: String,
 }
 
 impl SourceSyntaxError {
-    fn at(place: Place, message: impl Into<String>, expected: impl Into<String>) -> Self {
+    fn at(place: SourcePosition, message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { place, message: message.into(), expected: expected.into() }
     }
 }
@@ -61,7 +61,7 @@ struct ValueBudget {
 }
 
 impl ValueBudget {
-    fn spend(&mut self, place: Place, depth: usize) -> Result<(), SourceSyntaxError> {
+    fn spend(&mut self, place: SourcePosition, depth: usize) -> Result<(), SourceSyntaxError> {
         self.values += 1;
         if self.values > MAX_VALUES {
             return Err(SourceSyntaxError::at(
@@ -82,7 +82,11 @@ impl ValueBudget {
 }
 
 /// Checks that a key can be added to a mapping.
-fn check_key(entries: &[(SourceKey, SourceNode)], text: &str, place: Place) -> Result<(), SourceSyntaxError> {
+fn check_key(
+    entries: &[(SourceKey, SourceNode)],
+    text: &str,
+    place: SourcePosition,
+) -> Result<(), SourceSyntaxError> {
     if entries.len() >= MAX_ENTRIES {
         return Err(SourceSyntaxError::at(
             place,
@@ -134,7 +138,7 @@ fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-fn finite(text: &str, place: Place) -> Result<f64, SourceSyntaxError> {
+fn finite(text: &str, place: SourcePosition) -> Result<f64, SourceSyntaxError> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
         _ => Err(SourceSyntaxError::at(place, format!("{text} is not allowed"), "a finite number")),

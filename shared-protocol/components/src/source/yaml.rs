@@ -2,7 +2,7 @@
 //! that people can read every value where it is used.
 
 use super::{SourceKey, SourceNode, SourceSyntaxError, SourceValue, ValueBudget, check_key, finite};
-use crate::Place;
+use crate::SourcePosition;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
 
 pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Result<SourceNode, SourceSyntaxError> {
             other => document = Some(reader.value(other, place, 0)?),
         }
     }
-    document.ok_or_else(|| SourceSyntaxError::at(Place::START, "the file is empty", "a component"))
+    document.ok_or_else(|| SourceSyntaxError::at(SourcePosition::START, "the file is empty", "a component"))
 }
 
 struct YamlSourceReader<'a> {
@@ -31,7 +31,7 @@ struct YamlSourceReader<'a> {
 }
 
 impl<'a> YamlSourceReader<'a> {
-    fn next(&mut self) -> Result<Option<(Event<'a>, Place)>, SourceSyntaxError> {
+    fn next(&mut self) -> Result<Option<(Event<'a>, SourcePosition)>, SourceSyntaxError> {
         match self.parser.next_event() {
             None => Ok(None),
             Some(Ok((event, span))) => Ok(Some((event, place_of(span.start)))),
@@ -43,16 +43,17 @@ impl<'a> YamlSourceReader<'a> {
         }
     }
 
-    fn inside(&mut self) -> Result<(Event<'a>, Place), SourceSyntaxError> {
-        self.next()?
-            .ok_or_else(|| SourceSyntaxError::at(Place::START, "unexpected end of file", "well-formed YAML"))
+    fn inside(&mut self) -> Result<(Event<'a>, SourcePosition), SourceSyntaxError> {
+        self.next()?.ok_or_else(|| {
+            SourceSyntaxError::at(SourcePosition::START, "unexpected end of file", "well-formed YAML")
+        })
     }
 
     /// Recursive; the budget bounds the depth.
     fn value(
         &mut self,
         event: Event<'a>,
-        place: Place,
+        place: SourcePosition,
         depth: usize,
     ) -> Result<SourceNode, SourceSyntaxError> {
         self.budget.spend(place, depth)?;
@@ -112,15 +113,15 @@ impl<'a> YamlSourceReader<'a> {
     }
 }
 
-fn place_of(mark: Marker) -> Place {
-    Place::new(mark.line(), mark.col() + 1)
+fn place_of(mark: Marker) -> SourcePosition {
+    SourcePosition::new(mark.line(), mark.col() + 1)
 }
 
-fn alias(place: Place) -> SourceSyntaxError {
+fn alias(place: SourcePosition) -> SourceSyntaxError {
     SourceSyntaxError::at(place, "anchors and aliases are not supported", "the value itself")
 }
 
-fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), SourceSyntaxError> {
+fn plain_only(place: SourcePosition, anchor: usize, tagged: bool) -> Result<(), SourceSyntaxError> {
     if anchor > 0 {
         return Err(alias(place));
     }
@@ -134,7 +135,7 @@ fn plain_only(place: Place, anchor: usize, tagged: bool) -> Result<(), SourceSyn
     Ok(())
 }
 
-fn scalar(text: &str, place: Place) -> Result<SourceValue, SourceSyntaxError> {
+fn scalar(text: &str, place: SourcePosition) -> Result<SourceValue, SourceSyntaxError> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => SourceValue::Null,
         "true" | "True" | "TRUE" => SourceValue::Bool(true),

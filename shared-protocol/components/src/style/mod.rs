@@ -10,8 +10,8 @@ pub use colour::{Colour, TOKENS, Token};
 pub use keys::StyleKey;
 pub use sheet::StyleSheet;
 pub use values::{
-    Align, Border, Count, Expected, Justify, Leading, Length, Opacity, Placement, Radius, RadiusStep, Ratio,
-    Shadow, Share, Sides, Space, TextAlign, TypeStep, Weight,
+    Align, Border, Count, Expected, Justify, Leading, Opacity, Placement, RadiusStep, Ratio, Shadow, Share,
+    StyleInsets, StyleLength, StyleRadius, StyleSpacing, TextAlign, TypeStep, Weight,
 };
 
 use minijinja::Value;
@@ -43,15 +43,15 @@ macro_rules! style {
 
 style! {
     /// The distance between children.
-    gap: Space = Gap,
-    padding: Sides = Padding,
-    margin: Sides = Margin,
-    width: Length = Width,
-    height: Length = Height,
-    min_width: Length = MinWidth,
-    max_width: Length = MaxWidth,
-    min_height: Length = MinHeight,
-    max_height: Length = MaxHeight,
+    gap: StyleSpacing = Gap,
+    padding: StyleInsets = Padding,
+    margin: StyleInsets = Margin,
+    width: StyleLength = Width,
+    height: StyleLength = Height,
+    min_width: StyleLength = MinWidth,
+    max_width: StyleLength = MaxWidth,
+    min_height: StyleLength = MinHeight,
+    max_height: StyleLength = MaxHeight,
     /// Width over height.
     aspect: Ratio = Aspect,
     grow: Share = Grow,
@@ -75,7 +75,7 @@ style! {
     /// The maximum number of text lines; further text is truncated.
     lines: Count = Lines,
     line_height: Leading = LineHeight,
-    radius: Radius = Radius,
+    radius: StyleRadius = Radius,
     border: Border = Border,
     border_colour: Colour = BorderColour,
     shadow: Shadow = Shadow,

@@ -1,7 +1,7 @@
 //! The styles of one node in the file. Fixed values are checked during parsing, computed values during rendering.
 
 use super::{Expected, Style, StyleKey};
-use crate::{ComponentExpression, EvalError, expression::Scope};
+use crate::{ComponentExpression, ExpressionError, expression::ExpressionScope};
 
 #[derive(Debug, Default)]
 pub struct StyleSheet {
@@ -16,14 +16,14 @@ impl StyleSheet {
 
     /// Computes the style for these props. An expression that returns `none` or an empty string leaves its property
     /// unset.
-    pub fn resolve(&self, scope: &Scope) -> Result<Style, EvalError> {
+    pub fn resolve(&self, scope: &ExpressionScope) -> Result<Style, ExpressionError> {
         let mut style = self.fixed.clone();
         for (key, expression) in &self.computed {
             let value = expression.eval(scope)?;
             if value.is_none() || value.as_str() == Some("") {
                 continue;
             }
-            style.set(*key, &value).map_err(|Expected(expected)| EvalError {
+            style.set(*key, &value).map_err(|Expected(expected)| ExpressionError {
                 expression: expression.text().to_owned(),
                 reason: format!("returns {value:.60} for `{}`; expected {expected}", key.name()),
                 place: expression.place(),

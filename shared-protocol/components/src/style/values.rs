@@ -62,9 +62,9 @@ numbers! {
 
 /// A distance in points, written in steps of four.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Space(pub f32);
+pub struct StyleSpacing(pub f32);
 
-impl FromValue for Space {
+impl FromValue for StyleSpacing {
     fn from_value(value: &Value) -> Result<Self, Expected> {
         number(value, 0.0, MAX_SPACING_STEPS, "steps of the spacing scale (4 points each)")
             .map(|steps| Self(steps * POINTS_PER_STEP))
@@ -73,18 +73,18 @@ impl FromValue for Space {
 
 /// Distances on four sides, in points.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Sides {
+pub struct StyleInsets {
     pub top: f32,
     pub right: f32,
     pub bottom: f32,
     pub left: f32,
 }
 
-impl FromValue for Sides {
+impl FromValue for StyleInsets {
     /// Parses one number for all sides, `[vertical, horizontal]`, or `[top, right, bottom, left]`.
     fn from_value(value: &Value) -> Result<Self, Expected> {
         if value.kind() != ValueKind::Seq {
-            let Space(all) = Space::from_value(value)?;
+            let StyleSpacing(all) = StyleSpacing::from_value(value)?;
             return Ok(Self { top: all, right: all, bottom: all, left: all });
         }
         let expected = || {
@@ -97,7 +97,7 @@ impl FromValue for Sides {
             .try_iter()
             .map_err(|_| expected())?
             .take(5)
-            .map(|part| Space::from_value(&part).map(|Space(points)| points))
+            .map(|part| StyleSpacing::from_value(&part).map(|StyleSpacing(points)| points))
             .collect::<Result<_, _>>()?;
         match parts[..] {
             [y, x] => Ok(Self { top: y, right: x, bottom: y, left: x }),
@@ -109,14 +109,14 @@ impl FromValue for Sides {
 
 /// A width or a height.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Length {
+pub enum StyleLength {
     Auto,
     Points(f32),
     /// A fraction of the parent's space; 1 is all of it.
     Share(f32),
 }
 
-impl FromValue for Length {
+impl FromValue for StyleLength {
     fn from_value(value: &Value) -> Result<Self, Expected> {
         let expected = || {
             Expected(format!(
@@ -185,12 +185,12 @@ tokens! {
 
 /// The corner radius: a step of the scale, or points.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Radius {
+pub enum StyleRadius {
     Step(RadiusStep),
     Points(f32),
 }
 
-impl FromValue for Radius {
+impl FromValue for StyleRadius {
     fn from_value(value: &Value) -> Result<Self, Expected> {
         if value.kind() == ValueKind::Number {
             return number(value, 0.0, 255.0, "points").map(Self::Points);

@@ -5,7 +5,7 @@ use egui::epaint::{
     ClippedPrimitive, ColorImage, ImageDelta, Mesh, Primitive, Vertex, textures::TexturesDelta,
 };
 use egui::{Color32, Pos2, Rect, TextureId, TextureOptions};
-use rasteriser::{Rasteriser, Surface};
+use rasteriser::{PixelSurface, Rasteriser};
 
 pub(crate) const WHITE_TEXTURE: TextureId = TextureId::Managed(0);
 pub(crate) const IMAGE: TextureId = TextureId::Managed(1);
@@ -34,8 +34,8 @@ pub(crate) fn send_texture(
     assert!(delta.is_empty());
 }
 
-pub(crate) fn white_surface(width: usize, height: usize) -> Surface {
-    Surface::new(width, height, Color32::WHITE).unwrap()
+pub(crate) fn white_surface(width: usize, height: usize) -> PixelSurface {
+    PixelSurface::new(width, height, Color32::WHITE).unwrap()
 }
 
 pub(crate) fn vertex(x: f32, y: f32, color: Color32) -> Vertex {
@@ -57,7 +57,7 @@ pub(crate) fn clipped(clip_rect: Rect, mesh: Mesh) -> ClippedPrimitive {
 }
 
 /// The columns and rows of all pixels that differ from white.
-pub(crate) fn painted(surface: &Surface) -> Vec<(usize, usize)> {
+pub(crate) fn painted(surface: &PixelSurface) -> Vec<(usize, usize)> {
     let positions = (0..surface.height()).flat_map(|y| (0..surface.width()).map(move |x| (x, y)));
     positions.filter(|(x, y)| surface.pixel(*x, *y) != Some(Color32::WHITE)).collect()
 }

@@ -2,7 +2,7 @@
 //! gave it.
 
 use super::{CommonArguments, output_schema, reply, resources::CommandTranslator, with_common};
-use crate::{Call, Code, Failure, Tool, ToolReply, surface::parse_arguments};
+use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
 use authority::Snapshot;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -12,8 +12,8 @@ use shared_protocol::{Command, ElementId};
 /// The maximum number of operations in one batch.
 const MAX_BATCH_OPERATIONS: usize = 500;
 
-pub(super) fn all() -> Vec<Tool> {
-    vec![Tool::guarded(
+pub(super) fn all() -> Vec<SurfaceTool> {
+    vec![SurfaceTool::guarded(
         "diagram",
         "execute_batch",
         "Execute batch",
@@ -46,12 +46,12 @@ struct BatchOperation {
     arguments: JsonObject,
 }
 
-async fn run(call: Call) -> Result<ToolReply, Failure> {
+async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
     let (common, own) = CommonArguments::split(&call)?;
     let BatchArguments { operations } = parse_arguments(&own)?;
     if operations.is_empty() || operations.len() > MAX_BATCH_OPERATIONS {
         let message = format!("operations must have 1 to {MAX_BATCH_OPERATIONS} entries");
-        return Err(Failure::new(Code::BadRequest, message).field("operations"));
+        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("operations"));
     }
     let state = common.state(&call)?;
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };

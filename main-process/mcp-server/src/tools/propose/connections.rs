@@ -2,16 +2,16 @@
 
 use super::{CommonArguments, node_ref, output_schema, reply, with_common};
 use crate::escape::shown;
-use crate::{Call, Code, Failure, Tool, ToolReply, surface::parse_arguments};
+use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{Command, EdgeId, ElementId, EndpointRef, PortId};
+use shared_protocol::{Command, EdgeEndpointRef, EdgeId, ElementId, PortId};
 
-pub(super) fn all() -> Vec<Tool> {
+pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
     vec![
-        Tool::guarded(
+        SurfaceTool::guarded(
             "diagram",
             "connect_resources",
             "Connect resources",
@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({ "edgeId": text })),
             |call| Box::pin(async move { propose_one(call, "connect_resources").await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "diagram",
             "disconnect_resources",
             "Disconnect resources",
@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Tool> {
     ]
 }
 
-async fn propose_one(call: Call, tool: &'static str) -> Result<ToolReply, Failure> {
+async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, ToolError> {
     let (common, own) = CommonArguments::split(&call)?;
     call.workspace()?;
     let outcome = common.propose(&call, commands(tool, &own)?).await?;
@@ -67,17 +67,17 @@ struct DisconnectArguments {
     edge_id: String,
 }
 
-pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Failure> {
+pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
     match tool {
         "connect_resources" => {
             let asked: ConnectArguments = parse_arguments(own)?;
             let end = |node: &str, handle: &str, fields: [&str; 2]| {
                 let port: PortId = handle.parse().map_err(|_| {
-                    Failure::new(Code::NotFound, format!("Handle `{}` does not exist", shown(handle)))
+                    ToolError::new(ToolErrorCode::NotFound, format!("Handle `{}` does not exist", shown(handle)))
                         .field(fields[1])
                         .hint("Call get_available_resource_types for the handles of each type.")
                 })?;
-                Ok::<_, Failure>(EndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
+                Ok::<_, ToolError>(EdgeEndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
             };
             let source =
                 end(&asked.source_instance_id, &asked.source_handle, ["sourceInstanceId", "sourceHandle"])?;
@@ -88,13 +88,13 @@ pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Fai
         "disconnect_resources" => {
             let DisconnectArguments { edge_id } = parse_arguments(own)?;
             let edge: EdgeId = edge_id.parse().map_err(|_| {
-                Failure::new(Code::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
+                ToolError::new(ToolErrorCode::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
                     .field("edgeId")
                     .hint("Call get_diagram to list the edges.")
             })?;
             Ok(vec![Command::Remove { nodes: Vec::new(), edges: vec![edge] }])
         }
-        other => Err(Failure::new(Code::BadRequest, format!("`{}` cannot be part of a batch", shown(other)))
+        other => Err(ToolError::new(ToolErrorCode::BadRequest, format!("`{}` cannot be part of a batch", shown(other)))
             .field("tool")
             .hint("Use add_resource, update_resource, remove_resource, move_resource, connect_resources or disconnect_resources.")),
     }

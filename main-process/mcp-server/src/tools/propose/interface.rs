@@ -3,7 +3,7 @@
 
 use super::{CommonArguments, output_schema, project, reply, with_common};
 use crate::{
-    Call, Code, Failure, Tool, ToolReply,
+    AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
     surface::parse_arguments,
     tools::{board, image::find_page},
 };
@@ -11,10 +11,10 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    Command, OverrideKey, OverrideScope, SetOverride, Value as Plain, WhichOverrides,
-    preview::{MAX_SCREEN, Screen},
-    previews::{SessionId, Shown},
-    proposal::Act,
+    Command, OverrideKey, OverrideScope, OverrideSelector, PropValue as Plain, SetOverride,
+    preview_sessions::{PreviewId, PreviewTarget},
+    preview_wire::{MAX_SCREEN_SIDE_POINTS, PreviewScreen},
+    proposal::ProposedAction,
     v0::OverrideOp,
 };
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use std::sync::Arc;
 /// The maximum number of operations in one call.
 const MAX_OVERRIDE_OPS: usize = 500;
 
-pub(super) fn all() -> Vec<Tool> {
+pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
-    let side = json!({ "type": "integer", "minimum": 1, "maximum": MAX_SCREEN });
+    let side = json!({ "type": "integer", "minimum": 1, "maximum": MAX_SCREEN_SIDE_POINTS });
     let scope = json!({ "enum": ["app", "component"], "description": "app: instances on pages (default); component: instances in component previews" });
     let op = json!({
         "type": "object",
@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Tool> {
         "required": ["op"]
     });
     vec![
-        Tool::guarded(
+        SurfaceTool::guarded(
             "interface",
             "apply_overrides",
             "Apply overrides",
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({})),
             |call| Box::pin(async move { apply(call).await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "interface",
             "start_preview",
             "Start preview",
@@ -66,7 +66,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({})),
             |call| Box::pin(async move { project::request_action(call, "Start a preview", start).await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "interface",
             "stop_preview",
             "Stop preview",
@@ -75,7 +75,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({})),
             |call| Box::pin(async move { project::request_action(call, "Stop a preview", stop).await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "interface",
             "navigate_preview",
             "Navigate preview",
@@ -97,20 +97,24 @@ struct ApplyOverridesArguments {
     scope: OverrideScope,
 }
 
-async fn apply(call: Call) -> Result<ToolReply, Failure> {
+async fn apply(call: AgentCall) -> Result<ToolReply, ToolError> {
     let (common, own) = CommonArguments::split(&call)?;
     let ApplyOverridesArguments { ops, scope } = parse_arguments(&own)?;
     call.workspace()?;
     if ops.is_empty() || ops.len() > MAX_OVERRIDE_OPS {
-        return Err(Failure::new(Code::BadRequest, format!("ops must have 1 to {MAX_OVERRIDE_OPS} entries"))
-            .field("ops"));
+        return Err(ToolError::new(
+            ToolErrorCode::BadRequest,
+            format!("ops must have 1 to {MAX_OVERRIDE_OPS} entries"),
+        )
+        .field("ops"));
     }
     let commands: Vec<Command> = ops
         .into_iter()
         .enumerate()
         .map(|(index, op)| {
             let wrong = |message: String| {
-                Failure::new(Code::BadRequest, format!("Operation {index}: {message}")).field("ops")
+                ToolError::new(ToolErrorCode::BadRequest, format!("Operation {index}: {message}"))
+                    .field("ops")
             };
             let op: OverrideOp = serde_json::from_value(op).map_err(|error| wrong(error.to_string()))?;
             command(op, scope).map_err(wrong)
@@ -138,13 +142,13 @@ fn command(op: OverrideOp, scope: OverrideScope) -> Result<Command, String> {
         }
         OverrideOp::Clear { instance_id, path } => {
             let key = OverrideKey::new(scope, instance_id.as_str(), path);
-            Command::ClearOverrides(WhichOverrides::These(vec![key]))
+            Command::ClearOverrides(OverrideSelector::These(vec![key]))
         }
-        OverrideOp::ClearInstance { instance_id } => Command::ClearOverrides(WhichOverrides::Instance {
+        OverrideOp::ClearInstance { instance_id } => Command::ClearOverrides(OverrideSelector::Instance {
             scope,
             instance: Arc::from(instance_id.as_str()),
         }),
-        OverrideOp::ClearAll => Command::ClearOverrides(WhichOverrides::Scope(scope)),
+        OverrideOp::ClearAll => Command::ClearOverrides(OverrideSelector::Scope(scope)),
     })
 }
 
@@ -160,34 +164,38 @@ struct StartPreviewArguments {
     dark: bool,
 }
 
-fn start(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
+fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
     let StartPreviewArguments { page, component, variant, width, height, dark } = parse_arguments(own)?;
     let shows = match (page, component, variant) {
-        (Some(page), None, None) => Shown::Route(self::page(call, &page)?),
-        (None, Some(component), None) => Shown::Component { component },
-        (None, Some(component), Some(variant)) => Shown::Variant { component, variant },
+        (Some(page), None, None) => PreviewTarget::Route(self::page(call, &page)?),
+        (None, Some(component), None) => PreviewTarget::Component { component },
+        (None, Some(component), Some(variant)) => PreviewTarget::Variant { component, variant },
         _ => {
             let message = "Give either page, or component with an optional variant";
-            return Err(Failure::new(Code::BadRequest, message).field("page"));
+            return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("page"));
         }
     };
-    if let Shown::Component { component } | Shown::Variant { component, .. } = &shows {
+    if let PreviewTarget::Component { component } | PreviewTarget::Variant { component, .. } = &shows {
         let known = &call.workspace()?.previews.components;
         if !known.iter().any(|known| known.id == *component) {
             let similar = authority::similar(component, known.iter().map(|known| known.id.as_str()));
-            return Err(Failure::new(Code::NotFound, format!("Component `{component}` does not exist"))
-                .field("component")
-                .suggest(similar));
+            return Err(ToolError::new(
+                ToolErrorCode::NotFound,
+                format!("Component `{component}` does not exist"),
+            )
+            .field("component")
+            .suggest(similar));
         }
     }
-    let screen = Screen::new(width.unwrap_or(1280), height.unwrap_or(800), 1.0, dark);
+    let screen = PreviewScreen::new(width.unwrap_or(1280), height.unwrap_or(800), 1.0, dark);
     let screen = screen.ok_or_else(|| {
-        Failure::new(Code::BadRequest, "width and height are not a valid screen size").field("width")
+        ToolError::new(ToolErrorCode::BadRequest, "width and height are not a valid screen size")
+            .field("width")
     })?;
-    Ok(Act::StartPreview { shows, screen })
+    Ok(ProposedAction::StartPreview { shows, screen })
 }
 
-fn page(call: &Call, named: &str) -> Result<shared_protocol::NodeId, Failure> {
+fn page(call: &AgentCall, named: &str) -> Result<shared_protocol::NodeId, ToolError> {
     let workspace = call.workspace()?;
     find_page(workspace, board::find(workspace, None)?, named)
 }
@@ -198,9 +206,9 @@ struct StopPreviewArguments {
     session: String,
 }
 
-fn stop(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
+fn stop(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
     let StopPreviewArguments { session } = parse_arguments(own)?;
-    Ok(Act::StopPreview { session: self::session(call, &session)? })
+    Ok(ProposedAction::StopPreview { session: self::session(call, &session)? })
 }
 
 #[derive(Debug, Deserialize)]
@@ -210,17 +218,21 @@ struct NavigatePreviewArguments {
     page: String,
 }
 
-fn navigate(call: &Call, own: &JsonObject) -> Result<Act, Failure> {
+fn navigate(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
     let NavigatePreviewArguments { session, page } = parse_arguments(own)?;
-    Ok(Act::NavigatePreview { session: self::session(call, &session)?, route: self::page(call, &page)? })
+    Ok(ProposedAction::NavigatePreview {
+        session: self::session(call, &session)?,
+        route: self::page(call, &page)?,
+    })
 }
 
-fn session(call: &Call, named: &str) -> Result<SessionId, Failure> {
+fn session(call: &AgentCall, named: &str) -> Result<PreviewId, ToolError> {
     let sessions = &call.workspace()?.previews.sessions;
     let found = sessions.iter().map(|session| session.id).find(|id| id.to_string() == named);
     found.ok_or_else(|| {
-        let failure = Failure::new(Code::NoPreview, format!("Preview session `{named}` does not exist"))
-            .field("session");
+        let failure =
+            ToolError::new(ToolErrorCode::NoPreview, format!("Preview session `{named}` does not exist"))
+                .field("session");
         let known: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
         match known.is_empty() {
             true => failure.hint("No preview is running. Call start_preview to request one."),

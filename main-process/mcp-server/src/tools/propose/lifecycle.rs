@@ -1,15 +1,15 @@
 //! The lifecycle of a proposal: submit, revise, withdraw.
 
 use super::{CommonArguments, output_schema, proposal_id, reply, with_contract_fields};
-use crate::{Call, Failure, Tool, ToolReply, surface::parse_arguments};
-use authority::proposals::AgentAsk;
+use crate::{AgentCall, SurfaceTool, ToolError, ToolReply, surface::parse_arguments};
+use authority::proposals::AgentRequest;
 use serde::Deserialize;
 use serde_json::json;
 
-pub(super) fn all() -> Vec<Tool> {
+pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
     vec![
-        Tool::guarded(
+        SurfaceTool::guarded(
             "proposals",
             "submit_proposal",
             "Submit proposal",
@@ -26,31 +26,31 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({})),
             |call| Box::pin(async move { submit(call).await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "proposals",
             "revise_proposal",
             "Revise proposal",
             "Turn a submitted or rejected proposal into a draft again, as a new version.",
             (json!({ "id": text }), &["id"]),
             output_schema(json!({})),
-            |call| Box::pin(async move { named(call, AgentAsk::Revise).await }),
+            |call| Box::pin(async move { named(call, AgentRequest::Revise).await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "proposals",
             "withdraw_proposal",
             "Withdraw proposal",
             "Withdraw your draft or proposal.",
             (json!({ "id": text }), &["id"]),
             output_schema(json!({})),
-            |call| Box::pin(async move { named(call, AgentAsk::Withdraw).await }),
+            |call| Box::pin(async move { named(call, AgentRequest::Withdraw).await }),
         ),
     ]
 }
 
-async fn submit(call: Call) -> Result<ToolReply, Failure> {
+async fn submit(call: AgentCall) -> Result<ToolReply, ToolError> {
     let common: CommonArguments = call.arguments()?;
     call.workspace()?;
-    let ask = AgentAsk::Submit { draft: common.named()?, submission: common.submission()? };
+    let ask = AgentRequest::Submit { draft: common.named()?, submission: common.submission()? };
     reply(&call, &call.submit(ask).await.map_err(with_contract_fields)?, json!({}))
 }
 
@@ -61,9 +61,9 @@ struct ProposalIdArguments {
 }
 
 async fn named(
-    call: Call,
-    ask: impl Fn(shared_protocol::ProposalId) -> AgentAsk,
-) -> Result<ToolReply, Failure> {
+    call: AgentCall,
+    ask: impl Fn(shared_protocol::ProposalId) -> AgentRequest,
+) -> Result<ToolReply, ToolError> {
     let ProposalIdArguments { id } = parse_arguments(&call.arguments)?;
     call.workspace()?;
     let id = proposal_id(&id, "id")?;

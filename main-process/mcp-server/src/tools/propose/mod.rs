@@ -11,21 +11,25 @@ mod runs;
 use super::shape::REDACTED;
 use crate::escape::shown;
 use crate::{
-    Call, Code, EnvelopeDiagnostic, EnvelopeMeta, Failure, Tool, ToolReply, surface::parse_arguments,
+    AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    surface::parse_arguments,
 };
 use authority::{
     Snapshot,
-    proposals::{AgentAsk, AgentOutcome, AgentResponse, Client, Draft, DraftStepOutcome, Submission, Wanted},
+    proposals::{
+        AgentCallOutcome, AgentClient, AgentRequest, AgentResponse, DraftSelector, DraftStepOutcome,
+        ProposalInput, ProposalSubmission,
+    },
 };
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
     BoardId, Command, Node, NodeRef, Proposal, ProposalId, ProposalState,
-    messages::{Problem, Severity},
+    messages::{BoardProblem, ProblemSeverity},
 };
 
-pub(super) fn all() -> Vec<Tool> {
+pub(super) fn all() -> Vec<SurfaceTool> {
     let groups = [
         resources::all(),
         connections::all(),
@@ -58,7 +62,7 @@ fn with_common(mut own: Value) -> Value {
     if let Value::Object(fields) = &mut own {
         fields.insert(
             "proposal".to_owned(),
-            json!({ "type": "string", "description": "id of the draft to add to; default: the draft of this connection" }),
+            json!({ "type": "string", "description": "draft to add to; default: your current draft" }),
         );
         fields.insert(
             "submit".to_owned(),
@@ -78,19 +82,19 @@ fn add_submission_fields(fields: &mut JsonObject) {
     fields.insert("rationale".to_owned(), json!({ "type": "string" }));
     fields.insert(
         "supersedes".to_owned(),
-        json!({ "type": "string", "description": "id of your proposal that this one replaces when submitted" }),
+        json!({ "type": "string", "description": "your proposal that this one replaces" }),
     );
 }
 
 /// Refuses an argument that contains `[redacted]`. The text stands for a hidden value, and writing it back would
 /// overwrite that value.
-fn refuse_redacted(path: &str, value: &Value) -> Result<(), Failure> {
+fn refuse_redacted(path: &str, value: &Value) -> Result<(), ToolError> {
     match value {
         Value::String(text) if text.trim() == REDACTED => {
             let message = format!(
                 "`{path}` is \"{REDACTED}\", a placeholder for a hidden value; writing it would overwrite the value"
             );
-            Err(Failure::new(Code::ValidationError, message)
+            Err(ToolError::new(ToolErrorCode::ValidationError, message)
                 .field(path)
                 .hint("Omit the field to keep its current value."))
         }
@@ -107,31 +111,31 @@ fn refuse_redacted(path: &str, value: &Value) -> Result<(), Failure> {
 
 impl CommonArguments {
     /// Splits the arguments into the common ones and the tool's own.
-    fn split(call: &Call) -> Result<(Self, JsonObject), Failure> {
+    fn split(call: &AgentCall) -> Result<(Self, JsonObject), ToolError> {
         let (common, own): (JsonObject, JsonObject) =
             call.arguments.clone().into_iter().partition(|(key, _)| COMMON.contains(&key.as_str()));
         own.iter().try_for_each(|(key, value)| refuse_redacted(key, value))?;
         Ok((parse_arguments(&common)?, own))
     }
 
-    fn named(&self) -> Result<Option<ProposalId>, Failure> {
+    fn named(&self) -> Result<Option<ProposalId>, ToolError> {
         self.proposal.as_deref().map(|text| proposal_id(text, "proposal")).transpose()
     }
 
     /// Returns the target draft. A change that is submitted immediately is a separate proposal, unless it completes a
     /// named draft.
-    fn draft(&self) -> Result<Draft, Failure> {
+    fn draft(&self) -> Result<DraftSelector, ToolError> {
         Ok(match (self.named()?, self.submit) {
-            (Some(id), _) => Draft::Named(id),
-            (None, true) => Draft::New,
-            (None, false) => Draft::Current,
+            (Some(id), _) => DraftSelector::ById(id),
+            (None, true) => DraftSelector::New,
+            (None, false) => DraftSelector::Current,
         })
     }
 
     /// Returns title, rationale and supersedes; without a title the queue generates one.
-    fn submission(&self) -> Result<Submission, Failure> {
+    fn submission(&self) -> Result<ProposalSubmission, ToolError> {
         let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
-        Ok(Submission {
+        Ok(ProposalSubmission {
             title: self.title.clone().unwrap_or_default(),
             rationale: self.rationale.clone(),
             supersedes: supersedes.transpose()?,
@@ -139,11 +143,13 @@ impl CommonArguments {
     }
 
     /// Like [`Self::submission`], for an action, which is submitted on its own and never part of a draft.
-    fn submission_of_act(&self, title: &str) -> Result<Submission, Failure> {
+    fn submission_of_act(&self, title: &str) -> Result<ProposalSubmission, ToolError> {
         let wrong = [("proposal", self.proposal.is_some()), ("submit", self.submit)];
         if let Some((field, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
             let message = "This request is submitted immediately on its own and cannot be part of a draft";
-            return Err(Failure::new(Code::BadRequest, message).field(*field).hint("Omit this argument."));
+            return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+                .field(*field)
+                .hint("Omit this argument."));
         }
         let mut submission = self.submission()?;
         if submission.title.trim().is_empty() {
@@ -153,12 +159,12 @@ impl CommonArguments {
     }
 
     /// Returns the workspace with the draft applied, to resolve arguments.
-    fn state(&self, call: &Call) -> Result<Snapshot, Failure> {
+    fn state(&self, call: &AgentCall) -> Result<Snapshot, ToolError> {
         let (workspace, review) = (call.workspace()?, &call.view.review);
         let draft = match self.draft()? {
-            Draft::Named(id) => Some(review.owned_by(id, &call.client)?),
-            Draft::Current => review.draft(None, &call.client)?,
-            Draft::New => None,
+            DraftSelector::ById(id) => Some(review.owned_by(id, &call.client)?),
+            DraftSelector::Current => review.draft(None, &call.client)?,
+            DraftSelector::New => None,
         };
         Ok(match draft {
             Some(draft) => review.overlay(&workspace.snapshot, draft)?,
@@ -167,10 +173,14 @@ impl CommonArguments {
     }
 
     /// Adds the commands to the draft, all or none.
-    async fn propose(&self, call: &Call, mut commands: Vec<Command>) -> Result<AgentOutcome, Failure> {
+    async fn propose(
+        &self,
+        call: &AgentCall,
+        mut commands: Vec<Command>,
+    ) -> Result<AgentCallOutcome, ToolError> {
         if self.supersedes.is_some() && !self.submit {
             let message = "A draft cannot replace a proposal before it is submitted";
-            return Err(Failure::new(Code::BadRequest, message)
+            return Err(ToolError::new(ToolErrorCode::BadRequest, message)
                 .field("supersedes")
                 .hint("Pass supersedes together with submit: true, or to submit_proposal."));
         }
@@ -179,21 +189,21 @@ impl CommonArguments {
             _ => Command::Batch { summary: None, commands },
         };
         let submit = self.submit.then(|| self.submission()).transpose()?;
-        let what = Wanted::Command(Box::new(command));
-        call.submit(AgentAsk::Propose { draft: self.draft()?, what, submit })
+        let what = ProposalInput::Command(Box::new(command));
+        call.submit(AgentRequest::Propose { draft: self.draft()?, what, submit })
             .await
             .map_err(with_contract_fields)
     }
 }
 
-fn proposal_id(text: &str, field: &str) -> Result<ProposalId, Failure> {
+fn proposal_id(text: &str, field: &str) -> Result<ProposalId, ToolError> {
     text.parse().map_err(|error: shared_protocol::ids::IdError| {
-        Failure::new(Code::BadRequest, error.to_string()).field(field)
+        ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field(field)
     })
 }
 
 /// Translates the core's field names to those of the contract.
-fn with_contract_fields(mut failure: Failure) -> Failure {
+fn with_contract_fields(mut failure: ToolError) -> ToolError {
     failure.field = failure.field.map(|field| {
         match field.as_str() {
             "type" => "typeId",
@@ -213,7 +223,7 @@ fn node<'a>(
     board: Option<BoardId>,
     named: &str,
     field: &str,
-) -> Result<&'a Node, Failure> {
+) -> Result<&'a Node, ToolError> {
     let found = match named.parse::<NodeRef>() {
         Ok(NodeRef::Id(id)) => state.node(id),
         Ok(NodeRef::Name(path)) => match (&path.board, board) {
@@ -230,23 +240,23 @@ fn node<'a>(
     };
     found.ok_or_else(|| {
         let names = state.nodes().map(|node| node.name.as_str());
-        Failure::new(Code::NotFound, format!("Node `{}` does not exist", shown(named)))
+        ToolError::new(ToolErrorCode::NotFound, format!("Node `{}` does not exist", shown(named)))
             .field(field)
             .suggest(authority::similar(named, names))
             .hint("Use the instanceId, or board/name when several boards have a node of this name.")
     })
 }
 
-fn node_ref(text: &str, field: &str) -> Result<NodeRef, Failure> {
+fn node_ref(text: &str, field: &str) -> Result<NodeRef, ToolError> {
     text.parse().map_err(|_| {
-        Failure::new(Code::NotFound, format!("Node `{}` does not exist", shown(text)))
+        ToolError::new(ToolErrorCode::NotFound, format!("Node `{}` does not exist", shown(text)))
             .field(field)
             .hint("Use the instanceId or the name of the node.")
     })
 }
 
 /// Builds the answer of a tool that added to a proposal: its own data and the state of the proposal.
-fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<ToolReply, Failure> {
+fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<ToolReply, ToolError> {
     let mut data = proposal_fields(&call.client, outcome);
     if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
         data.extend(own);
@@ -261,8 +271,8 @@ fn reply(call: &Call, outcome: &AgentOutcome, own: Value) -> Result<ToolReply, F
 }
 
 /// Returns the state of the proposal in the form that all of these tools share.
-pub fn proposal_fields(client: &Client, outcome: &AgentOutcome) -> Value {
-    let AgentResponse { proposal, began, .. } = &outcome.done;
+pub fn proposal_fields(client: &AgentClient, outcome: &AgentCallOutcome) -> Value {
+    let AgentResponse { proposal, started_draft: began, .. } = &outcome.done;
     let mut fields = json!({ "status": status(outcome), "proposal": summarize_proposal(proposal) });
     // Only its id leads back to this draft.
     if *began && !client.connected && proposal.state == ProposalState::Draft {
@@ -280,7 +290,7 @@ pub fn proposal_fields(client: &Client, outcome: &AgentOutcome) -> Value {
     fields
 }
 
-fn status(outcome: &AgentOutcome) -> &'static str {
+fn status(outcome: &AgentCallOutcome) -> &'static str {
     match (&outcome.accepted, &outcome.done.proposal.state) {
         (Some(_), _) => "accepted",
         (None, ProposalState::Open) => "submitted",
@@ -294,16 +304,16 @@ fn summarize_proposal(proposal: &Proposal) -> Value {
         "id": proposal.id,
         "number": proposal.number,
         "version": proposal.version,
-        "state": proposal.state.word(),
+        "state": proposal.state.as_str(),
         "calls": proposal.steps.len(),
     })
 }
 
-fn diagnostic(problem: &Problem) -> EnvelopeDiagnostic {
+fn diagnostic(problem: &BoardProblem) -> EnvelopeDiagnostic {
     EnvelopeDiagnostic {
         severity: match problem.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
+            ProblemSeverity::Error => "error",
+            ProblemSeverity::Warning => "warning",
         },
         message: shown(&problem.message).into_owned(),
         element: Some(problem.element.to_string()),

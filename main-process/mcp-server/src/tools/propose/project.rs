@@ -3,20 +3,20 @@
 use super::{CommonArguments, output_schema, reply, summarize_proposal, with_common};
 use crate::escape::shown;
 use crate::{
-    Asking, Call, Code, CompletedAction, EnvelopeMeta, Failure, Tool, ToolReply, surface::parse_arguments,
-    tools::redacted, wait_of,
+    ActionRequest, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode,
+    ToolReply, surface::parse_arguments, tools::redacted, wait_of,
 };
-use authority::proposals::AgentAsk;
+use authority::proposals::AgentRequest;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::proposal::Act;
+use shared_protocol::proposal::ProposedAction;
 
 const MAX_PATH_BYTES: usize = 4_096;
 
-pub(super) fn all() -> Vec<Tool> {
+pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
     vec![
-        Tool::guarded(
+        SurfaceTool::guarded(
             "project",
             "save_project",
             "Save project",
@@ -24,10 +24,12 @@ pub(super) fn all() -> Vec<Tool> {
             (with_wait_argument(json!({})), &[]),
             output_schema(json!({})),
             |call| {
-                Box::pin(async move { request_action(call, "Save the project", |_, _| Ok(Act::Save)).await })
+                Box::pin(async move {
+                    request_action(call, "Save the project", |_, _| Ok(ProposedAction::Save)).await
+                })
             },
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "project",
             "open_project",
             "Open project",
@@ -41,7 +43,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({})),
             |call| Box::pin(async move { request_action(call, "Open another project", open).await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "project",
             "new_project",
             "New project",
@@ -50,7 +52,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({})),
             |call| Box::pin(async move { request_action(call, "Create a project", new).await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "project",
             "set_project_config",
             "Set project config",
@@ -79,10 +81,10 @@ pub(super) fn with_wait_argument(own: Value) -> Value {
 }
 
 pub(super) async fn request_action(
-    call: Call,
+    call: AgentCall,
     title: &str,
-    act: impl Fn(&Call, &rmcp::model::JsonObject) -> Result<Act, Failure> + Send,
-) -> Result<ToolReply, Failure> {
+    act: impl Fn(&AgentCall, &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> + Send,
+) -> Result<ToolReply, ToolError> {
     let (common, mut own) = CommonArguments::split(&call)?;
     let WaitArguments { wait_seconds } = match own.remove("waitSeconds") {
         Some(seconds) => parse_arguments(&[("waitSeconds".to_owned(), seconds)].into_iter().collect())?,
@@ -91,11 +93,21 @@ pub(super) async fn request_action(
     call.workspace()?;
     let (act, submission) = (act(&call, &own)?, common.submission_of_act(title)?);
     if wait_seconds == 0.0 {
-        return reply(&call, &call.submit(AgentAsk::Act { act, submission }).await?, json!({}));
+        return reply(&call, &call.submit(AgentRequest::Act { act, submission }).await?, json!({}));
     }
     let wait = wait_of(Some(wait_seconds))?;
-    let is_of_project = matches!(act, Act::Save | Act::Open { .. } | Act::New { .. } | Act::Config { .. });
-    completed_reply(&call, call.act(Asking { act, submission, wait, stops: false }).await?, is_of_project)
+    let is_of_project = matches!(
+        act,
+        ProposedAction::Save
+            | ProposedAction::Open { .. }
+            | ProposedAction::New { .. }
+            | ProposedAction::Config { .. }
+    );
+    completed_reply(
+        &call,
+        call.act(ActionRequest { act, submission, wait, stops: false }).await?,
+        is_of_project,
+    )
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -106,9 +118,13 @@ struct WaitArguments {
 }
 
 /// Builds the answer of a completed action with the current state of the project.
-fn completed_reply(call: &Call, acted: CompletedAction, is_of_project: bool) -> Result<ToolReply, Failure> {
+fn completed_reply(
+    call: &AgentCall,
+    acted: CompletedAction,
+    is_of_project: bool,
+) -> Result<ToolReply, ToolError> {
     let CompletedAction { proposal, approval, done } = acted;
-    let result = done.result.as_ref().map_err(|refusal| Failure::from(refusal.clone()))?;
+    let result = done.result.as_ref().map_err(|refusal| ToolError::from(refusal.clone()))?;
     let mut data =
         json!({ "status": "done", "proposal": summarize_proposal(&proposal), "outcome": shown(&done.words) });
     if let (Value::Object(data), Value::Object(own)) = (&mut data, result) {
@@ -135,9 +151,9 @@ struct OpenProjectArguments {
     project_path: String,
 }
 
-fn open(_: &Call, own: &rmcp::model::JsonObject) -> Result<Act, Failure> {
+fn open(_: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> {
     let OpenProjectArguments { project_path } = parse_arguments(own)?;
-    Ok(Act::Open { path: absolute(&project_path, "projectPath")? })
+    Ok(ProposedAction::Open { path: absolute(&project_path, "projectPath")? })
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,7 +163,7 @@ struct NewProjectArguments {
     directory_path: String,
 }
 
-fn new(_: &Call, own: &rmcp::model::JsonObject) -> Result<Act, Failure> {
+fn new(_: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> {
     let NewProjectArguments { name, directory_path } = parse_arguments(own)?;
     let is_plain = !name.trim().is_empty()
         && name.len() <= 100
@@ -155,21 +171,21 @@ fn new(_: &Call, own: &rmcp::model::JsonObject) -> Result<Act, Failure> {
         && !name.contains(['/', '\\', '\0'])
         && !name.chars().any(char::is_control);
     if !is_plain {
-        return Err(Failure::new(
-            Code::BadRequest,
+        return Err(ToolError::new(
+            ToolErrorCode::BadRequest,
             "name must be usable as a folder name: at most 100 bytes, no slash, no leading dot",
         )
         .field("name"));
     }
     let folder = absolute(&directory_path, "directoryPath")?;
-    Ok(Act::New { path: format!("{}/{name}", folder.trim_end_matches('/')), name })
+    Ok(ProposedAction::New { path: format!("{}/{name}", folder.trim_end_matches('/')), name })
 }
 
-fn absolute(path: &str, field: &str) -> Result<String, Failure> {
+fn absolute(path: &str, field: &str) -> Result<String, ToolError> {
     if path.starts_with('/') && path.len() <= MAX_PATH_BYTES && !path.chars().any(char::is_control) {
         return Ok(path.to_owned());
     }
-    Err(Failure::new(Code::BadRequest, format!("{field} must be an absolute path")).field(field))
+    Err(ToolError::new(ToolErrorCode::BadRequest, format!("{field} must be an absolute path")).field(field))
 }
 
 #[derive(Debug, Deserialize)]
@@ -178,10 +194,12 @@ struct SetConfigArguments {
     config: rmcp::model::JsonObject,
 }
 
-fn configure(call: &Call, own: &rmcp::model::JsonObject) -> Result<Act, Failure> {
+fn configure(call: &AgentCall, own: &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> {
     let SetConfigArguments { config } = parse_arguments(own)?;
     if config.is_empty() {
-        return Err(Failure::new(Code::BadRequest, "config must have at least one field").field("config"));
+        return Err(
+            ToolError::new(ToolErrorCode::BadRequest, "config must have at least one field").field("config")
+        );
     }
     Ok(call.workbench.configured(&config)?)
 }

@@ -1,23 +1,26 @@
 //! Tools that add, edit, remove and move nodes, with the arguments of the diagram contract.
 
 use super::{CommonArguments, node, node_ref, output_schema, reply, with_common};
-use crate::{Call, Code, Failure, Tool, ToolReply, WorkspaceView, surface::parse_arguments, tools::board};
-use authority::{Snapshot, proposals::AgentOutcome};
+use crate::{
+    AgentCall, AgentWorkspaceView, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    surface::parse_arguments, tools::board,
+};
+use authority::{Snapshot, proposals::AgentCallOutcome};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    AddNode, BoardId, Command, ElementId, Name, NodeRef, Point, PropKey, TypeDef, TypeId, command::Placed,
-    registry::PropKind,
+    AddNode, BoardId, BoardPoint, Command, ElementId, NodeName, NodeRef, PropKey, TypeDef, TypeId,
+    command::PlaceNode, registry::PropKind,
 };
 use std::collections::BTreeMap;
 
-pub(super) fn all() -> Vec<Tool> {
+pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
     let position =
         json!({ "type": "object", "properties": { "x": { "type": "number" }, "y": { "type": "number" } } });
     vec![
-        Tool::guarded(
+        SurfaceTool::guarded(
             "diagram",
             "add_resource",
             "Add resource",
@@ -36,7 +39,7 @@ pub(super) fn all() -> Vec<Tool> {
             ),
             |call| Box::pin(async move { propose_one(call, "add_resource").await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "diagram",
             "update_resource",
             "Update resource",
@@ -50,7 +53,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({ "instanceId": text })),
             |call| Box::pin(async move { propose_one(call, "update_resource").await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "diagram",
             "remove_resource",
             "Remove resource",
@@ -59,7 +62,7 @@ pub(super) fn all() -> Vec<Tool> {
             output_schema(json!({ "instanceId": text })),
             |call| Box::pin(async move { propose_one(call, "remove_resource").await }),
         ),
-        Tool::guarded(
+        SurfaceTool::guarded(
             "diagram",
             "move_resource",
             "Move resource",
@@ -78,7 +81,7 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 /// Runs one call of one of these tools.
-async fn propose_one(call: Call, tool: &'static str) -> Result<ToolReply, Failure> {
+async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, ToolError> {
     let (common, own) = CommonArguments::split(&call)?;
     let state = common.state(&call)?;
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
@@ -88,7 +91,7 @@ async fn propose_one(call: Call, tool: &'static str) -> Result<ToolReply, Failur
 }
 
 /// Returns the tool's own fields of the answer.
-fn own_fields(outcome: &AgentOutcome, own: &JsonObject) -> Value {
+fn own_fields(outcome: &AgentCallOutcome, own: &JsonObject) -> Value {
     let Some(step) = &outcome.done.step else { return json!({}) };
     let node = match step.created.first() {
         Some(ElementId::Node(id)) => step.state.node(*id),
@@ -109,7 +112,7 @@ fn own_fields(outcome: &AgentOutcome, own: &JsonObject) -> Value {
 
 /// Translates calls into commands, on the workspace with the draft applied.
 pub(super) struct CommandTranslator<'a> {
-    pub(super) workspace: &'a WorkspaceView,
+    pub(super) workspace: &'a AgentWorkspaceView,
     pub(super) state: &'a Snapshot,
 }
 
@@ -122,8 +125,8 @@ struct PositionArgument {
 
 impl PositionArgument {
     /// Rounds to whole units. The core refuses values out of bounds.
-    fn point(self) -> Point {
-        Point { x: self.x.round() as i32, y: self.y.round() as i32 }
+    fn point(self) -> BoardPoint {
+        BoardPoint { x: self.x.round() as i32, y: self.y.round() as i32 }
     }
 }
 
@@ -132,21 +135,21 @@ impl PositionArgument {
 struct AddResourceArguments {
     type_id: String,
     #[serde(default)]
-    properties: BTreeMap<PropKey, shared_protocol::Value>,
+    properties: BTreeMap<PropKey, shared_protocol::PropValue>,
     position: Option<PositionArgument>,
     parent_id: Option<String>,
     board: Option<String>,
     label: Option<String>,
-    name: Option<Name>,
+    name: Option<NodeName>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UpdateResourceArguments {
     instance_id: String,
-    properties: BTreeMap<PropKey, shared_protocol::Value>,
+    properties: BTreeMap<PropKey, shared_protocol::PropValue>,
     label: Option<String>,
-    name: Option<Name>,
+    name: Option<NodeName>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -170,10 +173,10 @@ struct SizeArgument {
     h: f64,
 }
 
-type SplitProperties = (BTreeMap<PropKey, shared_protocol::Value>, BTreeMap<PropKey, Vec<NodeRef>>);
+type SplitProperties = (BTreeMap<PropKey, shared_protocol::PropValue>, BTreeMap<PropKey, Vec<NodeRef>>);
 
 impl CommandTranslator<'_> {
-    pub(super) fn commands(&self, tool: &str, own: &JsonObject) -> Result<Vec<Command>, Failure> {
+    pub(super) fn commands(&self, tool: &str, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
         match tool {
             "add_resource" => self.add(parse_arguments(own)?),
             "update_resource" => self.update(parse_arguments(own)?),
@@ -187,7 +190,7 @@ impl CommandTranslator<'_> {
         }
     }
 
-    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, Failure> {
+    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, ToolError> {
         let def = self.type_named(&add.type_id)?;
         let parent = add.parent_id.as_deref().map(|named| node_ref(named, "parentId")).transpose()?;
         // A container that the same batch creates does not exist yet.
@@ -213,12 +216,12 @@ impl CommandTranslator<'_> {
         })])
     }
 
-    fn type_named(&self, text: &str) -> Result<&TypeDef, Failure> {
+    fn type_named(&self, text: &str) -> Result<&TypeDef, ToolError> {
         let registry = self.state.registry();
         let unknown = || {
             let known = registry.types().map(|def| def.id.as_str());
-            Failure::new(
-                Code::NotFound,
+            ToolError::new(
+                ToolErrorCode::NotFound,
                 format!("Type `{}` was not found in the registry", crate::shown(text)),
             )
             .field("typeId")
@@ -229,7 +232,7 @@ impl CommandTranslator<'_> {
         registry.get(&id).ok_or_else(unknown)
     }
 
-    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, Failure> {
+    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, ToolError> {
         let named = node_ref(&update.instance_id, "instanceId")?;
         let known = node(self.state, None, &update.instance_id, "instanceId").ok();
         let (set, references) = match known.and_then(|node| self.state.type_of(node)) {
@@ -241,7 +244,7 @@ impl CommandTranslator<'_> {
         Ok(vec![Command::UpdateNode { node: named, name, label, set, unset: Vec::new(), references }])
     }
 
-    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, Failure> {
+    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
         // Null is a value here, so it is distinguished from an omitted argument.
         let mut own = own.clone();
         let parent = own.remove("parentId");
@@ -253,24 +256,31 @@ impl CommandTranslator<'_> {
                 Value::Null => None,
                 Value::String(text) => Some(node_ref(text, "parentId")?),
                 _ => {
-                    return Err(
-                        Failure::new(Code::BadRequest, "parentId must be a string or null").field("parentId")
-                    );
+                    return Err(ToolError::new(
+                        ToolErrorCode::BadRequest,
+                        "parentId must be a string or null",
+                    )
+                    .field("parentId"));
                 }
             };
-            commands.push(Command::Reparent { nodes: vec![named.clone()], parent, delta: Point::default() });
+            commands.push(Command::Reparent {
+                nodes: vec![named.clone()],
+                parent,
+                delta: BoardPoint::default(),
+            });
         }
         if position.is_some() || size.is_some() {
             let here = node(self.state, None, &instance_id, "instanceId")
                 .ok()
                 .and_then(|node| self.state.placement(node.id))
-                .map(|place| Point { x: place.x, y: place.y });
+                .map(|place| BoardPoint { x: place.x, y: place.y });
             let at = position.map(PositionArgument::point).or(here).unwrap_or_default();
             let (w, h) = size.map(|size| (size.w.round() as i32, size.h.round() as i32)).unzip();
-            commands.push(Command::Place { items: vec![Placed { node: named, x: at.x, y: at.y, w, h }] });
+            commands.push(Command::Place { items: vec![PlaceNode { node: named, x: at.x, y: at.y, w, h }] });
         }
         if commands.is_empty() {
-            return Err(Failure::new(Code::BadRequest, "Give position, size or parentId").field("position"));
+            return Err(ToolError::new(ToolErrorCode::BadRequest, "Give position, size or parentId")
+                .field("position"));
         }
         Ok(commands)
     }
@@ -279,8 +289,8 @@ impl CommandTranslator<'_> {
 /// Splits properties into values and references to nodes.
 fn split_references(
     def: &TypeDef,
-    properties: BTreeMap<PropKey, shared_protocol::Value>,
-) -> Result<SplitProperties, Failure> {
+    properties: BTreeMap<PropKey, shared_protocol::PropValue>,
+) -> Result<SplitProperties, ToolError> {
     let (mut props, mut references) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in properties {
         let is_reference = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Reference);
@@ -288,17 +298,17 @@ fn split_references(
             props.insert(key, value);
             continue;
         }
-        let target = |value: &shared_protocol::Value| match value {
-            shared_protocol::Value::Text(text) => node_ref(text, key.as_str()),
-            _ => Err(Failure::new(
-                Code::ReferenceError,
+        let target = |value: &shared_protocol::PropValue| match value {
+            shared_protocol::PropValue::Text(text) => node_ref(text, key.as_str()),
+            _ => Err(ToolError::new(
+                ToolErrorCode::ReferenceError,
                 format!("{key} must be an instanceId or a list of instanceIds"),
             )
             .field(key.as_str())),
         };
         let targets = match &value {
-            shared_protocol::Value::Null => Vec::new(),
-            shared_protocol::Value::List(items) => items.iter().map(target).collect::<Result<_, _>>()?,
+            shared_protocol::PropValue::Null => Vec::new(),
+            shared_protocol::PropValue::List(items) => items.iter().map(target).collect::<Result<_, _>>()?,
             one => vec![target(one)?],
         };
         references.insert(key, targets);

@@ -4,12 +4,13 @@
 use super::{CommonArguments, add_submission_fields, proposal_id};
 use crate::escape::shown;
 use crate::{
-    ActionRunState, Asking, Call, Code, CompletedAction, EnvelopeMeta, Failure, Said, Tool, ToolReply,
-    action_runs::Done, surface::parse_arguments, tools::terraform, wait_of,
+    ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
+    ToolError, ToolErrorCode, ToolReply, action_runs::ActionResult, surface::parse_arguments,
+    tools::terraform, wait_of,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalState, proposal::Act, terraform::RunOperation};
+use shared_protocol::{Proposal, ProposalState, proposal::ProposedAction, terraform::TerraformOperation};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -21,7 +22,7 @@ const MAX_RESULT_BYTES: usize = 192 * 1024;
 /// The bytes of JSON around the text of a line.
 const LINE_FRAME_BYTES: usize = 32;
 
-pub(super) fn all() -> Vec<Tool> {
+pub(super) fn all() -> Vec<SurfaceTool> {
     let wait = json!({ "type": "number", "description": "seconds to wait for the decision; default 45, maximum 600" });
     let mut input = json!({
         "command": { "enum": ["init", "validate", "plan", "apply", "destroy"] },
@@ -32,7 +33,7 @@ pub(super) fn all() -> Vec<Tool> {
     if let Value::Object(fields) = &mut input {
         add_submission_fields(fields);
     }
-    let run = Tool::guarded(
+    let run = SurfaceTool::guarded(
         "terraform",
         "run_terraform",
         "Run Terraform",
@@ -45,7 +46,7 @@ pub(super) fn all() -> Vec<Tool> {
         } }),
         |call| Box::pin(async move { run(call).await }),
     );
-    let get = Tool::guarded(
+    let get = SurfaceTool::guarded(
         "terraform",
         "get_run",
         "Get run",
@@ -86,7 +87,7 @@ enum TerraformCommandArgument {
     Destroy,
 }
 
-impl From<TerraformCommandArgument> for RunOperation {
+impl From<TerraformCommandArgument> for TerraformOperation {
     fn from(command: TerraformCommandArgument) -> Self {
         match command {
             TerraformCommandArgument::Init => Self::Init,
@@ -98,22 +99,22 @@ impl From<TerraformCommandArgument> for RunOperation {
     }
 }
 
-async fn run(call: Call) -> Result<ToolReply, Failure> {
+async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
     let (common, own) = CommonArguments::split(&call)?;
     let RunTerraformArguments { command, confirmed, board, wait_seconds } = parse_arguments(&own)?;
-    let operation = RunOperation::from(command);
+    let operation = TerraformOperation::from(command);
     if operation.needs_confirmation() && !confirmed {
-        let message = format!("`{}` changes real resources and requires confirmed: true", operation.word());
-        return Err(Failure::new(Code::ConfirmationRequired, message)
+        let message = format!("`{}` changes real resources and requires confirmed: true", operation.as_str());
+        return Err(ToolError::new(ToolErrorCode::ConfirmationRequired, message)
             .field("confirmed")
             .hint("Nothing was run. Show the designer a plan first. A person reviews the run in any case."));
     }
     let workspace = call.workspace()?;
     let board = terraform::find(workspace, board.as_deref())?;
     let submission =
-        common.submission_of_act(&format!("Run terraform {} on {}", operation.word(), board.name))?;
-    let asking = Asking {
-        act: Act::Run { board: board.id, operation },
+        common.submission_of_act(&format!("Run terraform {} on {}", operation.as_str(), board.name))?;
+    let asking = ActionRequest {
+        act: ProposedAction::Run { board: board.id, operation },
         submission,
         wait: wait_of(wait_seconds)?,
         stops: !operation.needs_confirmation(),
@@ -131,8 +132,8 @@ async fn run(call: Call) -> Result<ToolReply, Failure> {
 }
 
 /// Returns the result of a run in the shape of the contract.
-fn result(done: &Done) -> Result<&Value, Failure> {
-    done.result.as_ref().map_err(|refusal| Failure::from(refusal.clone()))
+fn result(done: &ActionResult) -> Result<&Value, ToolError> {
+    done.result.as_ref().map_err(|refusal| ToolError::from(refusal.clone()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -145,7 +146,7 @@ struct GetRunArguments {
     wait_seconds: f64,
 }
 
-async fn get(call: Call) -> Result<ToolReply, Failure> {
+async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
     let GetRunArguments { run_id, from, wait_seconds } = call.arguments()?;
     let (wait, began) = (wait_of(Some(wait_seconds))?, Instant::now());
     let id = proposal_id(&run_id, "runId")?;
@@ -156,7 +157,7 @@ async fn get(call: Call) -> Result<ToolReply, Failure> {
         doings.mark_unchanged();
         let view = call.workbench.view();
         let unknown = || {
-            Failure::new(Code::NotFound, format!("You have no run `{}`", shown(&run_id)))
+            ToolError::new(ToolErrorCode::NotFound, format!("You have no run `{}`", shown(&run_id)))
                 .field("runId")
                 .hint("Use the runId that run_terraform returned.")
         };
@@ -167,10 +168,10 @@ async fn get(call: Call) -> Result<ToolReply, Failure> {
         let is_news = before.is_some_and(|before| before != status) || !seen.lines.is_empty();
         if is_news || is_over(status) || began.elapsed() >= wait {
             let mut data = shape(proposal, act, &seen, status);
-            if let Act::Run { board, operation } = act {
+            if let ProposedAction::Run { board, operation } = act {
                 let name = view.workspace.as_ref().and_then(|known| known.snapshot.board(*board));
                 data["board"] = json!(name.map(|board| board.name.as_str()));
-                data["command"] = json!(operation.word());
+                data["command"] = json!(operation.as_str());
             }
             return ToolReply::new(
                 &data,
@@ -182,7 +183,7 @@ async fn get(call: Call) -> Result<ToolReply, Failure> {
             _ = queue.changed() => {}
             _ = doings.changed() => {}
             () = tokio::time::sleep(wait.saturating_sub(began.elapsed()).max(Duration::from_millis(1))) => {}
-            () = call.cancelled.cancelled() => return Err(Failure::new(Code::Timeout, "The call was cancelled")),
+            () = call.cancelled.cancelled() => return Err(ToolError::new(ToolErrorCode::Timeout, "The call was cancelled")),
         }
     }
 }
@@ -190,7 +191,7 @@ async fn get(call: Call) -> Result<ToolReply, Failure> {
 /// Keeps the lines that fit into one answer; `nextLine` leads to the rest.
 fn limit_lines(mut seen: ActionRunState) -> ActionRunState {
     let mut bytes = 0;
-    let fits = |said: &&Said| {
+    let fits = |said: &&OutputLine| {
         let is_first = bytes == 0;
         bytes += shown(&said.text).len() + LINE_FRAME_BYTES;
         is_first || bytes <= MAX_LINES_BYTES
@@ -212,7 +213,7 @@ fn status(proposal: &Proposal, seen: &ActionRunState) -> &'static str {
         // The run started before the last restart of Draftboard, or was evicted.
         (ProposalState::Accepted, None) => "ended",
         (ProposalState::Draft | ProposalState::Open | ProposalState::Stale { .. }, _) => "awaiting_review",
-        (other, _) => other.word(),
+        (other, _) => other.as_str(),
     }
 }
 
@@ -220,8 +221,8 @@ fn is_over(status: &str) -> bool {
     !matches!(status, "awaiting_review" | "running")
 }
 
-fn shape(proposal: &Proposal, act: &Act, seen: &ActionRunState, status: &str) -> Value {
-    let line = |said: &Said| json!({ "line": shown(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
+fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, status: &str) -> Value {
+    let line = |said: &OutputLine| json!({ "line": shown(&said.text), "stream": if said.error { "stderr" } else { "stdout" } });
     let mut data = json!({
         "runId": proposal.id,
         "status": status,
@@ -235,7 +236,7 @@ fn shape(proposal: &Proposal, act: &Act, seen: &ActionRunState, status: &str) ->
         data["reason"] = json!(shown(reason));
     }
     match seen.result.as_ref().map(|done| &done.result) {
-        Some(Ok(Value::Object(result))) if matches!(act, Act::Run { .. }) => {
+        Some(Ok(Value::Object(result))) if matches!(act, ProposedAction::Run { .. }) => {
             if let Value::Object(data) = &mut data {
                 data.extend(result.clone());
             }
@@ -243,11 +244,11 @@ fn shape(proposal: &Proposal, act: &Act, seen: &ActionRunState, status: &str) ->
         Some(Ok(result)) if result.to_string().len() > MAX_RESULT_BYTES => {
             let message =
                 format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
-            data["error"] = json!(Failure::new(Code::LimitExceeded, message));
+            data["error"] = json!(ToolError::new(ToolErrorCode::LimitExceeded, message));
         }
         // The result of a forwarded tool, kept apart from our own fields.
         Some(Ok(result)) => data["result"] = result.clone(),
-        Some(Err(refusal)) => data["error"] = json!(Failure::from(refusal.clone())),
+        Some(Err(refusal)) => data["error"] = json!(ToolError::from(refusal.clone())),
         _ => {}
     }
     data

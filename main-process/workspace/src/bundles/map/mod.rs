@@ -5,10 +5,10 @@ mod sketch;
 
 use super::{SpecBundles, view::title};
 use authority::Snapshot;
-use bundles::{Bundle, Entity};
+use bundles::{Bundle, BundleEntity};
 use shared_protocol::{
-    Board, BoardId, BoardKind, BoardName, Change, Code, Edge, Node, NodeId, Refusal, bundle::EntityRef,
-    limits::MAX_LABEL,
+    Board, BoardId, BoardKind, BoardName, Change, Edge, Node, NodeId, Refusal, RefusalCode,
+    bundle::EntityRef, limits::MAX_LABEL_CHARS,
 };
 use sketch::{MapSketch, TYPE};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub(crate) struct DrawnMap {
 pub(super) fn draw(
     state: &Snapshot,
     bundle: &Bundle,
-    around: Option<&Entity>,
+    around: Option<&BundleEntity>,
     depth: u32,
     seed: u64,
 ) -> Result<DrawnMap, Refusal> {
@@ -41,7 +41,7 @@ pub(super) fn draw(
     );
     let mut sketch = MapSketch::new(state, seed);
     let name = board_name(bundle, around).ok_or_else(|| {
-        Refusal::new(Code::BadRequest, format!("no board can be named after {}", bundle.id()))
+        Refusal::new(RefusalCode::BadRequest, format!("no board can be named after {}", bundle.id()))
     })?;
     let (board, is_new) = sketch.board(&name, &format!("Map of {scope_title}"))?;
     let wanted: BTreeSet<EntityRef> = shown.iter().map(|entity| reference(bundle, entity)).collect();
@@ -64,8 +64,12 @@ pub(super) fn draw(
 }
 
 /// The entities of a map. A map that is too large to read is refused.
-fn scope<'a>(bundle: &'a Bundle, around: Option<&'a Entity>, depth: u32) -> Result<Vec<&'a Entity>, Refusal> {
-    let shown: Vec<&Entity> = match around {
+fn scope<'a>(
+    bundle: &'a Bundle,
+    around: Option<&'a BundleEntity>,
+    depth: u32,
+) -> Result<Vec<&'a BundleEntity>, Refusal> {
+    let shown: Vec<&BundleEntity> = match around {
         None => bundle.entities().take(MAX_MAP_NODES + 1).collect(),
         Some(start) => bundle.neighbourhood(start, depth.clamp(1, MAX_MAP_DEPTH) as usize, MAX_MAP_NODES + 1),
     };
@@ -78,26 +82,26 @@ fn scope<'a>(bundle: &'a Bundle, around: Option<&'a Entity>, depth: u32) -> Resu
     let message = format!(
         "a map shows {MAX_MAP_NODES} entities and {MAX_MAP_EDGES} references at most, and this would be more"
     );
-    Err(Refusal::new(Code::LimitExceeded, message)
+    Err(Refusal::new(RefusalCode::LimitExceeded, message)
         .hint("Draw what is around one entity, with a smaller depth."))
 }
 
 /// The name identifies a map: one for the bundle, one for each entity.
-fn board_name(bundle: &Bundle, around: Option<&Entity>) -> Option<BoardName> {
-    let words = format!("map {} {}", bundle.id(), around.map_or("", Entity::id));
+fn board_name(bundle: &Bundle, around: Option<&BundleEntity>) -> Option<BoardName> {
+    let words = format!("map {} {}", bundle.id(), around.map_or("", BundleEntity::id));
     let short: String = words.chars().take(60).collect();
     // A name begins with a letter, and other characters than letters and digits become separators.
     BoardName::from_words(&short)
 }
 
-fn reference(bundle: &Bundle, entity: &Entity) -> EntityRef {
+fn reference(bundle: &Bundle, entity: &BundleEntity) -> EntityRef {
     super::view::reference(bundle, entity)
 }
 
 /// A title on one line.
-fn label(entity: &Entity) -> String {
+fn label(entity: &BundleEntity) -> String {
     let plain = title(entity).chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
-    plain.trim().chars().take(MAX_LABEL).collect()
+    plain.trim().chars().take(MAX_LABEL_CHARS).collect()
 }
 
 /// The entity that a node stands for.
@@ -158,7 +162,7 @@ fn connect(
 
 fn joined(fields: &BTreeSet<&str>) -> String {
     let all = fields.iter().copied().collect::<Vec<_>>().join(", ");
-    all.chars().take(MAX_LABEL).collect()
+    all.chars().take(MAX_LABEL_CHARS).collect()
 }
 
 /// The entities of a bundle that an operation touched.

@@ -2,8 +2,8 @@
 
 use authority::{Snapshot, decide, place_missing};
 use shared_protocol::{
-    BoardId, BoardKind, BoardName, Change, Code, Command, Edge, EdgeId, ElementId, Endpoint, Name, Node,
-    NodeId, NodeRef, PortId, PropKey, Refusal, TypeId, Value, bundle::EntityRef,
+    BoardId, BoardKind, BoardName, Change, Command, Edge, EdgeEndpoint, EdgeId, ElementId, Node, NodeId,
+    NodeName, NodeRef, PortId, PropKey, PropValue, Refusal, RefusalCode, TypeId, bundle::EntityRef,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,7 +25,9 @@ impl MapSketch {
 
     fn take(&mut self, changes: Vec<Change>) -> Result<(), Refusal> {
         let next = self.state.revision().next();
-        self.state.apply(next, &changes).map_err(|error| Refusal::new(Code::Conflict, error.to_string()))?;
+        self.state
+            .apply(next, &changes)
+            .map_err(|error| Refusal::new(RefusalCode::Conflict, error.to_string()))?;
         self.changes.extend(changes);
         Ok(())
     }
@@ -57,12 +59,12 @@ impl MapSketch {
                         ElementId::Board(id) => Some(*id),
                         _ => None,
                     });
-                    let missing = || Refusal::new(Code::Internal, "the board was not made");
+                    let missing = || Refusal::new(RefusalCode::Internal, "the board was not made");
                     return board.map(|board| (board, true)).ok_or_else(missing);
                 }
             }
         }
-        Err(Refusal::new(Code::LimitExceeded, format!("too many boards are named like {name}")))
+        Err(Refusal::new(RefusalCode::LimitExceeded, format!("too many boards are named like {name}")))
     }
 
     /// Adds a node for an entity. The reference to the entity is read-only, so no command could set it.
@@ -71,7 +73,7 @@ impl MapSketch {
         while self.state.node(id).is_some() {
             id = NodeId::from_bits(self.next());
         }
-        let prop = |key: &str, text: &str| Some((PropKey::parse(key).ok()?, Value::Text(text.into())));
+        let prop = |key: &str, text: &str| Some((PropKey::parse(key).ok()?, PropValue::Text(text.into())));
         let props = [
             prop("bundle", &entity.bundle),
             prop("entityType", &entity.entity_type),
@@ -93,9 +95,9 @@ impl MapSketch {
         self.take(changes)
     }
 
-    fn name(&self, board: BoardId, id: &str) -> Name {
-        let name = Name::from_words(id, &Name::fallback());
-        let is_free = |name: &Name| self.state.node_named(board, name).is_none();
+    fn name(&self, board: BoardId, id: &str) -> NodeName {
+        let name = NodeName::from_words(id, &NodeName::fallback());
+        let is_free = |name: &NodeName| self.state.node_named(board, name).is_none();
         let numbered = (2..u32::MAX).map(|number| name.numbered(number));
         std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or(name)
     }
@@ -156,10 +158,10 @@ fn type_id() -> Result<TypeId, Refusal> {
     TypeId::parse(TYPE).map_err(malformed)
 }
 
-fn end(node: NodeId, port: &str) -> Result<Endpoint, Refusal> {
-    Ok(Endpoint { node, port: PortId::parse(port).map_err(malformed)? })
+fn end(node: NodeId, port: &str) -> Result<EdgeEndpoint, Refusal> {
+    Ok(EdgeEndpoint { node, port: PortId::parse(port).map_err(malformed)? })
 }
 
 fn malformed(error: shared_protocol::NameError) -> Refusal {
-    Refusal::new(Code::Internal, error.to_string())
+    Refusal::new(RefusalCode::Internal, error.to_string())
 }

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     features::terraform::TerraformContext,
-    view::{Action, View},
+    view::{FrameView, WindowAction},
 };
-use canvas::theme::{Ink, Theme};
+use canvas::theme::{CodeToken, WorkbenchTheme};
 use egui::{
     Align2, FontId, Role, Sense, TextStyle, Ui, WidgetInfo,
     text::{LayoutJob, TextFormat},
@@ -53,14 +53,14 @@ pub(super) fn code_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shown: &HclCodeVie
         }
     });
     if let Some(node) = clicked {
-        cx.act(Action::Reveal(ElementId::Node(node)));
+        cx.act(WindowAction::Reveal(ElementId::Node(node)));
     }
     clicked
 }
 
 fn row_ui(
     ui: &mut Ui,
-    view: &View<'_>,
+    view: &FrameView<'_>,
     file: &HclFileRows,
     row: &HclRow,
     marked: bool,
@@ -111,17 +111,17 @@ fn row_ui(
     response.clicked()
 }
 
-fn coloured(theme: &Theme, line: &str, row: &HclRow, font: &FontId) -> LayoutJob {
+fn coloured(theme: &WorkbenchTheme, line: &str, row: &HclRow, font: &FontId) -> LayoutJob {
     let mut job = LayoutJob { break_on_newline: false, ..LayoutJob::default() };
-    let mut add = |text: &str, ink: Ink| {
+    let mut add = |text: &str, ink: CodeToken| {
         job.append(text, 0.0, TextFormat::simple(font.clone(), theme.code(ink)));
     };
     let mut end = 0;
     for (range, ink) in tokens(line, row.within) {
-        add(line.get(end..range.start).unwrap_or_default(), Ink::Plain);
+        add(line.get(end..range.start).unwrap_or_default(), CodeToken::Plain);
         add(line.get(range.clone()).unwrap_or_default(), ink);
         end = range.end;
     }
-    add(line.get(end..).unwrap_or_default(), Ink::Plain);
+    add(line.get(end..).unwrap_or_default(), CodeToken::Plain);
     job
 }

@@ -3,15 +3,15 @@
 use super::file::HclFileRows;
 use crate::{
     features::terraform::TerraformContext,
-    view::{Action, View},
-    widgets::{Row, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
+    view::{FrameView, WindowAction},
+    widgets::{ListRow, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
     wording::counted,
 };
 use egui::{Align2, Sense, Ui, pos2};
 use shared_protocol::{
     ElementId,
-    messages::Severity,
-    terraform::{Finding, HclView},
+    messages::ProblemSeverity,
+    terraform::{HclView, TerraformFindingView},
 };
 
 /// The maximum number of findings here; the problems panel lists all.
@@ -59,11 +59,11 @@ fn difference(file: &HclFileRows) -> String {
     }
 }
 
-fn file_ui(ui: &mut Ui, view: &View<'_>, file: &HclFileRows, selected: bool) -> bool {
+fn file_ui(ui: &mut Ui, view: &FrameView<'_>, file: &HclFileRows, selected: bool) -> bool {
     let difference = difference(file);
     let name = if difference.is_empty() { file.path.clone() } else { format!("{} {difference}", file.path) };
     let theme = view.theme;
-    let row = Row { name: &name, selected, sense: Sense::click() };
+    let row = ListRow { name: &name, selected, sense: Sense::click() };
     let response = row_ui(ui, theme, row, |ui, room| {
         let width = paint_line(ui, room, Align2::RIGHT_CENTER, &difference, small_font(ui), theme.warning);
         let room = room.with_max_x(room.right() - width - 8.0);
@@ -78,10 +78,10 @@ fn file_ui(ui: &mut Ui, view: &View<'_>, file: &HclFileRows, selected: bool) -> 
 }
 
 /// A file that is not shown, and what happens to it.
-fn fate_ui(ui: &mut Ui, view: &View<'_>, path: &str, fate: &str, why: Option<&str>) {
+fn fate_ui(ui: &mut Ui, view: &FrameView<'_>, path: &str, fate: &str, why: Option<&str>) {
     let theme = view.theme;
     let name = format!("{path} {fate}");
-    let row = Row { name: &name, selected: false, sense: Sense::hover() };
+    let row = ListRow { name: &name, selected: false, sense: Sense::hover() };
     let response = row_ui(ui, theme, row, |ui, room| {
         let width = paint_line(ui, room, Align2::RIGHT_CENTER, fate, small_font(ui), theme.warning);
         let room = room.with_max_x(room.right() - width - 8.0);
@@ -92,16 +92,16 @@ fn fate_ui(ui: &mut Ui, view: &View<'_>, path: &str, fate: &str, why: Option<&st
     }
 }
 
-fn finding_ui(ui: &mut Ui, cx: &TerraformContext<'_>, finding: &Finding) {
+fn finding_ui(ui: &mut Ui, cx: &TerraformContext<'_>, finding: &TerraformFindingView) {
     let theme = cx.view.theme;
     let word = match finding.severity {
-        Severity::Error => "Error",
-        Severity::Warning => "Warning",
+        ProblemSeverity::Error => "Error",
+        ProblemSeverity::Warning => "Warning",
     };
     let label = finding.node.and_then(|id| cx.view.snapshot.node(id)).map(|node| node.label.as_str());
     let text = label.map_or_else(|| finding.message.clone(), |label| format!("{label}: {}", finding.message));
     let name = format!("{word} in HCL: {text}");
-    let row = Row { name: &name, selected: false, sense: Sense::click() };
+    let row = ListRow { name: &name, selected: false, sense: Sense::click() };
     let response = row_ui(ui, theme, row, |ui, room| {
         paint_severity(ui.painter(), pos2(room.left() + 7.0, room.center().y), theme, finding.severity);
         let room = room.with_min_x(room.left() + 20.0);
@@ -110,8 +110,8 @@ fn finding_ui(ui: &mut Ui, cx: &TerraformContext<'_>, finding: &Finding) {
     let response = response.on_hover_text(&text);
     if let Some(node) = finding.node.filter(|_| response.clicked()) {
         cx.act(match &finding.prop {
-            Some(prop) => Action::GoToField(ElementId::Node(node), prop.clone()),
-            None => Action::Reveal(ElementId::Node(node)),
+            Some(prop) => WindowAction::GoToField(ElementId::Node(node), prop.clone()),
+            None => WindowAction::Reveal(ElementId::Node(node)),
         });
     }
 }

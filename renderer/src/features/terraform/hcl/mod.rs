@@ -9,7 +9,7 @@ mod tokens;
 
 use crate::{
     features::terraform::TerraformContext,
-    view::View,
+    view::FrameView,
     widgets::{empty_state_ui, muted_ui},
     wording::counted,
 };
@@ -84,7 +84,7 @@ impl HclPanel {
     }
 
     /// Shows the block of a newly selected node.
-    fn follow(&mut self, view: &View<'_>) {
+    fn follow(&mut self, view: &FrameView<'_>) {
         let selected = match view.selected_nodes()[..] {
             [only] => Some(only),
             _ => None,

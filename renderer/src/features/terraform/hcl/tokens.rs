@@ -1,6 +1,6 @@
 //! Colours a line of HCL. Not a parser: it separates words, strings, numbers and comments, and never fails.
 
-use canvas::theme::Ink;
+use canvas::theme::CodeToken;
 use std::ops::Range;
 
 /// The construct that a line starts in.
@@ -34,7 +34,7 @@ impl HclLexer {
                     (self.within, self.marker) = (HclLexState::Heredoc, marker.to_owned());
                 } else if tokens(line, HclLexState::Code).last().is_some_and(|(range, ink)| {
                     let last = line.get(range.clone()).unwrap_or_default();
-                    *ink == Ink::Comment && last.starts_with("/*") && !last.ends_with("*/")
+                    *ink == CodeToken::Comment && last.starts_with("/*") && !last.ends_with("*/")
                 }) {
                     self.within = HclLexState::Comment;
                 }
@@ -55,14 +55,14 @@ fn heredoc(line: &str) -> Option<&str> {
 }
 
 /// The coloured parts of a line, in order.
-pub(super) fn tokens(line: &str, within: HclLexState) -> Vec<(Range<usize>, Ink)> {
+pub(super) fn tokens(line: &str, within: HclLexState) -> Vec<(Range<usize>, CodeToken)> {
     let mut found = Vec::new();
     let mut at = 0;
     match within {
         HclLexState::Heredoc => return text(line, 0, line.len()),
         HclLexState::Comment => {
             let end = line.find("*/").map_or(line.len(), |end| end + 2);
-            found.push((0..end, Ink::Comment));
+            found.push((0..end, CodeToken::Comment));
             at = end;
         }
         HclLexState::Code => {}
@@ -77,36 +77,36 @@ pub(super) fn tokens(line: &str, within: HclLexState) -> Vec<(Range<usize>, Ink)
             continue;
         }
         if sign == '#' || rest.starts_with("//") {
-            found.push((begin..line.len(), Ink::Comment));
+            found.push((begin..line.len(), CodeToken::Comment));
             break;
         } else if rest.starts_with("/*") {
             at = rest.get(2..).and_then(|inner| inner.find("*/")).map_or(line.len(), |end| begin + end + 4);
-            found.push((begin..at, Ink::Comment));
+            found.push((begin..at, CodeToken::Comment));
         } else if sign == '"' {
             at = end_of_text(line, begin, 0);
             found.extend(text(line, begin, at));
         } else if sign.is_ascii_digit() {
             at = end_of(line, begin, |sign| sign.is_ascii_alphanumeric() || sign == '.');
-            found.push((begin..at, Ink::Number));
+            found.push((begin..at, CodeToken::Number));
         } else if sign.is_alphabetic() || sign == '_' {
             at = end_of(line, begin, |sign| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.'));
             let ink = word(line.get(begin..at).unwrap_or_default(), is_first && opens_block);
             found.push((begin..at, ink));
         } else {
             at += sign.len_utf8();
-            found.push((begin..at, Ink::Sign));
+            found.push((begin..at, CodeToken::Sign));
         }
         is_first = false;
     }
     found
 }
 
-fn word(word: &str, opens_block: bool) -> Ink {
+fn word(word: &str, opens_block: bool) -> CodeToken {
     match word {
-        "true" | "false" | "null" | "for" | "in" | "if" => Ink::Keyword,
-        _ if opens_block => Ink::Keyword,
-        _ if word.contains('.') => Ink::Reference,
-        _ => Ink::Plain,
+        "true" | "false" | "null" | "for" | "in" | "if" => CodeToken::Keyword,
+        _ if opens_block => CodeToken::Keyword,
+        _ if word.contains('.') => CodeToken::Reference,
+        _ => CodeToken::Plain,
     }
 }
 
@@ -184,7 +184,7 @@ fn expression(line: &str, at: usize) -> HclOpening {
 }
 
 /// Splits a string from its expressions.
-fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, Ink)> {
+fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, CodeToken)> {
     let mut found = Vec::new();
     let (mut from, mut at) = (begin, begin);
     while let Some(sign) = line.get(at..end).and_then(|rest| rest.chars().next()) {
@@ -193,16 +193,16 @@ fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, Ink)> {
             HclOpening::Escape => at + 3,
             HclOpening::Expression => {
                 if from < at {
-                    found.push((from..at, Ink::Text));
+                    found.push((from..at, CodeToken::Text));
                 }
                 from = end_of_expression(line, at, 0).min(end);
-                found.push((at..from, Ink::Reference));
+                found.push((at..from, CodeToken::Reference));
                 from
             }
         };
     }
     if from < end {
-        found.push((from..end, Ink::Text));
+        found.push((from..end, CodeToken::Text));
     }
     found
 }
@@ -211,7 +211,7 @@ fn text(line: &str, begin: usize, end: usize) -> Vec<(Range<usize>, Ink)> {
 mod tests {
     use super::*;
 
-    fn check(line: &str, expected: &[(&str, Ink)]) {
+    fn check(line: &str, expected: &[(&str, CodeToken)]) {
         let found: Vec<_> =
             tokens(line, HclLexState::Code).into_iter().map(|(range, ink)| (&line[range], ink)).collect();
         assert_eq!(found, expected, "{line}");
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn words_texts_numbers_and_comments_are_told_apart() {
-        use Ink::{Comment, Keyword, Number, Plain, Reference, Sign, Text};
+        use CodeToken::{Comment, Keyword, Number, Plain, Reference, Sign, Text};
         check(
             r#"resource "aws_vpc" "main" {"#,
             &[("resource", Keyword), ("\"aws_vpc\"", Text), ("\"main\"", Text), ("{", Sign)],
@@ -258,7 +258,7 @@ mod tests {
         use HclLexState::{Code, Comment, Heredoc};
         assert_eq!(within, [Code, Heredoc, Heredoc, Code, Code, Code, Comment, Code, Code]);
         let inks = tokens("  echo ${var.x}", Heredoc);
-        assert_eq!(inks, [(0..7, Ink::Text), (7..15, Ink::Reference)]);
+        assert_eq!(inks, [(0..7, CodeToken::Text), (7..15, CodeToken::Reference)]);
     }
 
     #[test]

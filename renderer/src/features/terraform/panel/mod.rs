@@ -11,14 +11,14 @@ pub(crate) use plan::rank;
 use crate::{
     features::terraform::TerraformContext,
     terraform_answers::{is_going, shown_run},
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{empty_state_ui, muted_ui, paint_severity},
 };
 use egui::{RichText, Sense, Ui, Vec2, vec2};
 use shared_protocol::{
     BoardKind,
-    messages::Severity,
-    terraform::{RunId, RunView},
+    messages::ProblemSeverity,
+    terraform::{TerraformRunId, TerraformRunView},
 };
 
 /// Below this width the history is a drop-down list.
@@ -36,7 +36,7 @@ pub(crate) enum TerraformTab {
 pub(crate) struct TerraformPanel {
     pub(super) tab: TerraformTab,
     /// The run whose output is shown, if it is not the newest.
-    pub(super) chosen_run: Option<RunId>,
+    pub(super) chosen_run: Option<TerraformRunId>,
     changes: plan::PlanChangeList,
 }
 
@@ -65,7 +65,7 @@ impl TerraformPanel {
     }
 }
 
-fn runs_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: Option<&RunView>) {
+fn runs_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: Option<&TerraformRunView>) {
     let Some(run) = run else {
         let text = "Plan shows what Terraform would do. Real resources change only when you apply.";
         return empty_state_ui(ui, cx.view.theme, "No runs yet", text);
@@ -90,13 +90,13 @@ fn not_for_this_ui(ui: &mut Ui, cx: &TerraformContext<'_>) {
     empty_state_ui(ui, cx.view.theme, "No Terraform for this board", text);
     ui.vertical_centered(|ui| {
         if ui.button("New infrastructure board…").clicked() {
-            cx.act(Action::NewBoard(BoardKind::Infrastructure));
+            cx.act(WindowAction::NewBoard(BoardKind::Infrastructure));
         }
     });
 }
 
 /// A warning above everything else.
-pub(super) fn notice_ui(ui: &mut Ui, view: &View<'_>, text: &str) {
+pub(super) fn notice_ui(ui: &mut Ui, view: &FrameView<'_>, text: &str) {
     let theme = view.theme;
     egui::Frame::new().fill(theme.hover).corner_radius(6).inner_margin(egui::Margin::symmetric(8, 5)).show(
         ui,
@@ -104,7 +104,7 @@ pub(super) fn notice_ui(ui: &mut Ui, view: &View<'_>, text: &str) {
             ui.set_width(ui.available_width());
             ui.horizontal_top(|ui| {
                 let (mark, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center() + vec2(0.0, 1.0), theme, Severity::Warning);
+                paint_severity(ui.painter(), mark.center() + vec2(0.0, 1.0), theme, ProblemSeverity::Warning);
                 ui.add(egui::Label::new(RichText::new(text).color(theme.text)).wrap());
             });
         },
@@ -112,7 +112,7 @@ pub(super) fn notice_ui(ui: &mut Ui, view: &View<'_>, text: &str) {
 }
 
 /// The reason that there is nothing to show.
-pub(in super::super) fn refused_ui(ui: &mut Ui, view: &View<'_>, why: &str) {
+pub(in super::super) fn refused_ui(ui: &mut Ui, view: &FrameView<'_>, why: &str) {
     notice_ui(ui, view, why);
     muted_ui(ui, view.theme, "Draftboard tries again when the board changes.");
 }

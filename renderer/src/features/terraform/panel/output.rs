@@ -2,19 +2,19 @@
 
 use crate::{
     terraform_answers::is_going,
-    view::View,
+    view::FrameView,
     widgets::{muted_ui, paint_severity},
 };
 use egui::{Label, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
 use shared_protocol::{
-    messages::Severity,
-    terraform::{RunLine, RunView},
+    messages::ProblemSeverity,
+    terraform::{TerraformRunLine, TerraformRunView},
 };
 
 const ROW: f32 = 17.0;
 const GUTTER: f32 = 18.0;
 
-pub(super) fn output_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
+pub(super) fn output_ui(ui: &mut Ui, view: &FrameView<'_>, run: &TerraformRunView) {
     let Some(output) = view.terraform_answers.lines.of(run.id).filter(|output| !output.lines.is_empty())
     else {
         let text = match (is_going(run), run.lines) {
@@ -42,7 +42,7 @@ pub(super) fn output_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
         });
 }
 
-fn line_ui(ui: &mut Ui, view: &View<'_>, line: &RunLine) {
+fn line_ui(ui: &mut Ui, view: &FrameView<'_>, line: &TerraformRunLine) {
     let theme = view.theme;
     ui.horizontal(|ui| {
         ui.set_height(ROW);
@@ -53,7 +53,7 @@ fn line_ui(ui: &mut Ui, view: &View<'_>, line: &RunLine) {
         ui.add(Label::new(text).selectable(true).extend());
         if line.error {
             sign.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Error"));
-            paint_severity(ui.painter(), gutter.center() - vec2(2.0, 0.0), theme, Severity::Error);
+            paint_severity(ui.painter(), gutter.center() - vec2(2.0, 0.0), theme, ProblemSeverity::Error);
         }
     });
 }

@@ -3,16 +3,17 @@
 use super::refused_ui;
 use crate::{
     features::terraform::{TerraformContext, words},
-    view::{Action, View},
+    view::{FrameView, WindowAction},
     widgets::{
-        ROW, empty_state_ui, focus_ring, muted_ui, paint_disclosure, paint_line, paint_severity, small_font,
+        ROW_HEIGHT, empty_state_ui, focus_ring, muted_ui, paint_disclosure, paint_line, paint_severity,
+        small_font,
     },
 };
 use canvas::{action_colour, paint_action, planned_words};
 use egui::{Align2, FontId, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     BoardId, ElementId,
-    messages::Severity,
+    messages::ProblemSeverity,
     terraform::{PlanAttribute, PlanChange, PlanView, PlannedAction},
 };
 use std::collections::BTreeSet;
@@ -59,7 +60,7 @@ impl PlanChangeList {
         ui.horizontal_wrapped(|ui| {
             if plan.outdated {
                 let (mark, _) = ui.allocate_exact_size(vec2(14.0, 22.0), Sense::hover());
-                paint_severity(ui.painter(), mark.center(), cx.view.theme, Severity::Warning);
+                paint_severity(ui.painter(), mark.center(), cx.view.theme, ProblemSeverity::Warning);
                 ui.label("The board has changed since this plan was made, so it cannot be applied.");
             }
             if !plan.changes.is_empty() {
@@ -74,7 +75,7 @@ impl PlanChangeList {
         let mut turn = None;
         egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
             ui,
-            ROW,
+            ROW_HEIGHT,
             self.rows.len(),
             |ui, range| {
                 for (change, attribute) in self.rows.get(range).unwrap_or_default() {
@@ -131,7 +132,7 @@ fn mono(ui: &Ui) -> FontId {
 /// Returns whether its attributes should be folded or unfolded.
 fn change_ui(ui: &mut Ui, cx: &TerraformContext<'_>, change: &PlanChange, open: bool) -> bool {
     let theme = cx.view.theme;
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::click());
     let node = change.node.and_then(|id| cx.view.snapshot.node(id));
     let words = planned_words(change.action);
     let name = format!("{} {words}", change.address);
@@ -173,15 +174,15 @@ fn change_ui(ui: &mut Ui, cx: &TerraformContext<'_>, change: &PlanChange, open: 
     if response.clicked()
         && let Some(node) = change.node
     {
-        cx.act(Action::Reveal(ElementId::Node(node)));
+        cx.act(WindowAction::Reveal(ElementId::Node(node)));
     }
     turned
 }
 
 /// `instance_type   t3.small > t3.large   forces replacement`.
-fn attribute_ui(ui: &mut Ui, view: &View<'_>, attribute: &PlanAttribute) {
+fn attribute_ui(ui: &mut Ui, view: &FrameView<'_>, attribute: &PlanAttribute) {
     let theme = view.theme;
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     let (before, after) = (attribute.before.as_deref(), attribute.after.as_deref());
     let mut name = match (before, after) {
         (Some(before), Some(after)) => format!("{} from {before} to {after}", attribute.path),

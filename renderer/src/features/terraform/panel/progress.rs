@@ -4,22 +4,27 @@ use super::TerraformTab;
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, words},
     terraform_answers::{is_going, shown_run},
-    view::View,
+    view::FrameView,
     widgets::{paint_line, paint_severity, small_font},
     wording::now,
 };
-use canvas::theme::Theme;
+use canvas::theme::WorkbenchTheme;
 use egui::{Align2, Painter, Pos2, Rect, RichText, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
 use shared_protocol::{
-    messages::Severity,
-    terraform::{RunId, RunState, RunView, TerraformRequest},
+    messages::ProblemSeverity,
+    terraform::{TerraformRequest, TerraformRunId, TerraformRunState, TerraformRunView},
 };
 use std::time::Duration;
 
 const HEIGHT: f32 = 28.0;
 const BAR: f32 = 130.0;
 
-pub(super) fn progress_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView, shows: TerraformTab) {
+pub(super) fn progress_ui(
+    ui: &mut Ui,
+    cx: &TerraformContext<'_>,
+    run: &TerraformRunView,
+    shows: TerraformTab,
+) {
     let going = is_going(run);
     ui.allocate_ui_with_layout(
         vec2(ui.available_width(), HEIGHT),
@@ -55,8 +60,8 @@ pub(super) fn progress_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView,
     }
 }
 
-fn cancel_ui(ui: &mut Ui, run: &RunView, cx: &TerraformContext<'_>) {
-    let waiting = run.state == RunState::Cancelling;
+fn cancel_ui(ui: &mut Ui, run: &TerraformRunView, cx: &TerraformContext<'_>) {
+    let waiting = run.state == TerraformRunState::Cancelling;
     let text = if waiting { "Cancelling…" } else { "Cancel" };
     let button = ui.add_enabled(!waiting, egui::Button::new(text)).accessible_name(format!("{text} the run"));
     let hint = "Stops Terraform after its current step; kills it if it does not stop";
@@ -65,7 +70,7 @@ fn cancel_ui(ui: &mut Ui, run: &RunView, cx: &TerraformContext<'_>) {
     }
 }
 
-fn copy_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
+fn copy_ui(ui: &mut Ui, view: &FrameView<'_>, run: &TerraformRunView) {
     let output = view.terraform_answers.lines.of(run.id).filter(|output| !output.lines.is_empty());
     let button = ui.add_enabled(output.is_some(), egui::Button::new("Copy output"));
     if let Some(output) = output.filter(|_| button.clicked()) {
@@ -75,7 +80,7 @@ fn copy_ui(ui: &mut Ui, view: &View<'_>, run: &RunView) {
 }
 
 /// The history as a drop-down list.
-fn chooser_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView) {
+fn chooser_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &TerraformRunView) {
     let Some(board) = cx.view.board else { return };
     let history = cx.view.terraform_answers.history(board);
     let newest =
@@ -91,11 +96,11 @@ fn chooser_ui(ui: &mut Ui, cx: &TerraformContext<'_>, run: &RunView) {
 }
 
 /// Choosing the newest run follows later runs.
-pub(super) fn chosen(run: RunId, newest: Option<RunId>) -> Option<RunId> {
+pub(super) fn chosen(run: TerraformRunId, newest: Option<TerraformRunId>) -> Option<TerraformRunId> {
     Some(run).filter(|_| Some(run) != newest)
 }
 
-fn bar_ui(ui: &mut Ui, view: &View<'_>, done: u64, all: u64) {
+fn bar_ui(ui: &mut Ui, view: &FrameView<'_>, done: u64, all: u64) {
     let theme = view.theme;
     let (rect, response) = ui.allocate_exact_size(vec2(BAR, 18.0), Sense::hover());
     let words = format!("{done} of {all}");
@@ -110,26 +115,26 @@ fn bar_ui(ui: &mut Ui, view: &View<'_>, done: u64, all: u64) {
 }
 
 /// The state of a run as a sign: tick, cross, bar, or a dot while it runs.
-pub(super) fn paint_state(painter: &Painter, centre: Pos2, theme: &Theme, state: RunState) {
+pub(super) fn paint_state(painter: &Painter, centre: Pos2, theme: &WorkbenchTheme, state: TerraformRunState) {
     let disc = |colour| painter.circle_filled(centre, 6.0, colour);
     let glyph = Stroke::new(1.6, theme.status_text);
     match state {
-        RunState::Running | RunState::Cancelling => {
+        TerraformRunState::Running | TerraformRunState::Cancelling => {
             painter.circle_stroke(centre, 5.2, Stroke::new(1.5, theme.accent));
             painter.circle_filled(centre, 2.5, theme.accent);
         }
-        RunState::Succeeded { .. } => {
+        TerraformRunState::Succeeded { .. } => {
             disc(theme.success);
             let points = vec![centre + vec2(-3.0, 0.2), centre + vec2(-0.8, 2.4), centre + vec2(3.0, -2.2)];
             painter.add(Shape::line(points, glyph));
         }
-        RunState::Failed { .. } => {
+        TerraformRunState::Failed { .. } => {
             disc(theme.danger);
             painter.line_segment([centre + vec2(-2.4, -2.4), centre + vec2(2.4, 2.4)], glyph);
             painter.line_segment([centre + vec2(-2.4, 2.4), centre + vec2(2.4, -2.4)], glyph);
         }
-        RunState::Interrupted => paint_severity(painter, centre, theme, Severity::Warning),
-        RunState::Cancelled { .. } => {
+        TerraformRunState::Interrupted => paint_severity(painter, centre, theme, ProblemSeverity::Warning),
+        TerraformRunState::Cancelled { .. } => {
             disc(theme.text_subtle);
             let bar = Stroke::new(1.6, theme.surface_panel);
             painter.line_segment([centre - vec2(3.0, 0.0), centre + vec2(3.0, 0.0)], bar);

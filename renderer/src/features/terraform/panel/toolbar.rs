@@ -3,10 +3,10 @@
 use super::TerraformTab;
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, obstacle::obstacle, words},
-    view::View,
+    view::FrameView,
 };
 use egui::{Button, RichText, Sense, Ui, vec2};
-use shared_protocol::terraform::{PlanState, RunOperation};
+use shared_protocol::terraform::{PlanState, TerraformOperation};
 
 pub(super) fn toolbar_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shows: &mut TerraformTab) {
     ui.scope(|ui| {
@@ -23,43 +23,45 @@ pub(super) fn toolbar_ui(ui: &mut Ui, cx: &TerraformContext<'_>, shows: &mut Ter
             ui.selectable_value(shows, TerraformTab::Runs, "Runs");
             ui.selectable_value(shows, TerraformTab::Changes, changes);
             gap_ui(ui, cx.view);
-            for operation in [RunOperation::Init, RunOperation::Validate, RunOperation::Plan] {
+            for operation in
+                [TerraformOperation::Init, TerraformOperation::Validate, TerraformOperation::Plan]
+            {
                 run_button_ui(ui, cx, operation);
             }
             let plan = cx.view.deployed().map(|told| told.plan).unwrap_or_default();
             if plan != PlanState::None {
-                run_button_ui(ui, cx, RunOperation::ApplyPlan);
+                run_button_ui(ui, cx, TerraformOperation::ApplyPlan);
             }
-            for operation in [RunOperation::Apply, RunOperation::Drift] {
+            for operation in [TerraformOperation::Apply, TerraformOperation::Drift] {
                 run_button_ui(ui, cx, operation);
             }
             gap_ui(ui, cx.view);
-            run_button_ui(ui, cx, RunOperation::Destroy);
+            run_button_ui(ui, cx, TerraformOperation::Destroy);
             program_ui(ui, cx.view);
         });
     });
 }
 
-fn gap_ui(ui: &mut Ui, view: &View<'_>) {
+fn gap_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (rect, _) = ui.allocate_exact_size(vec2(9.0, 24.0), Sense::hover());
     let line = egui::Stroke::new(1.0, view.theme.border);
     ui.painter().vline(rect.center().x, rect.shrink(4.0).y_range(), line);
 }
 
-pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: RunOperation) {
+pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: TerraformOperation) {
     let theme = cx.view.theme;
     let why = obstacle(cx.view, operation);
     let name = words::operation(operation);
     let text = if operation.needs_confirmation() { format!("{name}…") } else { name.to_owned() };
     let text = match operation {
         _ if why.is_some() => RichText::new(text),
-        RunOperation::ApplyPlan => RichText::new(text).color(theme.accent_text),
-        RunOperation::Destroy => RichText::new(text).color(theme.danger),
+        TerraformOperation::ApplyPlan => RichText::new(text).color(theme.accent_text),
+        TerraformOperation::Destroy => RichText::new(text).color(theme.danger),
         _ => RichText::new(text),
     };
     let button = Button::new(text);
     let button = match operation {
-        RunOperation::ApplyPlan if why.is_none() => button.fill(theme.accent),
+        TerraformOperation::ApplyPlan if why.is_none() => button.fill(theme.accent),
         _ => button,
     };
     let response = ui.add_enabled(why.is_none(), button);
@@ -72,7 +74,7 @@ pub(super) fn run_button_ui(ui: &mut Ui, cx: &TerraformContext<'_>, operation: R
 }
 
 /// The program that runs, and the legend of the signs on the board.
-fn program_ui(ui: &mut Ui, view: &View<'_>) {
+fn program_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let (theme, wide) = (view.theme, ui.available_width());
     let signs = RichText::new("Signs").small().color(theme.text_muted);
     let program = match &view.terraform.program {

@@ -1,13 +1,13 @@
 //! The signs `+ − ~` and an arrow as strokes, so that no font needs the glyphs; and the values before and after.
 
 use super::super::BoardPen;
-use crate::{Theme, batch::ShapeBatch, proposed_board::Sign};
+use crate::{WorkbenchTheme, batch::ShapeBatch, proposed_board::ChangeSign};
 use egui::{
     Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind,
     text::{LayoutJob, TextFormat},
     vec2,
 };
-use shared_protocol::review::Difference;
+use shared_protocol::review::FieldChange;
 
 /// The maximum number of characters of a value; the list shows the whole value.
 const MAX_VALUE_CHARS: usize = 32;
@@ -18,15 +18,15 @@ const RIM: f32 = 1.5;
 const GLYPH: f32 = 0.55;
 
 /// Emits the lines of a sign around a point.
-pub(crate) fn glyph(sign: Sign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos2])) {
+pub(crate) fn glyph(sign: ChangeSign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos2])) {
     let point = |x: f32, y: f32| at + vec2(x, y) * reach;
     match sign {
-        Sign::Added => {
+        ChangeSign::Added => {
             line(&[point(-1.0, 0.0), point(1.0, 0.0)]);
             line(&[point(0.0, -1.0), point(0.0, 1.0)]);
         }
-        Sign::Removed => line(&[point(-1.0, 0.0), point(1.0, 0.0)]),
-        Sign::Changed => line(&[
+        ChangeSign::Removed => line(&[point(-1.0, 0.0), point(1.0, 0.0)]),
+        ChangeSign::Changed => line(&[
             point(-1.0, 0.25),
             point(-0.65, -0.25),
             point(-0.25, -0.3),
@@ -34,7 +34,7 @@ pub(crate) fn glyph(sign: Sign, at: Pos2, reach: f32, mut line: impl FnMut(&[Pos
             point(0.65, 0.25),
             point(1.0, -0.25),
         ]),
-        Sign::Moved => {
+        ChangeSign::Moved => {
             line(&[point(-1.0, 0.0), point(1.0, 0.0)]);
             line(&[point(0.3, -0.7), point(1.0, 0.0), point(0.3, 0.7)]);
         }
@@ -46,7 +46,7 @@ pub(crate) fn badge(
     pen: &BoardPen<'_>,
     batch: &mut ShapeBatch,
     at: Pos2,
-    sign: Sign,
+    sign: ChangeSign,
     shown: impl Fn(Color32) -> Color32,
 ) {
     let theme = pen.scene.theme;
@@ -58,7 +58,7 @@ pub(crate) fn badge(
 }
 
 /// Paints a single sign on a disc of its colour.
-pub(crate) fn paint(painter: &Painter, theme: &Theme, at: Pos2, radius: f32, sign: Sign) {
+pub(crate) fn paint(painter: &Painter, theme: &WorkbenchTheme, at: Pos2, radius: f32, sign: ChangeSign) {
     painter.circle_filled(at, radius + RIM, theme.surface_card);
     painter.circle_filled(at, radius, sign.colour(theme));
     let line = stroke(theme, radius, sign);
@@ -67,13 +67,13 @@ pub(crate) fn paint(painter: &Painter, theme: &Theme, at: Pos2, radius: f32, sig
     });
 }
 
-fn stroke(theme: &Theme, radius: f32, sign: Sign) -> Stroke {
-    let ink = if sign == Sign::Moved { theme.accent_text } else { theme.status_text };
+fn stroke(theme: &WorkbenchTheme, radius: f32, sign: ChangeSign) -> Stroke {
+    let ink = if sign == ChangeSign::Moved { theme.accent_text } else { theme.status_text };
     Stroke::new((radius * 0.22).max(1.25), ink)
 }
 
 /// Draws the changed fields below a node: the value before, struck through, and the value after.
-pub(crate) fn notes(pen: &BoardPen<'_>, painter: &Painter, rect: Rect, notes: &[Difference]) {
+pub(crate) fn notes(pen: &BoardPen<'_>, painter: &Painter, rect: Rect, notes: &[FieldChange]) {
     let theme = pen.scene.theme;
     let mut top = rect.bottom() + 6.0;
     for note in notes {

@@ -125,7 +125,7 @@ fn a_change_routes_anew_only_what_it_touches() {
     let node = snapshot.nodes_on(BOARD).find(|node| node.label == "Worker 210").unwrap().id;
     let place = snapshot.placement(node).unwrap();
     let command = Command::Place {
-        items: vec![Placed { node: NodeRef::Id(node), x: place.x + 8, y: place.y + 16, w: None, h: None }],
+        items: vec![PlaceNode { node: NodeRef::Id(node), x: place.x + 8, y: place.y + 16, w: None, h: None }],
     };
     let decision = decide(&snapshot, &command, 1).unwrap();
     let mut next = snapshot.clone();

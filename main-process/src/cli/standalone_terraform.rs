@@ -1,0 +1,83 @@
+//! Terraform for a command that has the workspace to itself, because no Draftboard is running.
+
+use crate::{
+    responses::wait_for,
+    terraform_worker::{self, TerraformEvent, TerraformEvents, TerraformHandle},
+    writer::{terraform_answer, terraform_user},
+};
+use processes::WardenCommand;
+use shared_protocol::{
+    Actor, Refusal, RefusalCode,
+    messages::{AppliedCommand, WorkbenchResponse},
+    terraform::TerraformRequest,
+};
+use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
+use user_folders as paths;
+use workspace::now;
+use workspace::{Mutation, Workspace};
+
+const RESPONSE_LIMIT: Duration = Duration::from_secs(150);
+
+/// Runs Terraform while the command runs; starts with the first request.
+#[derive(Default)]
+pub(super) struct StandaloneTerraform {
+    started: Option<(TerraformHandle, JoinHandle<()>)>,
+}
+
+impl StandaloneTerraform {
+    fn link(&mut self) -> Result<TerraformHandle, Refusal> {
+        if let Some((link, _)) = &self.started {
+            return Ok(link.clone());
+        }
+        let failed = |error: std::io::Error| Refusal::new(RefusalCode::Internal, error.to_string());
+        let exe = std::env::current_exe().map_err(failed)?;
+        let (link, questions) = TerraformHandle::new();
+        let (spawner, user) =
+            (Arc::new(WardenCommand::new(exe)), terraform_user(paths::settings(), paths::plans()));
+        let worker = terraform_worker::start(link.clone(), questions, Arc::new(NoListener), spawner, user);
+        self.started = Some((link.clone(), worker.map_err(failed)?));
+        Ok(link)
+    }
+
+    pub(super) fn request(
+        &mut self,
+        workspace: &mut Workspace,
+        request: TerraformRequest,
+        actor: &Actor,
+    ) -> Result<WorkbenchResponse, Refusal> {
+        if let TerraformRequest::Import { path, name } = &request {
+            let (files, snapshot) = (Arc::clone(workspace.files()), workspace.snapshot().clone());
+            let apply = |mutation| workspace.execute(&mutation, actor, now()).map(|(applied, _)| applied);
+            let imported =
+                terraform_worker::import(&files, &snapshot, Path::new(path), name.as_deref(), now(), apply);
+            return imported.map(WorkbenchResponse::Terraform);
+        }
+        let link = self.link()?;
+        link.show(workspace);
+        wait_for(RESPONSE_LIMIT, |responder| {
+            link.request(request, actor.clone(), responder.map(terraform_answer));
+        })
+    }
+}
+
+impl Drop for StandaloneTerraform {
+    fn drop(&mut self) {
+        if let Some((link, worker)) = self.started.take() {
+            link.stop();
+            if worker.join().is_err() {
+                tracing::error!("the thread that runs Terraform ended with a fault");
+            }
+        }
+    }
+}
+
+/// There is no window, and the command itself changes the workspace.
+struct NoListener;
+
+impl TerraformEvents for NoListener {
+    fn tell(&self, _: TerraformEvent) {}
+
+    fn apply(&self, _: Mutation, _: Actor) -> Result<AppliedCommand, Refusal> {
+        Err(Refusal::new(RefusalCode::Internal, "the command line changes the workspace itself"))
+    }
+}

@@ -1,0 +1,281 @@
+//! The writer: one thread owns the open workspace. Every other part sends it messages over a bounded channel, and receives
+//! its response when the change is durable and published (see [`publisher`] for the order).
+//!
+//! Owns: deciding, reviewing, writing files, the audit, and the one place that publishes. Must not know: who routes a
+//! request here, how a connection encodes a response, or how Terraform, previews and managed servers work.
+
+mod agent_run;
+mod announcer;
+mod codes;
+mod launching;
+mod notify;
+mod process;
+mod publisher;
+mod requests;
+mod review_requests;
+mod service_links;
+mod session;
+mod subscriber;
+mod writer;
+
+pub(crate) use launching::{Launch, launch, launch_at};
+pub(crate) use process::{ProcessHandle, ProcessSignal};
+pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
+pub(crate) use service_links::{
+    AgentsWriterLink, PreviewWriterLink, TerraformWriterLink, terraform_answer, terraform_user,
+};
+pub(crate) use session::{ServeTerminals, Session, SessionError};
+pub(crate) use subscriber::MAX_QUEUED;
+
+use crate::{
+    agents::{self, AgentsAddress},
+    background, preview,
+    responses::wait_for,
+    terraform_worker, upstreams,
+};
+use authority::proposals::{AgentClient, AgentRequest};
+use crossbeam_channel::{SendTimeoutError, Sender, TrySendError, bounded};
+use journal::FileChange;
+use mcp_server::AgentReplyFn;
+use shared_protocol::{
+    Actor, NodeId, ProposalId, Refusal, RefusalCode,
+    mcp::McpView,
+    messages::{AppliedCommand, Presence, ToRenderer, WorkbenchInstanceView},
+    request::Responder,
+    requests::{ExportBoard, ExportedFile},
+    review::AuditEvent,
+    terraform::{TerraformRunId, TerraformRunLine, TerraformView},
+    upstreams::UpstreamsView,
+};
+use std::{io, path::Path, thread::JoinHandle, time::Duration};
+use workspace::Mutation;
+use writer::Writer;
+
+/// Messages that may wait; a sender of more is refused.
+const MAX_WAITING: usize = 1_024;
+const SEND_LIMIT: Duration = Duration::from_secs(10);
+
+/// One message to the writer.
+pub(crate) enum WriterMsg {
+    /// A change of the content; waiting ones are decided together and share one write to the disk.
+    Mutate {
+        mutation: Mutation,
+        actor: Actor,
+        responder: Responder<AppliedCommand>,
+    },
+    /// A request of an agent to the review queue; joins the group of mutations.
+    Ask {
+        client: AgentClient,
+        ask: AgentRequest,
+        reply: AgentReplyFn,
+    },
+    /// A line of the audit; joins the group of mutations.
+    Note {
+        event: AuditEvent,
+        by: upstreams::RequestOrigin,
+        reason: String,
+    },
+    /// A request that runs in its own turn.
+    Call(WriterCall),
+    /// The outcome of an accepted action that another part carried out.
+    CameOf {
+        proposal: ProposalId,
+        outcome: String,
+    },
+    FileChanged(FileChange),
+    /// The selection and viewports of the window.
+    Presence(Presence),
+    /// A node was selected in a preview.
+    Chosen(NodeId),
+    /// A renderer is connected: it receives everything, then patches.
+    Attach(Sender<ToRenderer>),
+    /// The renderer missed a patch.
+    Resync,
+    /// A service's new view, for the window.
+    Mcp(Box<McpView>),
+    Terraform(Box<TerraformView>),
+    Upstreams(Box<UpstreamsView>),
+    RunLines {
+        run: TerraformRunId,
+        first: u64,
+        lines: Vec<TerraformRunLine>,
+    },
+    /// The address where agents connect, for the discovery record.
+    McpAddress(Option<AgentsAddress>),
+    Stop,
+}
+
+/// A typed request as the writer runs it: with the writer, or with the refusal of a message that was not delivered.
+pub(crate) struct WriterCall(RunCall);
+
+type RunCall = Box<dyn FnOnce(Result<&mut Writer, Refusal>) + Send>;
+
+impl WriterMsg {
+    /// Answers a message that was not delivered.
+    fn refuse(self, refusal: Refusal) {
+        match self {
+            Self::Mutate { responder, .. } => responder.send(Err(refusal)),
+            Self::Ask { reply, .. } => reply(Err(refusal)),
+            Self::Call(WriterCall(call)) => call(Err(refusal)),
+            Self::Note { .. }
+            | Self::CameOf { .. }
+            | Self::FileChanged(_)
+            | Self::Presence(_)
+            | Self::Chosen(_)
+            | Self::Attach(_)
+            | Self::Resync
+            | Self::Mcp(_)
+            | Self::Terraform(_)
+            | Self::Upstreams(_)
+            | Self::RunLines { .. }
+            | Self::McpAddress(_)
+            | Self::Stop => tracing::debug!(%refusal, "a message to the writer was dropped"),
+        }
+    }
+}
+
+/// The services that read what the writer publishes and receive their requests from the router.
+#[derive(Clone)]
+pub(crate) struct Services {
+    pub(crate) agents: agents::AgentsHandle,
+    pub(crate) terraform: terraform_worker::TerraformHandle,
+    pub(crate) previews: preview::PreviewsHandle,
+    pub(crate) upstreams: upstreams::ManagedServersHandle,
+}
+
+/// Sends messages to the writer.
+#[derive(Clone)]
+pub(crate) struct WriterHandle {
+    messages: Sender<WriterMsg>,
+}
+
+impl WriterHandle {
+    /// Starts the writer's thread on an open workspace.
+    pub(crate) fn start(
+        launch: Launch,
+        process: ProcessHandle,
+        services: Services,
+        terminals: ServeTerminals,
+    ) -> io::Result<(Self, JoinHandle<()>)> {
+        let (messages, waiting) = bounded(MAX_WAITING);
+        let handle = Self { messages };
+        let own = handle.clone();
+        let thread = std::thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || Writer::new(launch, own, process, services, terminals).run(&waiting))?;
+        Ok((handle, thread))
+    }
+
+    /// Sends a message and waits a moment for room. A message that is not delivered is answered with the refusal.
+    pub(crate) fn send(&self, message: WriterMsg) -> Result<(), Refusal> {
+        self.messages.send_timeout(message, SEND_LIMIT).map_err(|error| {
+            let (message, refusal) = match error {
+                SendTimeoutError::Timeout(message) => (message, too_many()),
+                SendTimeoutError::Disconnected(message) => (message, closing()),
+            };
+            message.refuse(refusal.clone());
+            refusal
+        })
+    }
+
+    /// Sends a message that is worthless later; drops it when the channel is full.
+    pub(crate) fn mention(&self, message: WriterMsg) {
+        if self.messages.try_send(message).is_err() {
+            tracing::debug!("a message to the writer was dropped");
+        }
+    }
+
+    /// Submits an agent's request to the review queue without waiting; a full channel refuses it.
+    pub(crate) fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
+        match self.messages.try_send(WriterMsg::Ask { client, ask, reply }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(message)) => message.refuse(too_many()),
+            Err(TrySendError::Disconnected(message)) => message.refuse(closing()),
+        }
+    }
+
+    /// Changes the workspace.
+    pub(crate) fn mutate(&self, mutation: Mutation, actor: Actor, responder: Responder<AppliedCommand>) {
+        // A message that is not delivered is answered.
+        let _ = self.send(WriterMsg::Mutate { mutation, actor, responder });
+    }
+
+    /// Handles a request that concerns the workspace alone.
+    pub(crate) fn request<R: WorkspaceRequest>(
+        &self,
+        request: R,
+        actor: Actor,
+        responder: Responder<R::Response>,
+    ) {
+        self.call(responder, move |writer| writer.handle(request, &actor));
+    }
+
+    /// As [`Self::request`], and waits for the response.
+    pub(crate) fn wait_for<R: WorkspaceRequest>(
+        &self,
+        request: R,
+        actor: Actor,
+        limit: Duration,
+    ) -> Result<R::Response, Refusal> {
+        wait_for(limit, |responder| self.request(request, actor, responder))
+    }
+
+    pub(crate) fn describe_instance(&self, responder: Responder<WorkbenchInstanceView>) {
+        self.call(responder, |writer| Ok(writer.describe_instance()));
+    }
+
+    pub(crate) fn raise_window(&self, responder: Responder<()>) {
+        self.call(responder, Writer::raise_window);
+    }
+
+    /// Draws a board into a file on a thread of its own.
+    pub(crate) fn export(&self, request: ExportBoard, responder: Responder<ExportedFile>) {
+        self.call_with(responder, move |writer, responder| {
+            let snapshot = writer.workspace().snapshot().clone();
+            background::spawn("export", responder, move |responder| {
+                let ExportBoard { board, path } = request;
+                let drawn = crate::export::export(&snapshot, board, Path::new(&path));
+                responder.send(drawn.map(|bytes| ExportedFile { path, bytes }));
+            });
+        });
+    }
+
+    /// Runs `respond` in its turn, after the messages before it are handled.
+    pub(crate) fn then(&self, respond: impl FnOnce() + Send + 'static) {
+        self.call(Responder::new(move |_| respond()), |_| Ok(()));
+    }
+
+    /// Runs a request in a turn of its own, publishes what it changed, then sends the response.
+    fn call<T: Send + 'static>(
+        &self,
+        responder: Responder<T>,
+        run: impl FnOnce(&mut Writer) -> Result<T, Refusal> + Send + 'static,
+    ) {
+        self.call_with(responder, move |writer, responder| {
+            let result = run(writer);
+            writer.respond(move || responder.send(result));
+        });
+    }
+
+    /// As [`Self::call`] for a request that is answered elsewhere, such as on a thread of its own.
+    fn call_with<T: Send + 'static>(
+        &self,
+        responder: Responder<T>,
+        run: impl FnOnce(&mut Writer, Responder<T>) + Send + 'static,
+    ) {
+        let call = WriterCall(Box::new(move |writer| match writer {
+            Ok(writer) => run(writer, responder),
+            Err(refusal) => responder.send(Err(refusal)),
+        }));
+        // A message that is not delivered is answered.
+        let _ = self.send(WriterMsg::Call(call));
+    }
+}
+
+fn too_many() -> Refusal {
+    Refusal::new(RefusalCode::Timeout, "too many requests are waiting").hint("Try again in a moment.")
+}
+
+fn closing() -> Refusal {
+    Refusal::new(RefusalCode::NoWorkspace, "Draftboard is closing")
+}

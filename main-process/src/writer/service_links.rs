@@ -1,0 +1,143 @@
+//! The writer's side of the services: the calls that agents, Terraform and previews make into the process.
+
+use super::{WriterHandle, WriterMsg};
+use crate::{
+    agents::{self, AgentsAddress},
+    local_user::user_name,
+    preview,
+    responses::wait_for,
+    terraform_worker::{self, TerraformEvent, TerraformEvents},
+    upstreams::{ManagedServerEvents, RequestOrigin},
+};
+use authority::proposals::{AgentClient, AgentRequest};
+use mcp_server::AgentReplyFn;
+use shared_protocol::{
+    Actor, ActorKind, NodeId, ProposalId, Refusal, RefusalCode, Revision,
+    mcp::McpView,
+    messages::{AppliedCommand, Patch, WorkbenchResponse},
+    preview_sessions::PreviewsView,
+    requests::ReadPatches,
+    review::AuditEvent,
+    terraform::TerraformResponse,
+    upstreams::UpstreamsView,
+};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+use workspace::Mutation;
+
+const APPLY_LIMIT: Duration = Duration::from_secs(60);
+const READ_LIMIT: Duration = Duration::from_secs(30);
+
+pub(crate) struct TerraformWriterLink {
+    pub(crate) host: WriterHandle,
+    /// The agents' view shows deployments as well.
+    pub(crate) agents: agents::AgentsHandle,
+}
+
+pub(crate) struct PreviewWriterLink {
+    pub(crate) host: WriterHandle,
+    /// The agents' view shows the sessions as well.
+    pub(crate) agents: agents::AgentsHandle,
+}
+
+pub(crate) struct AgentsWriterLink(pub(crate) WriterHandle);
+
+impl agents::AgentsEvents for AgentsWriterLink {
+    fn publish_view(&self, view: McpView) {
+        // Refused: the writer has ended, and nobody shows the view.
+        let _ = self.0.send(WriterMsg::Mcp(Box::new(view)));
+    }
+
+    fn record_address(&self, address: Option<AgentsAddress>) {
+        // Refused: the writer has ended, and the record is gone.
+        let _ = self.0.send(WriterMsg::McpAddress(address));
+    }
+
+    fn after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
+        self.0.then(respond);
+    }
+
+    fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
+        self.0.submit(client, ask, reply);
+    }
+
+    fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
+        let actor = Actor::new(ActorKind::Terminal, user_name());
+        self.0.wait_for(ReadPatches { since }, actor, READ_LIMIT)
+    }
+}
+
+impl preview::PreviewEvents for PreviewWriterLink {
+    fn tell(&self, view: &PreviewsView) {
+        self.agents.published.show_previews(view);
+    }
+
+    fn chosen(&self, node: NodeId) {
+        self.host.mention(WriterMsg::Chosen(node));
+    }
+}
+
+impl TerraformEvents for TerraformWriterLink {
+    fn tell(&self, told: TerraformEvent) {
+        let message = match told {
+            TerraformEvent::View(view) => {
+                let statuses = view.boards.iter().flat_map(|board| board.statuses.iter().copied());
+                self.agents.published.show_deployments(statuses.collect());
+                WriterMsg::Terraform(view)
+            }
+            TerraformEvent::Lines { run, first, lines } => WriterMsg::RunLines { run, first, lines },
+        };
+        if let Err(refusal) = self.host.send(message) {
+            tracing::debug!(%refusal, "the window does not show the state of Terraform");
+        }
+    }
+
+    fn apply(&self, mutation: Mutation, actor: Actor) -> Result<AppliedCommand, Refusal> {
+        wait_for(APPLY_LIMIT, |responder| self.host.mutate(mutation, actor, responder))
+    }
+}
+
+impl ManagedServerEvents for TerraformWriterLink {
+    fn publish_view(&self, view: UpstreamsView) {
+        if let Err(refusal) = self.host.send(WriterMsg::Upstreams(Box::new(view))) {
+            tracing::debug!(%refusal, "the window did not receive the view of managed servers");
+        }
+    }
+
+    fn publish_tools(&self, tools: mcp_server::ProxiedTools) {
+        self.agents.published.show_guests(tools);
+    }
+
+    fn record_audit(&self, event: AuditEvent, by: RequestOrigin, reason: String) {
+        if let Err(refusal) = self.host.send(WriterMsg::Note { event, by, reason }) {
+            tracing::error!(%refusal, "an event of a managed server is missing in the audit");
+        }
+    }
+
+    fn record_outcome(&self, proposal: ProposalId, outcome: String) {
+        if let Err(refusal) = self.host.send(WriterMsg::CameOf { proposal, outcome }) {
+            tracing::debug!(%refusal, "the outcome of a call was not recorded");
+        }
+    }
+
+    fn agents_view(&self) -> Arc<mcp_server::AgentView> {
+        self.agents.published.view()
+    }
+}
+
+/// The user's choices for Terraform, read from this settings file.
+pub(crate) fn terraform_user(settings: PathBuf, plans: PathBuf) -> terraform_worker::TerraformUserSettings {
+    let read_program = |settings: &std::path::Path| {
+        agents::terraform_program(settings)
+            .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))
+    };
+    terraform_worker::TerraformUserSettings { settings, plans, read_program }
+}
+
+/// The answer of the Terraform service in the shape of the window's protocol.
+pub(crate) fn terraform_answer(answer: TerraformResponse) -> WorkbenchResponse {
+    match answer {
+        TerraformResponse::MissingPrices(text) => WorkbenchResponse::Text(text),
+        TerraformResponse::Cancelling => WorkbenchResponse::Done,
+        answer => WorkbenchResponse::Terraform(answer),
+    }
+}

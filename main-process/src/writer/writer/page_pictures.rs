@@ -1,0 +1,84 @@
+//! Pictures of a page before and after a proposal, drawn by previews of their own.
+
+use super::overlay::ProposalOverlay;
+use crate::preview;
+use authority::Snapshot;
+use crossbeam_channel::Receiver;
+use shared_protocol::{
+    NodeId, Refusal, RefusalCode,
+    preview_sessions::PreviewImage,
+    preview_wire::PreviewScreen,
+    request::Responder,
+    review::{PagePictures, PageRendering},
+};
+use std::time::Duration;
+
+/// A reviewer waits this long for a page; a preview gives up before that.
+const PAGE_LIMIT: Duration = Duration::from_secs(25);
+/// Enough to see a difference, and few enough to send.
+const MAX_PICTURE_PIXELS: usize = 1_600 * 1_000;
+
+enum PageDrawing {
+    Absent,
+    Failed(Refusal),
+    Waits(Receiver<Result<PreviewImage, Refusal>>),
+}
+
+impl ProposalOverlay {
+    pub(crate) fn page_pictures(
+        &self,
+        previews: &preview::PreviewsHandle,
+        page: NodeId,
+        screen: PreviewScreen,
+    ) -> Result<PagePictures, Refusal> {
+        let [width, height] = screen.pixels();
+        if !screen.is_valid() || width * height > MAX_PICTURE_PIXELS {
+            return Err(
+                Refusal::new(RefusalCode::BadRequest, "a picture cannot have this size").field("screen")
+            );
+        }
+        // Both are drawn at the same time.
+        let now = draw(previews, &self.before, page, screen);
+        let proposed = draw(previews, &self.overlay.state, page, screen);
+        Ok(PagePictures {
+            proposal: self.proposal.id,
+            hash: self.hash,
+            page,
+            now: now.look(),
+            proposed: proposed.look(),
+        })
+    }
+}
+
+fn draw(
+    previews: &preview::PreviewsHandle,
+    state: &Snapshot,
+    page: NodeId,
+    screen: PreviewScreen,
+) -> PageDrawing {
+    let Some(ground) = previews.ground().map(|ground| ground.with(state.clone())) else {
+        return PageDrawing::Failed(Refusal::new(RefusalCode::NoWorkspace, "no workspace is open"));
+    };
+    if ground.page(page).is_none() {
+        return PageDrawing::Absent;
+    }
+    let (done, answered) = crossbeam_channel::bounded(1);
+    previews.picture(ground, page, screen, Responder::new(move |result| drop(done.send(result))));
+    PageDrawing::Waits(answered)
+}
+
+impl PageDrawing {
+    fn look(self) -> PageRendering {
+        let drawn = match self {
+            Self::Absent => return PageRendering::Absent,
+            Self::Failed(refusal) => Err(refusal),
+            Self::Waits(answered) => answered.recv_timeout(PAGE_LIMIT).unwrap_or_else(|_| {
+                Err(Refusal::new(RefusalCode::Timeout, "the page was not drawn in time"))
+            }),
+        };
+        match drawn {
+            Ok(pixels) => PageRendering::Drawn(pixels),
+            Err(refusal) => PageRendering::Failed(refusal.message),
+        }
+    }
+}

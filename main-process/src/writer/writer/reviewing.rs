@@ -1,0 +1,479 @@
+//! The review queue at the writer. Requests of agents join the group of mutations. Decisions come from the window's own
+//! channel, or from a terminal with a code that only the window shows; there is no other way to a decision.
+
+use super::Writer;
+use crate::{
+    responses::JsonResponder,
+    terraform_worker::{PlanRequest, RequestPlanKey, SavedPlan},
+    upstreams,
+    writer::{
+        WriterMsg,
+        agent_run::AgentRun,
+        codes::{CodeCheck, show_on_terminal},
+        launching,
+        notify::DesktopNotice,
+    },
+};
+use authority::proposals::AgentCallOutcome;
+use mcp_server::ActionResult;
+use serde_json::{Value, json};
+use shared_protocol::{
+    Actor, ActorKind, BoardId, Proposal, ProposalId, ProposalState, Refusal, RefusalCode,
+    messages::{AppliedCommand, WorkbenchResponse},
+    preview_sessions::{PreviewRequest, PreviewResponse},
+    proposal::{ProposedAction, ReviewVerdict},
+    request::Responder,
+    requests::{CodePlace, DecidedProposal},
+    review::{
+        ApprovalGrant, ApprovalScope, AuditEvent, ProposalBrief, ProposalDetails, StandingApproval,
+        TerminalDecision,
+    },
+    terraform::{TerraformOperation, TerraformRequest},
+    upstreams::ToolCall,
+};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
+use workspace::now;
+use workspace::{AcceptedProposal, MutationGroup, Reviewer, WorkspaceTemplate};
+
+/// Decided proposals in one response.
+const MAX_HISTORY: usize = 1_000;
+
+impl Writer {
+    /// Accepts a proposal. Accepting a request to apply or destroy holds only for the saved plan that the verdict names,
+    /// with everything as it was planned.
+    pub(crate) fn accept(
+        &mut self,
+        verdict: &ReviewVerdict,
+        reviewer: &Reviewer,
+    ) -> Result<DecidedProposal, Refusal> {
+        let proposal = self.session.workspace.desk().queue.get(verdict.proposal);
+        let applies = proposal.and_then(|proposal| match proposal.act {
+            Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => Some(board),
+            _ => None,
+        });
+        if let Some(board) = applies
+            && let Err(refusal) = self.services.terraform.check_request(verdict.proposal, board, verdict.plan)
+        {
+            self.note(AuditEvent::Refused, reviewer, refusal.message.clone())?;
+            return Err(refusal);
+        }
+        let decision = self.in_group(|group| group.accepts(verdict, reviewer, now()))?;
+        let AcceptedProposal { proposal, applied, act } = &decision;
+        let brief = Box::new(self.session.workspace.brief(proposal));
+        // Before anything is published: a proposal that is decided loses its plan.
+        let saved = self.services.terraform.take_request(proposal.id);
+        let notice = act.as_ref().map(|act| self.carry_out(proposal, act, saved));
+        Ok(DecidedProposal { proposal: brief, applied: applied.clone(), notice })
+    }
+
+    pub(crate) fn reject(
+        &mut self,
+        (proposal, version): (ProposalId, u32),
+        reason: &str,
+        reviewer: &Reviewer,
+    ) -> Result<DecidedProposal, Refusal> {
+        let rejected = self.in_group(|group| group.rejects((proposal, version), reason, reviewer, now()))?;
+        let proposal = Box::new(self.session.workspace.brief(&rejected));
+        Ok(DecidedProposal { proposal, applied: None, notice: None })
+    }
+
+    /// Changes a proposal that stays in the queue, and returns it as it is then.
+    pub(crate) fn amend<T>(
+        &mut self,
+        proposal: ProposalId,
+        change: impl FnOnce(&mut MutationGroup<'_>) -> Result<T, Refusal>,
+    ) -> Result<ProposalDetails, Refusal> {
+        self.in_group(change)?;
+        self.opened_proposal(proposal)
+    }
+
+    pub(crate) fn revert_proposal(
+        &mut self,
+        proposal: ProposalId,
+        partial: bool,
+        reviewer: &Reviewer,
+    ) -> Result<AppliedCommand, Refusal> {
+        self.in_group(|group| group.reverts(proposal, partial, reviewer, now()))
+    }
+
+    pub(crate) fn grant(
+        &mut self,
+        grant: ApprovalGrant,
+        reviewer: &Reviewer,
+    ) -> Result<StandingApproval, Refusal> {
+        self.in_group(|group| group.grant(grant, false, reviewer, now()))
+    }
+
+    pub(crate) fn revoke(&mut self, approval: u64, reviewer: &Reviewer) -> Result<(), Refusal> {
+        self.in_group(|group| group.revoke(approval, reviewer, now()))?;
+        Ok(())
+    }
+
+    /// Takes back a code before it is used.
+    pub(crate) fn drop_code(&mut self, code: &str) {
+        self.codes.drop_code(code);
+    }
+
+    /// The newest decided proposals first.
+    pub(crate) fn history(&self, limit: u32) -> Vec<ProposalBrief> {
+        let workspace = &self.session.workspace;
+        let mut over: Vec<&Arc<Proposal>> =
+            workspace.desk().queue.iter().filter(|proposal| !is_undecided(proposal)).collect();
+        over.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
+        over.into_iter()
+            .take(MAX_HISTORY.min(limit as usize))
+            .map(|proposal| workspace.brief(proposal))
+            .collect()
+    }
+
+    /// The proposals without a decision, drafts included.
+    pub(crate) fn undecided(&self) -> Vec<ProposalBrief> {
+        let workspace = &self.session.workspace;
+        let waiting = workspace.desk().queue.iter().filter(|proposal| is_undecided(proposal));
+        let mut briefs: Vec<_> = waiting.map(|proposal| workspace.brief(proposal)).collect();
+        briefs.sort_by(ProposalBrief::queue_order);
+        briefs
+    }
+
+    pub(crate) fn opened_proposal(&self, id: ProposalId) -> Result<ProposalDetails, Refusal> {
+        let mut opened = self.session.workspace.opened(id)?;
+        opened.plan = self.services.terraform.request_plan(id).map(Box::new);
+        Ok(opened)
+    }
+
+    /// Shows the code of a decision that a terminal submits.
+    pub(crate) fn issue_code(
+        &mut self,
+        connection: u64,
+        decision: TerminalDecision,
+        reviewer: &Reviewer,
+    ) -> Result<CodePlace, Refusal> {
+        let about = |id: ProposalId, verb: &str| {
+            let proposal = self.session.workspace.proposal(&id.to_string())?;
+            Ok::<_, Refusal>(format!("{verb} proposal {} “{}”", proposal.number, proposal.title))
+        };
+        let purpose = match &decision {
+            TerminalDecision::Accept(verdict) => about(verdict.proposal, "accept")?,
+            TerminalDecision::Reject { proposal, .. } => about(*proposal, "reject")?,
+            TerminalDecision::Upstream(decision) => self.services.upstreams.purpose(decision)?,
+        };
+        let code = self.codes.issue(connection, (decision, purpose.clone()), now().time)?;
+        let place = if self.process.has_window() {
+            "the window of Draftboard"
+        } else {
+            show_on_terminal(&code, &purpose).inspect_err(|_| self.codes.drop_code(&code))?;
+            "the terminal of `draftboard serve`"
+        };
+        self.note(AuditEvent::CodeShown, reviewer, purpose)?;
+        Ok(CodePlace { place: place.to_owned() })
+    }
+
+    /// Carries out the decision whose code a terminal confirms. The decision names the type of the outcome.
+    pub(crate) fn confirm_code(
+        &mut self,
+        connection: u64,
+        code: &str,
+        name: String,
+        responder: JsonResponder,
+    ) {
+        let reviewer = Reviewer::at_terminal(name.clone());
+        let decided = match self.codes.check(connection, code, now().time) {
+            CodeCheck::Right(TerminalDecision::Accept(verdict)) => self.accept(&verdict, &reviewer),
+            CodeCheck::Right(TerminalDecision::Reject { proposal, version, reason }) => {
+                self.reject((proposal, version), &reason, &reviewer)
+            }
+            CodeCheck::Right(TerminalDecision::Upstream(decision)) => {
+                let by = upstreams::RequestOrigin { name, way: "terminal" };
+                return self.services.upstreams.decide(
+                    decision,
+                    by,
+                    responder.encode().map(WorkbenchResponse::Upstream),
+                );
+            }
+            CodeCheck::Again(refusal) => Err(refusal),
+            CodeCheck::Wrong(refusal) => {
+                let noted = self.note(AuditEvent::WrongCode, &reviewer, refusal.message.clone());
+                noted.and(Err(refusal))
+            }
+        };
+        let responder: Responder<DecidedProposal> = responder.encode();
+        self.respond(move || responder.send(decided));
+    }
+
+    /// Carries out at once what a standing approval has accepted.
+    pub(super) fn follow_up(&mut self, result: &Result<AgentCallOutcome, Refusal>) {
+        let Ok(AgentCallOutcome { done, accepted }) = result else { return };
+        if let Some(announcer) = &mut self.announcer {
+            let workspace = &self.session.workspace;
+            announcer.submitted(&done.proposal, &workspace.desk().queue, workspace.root());
+        }
+        match (&done.proposal.act, accepted) {
+            (Some(act), Some(_)) => {
+                self.carry_out(&done.proposal, act, None);
+            }
+            (Some(act), None) => {
+                if done.started_draft {
+                    self.notify_of_grave(&done.proposal, act);
+                }
+                self.plan_request(&done.proposal);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes a line of the audit.
+    fn note(&mut self, event: AuditEvent, reviewer: &Reviewer, reason: String) -> Result<(), Refusal> {
+        self.in_group(|group| {
+            group.notes(event, reviewer, reason, now());
+            Ok(())
+        })
+    }
+
+    /// Runs a group of its own. Audit lines about a refusal are kept as well.
+    pub(super) fn in_group<T>(
+        &mut self,
+        run: impl FnOnce(&mut MutationGroup<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut group = self.session.workspace.begin();
+        let result = run(&mut group);
+        match group.commit() {
+            Ok(patches) => {
+                self.committed.patches.extend(patches);
+                result
+            }
+            Err(refusal) => result.and(Err(refusal)),
+        }
+    }
+
+    /// Carries out an accepted action other than a change of the content. Returns the outcome, which the proposal keeps as
+    /// well. The decision is published first: a reader of the outcome finds it.
+    pub(super) fn carry_out(
+        &mut self,
+        proposal: &Proposal,
+        act: &ProposedAction,
+        saved: Option<Arc<SavedPlan>>,
+    ) -> String {
+        self.publish();
+        let id = proposal.id;
+        let done = match act {
+            ProposedAction::StartPreview { shows, screen } => {
+                return self.preview(id, PreviewRequest::Start { shows: shows.clone(), screen: *screen });
+            }
+            ProposedAction::StopPreview { session } => {
+                return self.preview(id, PreviewRequest::Stop(*session));
+            }
+            ProposedAction::NavigatePreview { session, route } => {
+                return self.preview(id, PreviewRequest::Navigate { session: *session, route: *route });
+            }
+            ProposedAction::Save => self
+                .session
+                .workspace
+                .save()
+                .map(|(revision, files)| format!("saved revision {revision}: {} files", files.len())),
+            ProposedAction::Config { before, after } => {
+                let noticed = self.session.workspace.replace_config(before, after, now());
+                noticed.map(|noticed| {
+                    self.noticed(noticed);
+                    "draftboard.toml was changed".to_owned()
+                })
+            }
+            ProposedAction::Open { path } => return self.opens(id, path, format!("opened {path}")),
+            ProposedAction::New { path, .. } => {
+                match launching::create_at(Path::new(path), WorkspaceTemplate::Blank) {
+                    Ok(()) => return self.opens(id, path, format!("made {path}")),
+                    Err(refusal) => Err(refusal),
+                }
+            }
+            ProposedAction::Run { board, operation } => {
+                self.start_run(proposal, *board, *operation, saved);
+                return "the run is being started".to_owned();
+            }
+            ProposedAction::Call { tool, arguments, definition, .. } => {
+                let definition = Some(definition.clone());
+                let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), definition };
+                let (number, proposer) = (proposal.number, proposal.proposer.name.clone());
+                match self.services.upstreams.accepted(upstreams::AcceptedCall {
+                    proposal: id,
+                    number,
+                    proposer,
+                    call,
+                }) {
+                    Ok(()) => return format!("{tool} is being called"),
+                    Err(refusal) => Err(refusal),
+                }
+            }
+        };
+        let done = done.map_or_else(ActionResult::refused, |words| ActionResult::well(words, Value::Null));
+        self.finished(id, done)
+    }
+
+    /// Records the outcome before the workspace is closed together with its queue.
+    fn opens(&mut self, id: ProposalId, path: &str, words: String) -> String {
+        self.record_outcome(id, words.clone());
+        let opened = self.open(path);
+        let done = opened.map_or_else(ActionResult::refused, |()| ActionResult::well(words, Value::Null));
+        if done.result.is_err() {
+            return self.finished(id, done);
+        }
+        self.notify_done(id, done)
+    }
+
+    /// Records the outcome and sends it to the call that waits for it.
+    fn finished(&mut self, id: ProposalId, done: ActionResult) -> String {
+        self.record_outcome(id, done.words.clone());
+        self.notify_done(id, done)
+    }
+
+    fn notify_done(&mut self, id: ProposalId, done: ActionResult) -> String {
+        let (words, doings) = (done.words.clone(), Arc::clone(&self.services.agents.doings));
+        self.respond(move || doings.done(id, done));
+        words
+    }
+
+    fn start_run(
+        &self,
+        proposal: &Proposal,
+        board: BoardId,
+        operation: TerraformOperation,
+        saved: Option<Arc<SavedPlan>>,
+    ) {
+        let reviewer = proposal.decisions.last().map_or_else(String::new, |decided| decided.by.clone());
+        let run = AgentRun {
+            proposal: proposal.id,
+            reviewer,
+            doings: Arc::clone(&self.services.agents.doings),
+            writer: self.handle.clone(),
+            terraform: self.services.terraform.clone(),
+            run: AtomicU64::default(),
+        };
+        let Proposal { id, version, .. } = *proposal;
+        match saved {
+            // A plan or a validation changes nothing.
+            _ if !operation.needs_confirmation() => {
+                run.start(TerraformRequest::Run { board, operation, confirmed: false, secrets: Vec::new() });
+            }
+            Some(saved) => {
+                let key = RequestPlanKey { proposal: id, version, board };
+                run.apply(key, saved, proposal.proposer.name.clone());
+            }
+            None => run.refuse(
+                Refusal::new(RefusalCode::Stale, "the proposal has no accepted plan")
+                    .hint("Request it again, so that it is planned and reviewed."),
+            ),
+        }
+    }
+
+    /// Makes the saved plan of a request to apply or destroy, which a person then decides about.
+    pub(super) fn plan_request(&self, proposal: &Proposal) {
+        let known = self.services.terraform.request_plan(proposal.id);
+        if proposal.state == ProposalState::Open
+            && known.is_none_or(|known| known.version != proposal.version)
+            && let Some(asked) = request_asked(proposal, Actor::new(ActorKind::Window, "Draftboard"))
+        {
+            self.services.terraform.plan_request(asked, None);
+        }
+    }
+
+    /// Sends a request to the previews and records the outcome when they respond.
+    fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
+        let (writer, doings) = (self.handle.clone(), Arc::clone(&self.services.agents.doings));
+        let responder = Responder::new(move |result: Result<PreviewResponse, Refusal>| {
+            let done = match result {
+                Ok(PreviewResponse::Started(session)) => {
+                    ActionResult::well(format!("{session} began"), json!({ "session": session.to_string() }))
+                }
+                Ok(_) => ActionResult::well("done".to_owned(), Value::Null),
+                Err(refusal) => ActionResult::refused(refusal),
+            };
+            if let Err(refusal) = writer.send(WriterMsg::CameOf { proposal: id, outcome: done.words.clone() })
+            {
+                tracing::debug!(%refusal, "the outcome of a preview was not recorded");
+            }
+            doings.done(id, done);
+        });
+        self.services.previews.request(request, responder);
+        "the preview is notified".to_owned()
+    }
+
+    /// Notifies the person through the desktop of a request that changes real resources.
+    pub(super) fn notify_of_grave(&mut self, proposal: &Proposal, act: &ProposedAction) {
+        let ProposedAction::Run { board, operation } = act else { return };
+        if !operation.needs_confirmation() {
+            return;
+        }
+        let state = self.session.workspace.snapshot();
+        let board = state.board(*board).map_or_else(|| board.to_string(), |board| board.name.to_string());
+        let client = &proposal.proposer.name;
+        self.notifier.notify(DesktopNotice {
+            title: format!("{client} asks to run terraform {} on {board}", operation.as_str()),
+            body: "Nothing changes before you decide. The review queue of Draftboard shows the plan."
+                .to_owned(),
+        });
+    }
+
+    pub(super) fn record_outcome(&mut self, id: ProposalId, outcome: String) {
+        let noted = self.in_group(|group| {
+            group.came_of(id, &outcome);
+            Ok(())
+        });
+        if let Err(refusal) = noted {
+            tracing::warn!(%refusal, "the outcome of a proposal was not recorded");
+        }
+    }
+
+    /// Expires proposals and codes.
+    pub(super) fn sweep(&mut self) {
+        let moment = now();
+        let swept = self.in_group(|group| {
+            group.expire(moment.time);
+            Ok(())
+        });
+        if let Err(refusal) = swept {
+            tracing::warn!(%refusal, "expired proposals were not recorded");
+        }
+        self.codes.sweep(moment.time);
+    }
+
+    /// The time until the next expiry; a while after an expiry that could not be recorded.
+    pub(super) fn until_expiry(&self) -> Duration {
+        let ends = self.session.workspace.next_expiry().into_iter().chain(self.codes.next_end());
+        let least = Duration::from_millis(250);
+        ends.min()
+            .map_or(Duration::MAX, |end| Duration::from_millis(end.saturating_sub(now().time)).max(least))
+    }
+
+    /// Grants the standing approval of the command line for this run.
+    pub(super) fn approve(&mut self, scope: ApprovalScope, name: String) {
+        let grant = ApprovalGrant { client: None, scope, boards: Vec::new(), expires: None };
+        let granted = self.in_group(|group| group.grant(grant, true, &Reviewer::at_terminal(name), now()));
+        if let Err(refusal) = granted {
+            tracing::error!(%refusal, "the standing approval of the command line does not hold");
+        }
+    }
+}
+
+/// The plan that a request to apply or destroy needs; `None` for other proposals.
+pub(crate) fn request_asked(proposal: &Proposal, actor: Actor) -> Option<PlanRequest> {
+    match proposal.act {
+        Some(ProposedAction::Run { board, operation }) if operation.needs_confirmation() => {
+            Some(PlanRequest {
+                key: RequestPlanKey { proposal: proposal.id, version: proposal.version, board },
+                operation,
+                requested_by: proposal.proposer.name.clone(),
+                actor,
+                secrets: Vec::new(),
+                pressed: false,
+            })
+        }
+        _ => None,
+    }
+}
+
+fn is_undecided(proposal: &Proposal) -> bool {
+    use shared_protocol::ProposalState::{Draft, Open, Stale};
+    matches!(proposal.state, Draft | Open | Stale { .. })
+}
