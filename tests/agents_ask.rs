@@ -130,7 +130,7 @@ fn every_kind_of_override_goes_through_the_queue_and_is_told_as_it_stands() {
     let id = submitted["proposal"]["id"].as_str().unwrap().to_owned();
     work.desk.decide(&["accept", &id]);
     let three = work.overrides();
-    assert_eq!(three["status"], "3 apply", "{three}");
+    assert_eq!(three["status"], "3 applied", "{three}");
     let mut all = [(OPEN, "/label"), (STATE, "/text"), (CONFIRM, "/label")]
         .map(|(instance, path)| (instance.to_owned(), path.to_owned()));
     all.sort();
@@ -173,7 +173,7 @@ fn every_kind_of_override_goes_through_the_queue_and_is_told_as_it_stands() {
     );
     assert!(orphaned["persisted"].to_string().contains("Last"), "it stays in the file: {orphaned}");
     client.request(json!("undo")).unwrap().unwrap();
-    assert_eq!(work.overrides()["status"], "1 apply");
+    assert_eq!(work.overrides()["status"], "1 applied");
     // What cannot be is refused, and nothing of it is proposed.
     for ops in [
         json!([]),

@@ -97,7 +97,7 @@ fn new_makes_a_workspace_that_opens_and_does_not_replace_one() {
         );
         assert_eq!(home.run(&["validate", "-w", folder]).code, Some(0), "a new workspace has no errors");
         let before = files_below(&Path::new(folder).join("boards"));
-        assert_refused(&home.run(&["new", folder]), &["is a workspace already", "draftboard "]);
+        assert_refused(&home.run(&["new", folder]), &["is already a workspace", "draftboard "]);
         assert_eq!(files_below(&Path::new(folder).join("boards")), before);
     }
     let said = home.run(&["new", home.path("third").to_str().unwrap()]);
@@ -880,7 +880,7 @@ fn a_journal_that_is_taken_away_loses_nothing_that_was_acknowledged() {
         let state = bench.state();
         if what != "the lock is deleted" {
             let notices = state["notices"].to_string();
-            assert!(notices.contains("journal") && notices.contains("made anew"), "{what}: {state}");
+            assert!(notices.contains("journal") && notices.contains("recreated"), "{what}: {state}");
         }
         serving.kill();
         let state = bench.state();
@@ -905,12 +905,12 @@ fn a_lost_journal_is_noticed_while_nothing_is_changed() {
     fs::remove_dir_all(bench.workspace.join(".draftboard")).unwrap();
     wait_for("a notice", || {
         let state = bench.state();
-        state["notices"].to_string().contains("made anew").then_some(())
+        state["notices"].to_string().contains("recreated").then_some(())
     });
     assert!(bench.workspace.join(".draftboard/journal.db").is_file());
     assert!(bench.workspace.join(".draftboard/lock").is_file());
     let said = serving.stop().err;
-    assert!(said.contains("made anew"), "{said}");
+    assert!(said.contains("recreated"), "{said}");
 }
 
 #[test]

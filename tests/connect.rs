@@ -77,7 +77,7 @@ fn what_is_not_understood_is_left_alone_and_shown_how_to_mend() {
     fs::write(&file, "{ broken").unwrap();
     let refused = home.run(&["connect", "cursor"]);
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{refused:?}");
-    for word in ["was not changed", "by hand", "\"mcpServers\""] {
+    for word in ["was not changed", "manually", "\"mcpServers\""] {
         assert!(refused.err.contains(word), "{word}: {refused:?}");
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "{ broken");

@@ -166,7 +166,7 @@ fn a_second_start_brings_the_first_window_to_the_front() {
     let renderer = screen.renderer_shown(main.pid(), None);
     let second = finished(screen.command(&home, &workspace));
     assert_eq!(second.code, Some(0), "{second:?}");
-    assert!(second.out.contains("its window comes to the front"), "{second:?}");
+    assert!(second.out.contains("its window was brought to the front"), "{second:?}");
     assert_eq!(processes::role_of(main.pid(), "renderer"), Some(renderer), "it is the same window");
     // Without a window it is refused as long as there is one.
     let third = home.run(&["serve", workspace.to_str().unwrap()]);
@@ -183,7 +183,7 @@ fn a_window_that_cannot_be_shown_is_given_up_after_three_tries() {
     command.arg(&workspace).env("DISPLAY", ":9873");
     let ended = finished(command);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    for words in ["failed 3 times in a row", "Nothing is lost", "draftboard doctor", "draftboard serve"] {
+    for words in ["failed 3 times in a row", "No data is lost", "draftboard doctor", "draftboard serve"] {
         assert!(ended.err.contains(words), "{words}: {}", ended.err);
     }
     assert_eq!(ended.out, "");
@@ -327,7 +327,7 @@ fn workspaces_are_made_opened_listed_and_forgotten_from_a_running_draftboard() {
     // The old connection belongs to the old workspace.
     let mut client = Client::connect(&home, &second).unwrap();
     let again = client.request(json!({"new": {"path": second, "template": "spec"}})).unwrap();
-    assert!(again.unwrap_err()["message"].as_str().unwrap().contains("is a workspace already"));
+    assert!(again.unwrap_err()["message"].as_str().unwrap().contains("is already a workspace"));
     fs::remove_dir_all(&first).unwrap();
     let refused = client.request(json!({"open": first})).unwrap().unwrap_err();
     assert!(refused["message"].is_string(), "{refused}");

@@ -67,7 +67,10 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     }
     let show = desk.reviewer(&["show", "1"]).end();
     assert!(show.out.contains("\u{1b}[32m+ ") && show.out.contains("first"), "additions are green: {show:?}");
-    assert!(show.out.contains("The agent says:") && show.out.contains("| Because"), "{show:?}");
+    assert!(
+        show.out.contains("The agent's reasons (unverified):") && show.out.contains("| Because"),
+        "{show:?}"
+    );
 
     // A script decides nothing, with or without a code.
     let mut scripted = desk.command(&["accept", "1"]);
@@ -77,7 +80,7 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     });
     assert_ne!(refused.code, Some(0));
     assert!(refused.err.contains("a person at a terminal"), "{refused:?}");
-    assert!(!desk.serve.screen().contains("Code (holds"), "no code was shown for it");
+    assert!(!desk.serve.screen().contains("Code (valid"), "no code was shown for it");
 
     // Only one element, with the code of the other terminal.
     let mut only = desk.reviewer(&["accept", "1", "--only", &ids[1]]);
@@ -115,7 +118,7 @@ fn a_person_reviews_at_a_terminal_with_the_code_that_another_terminal_shows() {
     assert!(screen.contains(written_out) && !screen.contains(['\u{202e}', '\u{9b}']), "{screen}");
     assert!(no.end().out.contains("Proposal 2 is rejected"));
     let empty = desk.reviewer(&["list"]).end();
-    assert!(empty.out.contains("Nothing waits"), "{empty:?}");
+    assert!(empty.out.contains("No proposals to review"), "{empty:?}");
 
     // Guessing is bounded: after so many wrong ones no code is shown at all.
     propose(&mut agent, &["fifth"], "A fifth");
@@ -227,7 +230,7 @@ fn an_approval_of_the_user_outlives_a_restart_and_holds_for_one_folder() {
     assert_eq!(status_of_note(&home, &workspace, "fourth"), "submitted", "a damaged file grants nothing");
     let ended = running.stop();
     assert!(
-        ended.err.contains("No standing approval holds") && ended.err.contains("approvals.json"),
+        ended.err.contains("No standing approval is in effect") && ended.err.contains("approvals.json"),
         "{ended:?}"
     );
 }
@@ -332,7 +335,7 @@ fn a_yes_to_an_apply_is_a_yes_to_the_plan_that_is_shown() {
 
     // Something moves between the look and the yes: nothing is applied.
     let mut late = desk.reviewer(&["accept", &number]);
-    late.wait_for("Type y to confirm it");
+    late.wait_for("Type y to confirm");
     late.write("y");
     late.wait_for("Code: ");
     let state = desk.workspace.join("terraform/infrastructure/terraform.tfstate");
@@ -378,7 +381,7 @@ fn a_yes_to_an_apply_is_a_yes_to_the_plan_that_is_shown() {
     let plan = planned(&desk, &number);
     assert!(plan["state"]["failed"]["reason"].is_string(), "{plan}");
     let shown = desk.reviewer(&["show", &number]).end();
-    assert!(shown.out.contains("It cannot be accepted. The plan failed"), "{shown:?}");
+    assert!(shown.out.contains("Cannot be accepted yet. The plan failed"), "{shown:?}");
 }
 
 /// Somebody who hears whether anything is sent.
@@ -544,11 +547,11 @@ fn the_terminal_lists_the_gravest_first_and_takes_a_side_effect_only_with_its_ca
     let id = effect["subject"].as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
     let refused = desk.reviewer(&["accept", "3", "--only", &id]).end();
     assert_ne!(refused.code, Some(0), "{refused:?}");
-    assert!(refused.out.contains("changes only because"), "{refused:?}");
+    assert!(refused.out.contains("is a side effect of removing"), "{refused:?}");
     // Each removal is confirmed by itself, with what goes because of it; a no decides nothing.
     let mut unsure = desk.reviewer(&["accept", "3"]);
-    let asked = unsure.wait_for("Type y to confirm it");
-    assert!(asked.contains("Confirm 1 of ") && asked.contains("  with it: "), "{asked}");
+    let asked = unsure.wait_for("Type y to confirm");
+    assert!(asked.contains("Confirm 1 of ") && asked.contains("  side effect: "), "{asked}");
     unsure.write("remove");
     let stopped = unsure.end();
     assert!(stopped.code != Some(0) && stopped.out.contains("nothing was decided"), "{stopped:?}");

@@ -55,9 +55,9 @@ pub enum MainConnectionEvent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MainConnectionError {
-    #[error("the workbench is busy and did not take the request. Try again")]
+    #[error("Draftboard is busy and did not accept the request. Try again")]
     Busy,
-    #[error("the connection to the workbench is closed")]
+    #[error("the connection to Draftboard is closed")]
     Closed,
 }
 

@@ -1,4 +1,4 @@
-//! The replica of main's state. Pure: each message updates the replica and returns the [`Received`] update for the window.
+//! The replica of main's state. Pure: each message updates the replica and returns the [`ReplicaUpdate`] update for the window.
 
 use authority::{ProblemIndex, Snapshot, TypeRegistry};
 use shared_protocol::{
@@ -175,7 +175,7 @@ impl Replica {
             ToRenderer::PreviewInstances { session, instances } => {
                 ReplicaUpdate::PreviewInstances { session, instances }
             }
-            // `Incoming::Frames` delivers the memory itself.
+            // `MainConnectionEvent::Frames` delivers the memory itself.
             ToRenderer::PreviewMemory { .. } => ReplicaUpdate::Ignored,
             ToRenderer::RunLines { run, first, lines } => ReplicaUpdate::RunLines { run, first, lines },
             ToRenderer::Answer { request, result } => ReplicaUpdate::Answered { request, result },

@@ -19,12 +19,12 @@ pub struct EntityRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BundleRequest {
-    /// A summary of every entity of a bundle. Returns [`BundleAnswer::Entities`].
+    /// A summary of every entity of a bundle. Returns [`BundleResponse::Entities`].
     Entities {
         bundle: String,
     },
     Entity(EntityRef),
-    /// The schema for a new entity of a type. Returns [`BundleAnswer::Schema`].
+    /// The schema for a new entity of a type. Returns [`BundleResponse::Schema`].
     Schema {
         bundle: String,
         entity_type: String,
@@ -45,15 +45,15 @@ pub enum BundleRequest {
     Knowledge {
         bundle: String,
     },
-    /// Changes in the format of `apply_changes`, as a JSON array. A dry run returns [`BundleAnswer::Checked`]; a
-    /// change returns `Applied` and is one undoable operation.
+    /// Changes in the format of `apply_changes`, as a JSON array. A dry run returns [`BundleResponse::Checked`]; a
+    /// change returns `AppliedCommand` and is one undoable operation.
     Change {
         bundle: String,
         changes: String,
         dry_run: bool,
     },
     /// Draws a bundle, or the neighbourhood of one of its entities, as a spec board in one operation. Returns
-    /// [`BundleAnswer::Map`].
+    /// [`BundleResponse::Map`].
     DrawMap {
         bundle: String,
         around: Option<EntityRef>,

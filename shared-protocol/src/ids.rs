@@ -1,5 +1,5 @@
 //! Ids: 60 random bits, written as a letter, a hyphen and twelve unambiguous characters. Random ids let two branches
-//! of a repository add nodes and still merge. A hyphen never occurs in a [`crate::Name`], so an id and a name cannot
+//! of a repository add nodes and still merge. A hyphen never occurs in a [`crate::NodeName`], so an id and a name cannot
 //! be confused.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};

@@ -5,7 +5,7 @@
 //! threads, egui, MCP. Decoding never panics on any input.
 //!
 //! Types that travel between main and renderer are encoded with `postcard`, which is not self-describing. They have
-//! no skipped, flattened or internally tagged fields. The only recursive types are [`Value`], which travels as JSON
+//! no skipped, flattened or internally tagged fields. The only recursive types are [`PropValue`], which travels as JSON
 //! text (the parser bounds its depth), and [`Command::Batch`], which bounds its own depth.
 
 pub mod bundle;

@@ -90,7 +90,7 @@ pub enum ToRenderer {
         session: PreviewId,
         instances: Vec<PreviewInstanceBox>,
     },
-    /// More output of a run, starting at line `first`.
+    /// More output of a run, starting at line `first_line`.
     RunLines {
         run: TerraformRunId,
         first: u64,
@@ -353,14 +353,14 @@ pub enum WorkbenchRequest {
     },
     /// Opens the user's own copy of the example.
     OpenExample,
-    /// Opens a fresh copy of the example in which a scripted agent proposes a change. Returns [`Answer::Demo`].
+    /// Opens a fresh copy of the example in which a scripted agent proposes a change. Returns [`WorkbenchResponse::Demo`].
     StartDemo,
     /// Hides the tour of the demo permanently.
     CloseTour,
     /// Creates a workspace next to a folder of Terraform files, imports a copy of them as a board, and opens it in
     /// place of this one.
     ImportFolder(String),
-    /// The boards of the templates, for thumbnails. Returns [`Answer::Templates`].
+    /// The boards of the templates, for thumbnails. Returns [`WorkbenchResponse::Templates`].
     Templates,
     /// The recently opened workspaces, newest first.
     Recents,
@@ -405,7 +405,7 @@ pub enum WorkbenchRequest {
         limit: u32,
     },
     /// The newest audit lines before a number (the newest of all when absent), newest first, and whether the hash
-    /// chain is intact. Returns [`Answer::AuditView`].
+    /// chain is intact. Returns [`WorkbenchResponse::AuditView`].
     AuditView {
         before: Option<u64>,
         limit: u32,
@@ -419,7 +419,7 @@ pub enum WorkbenchRequest {
     /// Quits the workbench and keeps the journal.
     Quit,
     /// The content of a problem report: versions, the newest crash report, the end of the log. Returns
-    /// [`Answer::ProblemReport`].
+    /// [`WorkbenchResponse::ProblemReport`].
     ProblemReport,
 }
 

@@ -1,5 +1,5 @@
 //! Preview sessions as seen by the window and terminals. The messages of the preview process itself are in
-//! [`crate::preview`]; main checks them before anything reaches a window.
+//! [`crate::preview_wire`]; main checks them before anything reaches a window.
 
 use crate::{
     NodeId, PropValue,
@@ -82,7 +82,7 @@ pub enum PreviewTarget {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PreviewRequest {
-    /// Starts a session. Returns [`PreviewAnswer::Started`]; the next view contains the session.
+    /// Starts a session. Returns [`PreviewResponse::Started`]; the next view contains the session.
     Start {
         shows: PreviewTarget,
         screen: PreviewScreen,
@@ -111,7 +111,7 @@ pub enum PreviewRequest {
         session: PreviewId,
         instance: Option<String>,
     },
-    /// Log lines after a number, oldest first. Returns [`PreviewAnswer::Log`].
+    /// Log lines after a number, oldest first. Returns [`PreviewResponse::Log`].
     Log {
         session: PreviewId,
         after: u64,
@@ -121,7 +121,7 @@ pub enum PreviewRequest {
         session: PreviewId,
         path: String,
     },
-    /// All sessions and components. Returns [`PreviewAnswer::All`].
+    /// All sessions and components. Returns [`PreviewResponse::All`].
     List,
 }
 
@@ -142,7 +142,7 @@ pub enum PreviewResponse {
 /// Input from the window to a session; not answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum PreviewGesture {
-    /// Input events for the components, at most [`crate::preview::MAX_EVENTS`] in one message; sent in both modes.
+    /// Input events for the components, at most [`crate::preview_wire::MAX_INPUT_EVENTS`] in one message; sent in both modes.
     Input(Vec<PreviewInputEvent>),
     /// Transient values while a control is dragged. Each message replaces the previous one; an empty message ends the
     /// drag. A command sets the final value.

@@ -1,7 +1,7 @@
 //! The messages between main and the preview process. They are JSON because the preview runs untrusted components:
 //! main decodes its messages strictly and checks them before use.
 //!
-//! Owns the messages, their limits, and [`Conversation`], which checks whether a message is allowed at this point.
+//! Owns the messages, their limits, and [`PreviewProtocolValidator`], which checks whether a message is allowed at this point.
 //! Sizes are in points unless they are named pixels. The only recursive types are JSON values; the parser bounds
 //! their depth.
 

@@ -2,7 +2,7 @@
 //!
 //! A request travels as a variant of [`Wire`], the enum that window and terminals share. Its response travels alone, in the
 //! encoding of the connection, and is decoded by the sender, which knows the type. The window still receives its
-//! responses wrapped in [`Answer`]; so do the requests to Terraform, previews and managed servers, which name their
+//! responses wrapped in [`WorkbenchResponse`]; so do the requests to Terraform, previews and managed servers, which name their
 //! variant of it here.
 
 use crate::{
@@ -69,7 +69,7 @@ macro_rules! workspace_requests {
     )* };
 }
 
-/// Requests to a service: the response travels as a variant of [`Answer`].
+/// Requests to a service: the response travels as a variant of [`WorkbenchResponse`].
 macro_rules! service_requests {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } -> $response:ty = $wire:expr, $answer:pat => $read:expr;)*) => { $(
         $(#[$doc])*

@@ -1,6 +1,6 @@
 //! The review queue as seen by reviewers, and the requests that only reviewers may send. These requests travel on the
-//! private channel between main and its window. A terminal uses [`TerminalReview`], in which each decision needs a
-//! code that the terminal cannot see. [`crate::messages::Request`] contains none of them, so no terminal, bridge or
+//! private channel between main and its window. A terminal uses [`TerminalReviewRequest`], in which each decision needs a
+//! code that the terminal cannot see. [`crate::messages::WorkbenchRequest`] contains none of them, so no terminal, bridge or
 //! agent can decide by sending a request.
 
 use crate::{
@@ -219,7 +219,7 @@ impl ProposalDetails {
 #[serde(rename_all = "camelCase")]
 pub struct ProposedElement {
     pub subject: ProposalSubject,
-    /// [`Kind::Placed`] is layout only: group these into one line.
+    /// [`ElementChangeKind::Placed`] is layout only: group these into one line.
     pub kind: ElementChangeKind,
     /// A description in domain terms.
     pub text: String,
@@ -231,7 +231,7 @@ pub struct ProposedElement {
     pub risks: Vec<Risk>,
     /// Accepting it needs an explicit confirmation; never preselected.
     pub destructive: bool,
-    /// Its direct dependencies; see [`OpenedProposal::with_needs`].
+    /// Its direct dependencies; see [`ProposalDetails::with_dependencies`].
     pub needs: Vec<ProposalSubject>,
     /// The removals that cause this side effect: it can be accepted only with at least one of them. Empty for
     /// requested changes.
@@ -277,7 +277,7 @@ pub struct ProposalConsequences {
     pub boards: Vec<BoardConsequences>,
     /// Descriptions of the affected trace links.
     pub links: Vec<String>,
-    /// The affected pages, at most [`MAX_PAGES`]. Their pictures are requested one by one.
+    /// The affected pages, at most [`MAX_AFFECTED_PAGES`]. Their pictures are requested one by one.
     pub pages: Vec<TouchedPage>,
     pub more_pages: u64,
 }
@@ -371,22 +371,22 @@ pub struct ConfirmationCode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReviewRequest {
-    /// Opens a proposal; drafts can be opened too. Returns [`ReviewAnswer::Opened`].
+    /// Opens a proposal; drafts can be opened too. Returns [`ReviewResponse::Opened`].
     Open(ProposalId),
-    /// Returns [`ReviewAnswer::Decided`].
+    /// Returns [`ReviewResponse::Decided`].
     Accept(ReviewVerdict),
     Reject {
         proposal: ProposalId,
         version: u32,
         reason: String,
     },
-    /// Rebases a stale proposal to the current state, as a new version. Returns [`ReviewAnswer::Opened`].
+    /// Rebases a stale proposal to the current state, as a new version. Returns [`ReviewResponse::Opened`].
     LookAgain {
         proposal: ProposalId,
         version: u32,
     },
     /// Applies an edit of the reviewer to the proposal, as a new version that can then be accepted. Returns
-    /// [`ReviewAnswer::Opened`].
+    /// [`ReviewResponse::Opened`].
     Edit {
         proposal: ProposalId,
         version: u32,
@@ -399,24 +399,24 @@ pub enum ReviewRequest {
         text: String,
     },
     /// Reverts everything accepted from a proposal in one operation and keeps later work; `partial` skips the
-    /// conflicting changes. Returns [`crate::messages::Answer::Applied`].
+    /// conflicting changes. Returns [`crate::messages::WorkbenchResponse::Applied`].
     Revert {
         proposal: ProposalId,
         partial: bool,
     },
     Grant(ApprovalGrant),
     Revoke(u64),
-    /// The decided proposals, newest first. Returns [`ReviewAnswer::History`].
+    /// The decided proposals, newest first. Returns [`ReviewResponse::History`].
     History {
         limit: u32,
     },
-    /// The proposals that these operations came from. Returns [`ReviewAnswer::Origins`].
+    /// The proposals that these operations came from. Returns [`ReviewResponse::Origins`].
     Origins(Vec<Revision>),
     /// Cancels a code before it is used.
     DropCode(String),
-    /// The consequences of a proposal. Returns [`ReviewAnswer::Consequences`].
+    /// The consequences of a proposal. Returns [`ReviewResponse::Consequences`].
     Consequences(ProposalId),
-    /// The pictures of an affected page. Returns [`ReviewAnswer::PagePictures`].
+    /// The pictures of an affected page. Returns [`ReviewResponse::PagePictures`].
     PagePictures {
         proposal: ProposalId,
         hash: ContentHash,
@@ -424,7 +424,7 @@ pub enum ReviewRequest {
         screen: PreviewScreen,
     },
     /// Plans a board as proposed, apart from the folder and state of the board; this plan cannot be applied. The
-    /// result appears in [`crate::terraform::TerraformView::trials`]. Returns [`ReviewAnswer::Planning`].
+    /// result appears in [`crate::terraform::TerraformView::trials`]. Returns [`ReviewResponse::Planning`].
     Plan {
         proposal: ProposalId,
         hash: ContentHash,
@@ -665,7 +665,7 @@ pub struct AuditEntry {
     /// The affected standing approval.
     #[serde(default)]
     pub approval: Option<u64>,
-    /// The accepted elements by id or path; at most [`MAX_AUDITED`], then the number of the remaining ones.
+    /// The accepted elements by id or path; at most [`MAX_AUDITED_ELEMENTS`], then the number of the remaining ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elements: Vec<String>,
 }

@@ -70,11 +70,11 @@ impl TerraformOperation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TerraformRequest {
-    /// The generated files and their differences from the files on disk. Returns [`TerraformAnswer::Hcl`].
+    /// The generated files and their differences from the files on disk. Returns [`TerraformResponse::Hcl`].
     Hcl {
         board: BoardId,
     },
-    /// Writes changed files and removes obsolete ones. Returns their paths as [`TerraformAnswer::Written`].
+    /// Writes changed files and removes obsolete ones. Returns their paths as [`TerraformResponse::Written`].
     Write {
         board: BoardId,
     },
@@ -85,7 +85,7 @@ pub enum TerraformRequest {
     MissingPrices {
         board: BoardId,
     },
-    /// Writes the files and starts a run. Returns [`TerraformAnswer::Started`].
+    /// Writes the files and starts a run. Returns [`TerraformResponse::Started`].
     Run {
         board: BoardId,
         operation: TerraformOperation,
@@ -272,7 +272,7 @@ pub enum RequestPlanState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialPlanView {
-    /// The run: initializes first ([`RunOperation::Init`]), then plans.
+    /// The run: initializes first ([`TerraformOperation::Init`]), then plans.
     pub run: TerraformRunView,
     pub proposal: ProposalId,
     pub version: u32,

@@ -165,7 +165,7 @@ pub struct TraceLinksView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TraceLinkRequest {
-    /// Returns [`LinksView`].
+    /// Returns [`TraceLinksView`].
     List,
     Add {
         from: TraceLinkEnd,

@@ -474,22 +474,22 @@ impl Default for LimitsForm {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UpstreamRequest {
-    /// Returns [`UpstreamAnswer::View`].
+    /// Returns [`UpstreamResponse::View`].
     List,
-    /// Returns [`UpstreamAnswer::Server`].
+    /// Returns [`UpstreamResponse::Server`].
     Show {
         server: ServerId,
     },
-    /// Log lines from a number on; waits briefly for the first one. Returns [`UpstreamAnswer::Log`].
+    /// Log lines from a number on; waits briefly for the first one. Returns [`UpstreamResponse::Log`].
     Log {
         server: ServerId,
         from: u64,
     },
-    /// Starts an enabled server. Returns [`UpstreamAnswer::Server`] once it runs, or the reason why it does not.
+    /// Starts an enabled server. Returns [`UpstreamResponse::Server`] once it runs, or the reason why it does not.
     Start {
         server: ServerId,
     },
-    /// Stops a server. Returns [`UpstreamAnswer::Server`] once its process and all child processes have ended.
+    /// Stops a server. Returns [`UpstreamResponse::Server`] once its process and all child processes have ended.
     Stop {
         server: ServerId,
     },
@@ -500,36 +500,36 @@ pub enum UpstreamRequest {
     Disable {
         server: ServerId,
     },
-    /// Adds a server, disabled and untrusted. Returns [`UpstreamAnswer::Server`].
+    /// Adds a server, disabled and untrusted. Returns [`UpstreamResponse::Server`].
     Add {
         form: Box<ServerForm>,
     },
-    /// The configurations of other programs. Returns [`UpstreamAnswer::Sources`].
+    /// The configurations of other programs. Returns [`UpstreamResponse::Sources`].
     Sources,
-    /// A preview of an import; stores nothing. Returns [`UpstreamAnswer::Import`].
+    /// A preview of an import; stores nothing. Returns [`UpstreamResponse::Import`].
     PreviewImport {
         source: ServerImportInput,
     },
     /// Imports the servers with these names, disabled, with their secrets in the store. Returns
-    /// [`UpstreamAnswer::Imported`].
+    /// [`UpstreamResponse::Imported`].
     Import {
         source: ServerImportInput,
         names: Vec<String>,
     },
     /// Searches a registry, given as a file or an address; the default registry when absent. Returns
-    /// [`UpstreamAnswer::Registry`].
+    /// [`UpstreamResponse::Registry`].
     SearchRegistry {
         registry: Option<String>,
         query: String,
     },
-    /// Withdraws an approval and hides the tool from agents. Returns [`UpstreamAnswer::Server`].
+    /// Withdraws an approval and hides the tool from agents. Returns [`UpstreamResponse::Server`].
     Withdraw {
         server: ServerId,
         tool: String,
     },
     /// Calls a tool whose policy is `allow`. Any other tool needs [`UpstreamDecision::Call`].
     Call(ToolCall),
-    /// Reloads the manifests without waiting for a file change. Returns [`UpstreamAnswer::View`].
+    /// Reloads the manifests without waiting for a file change. Returns [`UpstreamResponse::View`].
     ReloadManifests,
 }
 
@@ -609,7 +609,7 @@ pub enum UpstreamDecision {
         credential: String,
         secret: TypedSecret,
     },
-    /// A call by a person. The tool must be approved. Returns [`UpstreamAnswer::Called`].
+    /// A call by a person. The tool must be approved. Returns [`UpstreamResponse::Called`].
     Call(ToolCall),
 }
 

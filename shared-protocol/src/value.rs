@@ -93,7 +93,7 @@ impl PropValue {
         }
     }
 
-    /// Returns the Terraform expression, if this value is one: an object with [`EXPRESSION`] as its only key.
+    /// Returns the Terraform expression, if this value is one: an object with [`EXPRESSION_KEY`] as its only key.
     pub fn expression(&self) -> Option<&str> {
         match self {
             Self::Object(fields) if fields.len() == 1 => fields.get(EXPRESSION_KEY)?.as_text(),

@@ -14,9 +14,9 @@ use std::{
 };
 
 /// What stands before a code.
-const CODE: &str = "Code (holds for one minute): ";
+const CODE: &str = "Code (valid for one minute): ";
 /// What a reviewer is asked about something grave.
-const GRAVE: &str = "Type y to confirm it, anything else to stop: ";
+const GRAVE: &str = "Type y to confirm, or anything else to cancel: ";
 
 pub(crate) struct Desk {
     pub(crate) home: Home,

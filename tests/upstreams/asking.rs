@@ -25,7 +25,7 @@ fn a_call_that_waits_is_rejected_or_cancelled_and_tells_its_progress() {
     let cancelled = json!({"requestId": 2, "reason": "changed my mind"});
     agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));
     crate::wait_for("the wish is withdrawn", || {
-        desk.run(&["review", "list"]).out.contains("Nothing waits").then_some(())
+        desk.run(&["review", "list"]).out.contains("No proposals to review").then_some(())
     });
 
     let mut steps = call("plain__steps", json!({"steps": 4, "ms": 50}));

@@ -281,7 +281,7 @@ fn call(tool: &str, arguments: Value) -> Value {
 }
 
 fn code_of(serve: &Terminal, shown_before: usize) -> String {
-    const WORDS: &str = "Code (holds for one minute): ";
+    const WORDS: &str = "Code (valid for one minute): ";
     wait_for("a code", || {
         let screen = serve.screen();
         let mut codes = screen.split(WORDS).skip(1 + shown_before);

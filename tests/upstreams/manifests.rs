@@ -71,7 +71,7 @@ fn a_workspace_s_manifest_is_approved_given_its_credential_and_allowed_from_a_te
     assert!(approved.code == Some(0) && approved.out.contains("runs sh"), "{approved:?}");
     until_offered(&mut agent, "draftboard_tell");
     let given =
-        desk.decides(&["manifest", "secret", "teller", "key"], &[("The credential key", "hunter2-hunter2")]);
+        desk.decides(&["manifest", "secret", "teller", "key"], &[("Credential key", "hunter2-hunter2")]);
     assert_eq!(given.code, Some(0), "{given:?}");
     assert_eq!(desk.decides(&["manifest", "policy", "draftboard_tell", "allow"], &[]).code, Some(0));
     let answer = agent.ask(1, "tools/call", call("draftboard_tell", json!({})));

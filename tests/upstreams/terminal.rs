@@ -41,7 +41,7 @@ fn servers_are_imported_and_found_in_a_registry_and_what_is_required_is_given_fi
     fs::write(&config, servers.to_string()).unwrap();
     let dry = run(&["upstream", "import", config.to_str().unwrap(), "--dry-run"]);
     assert!(
-        dry.code == Some(0) && dry.out.contains("+ clock") && dry.out.contains("draftboard is left out"),
+        dry.code == Some(0) && dry.out.contains("+ clock") && dry.out.contains("draftboard is skipped"),
         "{dry:?}"
     );
     let imported = run(&["upstream", "import", config.to_str().unwrap(), "--json"]);

@@ -115,7 +115,7 @@ impl BundleFinding {
         ])
     }
 
-    /// Like [`Diagnostic::to_data`], with the bundle id, for answers about several bundles.
+    /// Like [`BundleFinding::to_data`], with the bundle id, for answers about several bundles.
     pub(crate) fn to_data_with_bundle(&self, bundle_id: &str) -> BundleValue {
         let mut named = BundleValueMembers::default();
         named.set("bundleId", bundle_id.into());

@@ -31,7 +31,7 @@ pub struct FolderWatcher {
 
 impl FolderWatcher {
     /// Starts a watcher without folders. The channel should be bounded: while it is full, changes are collapsed
-    /// into [`FolderNews::Everything`].
+    /// into [`FolderChange::Everything`].
     pub fn start(sender: Sender<FolderChange>) -> Result<Self, WatchError> {
         let handler = move |event: notify::Result<Event>| send_changes(&sender, event);
         let watcher = notify::recommended_watcher(handler)

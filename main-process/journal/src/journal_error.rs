@@ -26,7 +26,7 @@ pub enum JournalError {
         path.display()
     )]
     Unreadable { path: PathBuf, problem: String },
-    /// The files at the journal's path are not the files that were opened: see [`crate::Journal::renew`].
+    /// The files at the journal's path are not the files that were opened: see [`crate::Journal::rebuild`].
     #[error("{problem}: the journal must be rebuilt before changes are accepted")]
     Displaced { problem: String },
     /// `readable` holds the history up to the revision before the damage.

@@ -2,7 +2,7 @@
 //! contents: the caller reads the files, and also receives the paths of its own saves.
 //!
 //! Watches folders instead of files, because editors replace files by renaming. Gathers changes until the folders
-//! are quiet and reports each path once. Reports [`FileChanged::Everything`] when the changed paths are unknown:
+//! are quiet and reports each path once. Reports [`FileChange::Everything`] when the changed paths are unknown:
 //! the queue of the kernel overflowed, a folder was added or removed, or too many paths changed at once.
 
 use crate::WorkspacePath;

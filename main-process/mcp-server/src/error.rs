@@ -88,7 +88,7 @@ pub struct ToolError {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     #[serde(skip_serializing_if = "ToolErrorDetails::is_empty")]
-    /// Boxed, because almost every function of this crate returns a `Failure`.
+    /// Boxed, because almost every function of this crate returns a `ToolError`.
     pub details: Box<ToolErrorDetails>,
 }
 

@@ -1,7 +1,7 @@
 //! The server side of the Model Context Protocol: agents see the same state as the designer.
 //!
 //! Owns: the surface (tools, resources, prompts), the envelope, paging, connected clients, subscriptions, the HTTP
-//! edge and bridge connections. Keeps no workspace state: every answer is computed from one [`View`].
+//! edge and bridge connections. Keeps no workspace state: every answer is computed from one [`AgentView`].
 //! Must not know: files, the journal, egui, token storage, the command line.
 //!
 //! ```text

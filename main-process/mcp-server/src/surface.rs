@@ -21,7 +21,7 @@ pub struct AgentCall {
     pub mode: McpMode,
     pub workbench: Arc<dyn AgentWorkbench>,
     pub arguments: JsonObject,
-    /// The caller. `inherits` holds the key of the closed connection that owns the proposal named in the arguments.
+    /// The caller. `inherited_key` holds the key of the closed connection that owns the proposal named in the arguments.
     pub client: AgentClient,
     /// Fires when the client cancels the call.
     pub cancelled: CancellationToken,
@@ -63,7 +63,7 @@ impl AgentCall {
 }
 
 impl AgentCall {
-    /// Like [`Call::ask`], for a thread that may block.
+    /// Like [`AgentCall::submit`], for a thread that may block.
     pub fn ask_and_wait(&self, ask: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
         let (done, answered) = std::sync::mpsc::channel();
         let reply = Box::new(move |result| drop(done.send(result)));

@@ -1,5 +1,5 @@
 //! Main's side of the conversation with the process of a session: messages to send, messages received, and whether the
-//! process answers in time. Nothing here blocks, and no message is passed on before [`Conversation`] accepted it.
+//! process answers in time. Nothing here blocks, and no message is passed on before [`PreviewProtocolValidator`] accepted it.
 
 use crate::{launcher::PreviewProcess, scene::SentScene};
 use frame_memory::{DescriptorChannel, DescriptorChannelError, FrameMemory};

@@ -18,11 +18,11 @@ const MAX_LINE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum AuditVerb {
-    /// Prints every line as JSON, oldest first
+    /// Prints all lines as JSON, oldest first
     Export,
-    /// Checks that every line follows the one before; exit code 1 when one does not
+    /// Verifies the hash chain; exit code 1 if it is broken
     Verify {
-        /// An exported audit [default: the workspace's own]
+        /// An exported audit log [default: the log of the workspace]
         file: Option<PathBuf>,
     },
 }
@@ -58,7 +58,7 @@ pub(super) fn run(asked: &AuditVerb, at: &WorkspaceArguments) -> ExitCode {
                     &serde_json::json!({ "ok": true, "data": { "lines": number, "hash": hash } }),
                 );
             } else {
-                format::print(&format!("{number} lines, all of them follow each other"));
+                format::print(&format!("Verified: {number} lines, hash chain intact"));
             }
             ExitCode::SUCCESS
         }
@@ -105,5 +105,5 @@ fn verify_file(path: &Path) -> Result<Option<(u64, String)>, Refusal> {
 
 fn damaged(broken: &journal::AuditChainError) -> Refusal {
     Refusal::new(RefusalCode::Conflict, broken.to_string())
-        .hint("The file was changed, or a disk failed: compare it with a backup.")
+        .hint("The log was edited or the disk failed. Compare it with a backup.")
 }

@@ -20,13 +20,13 @@ const MAX_ENTITY_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BundleVerb {
-    /// Everything that is wrong; exit code 1 when there is an error
+    /// Lists findings; exit code 1 if there is an error
     #[command(after_help = "Example: draftboard bundle validate specs/lockers --json")]
     Validate(BundleSelection),
-    /// How far each relation covers its targets
+    /// Shows how many targets of each relation are referenced
     #[command(after_help = "Example: draftboard bundle coverage specs/lockers")]
     Coverage(BundleSelection),
-    /// The entities, or those of one type
+    /// Lists entities
     #[command(after_help = "Example: draftboard bundle list --type Requirement")]
     List {
         /// Only entities of this type
@@ -35,7 +35,7 @@ pub(super) enum BundleVerb {
         #[command(flatten)]
         which: BundleSelection,
     },
-    /// One entity, as it stands in its file
+    /// Prints the file of one entity
     #[command(after_help = "Examples:\n  draftboard bundle read REQ-pickup-001\n  \
             draftboard bundle read REQ-pickup-001 specs/lockers --json")]
     Read {
@@ -44,7 +44,7 @@ pub(super) enum BundleVerb {
         #[command(flatten)]
         which: BundleSelection,
     },
-    /// Entities by their words, best first
+    /// Searches entities, best match first
     #[command(after_help = "Example: draftboard bundle search \"door\" --limit 5")]
     Search {
         query: String,
@@ -58,7 +58,7 @@ pub(super) enum BundleVerb {
 /// The bundles of a command.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct BundleSelection {
-    /// Folders of bundles [default: those of the workspace]
+    /// Bundle folders [default: those of the workspace]
     #[arg(value_name = "FOLDER")]
     folders: Vec<PathBuf>,
     /// A bundles.yaml that lists bundles
@@ -85,7 +85,7 @@ impl BundleSelection {
         if folders.is_empty() {
             let message = format!("{} has no bundles", root.display());
             return Err(Refusal::new(RefusalCode::NotFound, message)
-                .hint("Name a bundle's folder, or list folders under `bundles` in draftboard.toml."));
+                .hint("Pass a bundle folder, or list the folders under `bundles` in draftboard.toml."));
         }
         Ok(BundleSource::of_folders(&folders))
     }
@@ -208,7 +208,7 @@ fn list(bundles: &Bundles, entity_type: Option<&str>) -> Result<BundleResult, Re
 fn search(bundles: &Bundles, query: &str, limit: usize) -> Result<BundleResult, Refusal> {
     let found = bundles.search(None, query);
     let found = found.map_err(|refusal| Refusal::new(RefusalCode::BadRequest, refusal.message))?;
-    Ok(entities(bundles, found.into_iter().take(limit), "Nothing found"))
+    Ok(entities(bundles, found.into_iter().take(limit), "No results"))
 }
 
 fn read(bundles: &Bundles, id: &str) -> Result<BundleResult, Refusal> {
@@ -239,7 +239,7 @@ fn read(bundles: &Bundles, id: &str) -> Result<BundleResult, Refusal> {
                 RefusalCode::Conflict,
                 format!("{id} is in several bundles: {}", ids.join(", ")),
             )
-            .hint("Name the folder of the one that is meant."))
+            .hint("Pass the folder of one bundle."))
         }
     }
 }

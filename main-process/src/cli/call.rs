@@ -64,11 +64,16 @@ pub(super) fn arguments(args: Option<&str>, pairs: &[String]) -> Result<Value, R
     let wrong = |message: String| {
         Refusal::new(RefusalCode::BadRequest, message)
             .field("args")
-            .hint("Write --args '{\"board\": \"main\"}', or board=main; `draftboard call --help` shows more.")
+            .hint("Use --args '{\"board\": \"main\"}', or board=main; `draftboard call --help` shows more.")
     };
     if let Some(args) = args {
-        let value: Value = serde_json::from_str(args).map_err(|error| wrong(format!("not JSON: {error}")))?;
-        return if value.is_object() { Ok(value) } else { Err(wrong("arguments are an object".to_owned())) };
+        let value: Value = serde_json::from_str(args)
+            .map_err(|error| wrong(format!("the arguments are not valid JSON: {error}")))?;
+        return if value.is_object() {
+            Ok(value)
+        } else {
+            Err(wrong("the arguments must be a JSON object".to_owned()))
+        };
     }
     let mut object = Map::new();
     for pair in pairs {
@@ -90,7 +95,7 @@ pub(super) fn send(workspace: Option<&Path>, method: &str, mut params: Value) ->
     });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let broken = |error: std::io::Error| {
-        Refusal::new(RefusalCode::Timeout, format!("Draftboard did not answer: {error}"))
+        Refusal::new(RefusalCode::Timeout, format!("Draftboard did not respond: {error}"))
     };
     (&stream).write_all(format!("{request}\n").as_bytes()).map_err(broken)?;
     let mut lines = BufReader::new(stream.take(MAX_ANSWER));
@@ -99,11 +104,11 @@ pub(super) fn send(workspace: Option<&Path>, method: &str, mut params: Value) ->
         if lines.read_line(&mut line).map_err(broken)? == 0 {
             return Err(Refusal::new(
                 RefusalCode::Timeout,
-                "Draftboard ended the connection without an answer",
+                "Draftboard closed the connection without a response",
             ));
         }
         let mut answer: Value = serde_json::from_str(&line).map_err(|error| {
-            Refusal::new(RefusalCode::Internal, format!("an answer that is no JSON: {error}"))
+            Refusal::new(RefusalCode::Internal, format!("the response is not valid JSON: {error}"))
         })?;
         // Anything else is a notice on the way to the answer.
         if answer["id"] == 1 {
@@ -138,7 +143,7 @@ fn note_page(meta: &Value) {
         && let Some(cursor) = meta["cursor"].as_str()
     {
         format::complain(&format!(
-            "{} of {} shown; the next page: cursor={cursor}",
+            "{} of {} shown; add cursor={cursor} for the next page",
             meta["returned"], meta["total"]
         ));
     }

@@ -14,13 +14,13 @@ use std::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Connect {
     pub(super) client: ConnectableClient,
-    /// The configuration to change [default: the workspace's where there is one, else the user's]
+    /// The configuration to change [default: project in a workspace if the client supports it, else user]
     #[arg(long, value_enum)]
     pub(super) scope: Option<ConfigScope>,
-    /// The client may start Draftboard, without a window, when none is running
+    /// Lets the client start Draftboard without a window when none is running
     #[arg(long)]
     pub(super) launch: bool,
-    /// Only shows the file and the entry
+    /// Prints the file and the entry without writing them
     #[arg(long)]
     pub(super) print: bool,
     #[command(flatten)]
@@ -48,7 +48,7 @@ fn attempt(asked: &Connect, roles: &Roles) -> Result<(String, serde_json::Value)
         None => workspace_at::find(None).ok().map(|found| found.canonicalize().unwrap_or(found)),
     };
     let places = ClientFolders::of_user(workspace).ok_or_else(|| {
-        Refusal::new(RefusalCode::NotFound, "your home folder is not known").hint("Set HOME to its path.")
+        Refusal::new(RefusalCode::NotFound, "your home folder is unknown").hint("Set HOME to its path.")
     })?;
     let client = asked.client;
     let scope = asked.scope.unwrap_or_else(|| client.usual_scope(&places));
@@ -62,12 +62,12 @@ fn attempt(asked: &Connect, roles: &Roles) -> Result<(String, serde_json::Value)
     }
     match connect(&target, &bridge).map_err(|error| refuse(error, &entry))? {
         ConnectOutcome::Already => {
-            let text = format!("{} knows Draftboard already: {file}", client.title());
+            let text = format!("{} is already configured: {file}", client.title());
             Ok((text, serde_json::json!({ "file": file, "written": false })))
         }
         ConnectOutcome::Written { backup } => {
             let kept = backup.as_ref().map_or_else(String::new, |backup| {
-                format!("\nWhat was there before is in {}", backup.display())
+                format!("\nThe previous version is saved as {}", backup.display())
             });
             let text = format!("{file}{kept}\n{}", client.next_step());
             Ok((text, serde_json::json!({ "file": file, "written": true, "backup": backup })))
@@ -93,9 +93,9 @@ fn command(exe: &Path, scope: ConfigScope) -> String {
 fn no_such_file(client: ConnectableClient, places: &ClientFolders) -> Refusal {
     if places.workspace.is_none() {
         return Refusal::new(RefusalCode::NoWorkspace, "there is no workspace here")
-            .hint("Name one with --workspace, or use --scope user.");
+            .hint("Set one with --workspace, or use --scope user.");
     }
-    Refusal::new(RefusalCode::BadRequest, format!("{} has no configuration for a project", client.title()))
+    Refusal::new(RefusalCode::BadRequest, format!("{} has no project configuration", client.title()))
         .field("scope")
         .hint("Use --scope user.")
 }
@@ -105,5 +105,5 @@ fn refuse(error: ConnectError, entry: &str) -> Refusal {
         ConnectError::Merge { .. } => RefusalCode::Conflict,
         ConnectError::Read { .. } | ConnectError::Write { .. } => RefusalCode::StorageError,
     };
-    Refusal::new(code, error.to_string()).hint(format!("Put this into it by hand:\n{entry}"))
+    Refusal::new(code, error.to_string()).hint(format!("Add this entry manually:\n{entry}"))
 }

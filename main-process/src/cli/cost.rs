@@ -9,14 +9,14 @@ use shared_protocol::{
 };
 use std::{collections::BTreeSet, process::ExitCode};
 
-pub(super) const HELP: &str = "Prices are the workspace's own: files in prices/, each price with its source and date.\n\n\
+pub(super) const HELP: &str = "Prices come from the price books in prices/, each with its source and date.\n\n\
     Examples:\n  draftboard cost\n  draftboard cost network --missing > prices/network.json   # then fill it in";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CostArguments {
     /// The board [default: the only infrastructure board]
     board: Option<String>,
-    /// Prints a price book with the lines that are missing, to be filled in
+    /// Prints a price book template of the missing prices
     #[arg(long)]
     missing: bool,
     #[command(flatten)]
@@ -54,10 +54,10 @@ fn words(at: &BoardAt, view: &CostView) -> String {
         .collect();
     rows.sort();
     rows.push([
-        "all that is known".to_owned(),
+        "total of known prices".to_owned(),
         amount(view.monthly),
         format!(
-            "{} a month; {} priced, {} free, {} usage-based, {} unknown",
+            "{} a month; {} priced, {} free, {} usage-based, {} unpriced",
             view.currency.as_deref().unwrap_or("no currency"),
             view.priced,
             view.free,
@@ -75,7 +75,7 @@ fn words(at: &BoardAt, view: &CostView) -> String {
         text.push_str(&format!("Prices: {source}\n"));
     }
     if view.unknown > 0 {
-        text.push_str("Some prices are missing: `draftboard cost --missing` prints what to fill in.\n");
+        text.push_str("Some prices are missing. `draftboard cost --missing` prints a template to fill in.\n");
     }
     text
 }

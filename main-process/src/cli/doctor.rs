@@ -78,7 +78,7 @@ fn display() -> CheckResult {
             "display",
             CheckVerdict::Missing,
             "neither DISPLAY nor WAYLAND_DISPLAY is set",
-            "Start it in a desktop session, or work without a window: draftboard serve WORKSPACE",
+            "Start Draftboard in a desktop session, or run it without a window: draftboard serve WORKSPACE",
         ),
     }
 }
@@ -100,7 +100,7 @@ fn library(what: &'static str, names: &[&str], packages: &str) -> CheckResult {
             what,
             CheckVerdict::Missing,
             format!("none of {}", names.join(", ")),
-            format!("Install {packages} (names of Debian's packages)"),
+            format!("Install {packages} (Debian package names)"),
         ),
     }
 }
@@ -121,7 +121,7 @@ fn dialogs() -> CheckResult {
             "native dialogs",
             CheckVerdict::Optional,
             "no desktop portal",
-            "Install xdg-desktop-portal for the system's own file dialogs; without it Draftboard shows its own",
+            "Install xdg-desktop-portal for system file dialogs; without it, Draftboard uses its own",
         ),
     }
 }
@@ -136,7 +136,7 @@ fn runtime_dir() -> CheckResult {
                     "runtime folder",
                     CheckVerdict::Optional,
                     format!("{}; {}", runtime.path().display(), unsafe_ones.join("; ")),
-                    "A Draftboard that was started with another environment is not looked for there",
+                    "A Draftboard that uses one of the skipped folders is not found; start it with the same XDG_RUNTIME_DIR",
                 ),
             }
         }
@@ -174,7 +174,7 @@ fn terraform() -> CheckResult {
             "terraform program in settings.toml",
             CheckVerdict::Optional,
             error.to_string(),
-            "Repair settings.toml",
+            "Fix settings.toml",
         ),
     }
 }
@@ -193,8 +193,8 @@ fn fonts() -> CheckResult {
     lacking(
         "fonts",
         CheckVerdict::Optional,
-        format!("none for {}, so their characters are boxes", names.join(", ")),
-        format!("Install {} (names of Debian's packages)", packages.join(", ")),
+        format!("no font for {}; their characters appear as boxes", names.join(", ")),
+        format!("Install {} (Debian package names)", packages.join(", ")),
     )
 }
 

@@ -14,7 +14,7 @@ pub(super) const HELP: &str = r#"A command is an object with one key. Nodes are 
   ]
 
 Commands: addBoard updateBoard removeBoard addNode updateNode remove connect updateEdge place reparent duplicate paste
-align distribute tidy. All of them are done, or none.
+align distribute tidy. Either all commands are applied, or none.
 
 Example: draftboard edit -f network.json -m "Add the network""#;
 
@@ -43,7 +43,7 @@ fn read(file: &Path, summary: Option<String>) -> Result<Command, Refusal> {
     }
     let commands: Vec<Command> = serde_json::from_str(&text).map_err(|error| {
         refuse(format!("{} is not a list of commands: {error}", file.display()))
-            .hint("`draftboard edit --help` shows what a command looks like.")
+            .hint("See `draftboard edit --help` for the format.")
     })?;
     Ok(Command::Batch { summary, commands })
 }

@@ -8,15 +8,15 @@ use shared_protocol::{
 };
 use std::{path::PathBuf, process::ExitCode};
 
-pub(super) const HELP: &str = "A TerraStudio project (its .tstudio file and diagrams/main.json), or a folder of .tf files. It is one\n\
-    operation, so `draftboard undo` takes it back.\n\n\
+pub(super) const HELP: &str = "A TerraStudio project (its .tstudio file and diagrams/main.json), or a folder of .tf files. An import\n\
+    is one operation; `draftboard undo` reverts it.\n\n\
     Examples:\n  draftboard import ~/infra/network\n  draftboard import ~/projects/shop --into shop";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArguments {
-    /// The folder
+    /// The folder to import
     folder: PathBuf,
-    /// The name of the new board [default: like the folder's]
+    /// The name of the new board [default: from the folder name]
     #[arg(long, value_name = "BOARD")]
     into: Option<String>,
     #[command(flatten)]

@@ -22,26 +22,26 @@ use std::{
 };
 use user_folders as paths;
 
-pub(super) const HELP: &str = "What lets an agent call asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
+pub(super) const HELP: &str = "Commands that let an agent make calls ask for a code. The running Draftboard shows it in its window or terminal.\n\n\
     Examples:\n  draftboard manifest check\n  draftboard manifest check manifests/weather.json --json\n  \
     draftboard manifest approve manifests/weather.json\n  draftboard manifest secret weather api_key\n  \
     draftboard manifest policy draftboard_forecast allow";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ManifestVerb {
-    /// The tools and the problems of each file; exit code 1 when there is a problem
+    /// Lists the tools and problems of each file; exit code 1 if there are problems
     #[command(
-        after_help = "Tools that are hidden on purpose are no mistake; names that are taken, tools that nothing is bound to and \
-            schemas that cannot be used are.\n\nExamples:\n  draftboard manifest check\n  \
+        after_help = "Problems are duplicate names, tools without an implementation and invalid schemas. Tools hidden on purpose \
+            are not.\n\nExamples:\n  draftboard manifest check\n  \
             draftboard manifest check manifests/weather.json"
     )]
     Check {
-        /// A file or a folder [default: the user's own manifests and those of the workspace]
+        /// A file or a folder [default: your own manifests and those of the workspace]
         place: Option<PathBuf>,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Lets agents use the tools of a manifest as it is now; asks for a code
+    /// Approves the current version of a manifest for agents; asks for a code
     #[command(after_help = "Example: draftboard manifest approve manifests/weather.json")]
     Approve {
         /// Its file, or its id
@@ -49,19 +49,19 @@ pub(super) enum ManifestVerb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// The policy for calls of agents to a tool of a manifest: ask, allow or deny; asks for a code
+    /// Sets the policy for agents' calls to a manifest tool: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard manifest policy draftboard_forecast allow")]
     Policy {
-        /// The name that agents call
+        /// The tool's name for agents
         tool: String,
         #[arg(value_enum)]
         policy: PolicyArgument,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Sets a credential that a manifest asks for, read from standard input; asks for a code
+    /// Sets a credential of a manifest, read from standard input; asks for a code
     #[command(
-        after_help = "Plain text, or a JSON object of fields in one line.\n\nExample: draftboard manifest secret weather api_key"
+        after_help = "The credential is plain text, or a JSON object on one line.\n\nExample: draftboard manifest secret weather api_key"
     )]
     Secret {
         /// Its file, or its id
@@ -103,8 +103,11 @@ fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let mut session = UpstreamSession::at(at)?;
     let manifest = find(&mut session, named)?;
     if let Some(problem) = &manifest.problem {
-        return Err(Refusal::new(RefusalCode::Conflict, format!("{} is not used: {problem}", manifest.path))
-            .hint("Correct the file; it is read again by itself."));
+        return Err(Refusal::new(
+            RefusalCode::Conflict,
+            format!("{} has a problem: {problem}", manifest.path),
+        )
+        .hint("Correct the file; it reloads automatically."));
     }
     if !manifest.needs_approval {
         return session.print(&Value::Null, || format!("{} needs no approval", manifest.path));
@@ -113,7 +116,7 @@ fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     // On standard error: the person must see it, also when the output is redirected.
     review::say(&words(std::slice::from_ref(&manifest)));
     session.decide(DecideManifest(UpstreamDecision::ApproveManifest { hash }))?;
-    session.print(&Value::Null, || format!("{} is approved as it is now", manifest.path))
+    session.print(&Value::Null, || format!("Approved {}", manifest.path))
 }
 
 fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
@@ -121,21 +124,21 @@ fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<Exit
     let mut session = UpstreamSession::at(at)?;
     let manifest = find(&mut session, named)?;
     if !manifest.credentials.iter().any(|known| known.id == credential) {
-        let message = format!("{} asks for no credential {credential}", manifest.path);
+        let message = format!("{} has no credential {credential}", manifest.path);
         let known = manifest.credentials.iter().map(|known| known.id.clone());
         return Err(Refusal::new(RefusalCode::NotFound, message).suggest(known));
     }
     let id = manifest.id.clone().ok_or_else(unreadable)?;
-    let typed = TypedSecret(review::ask_secret(&format!("The credential {credential} of {id}: "))?);
+    let typed = TypedSecret(review::ask_secret(&format!("Credential {credential} of {id}: "))?);
     let credential = credential.to_owned();
     let secret = UpstreamDecision::SetManifestSecret { manifest: id, credential, secret: typed };
     session.decide(DecideManifest(secret))?;
-    session.print(&Value::Null, || "Kept".to_owned())
+    session.print(&Value::Null, || "Saved the credential".to_owned())
 }
 
 fn unreadable() -> Refusal {
-    Refusal::new(RefusalCode::Conflict, "the manifest cannot be read now")
-        .hint("Correct the file; it is read again by itself.")
+    Refusal::new(RefusalCode::Conflict, "the manifest cannot be read")
+        .hint("Correct the file; it reloads automatically.")
 }
 
 /// By its file or its id, among those that the running Draftboard has read.
@@ -150,9 +153,12 @@ fn find(session: &mut UpstreamSession, named: &str) -> Result<ManifestBrief, Ref
     };
     view.manifests.iter().find(is_it).cloned().ok_or_else(|| {
         let known = view.manifests.iter().filter_map(|manifest| manifest.id.clone());
-        Refusal::new(RefusalCode::NotFound, format!("the running Draftboard knows no manifest {named:.200}"))
-            .suggest(known)
-            .hint("`draftboard upstream list` shows all of them.")
+        Refusal::new(
+            RefusalCode::NotFound,
+            format!("there is no manifest {named:.200} in the running Draftboard"),
+        )
+        .suggest(known)
+        .hint("`draftboard upstream list` lists all manifests.")
     })
 }
 

@@ -58,7 +58,7 @@ pub struct Roles {
 const WRONG_USAGE: u8 = 2;
 
 const AFTER_HELP: &str =
-    "Without a command it opens the window: on WORKSPACE, on the last workspace, or on the example.";
+    "Without a command, opens the window with WORKSPACE, the last workspace, or the example.";
 
 #[derive(Debug, Parser)]
 #[command(name = "draftboard", version, about = "One board for what you specify, what you build and where it runs", after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
@@ -71,7 +71,7 @@ struct CommandLine {
 
 #[derive(Debug, Clone, clap::Args)]
 struct WorkspaceArguments {
-    /// The workspace [default: the one around the current folder]
+    /// The workspace [default: the one that contains the current folder]
     #[arg(long, short = 'w', value_name = "FOLDER", global = true)]
     workspace: Option<PathBuf>,
     /// Prints JSON
@@ -89,7 +89,7 @@ struct StandaloneArguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// A standing approval for agents in this run: `all`, or a list of diagram, bundles, interface,
-    /// terraform-plan, each with `:destructive` if that is meant; never Terraform's apply or destroy
+    /// terraform-plan, each with `:destructive` to include removals; never covers Terraform apply or destroy
     #[arg(long, value_name = "SCOPE")]
     standing_approval: Option<ApprovalScope>,
 }
@@ -110,7 +110,7 @@ impl StandaloneArguments {
             None => Ok(()),
             Some(_) => Err(Refusal::new(
                 RefusalCode::BadRequest,
-                "--standing-approval is for bundles that are served by themselves, or for `draftboard serve`",
+                "--standing-approval works only with --bundle or --config, or with `draftboard serve`",
             )
             .hint("Name bundles with --bundle or --config.")),
         }
@@ -119,7 +119,7 @@ impl StandaloneArguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Opens the window on a workspace
+    /// Opens a workspace in the window
     #[command(after_help = "Example: draftboard open ~/projects/parcels")]
     Open { workspace: Option<PathBuf> },
     /// Runs without a window until stopped; prints one line when ready
@@ -127,10 +127,10 @@ enum Verb {
             draftboard serve --bundle specs/lockers --mode guarded --standing-approval bundles")]
     Serve {
         folder: Option<PathBuf>,
-        /// The mode of agents in this run: off, observe or guarded [default: the setting]
+        /// The agent mode for this run: off, observe or guarded [default: from the settings]
         #[arg(long)]
         mode: Option<McpMode>,
-        /// Where agents connect in this run; 0 takes any free port [default: the setting]
+        /// The MCP port for this run; 0 uses any free port [default: from the settings]
         #[arg(long)]
         port: Option<u16>,
         #[command(flatten)]
@@ -147,19 +147,19 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Running instances, or the state of one workspace
+    /// Shows running instances, or the state of one workspace
     #[command(
         after_help = "Examples:\n  draftboard status\n  draftboard status -w ~/projects/parcels --json"
     )]
     Status(WorkspaceArguments),
-    /// Writes the files
+    /// Saves all changes to files
     #[command(after_help = "Example: draftboard save")]
     Save(WorkspaceArguments),
-    /// Takes back the last operation
+    /// Undoes the last operation
     Undo(WorkspaceArguments),
-    /// Does the last undone operation again
+    /// Redoes the last undone operation
     Redo(WorkspaceArguments),
-    /// The newest operations first
+    /// Lists operations, newest first
     #[command(after_help = "Example: draftboard log --limit 5")]
     Log {
         #[arg(long, default_value_t = 20)]
@@ -167,12 +167,12 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Takes back one older operation and keeps later work
+    /// Reverts one operation and keeps later ones
     #[command(after_help = "Example: draftboard revert 41")]
     Revert {
-        /// Its number in `draftboard log`
+        /// The number of the operation in `draftboard log`
         operation: u64,
-        /// Reverts what it can, and leaves conflicts
+        /// Reverts only the changes that do not conflict with later ones
         #[arg(long)]
         partial: bool,
         #[command(flatten)]
@@ -190,7 +190,7 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Problems of the whole workspace; exit code 1 when there is an error or a file cannot be read
+    /// Lists all problems of the workspace; exit code 1 if there is an error or an unreadable file
     #[command(
         after_help = "Examples:\n  draftboard validate\n  draftboard validate ~/projects/parcels --json"
     )]
@@ -199,30 +199,30 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Draws a board into a file
+    /// Exports a board as an image or a Markdown document
     #[command(after_help = "Example: draftboard export main --to main.png")]
     Export {
-        /// A board's name
+        /// The name of the board
         board: String,
-        /// Ends in .png, .svg or .md
+        /// The file, which ends in .png, .svg or .md
         #[arg(long)]
         to: PathBuf,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// A board as Terraform files; exit code 1 when something is wrong with them
+    /// Prints, compares or writes the Terraform files of a board; exit code 1 if they have errors
     #[command(after_help = hcl::HELP)]
     Hcl(hcl::HclArguments),
-    /// The monthly cost of a board, as far as prices are known
+    /// Estimates the monthly cost of a board
     #[command(after_help = cost::HELP)]
     Cost(cost::CostArguments),
     /// Imports a TerraStudio project or a folder of .tf files as a board
     #[command(after_help = import::HELP)]
     Import(import::ImportArguments),
-    /// Runs Terraform on a board; apply and destroy ask
+    /// Runs Terraform on a board; apply and destroy ask for confirmation
     #[command(after_help = terraform::HELP)]
     Terraform(terraform::Terraform),
-    /// Previews of pages and components, in the running Draftboard
+    /// Manages previews of pages and components in the running Draftboard
     #[command(after_help = preview::HELP)]
     Preview {
         #[command(subcommand)]
@@ -230,7 +230,7 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Overrides of props of instances
+    /// Manages overrides
     #[command(after_help = overrides::HELP)]
     Override {
         #[command(subcommand)]
@@ -238,15 +238,15 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Serves agents over standard input and output, through the running Draftboard
+    /// Connects an MCP client to the running Draftboard over standard input and output
     #[command(
-        after_help = "Started by clients, not by people; `draftboard connect CLIENT` tells them how.\n\n\
+        after_help = "MCP clients start this command; `draftboard connect CLIENT` configures them.\n\n\
             Examples:\n  draftboard mcp --workspace ~/projects/parcels --launch\n  \
             draftboard mcp --bundle specs/lockers --bundle specs/payments\n  \
             draftboard mcp --config bundles.yaml --mode guarded --standing-approval bundles"
     )]
     Mcp {
-        /// The workspace [default: the one around the current folder, else the only one that is open]
+        /// The workspace [default: the one that contains the current folder, or else the only open one]
         #[arg(long, short = 'w', value_name = "FOLDER")]
         workspace: Option<PathBuf>,
         /// Starts Draftboard, without a window, when a call needs it and none is running
@@ -254,11 +254,11 @@ enum Verb {
         launch: bool,
         #[command(flatten)]
         bundles: StandaloneArguments,
-        /// The mode of agents for these bundles: observe or guarded [default: observe]
+        /// The agent mode for these bundles: observe or guarded [default: observe]
         #[arg(long)]
         mode: Option<McpMode>,
     },
-    /// Spec bundles: checks, lists, reads and searches them
+    /// Validates, lists, reads and searches spec bundles
     #[command(subcommand, after_help = bundle::HELP)]
     Bundle(bundle::BundleVerb),
     /// Calls a tool, as an agent would
@@ -283,12 +283,12 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Adds Draftboard to the configuration of an agent's client
+    /// Adds Draftboard to the configuration of an MCP client
     #[command(
         after_help = "Examples:\n  draftboard connect claude-desktop\n  draftboard connect vscode -w ~/projects/parcels --print"
     )]
     Connect(connect::Connect),
-    /// Reviews proposals of agents in a terminal
+    /// Reviews proposals from agents
     #[command(
         after_help = "Each decision asks for a code that the running Draftboard shows in its own window or terminal.\n\n\
             Examples:\n  draftboard review\n  draftboard review show 3\n  draftboard review accept 3 --only n-0123456789ab\n  \
@@ -300,13 +300,13 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// MCP servers that Draftboard manages, and their tools
+    /// Manages MCP servers and their tools
     #[command(subcommand, after_help = upstream::HELP)]
     Upstream(upstream::UpstreamVerb),
-    /// Tool manifests: checks them, approves them, sets what they need
+    /// Checks and approves tool manifests, and sets their credentials
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::ManifestVerb),
-    /// The audit of the review queue: who proposed, who decided, when, why
+    /// Exports or verifies the audit log
     #[command(
         after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
     )]
@@ -316,7 +316,7 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Decides which version of a held board to keep
+    /// Chooses the version of a held board to keep
     #[command(after_help = "Example: draftboard resolve main --keep mine")]
     Resolve {
         board: String,
@@ -325,18 +325,18 @@ enum Verb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Checks the requirements of Draftboard, and says what to fix
+    /// Checks for missing dependencies and shows how to fix them
     Doctor(WorkspaceArguments),
-    /// Prints a problem report: versions, the newest crash report. Sends nothing
+    /// Prints versions and the latest crash report for a problem report; sends nothing
     #[command(after_help = "Example: draftboard report > report.txt")]
     Report(WorkspaceArguments),
-    /// The JSON Schema of a kind of file, for editors and for programs that write such files
+    /// Prints the JSON Schema of a file format, for editors and generators
     #[command(after_help = "Example: draftboard schema component > component.schema.json")]
     Schema {
         #[arg(value_enum)]
         of: schema::SchemaOf,
     },
-    /// Prints a completion script
+    /// Prints a shell completion script
     #[command(
         after_help = "Example: draftboard completions bash > ~/.local/share/bash-completion/completions/draftboard"
     )]

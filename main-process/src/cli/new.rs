@@ -14,11 +14,11 @@ pub(super) enum TemplateArgument {
     Blank,
     /// A three-tier architecture, an interface and a spec
     Example,
-    /// The three-tier architecture alone
+    /// A three-tier architecture
     ThreeTier,
-    /// The interface alone
+    /// An interface
     Interface,
-    /// The spec alone
+    /// A spec
     Spec,
 }
 

@@ -48,7 +48,10 @@ fn raise(root: &Path, held: &LockError) -> ExitCode {
     });
     match raised {
         Ok(()) => {
-            format::print(&format!("{} is open already; its window comes to the front", root.display()));
+            format::print(&format!(
+                "{} is already open; its window was brought to the front",
+                root.display()
+            ));
             ExitCode::SUCCESS
         }
         Err(refusal) => format::refuse(&refusal, false),

@@ -11,45 +11,45 @@ use shared_protocol::{
 };
 use std::{process::ExitCode, sync::Arc};
 
-pub(super) const HELP: &str = "An instance is a node (by name or id), or with --component a component by itself.\n\n\
+pub(super) const HELP: &str = "An instance is a node (by name or id), or with --component a standalone component.\n\n\
     Examples:\n  draftboard override list\n  draftboard override set open /label '\"Open now\"'\n  \
     draftboard override set ui.card /elevation 2 --component\n  draftboard override clear open /label\n  \
     draftboard override promote open";
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum OverrideVerb {
-    /// All of them, and why some apply to nothing
+    /// Lists all overrides; orphaned ones with the reason
     List,
-    /// Lays a value over a prop
+    /// Overrides a prop of an instance
     Set {
         instance: String,
         /// A JSON Pointer into the props
         path: String,
-        /// JSON, or else text
+        /// The value: JSON, or else plain text
         value: String,
-        /// Of a component by itself
+        /// The instance is a standalone component
         #[arg(long)]
         component: bool,
     },
-    /// Takes away one, those of an instance, or all
+    /// Clears one override, those of an instance, or all
     Clear(OverrideSelection),
-    /// Makes them what the board or the component's file says
+    /// Saves overrides to the board or the component file
     Promote(OverrideSelection),
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct OverrideSelection {
-    /// Of this instance
+    /// The instance
     #[arg(required_unless_present_any = ["all", "orphaned"])]
     instance: Option<String>,
-    /// Only the one at this path
+    /// Only the override at this path
     path: Option<String>,
-    /// Of a component by itself
+    /// The instance is a standalone component
     #[arg(long)]
     component: bool,
     #[arg(long, conflicts_with = "instance")]
     all: bool,
-    /// Those that apply to nothing
+    /// All orphaned overrides
     #[arg(long, conflicts_with = "instance")]
     orphaned: bool,
 }
@@ -125,7 +125,9 @@ impl OverrideSelection {
 
 fn pointer(path: &str) -> Result<JsonPointer, Refusal> {
     JsonPointer::parse(path).map_err(|error| {
-        Refusal::new(RefusalCode::BadRequest, error.to_string()).field("path").hint("Write /label.")
+        Refusal::new(RefusalCode::BadRequest, error.to_string())
+            .field("path")
+            .hint("Use a JSON Pointer such as /label.")
     })
 }
 
@@ -155,7 +157,7 @@ fn instance_of(
             Err(Refusal::new(RefusalCode::NotFound, format!("there is no node `{named}`")).field("instance"))
         }
         _ => Err(Refusal::new(RefusalCode::BadRequest, format!("`{named}` is on several boards"))
-            .hint("Write board/name.")),
+            .hint("Use board/name.")),
     }
 }
 
@@ -178,7 +180,7 @@ fn list(standings: &[(OverrideKey, Override, OverrideResolution)], json: bool) -
             format!("{key} = {}{orphaned}", over.value.to_json())
         })
         .collect();
-    let text = if lines.is_empty() { "No override is set".to_owned() } else { lines.join("\n") };
+    let text = if lines.is_empty() { "No overrides".to_owned() } else { lines.join("\n") };
     format::print_visible(&text);
     ExitCode::SUCCESS
 }

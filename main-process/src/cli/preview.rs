@@ -13,22 +13,22 @@ use shared_protocol::{
 };
 use std::{path::PathBuf, process::ExitCode};
 
-pub(super) const HELP: &str = "Previews run in a Draftboard that is open: its window, or `draftboard serve`.\n\n\
+pub(super) const HELP: &str = "Previews need a running Draftboard: its window, or `draftboard serve`.\n\n\
     Examples:\n  draftboard preview list\n  draftboard preview start home\n  \
     draftboard preview start --component ui.button --variant danger\n  \
     draftboard preview shot home --to home.png --width 390 --height 844 --dark";
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PreviewVerb {
-    /// The sessions
+    /// Lists the sessions
     List,
     /// Starts a session
     Start(PreviewArguments),
-    /// Ends the process of a session; the session stays, with its log
+    /// Stops the process of a session and keeps the session with its log
     Stop { session: PreviewId },
-    /// Starts a session again, also one that crashed
+    /// Restarts a session, also after a crash
     Restart { session: PreviewId },
-    /// Stops a session and forgets it
+    /// Closes a session
     Close { session: PreviewId },
     /// Shows another page in a session
     Navigate {
@@ -36,16 +36,16 @@ pub(super) enum PreviewVerb {
         /// A page: its name, id or path
         page: String,
     },
-    /// The log of a session
+    /// Shows the log of a session
     Log { session: PreviewId },
-    /// A picture of a session, or of a page or component by itself
+    /// Saves an image of a session, a page or a component
     Shot {
-        /// Of this session, as it looks now
+        /// The session to capture as it is
         #[arg(long)]
         session: Option<PreviewId>,
         #[command(flatten)]
         what: PreviewArguments,
-        /// Ends in .png
+        /// The image file, which ends in .png
         #[arg(long)]
         to: PathBuf,
     },
@@ -55,17 +55,17 @@ pub(super) enum PreviewVerb {
 pub(super) struct PreviewArguments {
     /// A page: its name, id or path [default: the only one]
     page: Option<String>,
-    /// A component by itself
+    /// A standalone component
     #[arg(long, conflicts_with = "page")]
     component: Option<String>,
-    /// With this named set of props
+    /// A variant of the component
     #[arg(long, requires = "component")]
     variant: Option<String>,
     #[arg(long, default_value_t = 1280)]
     width: u32,
     #[arg(long, default_value_t = 800)]
     height: u32,
-    /// Pixels per point, in quarters
+    /// Pixels per point, in steps of 0.25
     #[arg(long, default_value_t = 1.0)]
     scale: f32,
     #[arg(long)]
@@ -131,8 +131,8 @@ fn run_verb(verb: PreviewVerb, at: &WorkspaceArguments) -> Result<ExitCode, Refu
 impl PreviewArguments {
     fn resolve(&self, reached: &mut ReachedWorkspace) -> Result<(PreviewTarget, PreviewScreen), Refusal> {
         let screen = PreviewScreen::new(self.width, self.height, self.scale, self.dark).ok_or_else(|| {
-            Refusal::new(RefusalCode::BadRequest, "there is no screen of this size")
-                .hint("Use sides from 1 to 4096 and a scale in quarters.")
+            Refusal::new(RefusalCode::BadRequest, "the screen size or scale is out of range")
+                .hint("Use a width and height of 1 to 4096 and a scale in steps of 0.25.")
         })?;
         let shows = match (&self.component, &self.variant) {
             (Some(component), Some(variant)) => {
@@ -171,7 +171,7 @@ fn find_page(document: &GraphDocument, named: Option<&str>) -> Result<shared_pro
             let message = match (named, count) {
                 (Some(named), 0) => format!("there is no page {named:?}"),
                 (None, 0) => "there is no page on an interface board".to_owned(),
-                _ => "several pages are meant".to_owned(),
+                _ => "there are several pages: name one".to_owned(),
             };
             let refusal = Refusal::new(RefusalCode::NotFound, message).field("page");
             Err(refusal.suggest(pages.iter().map(|page| page.name.to_string())))
@@ -182,7 +182,7 @@ fn find_page(document: &GraphDocument, named: Option<&str>) -> Result<shared_pro
 fn absolute(path: PathBuf) -> Result<String, Refusal> {
     let whole = std::path::absolute(&path);
     whole.map(|path| path.display().to_string()).map_err(|error| {
-        Refusal::new(RefusalCode::BadRequest, format!("{} is no place for a file: {error}", path.display()))
+        Refusal::new(RefusalCode::BadRequest, format!("{} is not a valid path: {error}", path.display()))
     })
 }
 
@@ -191,7 +191,7 @@ fn sessions(view: &PreviewsView) -> String {
         return why.clone();
     }
     if view.sessions.is_empty() {
-        return "No preview is running".to_owned();
+        return "No previews are open".to_owned();
     }
     let line = |session: &shared_protocol::preview_sessions::PreviewSessionView| {
         let state = match &session.state {

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum KeepArgument {
-    /// The version in Draftboard; the file's version is set aside
+    /// The version in Draftboard; a copy of the file is stored in .draftboard/aside
     Mine,
-    /// The version in the file; Draftboard's version is set aside
+    /// The version in the file; a copy of Draftboard's version is stored in .draftboard/aside
     Theirs,
 }
 

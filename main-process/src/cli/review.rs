@@ -21,22 +21,22 @@ use std::{
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum ReviewVerb {
-    /// Proposals that wait for a decision, drafts included
+    /// Lists open proposals, including drafts
     List,
-    /// One proposal, element by element
+    /// Shows one proposal with all its elements
     Show {
         /// Its number or id
         proposal: String,
     },
-    /// Accepts a proposal, or some elements of it with what they need
+    /// Accepts a proposal, or selected elements with their dependencies
     Accept {
         /// Its number or id
         proposal: String,
-        /// Only these elements, by the ids that `show` lists
+        /// Only these elements (ids as listed by `show`)
         #[arg(long, value_name = "ID", num_args = 1..)]
         only: Vec<String>,
     },
-    /// Sends a proposal back
+    /// Rejects a proposal
     Reject {
         /// Its number or id
         proposal: String,
@@ -69,7 +69,7 @@ fn list(mut client: TerminalClient, json: bool) -> Result<(), Refusal> {
     if json {
         format::print_json(&serde_json::json!({ "ok": true, "data": proposals }));
     } else if proposals.is_empty() {
-        format::print("Nothing waits for a decision");
+        format::print("No proposals to review");
     } else {
         format::print_visible(&proposals.iter().map(line).collect::<Vec<_>>().join("\n"));
     }
@@ -81,7 +81,7 @@ fn line(brief: &ProposalBrief) -> String {
     let risks: Vec<&str> = brief.risks.iter().map(|risk| risk.label()).collect();
     let risks = if risks.is_empty() { String::new() } else { format!("  [{}]", risks.join(", ")) };
     let title =
-        if brief.title.is_empty() { "(a draft)".to_owned() } else { format::visible_line(&brief.title) };
+        if brief.title.is_empty() { "(draft)".to_owned() } else { format::visible_line(&brief.title) };
     format!(
         "{:>4}  {:<6} {title}  by {}  +{} ~{} -{}{risks}",
         brief.number,
@@ -124,18 +124,18 @@ fn print_opened(opened: &ProposalDetails) {
     if !opened.rationale.is_empty() {
         let quoted =
             opened.rationale.lines().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n");
-        let _ = writeln!(text, "The agent says:\n{}", format::visible(&quoted));
+        let _ = writeln!(text, "The agent's reasons (unverified):\n{}", format::visible(&quoted));
     }
     if let ProposalState::Stale { why } = &opened.brief.state {
         for reason in why {
-            let _ = writeln!(text, "{}", paint("33", &format!("! changed since: {reason}")));
+            let _ = writeln!(text, "{}", paint("33", &format!("! changed in the workspace: {reason}")));
         }
     }
     for clash in &opened.clashes {
         let _ = writeln!(text, "{}", paint("33", &clash_line(clash)));
     }
     for conflict in &opened.conflicts {
-        let _ = writeln!(text, "{}", paint("31", &format!("! does not fit any more: {conflict}")));
+        let _ = writeln!(text, "{}", paint("31", &format!("! conflict: {conflict}")));
     }
     for check in &opened.checks {
         let _ = writeln!(text, "{}", paint("33", &format!("? {}", check.message)));
@@ -160,7 +160,7 @@ fn print_opened(opened: &ProposalDetails) {
         }
     }
     if places > 0 {
-        let _ = writeln!(text, "~ {places} are moved or resized");
+        let _ = writeln!(text, "~ {places} moved or resized");
     }
     if let Some(plan) = &opened.plan {
         for (colour, line) in plan_lines(plan) {
@@ -173,7 +173,7 @@ fn print_opened(opened: &ProposalDetails) {
 /// The plan of a request to apply or destroy, destructive changes first.
 fn plan_lines(plan: &RequestPlanView) -> Vec<(&'static str, String)> {
     if let Some(obstacle) = plan.obstacle() {
-        return vec![("33", format!("! It cannot be accepted. {obstacle}"))];
+        return vec![("33", format!("! Cannot be accepted yet. {obstacle}"))];
     }
     let RequestPlanState::Ready { hash, counts, changes, .. } = &plan.state else { return Vec::new() };
     let PlanCounts { add, change, remove } = counts;
@@ -224,19 +224,19 @@ fn accept(mut client: TerminalClient, proposal: String, only: &[String], json: b
     print_opened(&opened);
     if let Some(obstacle) = opened.plan.as_ref().and_then(|plan| plan.obstacle()) {
         let message = format!("proposal {} cannot be accepted yet: {obstacle}", opened.brief.number);
-        let hint = "Have it planned again in the window, or reject it with a reason.";
+        let hint = "Run the plan again in the window, or reject the proposal with a reason.";
         return Err(Refusal::new(RefusalCode::Conflict, message).hint(hint));
     }
     let chosen = if only.is_empty() { None } else { Some(opened.with_dependencies(named(&opened, only)?)) };
     if let Some(effect) = chosen.as_ref().and_then(|chosen| opened.effect_without_cause(chosen)) {
         let causes: Vec<String> = effect.effect_of.iter().map(ToString::to_string).collect();
-        let message = format!("{} changes only because {} goes", effect.subject, causes.join(" or "));
-        let hint = format!("Name {} after --only as well, or leave both out.", causes.join(" or "));
+        let message = format!("{} is a side effect of removing {}", effect.subject, causes.join(" or "));
+        let hint = format!("Add {} to --only, or leave both out.", causes.join(" or "));
         return Err(Refusal::new(RefusalCode::BadRequest, message).hint(hint));
     }
     if let Some(chosen) = chosen.as_ref().filter(|chosen| chosen.len() > only.len()) {
         let ids: Vec<String> = chosen.iter().map(ToString::to_string).collect();
-        say(&format!("With what they need: {}", ids.join(", ")));
+        say(&format!("Including dependencies: {}", ids.join(", ")));
     }
     let is_taken = |subject: &ProposalSubject| chosen.as_ref().is_none_or(|chosen| chosen.contains(subject));
     let destructive: BTreeSet<ProposalSubject> = opened
@@ -261,9 +261,9 @@ fn confirm_each(opened: &ProposalDetails, destructive: &BTreeSet<ProposalSubject
         let name = format::visible_line(&cause.text);
         say(&format!("Confirm {} of {}: {} {name}", index + 1, causes.len(), cause.subject));
         for effect in opened.effects_of(&cause.subject) {
-            say(&format!("  with it: {} {}", effect.subject, format::visible_line(&effect.text)));
+            say(&format!("  side effect: {} {}", effect.subject, format::visible_line(&effect.text)));
         }
-        if !matches!(ask("Type y to confirm it, anything else to stop: ")?.as_str(), "y" | "yes") {
+        if !matches!(ask("Type y to confirm, or anything else to cancel: ")?.as_str(), "y" | "yes") {
             return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was decided"));
         }
     }
@@ -276,7 +276,7 @@ fn named(opened: &ProposalDetails, only: &[String]) -> Result<Vec<ProposalSubjec
         found.map(|element| element.subject.clone()).ok_or_else(|| {
             Refusal::new(
                 RefusalCode::NotFound,
-                format!("{id} is not a part of proposal {}", opened.brief.number),
+                format!("{id} is not an element of proposal {}", opened.brief.number),
             )
         })
     };
@@ -311,7 +311,7 @@ fn decide(
     }
     let mut text = format!("Proposal {} is {}", proposal.number, proposal.state_label());
     if let Some(applied) = applied {
-        let _ = write!(text, " (revision {}); `draftboard undo` takes it back", applied.revision);
+        let _ = write!(text, " (revision {}); `draftboard undo` reverts it", applied.revision);
     }
     if let Some(notice) = notice {
         let _ = write!(text, "; {notice}");
@@ -325,7 +325,7 @@ pub(super) fn person_is_here() -> Result<(), Refusal> {
     if std::io::stdin().is_terminal() {
         return Ok(());
     }
-    Err(Refusal::new(RefusalCode::ConfirmationRequired, "a decision is made by a person at a terminal")
+    Err(Refusal::new(RefusalCode::ConfirmationRequired, "a decision needs a person at a terminal")
         .hint("Run this in a terminal, or decide in the window."))
 }
 

@@ -60,7 +60,7 @@ impl InstanceStatus {
 fn list(json: bool) -> Result<ExitCode, Refusal> {
     let dirs = RuntimeDirs::of_user();
     for reason in dirs.unsafe_ones() {
-        format::complain(&format!("a folder was skipped: {reason}"));
+        format::complain(&format!("skipped a folder: {reason}"));
     }
     let records = instance::list(dirs.usable())
         .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))?;

@@ -20,9 +20,9 @@ use std::{
     },
 };
 
-pub(super) const HELP: &str = "The board's files are written to terraform/BOARD first. Values of sensitive variables are taken from \
-    TF_VAR_<name>.\napply and destroy show a plan and ask at the terminal; without one they are refused.\n\
-    Ctrl+C asks the run to stop; a second one lets go of it.\n\n\
+pub(super) const HELP: &str = "The board's files are written to terraform/BOARD first. Set the values of sensitive variables as \
+    TF_VAR_<name>.\napply and destroy show a plan and ask for confirmation, so they need a terminal.\n\
+    Ctrl+C cancels the run; a second Ctrl+C ends this command without waiting for it.\n\n\
     Examples:\n  draftboard terraform init\n  draftboard terraform plan network\n  draftboard terraform apply network";
 
 /// Lines kept for an answer in JSON.
@@ -31,15 +31,15 @@ const INTERRUPTED: i32 = 130;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum TerraformVerb {
-    /// Brings providers and modules
+    /// Downloads providers and modules
     Init,
     /// Checks the files
     Validate,
-    /// Shows what apply would do
+    /// Shows the changes that apply would make
     Plan,
-    /// Makes it so, after you have seen the plan
+    /// Shows a plan, asks for confirmation and applies it
     Apply,
-    /// Removes everything, after you have seen the plan
+    /// Shows a plan, asks for confirmation and destroys all resources of the board
     Destroy,
 }
 
@@ -74,7 +74,7 @@ impl TerraformCommand {
         if matches!(asked.verb, TerraformVerb::Apply | TerraformVerb::Destroy)
             && !std::io::stdin().is_terminal()
         {
-            let message = "apply and destroy change real resources, and nobody is at a terminal to agree";
+            let message = "apply and destroy change real resources and need a confirmation at a terminal";
             return Err(Refusal::new(RefusalCode::ConfirmationRequired, message).hint(
                 "Run it in a terminal, or in the window. In a pipeline, write the files with `draftboard hcl --write` and run \
                  terraform there.",
@@ -108,7 +108,7 @@ impl TerraformCommand {
         let runs = self.at.request(ListRuns { board })?;
         if let Some(run) = runs.first().filter(|run| run.state == TerraformRunState::Interrupted) {
             format::complain(&format!(
-                "the last run was cut off when Draftboard ended; how far it came is in {}",
+                "the last run was interrupted when Draftboard ended. Its log is {}; run plan to see the current state",
                 run.log
             ));
         }
@@ -120,13 +120,15 @@ impl TerraformCommand {
             TerraformVerb::Init => self.only(TerraformOperation::Init),
             TerraformVerb::Validate => self.only(TerraformOperation::Validate),
             TerraformVerb::Plan => self.only(TerraformOperation::Plan),
-            TerraformVerb::Apply => self.planned(TerraformOperation::Plan, "yes", "Type yes to make it so"),
+            TerraformVerb::Apply => {
+                self.planned(TerraformOperation::Plan, "yes", "Type yes to apply this plan")
+            }
             TerraformVerb::Destroy => {
                 let name = self.at.board.name.to_string();
                 self.planned(
                     TerraformOperation::PlanDestroy,
                     &name,
-                    "Type the board's name to remove all of it",
+                    "Type the board's name to destroy all its resources",
                 )
             }
         }
@@ -154,13 +156,13 @@ impl TerraformCommand {
         }
         let plan = self.plan()?;
         if plan.is_empty() {
-            format::complain("there is nothing to do");
+            format::complain("no changes: the real resources match the board");
             return Ok(self.answer(&run, &lines, &plan));
         }
         for change in &plan {
             eprint_visible(&format!("{} {}", word(change.action), change.address));
         }
-        if !asks(&format!("{question}, anything else leaves everything as it is: "), expected) {
+        if !asks(&format!("{question}, or anything else to cancel: "), expected) {
             return Err(Refusal::new(RefusalCode::ConfirmationRequired, "nothing was changed"));
         }
         let (run, lines) = self.follow(TerraformOperation::ApplyPlan)?;
@@ -204,7 +206,7 @@ impl TerraformCommand {
     }
 
     fn cancel(&mut self, run: TerraformRunId) {
-        format::complain("asked it to stop; press Ctrl+C again to let go of it");
+        format::complain("cancelling the run; press Ctrl+C again to stop waiting for it");
         // The run may have ended meanwhile.
         if let Err(refusal) = self.at.request(CancelRun { run }) {
             format::complain(&refusal.to_string());
@@ -217,7 +219,7 @@ impl TerraformCommand {
             let data: Value = json!({ "run": run, "lines": lines, "changes": plan });
             format::print_json(&json!({ "ok": success, "data": data }));
         } else if !success {
-            format::complain(&format!("it did not come to a good end; the log is {}", run.log));
+            format::complain(&format!("the run failed; the log is {}", run.log));
             if self.needs_init {
                 format::complain(&format!("Run `draftboard terraform init {}` first.", self.at.board.name));
             }

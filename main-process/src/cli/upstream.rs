@@ -28,8 +28,8 @@ use shared_protocol::{
 };
 use std::{io::Read as _, path::PathBuf, process::ExitCode};
 
-pub(super) const HELP: &str = "What lets a program run or an agent call asks for a code that the running Draftboard shows in its own window\n\
-    or terminal.\n\n\
+pub(super) const HELP: &str = "Commands that let a program run or let an agent make calls ask for a code. The running Draftboard shows it in\n\
+    its window or terminal.\n\n\
     Examples:\n  draftboard upstream add files --npm @modelcontextprotocol/server-filesystem -- ~/projects\n  \
     draftboard upstream enable files\n  draftboard upstream tools files\n  draftboard upstream approve files read_file\n  \
     draftboard upstream call files__read_file path=~/projects/README.md\n  draftboard upstream logs files --follow";
@@ -39,69 +39,69 @@ const MAX_INPUT_BYTES: u64 = 4 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum UpstreamVerb {
-    /// All servers and manifests, and how they are
+    /// Lists servers and manifests with their state
     #[command(after_help = "Example: draftboard upstream list --json")]
     List(WorkspaceArguments),
-    /// One server: what it runs, its variables, its tools
+    /// Shows one server: its command, variables and tools
     #[command(after_help = "Example: draftboard upstream show files")]
     Show {
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Keeps a new server, switched off
+    /// Adds a server, disabled
     #[command(after_help = add::HELP)]
     Add(Box<add::Add>),
-    /// Takes servers over from another program's configuration, switched off
+    /// Imports servers from another program's configuration, disabled
     #[command(after_help = "Examples:\n  draftboard upstream import --list\n  \
-            draftboard upstream import ~/.config/Claude/claude_sessiontop_config.json --dry-run\n  \
+            draftboard upstream import ~/.config/Claude/claude_desktop_config.json --dry-run\n  \
             draftboard upstream import .vscode/mcp.json --only files\n  cat servers.json | draftboard upstream import -")]
     Import {
         /// The file; `-` reads standard input
         file: Option<PathBuf>,
-        /// Only the servers of these names
+        /// Imports only the servers with these names
         #[arg(long, value_name = "NAME", num_args = 1..)]
         only: Vec<String>,
-        /// Only shows what would be taken over
+        /// Shows the servers to import without importing them
         #[arg(long)]
         dry_run: bool,
-        /// Lists the configurations that there are
+        /// Lists the configurations found on this computer
         #[arg(long, conflicts_with_all = ["file", "only", "dry_run"])]
         list: bool,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Finds servers in a registry's index, a file or an address
+    /// Searches a server registry (a file or a URL)
     #[command(
         after_help = "Example: draftboard upstream search time --registry https://registry.example.org/v0.1/servers"
     )]
     Search {
         query: String,
-        /// The index [default: registry.json in the configuration folder]
+        /// The registry [default: registry.json in the configuration folder]
         #[arg(long, value_name = "FILE or URL")]
         registry: Option<String>,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Switches a server on and starts it; asks for a code
+    /// Enables and starts a server; asks for a code
     Enable {
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Switches a server off and stops it
+    /// Disables and stops a server
     Disable {
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Starts a server that is switched on
+    /// Starts an enabled server
     Start {
         server: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Stops a server with all that it has started
+    /// Stops a server and all its processes
     Stop {
         server: String,
         #[command(flatten)]
@@ -112,42 +112,42 @@ pub(super) enum UpstreamVerb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// The standard error of a server, and its events
+    /// Shows the log of a server: its standard error and its events
     #[command(after_help = "Example: draftboard upstream logs files --follow")]
     Logs {
         server: String,
-        /// Goes on until it is interrupted
+        /// Follows the log until interrupted
         #[arg(long, short)]
         follow: bool,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// The tools of a server, or of all that run
+    /// Lists the tools of one server, or of all running servers
     #[command(after_help = "Example: draftboard upstream tools files")]
     Tools {
         server: Option<String>,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Lets agents use tools as they are now; asks for a code
+    /// Approves the current definitions of tools for agents; asks for a code
     #[command(
         after_help = "Examples:\n  draftboard upstream approve files read_file list_directory\n  draftboard upstream approve files"
     )]
     Approve {
         server: String,
-        /// The server's own names [default: all that wait]
+        /// Tool names as the server defines them [default: all that need approval]
         tools: Vec<String>,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Takes the approval of a tool back
+    /// Withdraws the approval of a tool
     Withdraw {
         server: String,
         tool: String,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// The policy for calls of agents to a tool: ask, allow or deny; asks for a code
+    /// Sets the policy for agents' calls to a tool: ask, allow or deny; asks for a code
     #[command(after_help = "Example: draftboard upstream policy files__read_file allow")]
     Policy {
         /// The name that agents call
@@ -157,18 +157,18 @@ pub(super) enum UpstreamVerb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// How long a call of one tool may take, where it is not as for its server; asks for a code
+    /// Sets the call timeouts of one tool; asks for a code
     #[command(
         after_help = "Examples:\n  draftboard upstream times files__search --idle-ms 120000 --total-ms 600000\n  \
-            draftboard upstream times files__search\nWhat is not named is as for the server."
+            draftboard upstream times files__search\nAn omitted timeout is reset to that of the server."
     )]
     Times {
         /// The name that agents call
         tool: String,
-        /// Milliseconds without a word after which it is given up
+        /// Idle timeout of a call, in milliseconds
         #[arg(long)]
         idle_ms: Option<u64>,
-        /// Milliseconds in all
+        /// Total timeout of a call, in milliseconds
         #[arg(long)]
         total_ms: Option<u64>,
         #[command(flatten)]
@@ -179,11 +179,11 @@ pub(super) enum UpstreamVerb {
     Edit(Box<edit::Edit>),
     /// Sets a secret of a server, read from standard input; asks for a code
     #[command(
-        after_help = "Example: draftboard upstream secret github GITHUB_TOKEN\n`auth` is what the address of an HTTP server asks for."
+        after_help = "Example: draftboard upstream secret github GITHUB_TOKEN\n`auth` is the token or header value of an HTTP server."
     )]
     Secret {
         server: String,
-        /// The variable, or `auth`
+        /// The name of the variable, or `auth`
         part: String,
         #[command(flatten)]
         at: WorkspaceArguments,
@@ -203,7 +203,7 @@ pub(super) enum UpstreamVerb {
         #[command(flatten)]
         at: WorkspaceArguments,
     },
-    /// Forgets a server with its approvals and secrets; asks for a code
+    /// Deletes a server with its approvals and secrets; asks for a code
     Remove {
         server: String,
         #[command(flatten)]
@@ -215,9 +215,9 @@ pub(super) enum UpstreamVerb {
 pub(super) enum PolicyArgument {
     /// Each call waits in the review queue
     Ask,
-    /// Calls go through
+    /// Calls are sent immediately
     Allow,
-    /// Agents do not see it
+    /// Hides the tool from agents
     Deny,
 }
 
@@ -370,7 +370,9 @@ impl UpstreamSession {
             }
             UpstreamVerb::Remove { server, .. } => {
                 self.decide(DecideManifest(UpstreamDecision::Delete { server: id(server) }))?;
-                self.print(&serde_json::Value::Null, || "Forgotten".to_owned())
+                self.print(&serde_json::Value::Null, || {
+                    "Deleted the server, its approvals and its secrets".to_owned()
+                })
             }
         }
     }
@@ -482,9 +484,9 @@ impl UpstreamSession {
         if tools.is_empty() {
             return Err(Refusal::new(
                 RefusalCode::NotFound,
-                "there is no such tool, or nothing waits for approval",
+                "there is no such tool, or no tool needs approval",
             )
-            .hint("`draftboard upstream tools` lists them; the server must run."));
+            .hint("Start the server, then list its tools with `draftboard upstream tools`."));
         }
         let details =
             self.decide(DecideServer(UpstreamDecision::Approve { server: details.brief.id.clone(), tools }))?;
@@ -523,7 +525,7 @@ impl UpstreamSession {
         let slug = tool.split_once("__").map_or(tool, |(slug, _)| slug);
         let details = self.details(slug)?;
         let found = details.tools.iter().find(|known| known.exposed == tool).ok_or_else(|| {
-            let message = format!("{slug} has no tool {tool}, or does not run");
+            let message = format!("{slug} has no tool {tool}, or is not running");
             Refusal::new(RefusalCode::NotFound, message)
                 .suggest(details.tools.iter().map(|known| known.exposed.clone()))
         })?;

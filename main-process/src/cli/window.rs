@@ -185,7 +185,7 @@ fn child_event(router: &Router, event: ChildEvent) -> Option<ExitCode> {
         }
         ChildEventKind::GaveUp { reason } => {
             format::complain(&format!(
-                "the window failed {MAX_CRASHES} times in a row (last: {reason}) and is not started again.\nNothing is lost: \
+                "the window failed {MAX_CRASHES} times in a row (last: {reason}) and will not be restarted.\nNo data is lost: \
                  every acknowledged change is in the journal.\nRun `draftboard doctor` to see what is missing, or `draftboard \
                  serve` to work without a window."
             ));

@@ -24,7 +24,7 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {
     let found = here.ancestors().find(|folder| folder.join("draftboard.toml").is_file());
     found.map(Path::to_owned).ok_or_else(|| {
         Refusal::new(RefusalCode::NoWorkspace, "there is no workspace here")
-            .hint("Name one with --workspace, or make one with `draftboard new FOLDER`.")
+            .hint("Set one with --workspace, or create one with `draftboard new FOLDER`.")
     })
 }
 
@@ -105,7 +105,7 @@ fn terminal_actor() -> Actor {
 }
 
 fn needs_running() -> Refusal {
-    Refusal::new(RefusalCode::BadRequest, "no Draftboard is running that could do this")
+    Refusal::new(RefusalCode::BadRequest, "this command needs a running Draftboard")
         .hint("Start one with `draftboard WORKSPACE`, or without a window with `draftboard serve WORKSPACE`.")
 }
 

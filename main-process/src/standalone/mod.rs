@@ -38,12 +38,11 @@ pub(crate) fn sources(folders: &[PathBuf], config: Option<&PathBuf>) -> Result<V
 pub(crate) fn load(sources: &[BundleSource], tell: impl Fn(&str)) -> Result<Bundles, Refusal> {
     let bundles = Bundles::load(sources);
     for (source, error) in bundles.failed() {
-        tell(&format!("the bundle {} is left out: {error}", source.id));
+        tell(&format!("the bundle {} is skipped: {error}", source.id));
     }
     if bundles.iter().len() == 0 {
-        return Err(Refusal::new(RefusalCode::NotFound, "no bundle could be loaded").hint(
-            "Name a folder that holds an sdd-bundle.yaml with --bundle, or a bundles.yaml with --config.",
-        ));
+        return Err(Refusal::new(RefusalCode::NotFound, "no bundle could be loaded")
+            .hint("Pass a folder with an sdd-bundle.yaml as --bundle, or a bundles.yaml as --config."));
     }
     Ok(bundles)
 }

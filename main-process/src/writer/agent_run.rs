@@ -116,7 +116,7 @@ fn words(run: TerraformRunId, outcome: &RunOutcome) -> String {
         }
     };
     let counts = outcome.summary.map(|counts| {
-        format!(": {} to add, {} to change, {} to remove", counts.add, counts.change, counts.remove)
+        format!(": {} to add, {} to change, {} to destroy", counts.add, counts.change, counts.remove)
     });
     format!("run {run} ({}) {how}{}", outcome.operation.as_str(), counts.unwrap_or_default())
 }

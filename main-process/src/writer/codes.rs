@@ -172,7 +172,10 @@ pub(super) fn show_on_terminal(code: &str, purpose: &str) -> Result<(), Refusal>
     // Agents write titles.
     let purpose = shown_line(purpose);
     let shown = std::fs::OpenOptions::new().write(true).open("/dev/tty").and_then(|mut terminal| {
-        writeln!(terminal, "\r\nA terminal asks: {purpose}\r\nCode (holds for one minute): {code}\r")
+        writeln!(
+            terminal,
+            "\r\nRequested from a terminal: {purpose}\r\nCode (valid for one minute): {code}\r"
+        )
     });
     shown.map_err(|error| {
         Refusal::new(

@@ -67,7 +67,7 @@ impl WriterHandle {
             ReviewRequest::Grant(grant) => {
                 self.call(
                     responder.typed(|approval| WorkbenchResponse::Review(ReviewResponse::Approval(approval))),
-                    { move |writer| writer.grant(grant, &reviewer) },
+                    move |writer| writer.grant(grant, &reviewer),
                 );
             }
             ReviewRequest::Revoke(id) => {
@@ -78,13 +78,13 @@ impl WriterHandle {
             ReviewRequest::History { limit } => {
                 self.call(
                     responder.typed(|briefs| WorkbenchResponse::Review(ReviewResponse::History(briefs))),
-                    { move |writer| Ok(writer.history(limit)) },
+                    move |writer| Ok(writer.history(limit)),
                 );
             }
             ReviewRequest::Origins(revisions) => {
                 self.call(
                     responder.typed(|origins| WorkbenchResponse::Review(ReviewResponse::Origins(origins))),
-                    { move |writer| writer.workspace().origins(&revisions) },
+                    move |writer| writer.workspace().origins(&revisions),
                 );
             }
             ReviewRequest::DropCode(code) => {

@@ -72,7 +72,7 @@ pub(super) fn needs_person(
     let folder = draft.ground.folder(&draft.board);
     if folder.join(PLUGINS).symlink_metadata().is_ok() {
         return Ok(Some(format!(
-            "This board's folder has providers of its own in {PLUGINS}. Press Plan to run it yourself."
+            "This board's folder contains its own providers in {PLUGINS}. Press Plan to run it yourself."
         )));
     }
     if !is_ours(user, &folder) {

@@ -101,7 +101,7 @@ pub enum TerraformOrder {
 /// An agent's request to apply or destroy that needs a plan.
 pub struct PlanRequest {
     pub key: RequestPlanKey,
-    /// [`RunOperation::Apply`] or [`RunOperation::Destroy`].
+    /// [`TerraformOperation::Apply`] or [`TerraformOperation::Destroy`].
     pub operation: TerraformOperation,
     /// The client's name for itself, which is not verified.
     pub requested_by: String,

@@ -359,7 +359,7 @@ pub(super) fn refuse_left_behind(site: &TerraformSite, board: &Board) -> Result<
         Some(name) => {
             let message =
                 format!("{} was run under the name {name}, and its state is in that folder", board.name);
-            let hint = format!("Move terraform/{name} to terraform/{}, then try again.", board.name);
+            let hint = format!("Rename terraform/{name} to terraform/{}, then try again.", board.name);
             Err(Refusal::new(RefusalCode::Conflict, message).hint(hint))
         }
     }

@@ -390,8 +390,8 @@ impl TerraformWorker {
         }
         let reserved = site.reserve(&starting.draft.board)?;
         let file = PlanFile::make(&self.user.plans, ground.files.root(), key.proposal).map_err(|error| {
-            Refusal::new(RefusalCode::StorageError, format!("No file for the plan could be made: {error}."))
-                .hint("Free some space, then plan again.")
+            Refusal::new(RefusalCode::StorageError, format!("The plan file could not be created: {error}."))
+                .hint("Free some disk space, then plan again.")
         })?;
         let request = Some(RequestRun { key, requested_by, step: RequestStep::Plan(Arc::new(file)) });
         Ok(RequestPlanStep::Starts(reserved, Box::new(RunStart { request, ..starting })))

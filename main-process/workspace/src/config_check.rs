@@ -230,7 +230,7 @@ impl Check<'_> {
                 Value::String(text) if !matches!(field, Text) => format!("{text:?}"),
                 other => kind_of(other).to_owned(),
             };
-            let hint = "Give it in the expected form, or null to remove it.";
+            let hint = "Use the expected form, or null to remove it.";
             let message = format!("`{path}` is {found}; expected {}", field.words());
             let near = match (field, value) {
                 (BackendType, Value::String(text)) => authority::similar(text, BACKENDS.into_iter()),
@@ -299,7 +299,7 @@ impl Check<'_> {
         // An unknown table at the top level may belong to a later version.
         let is_later = path == key && near.is_empty() && (value.is_object() || value.is_array());
         let severity = if is_later { ProblemSeverity::Warning } else { ProblemSeverity::Error };
-        self.add(path, message, near, "get_project_config shows the settings that there are.", severity);
+        self.add(path, message, near, "get_project_config lists the available settings.", severity);
     }
 
     fn add(

@@ -16,9 +16,9 @@ const REHEARSAL: &str = "rehearsal";
 
 #[derive(Debug, thiserror::Error)]
 pub enum CreateWorkspaceError {
-    #[error("{} is a workspace already: open it with `draftboard {}`", .0.display(), .0.display())]
+    #[error("{} is already a workspace: open it with `draftboard {}`", .0.display(), .0.display())]
     Exists(PathBuf),
-    #[error("{} could not be made: {source}; choose a folder that you may write to", .path.display())]
+    #[error("{} could not be created: {source}; choose a folder that you can write to", .path.display())]
     Folder { path: PathBuf, source: std::io::Error },
     #[error("{0}")]
     File(#[from] FileError),

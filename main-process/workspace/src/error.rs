@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenWorkspaceError {
-    #[error("{} is not a workspace, it has no draftboard.toml: make one with `draftboard new {}`", .0.display(), .0.display())]
+    #[error("{} is not a workspace (it has no draftboard.toml): create one with `draftboard new {}`", .0.display(), .0.display())]
     NotAWorkspace(PathBuf),
-    #[error("{} does not exist: check the path, or make a workspace there with `draftboard new {}`", .0.display(), .0.display())]
+    #[error("{} does not exist: check the path, or create a workspace there with `draftboard new {}`", .0.display(), .0.display())]
     Missing(PathBuf),
     #[error("{0}")]
     File(#[from] FileError),
     #[error("{0}")]
     Journal(#[from] JournalError),
     #[error(
-        "the journal does not fit together ({0}): set .draftboard/journal.db aside to open the saved boards"
+        "the journal is inconsistent ({0}): move .draftboard/journal.db to another folder to open the saved boards"
     )]
     Inconsistent(String),
 }

@@ -94,7 +94,7 @@ impl Workspace {
                 }
             }
             Err(error) => {
-                let text = format!("{error}; the settings before are used until it is mended");
+                let text = format!("{error}; the previous settings stay in effect until the file is fixed");
                 self.notices.set(NoticeTopic::Config, text);
             }
         }
@@ -213,7 +213,7 @@ impl Workspace {
                 let entering = BoardFiles::keep_theirs(board, &path, storage, snapshot)?;
                 let patches = self.enter_board(entering, moment)?;
                 self.boards.release(board);
-                ("Took the file's version; what was here is set aside", patches)
+                ("Loaded the file's version; the version in Draftboard is in .draftboard/aside", patches)
             }
         };
         let applied = AppliedCommand {

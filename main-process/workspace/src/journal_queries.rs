@@ -22,9 +22,8 @@ impl WorkspaceStorage {
         if revisions.len() > MAX_REQUESTED_OPERATIONS {
             let message =
                 format!("{} operations are more than {MAX_REQUESTED_OPERATIONS} at once", revisions.len());
-            return Err(
-                Refusal::new(RefusalCode::LimitExceeded, message).hint("Ask for fewer, or for the log.")
-            );
+            return Err(Refusal::new(RefusalCode::LimitExceeded, message)
+                .hint("Request fewer operations, or read the log."));
         }
         let found = revisions.iter().filter_map(|revision| self.journal.journal_entry(*revision).transpose());
         found.map(|entry| entry.map(log_entry).map_err(|error| storage(&error))).collect()

@@ -1,6 +1,6 @@
 //! One open workspace: the authority's state, its journal and its files, kept in step.
 //!
-//! There is one way to change it: a [`Group`] of mutations is decided, written to the journal in one transaction, and only
+//! There is one way to change it: a [`MutationGroup`] of mutations is decided, written to the journal in one transaction, and only
 //! then becomes the state that readers see.
 //!
 //! Owns: the parts below, each with its own fields, and the order in which they follow a change. Must not know: processes,
@@ -20,7 +20,7 @@
 //!   └─ notices     problems shown to a person            notices.rs
 //! ```
 //!
-//! A part never calls another one: it takes the snapshot, the storage and the notices as arguments. [`Group::commit`] and
+//! A part never calls another one: it takes the snapshot, the storage and the notices as arguments. [`MutationGroup::commit`] and
 //! `file_changes.rs` are the two places that decide which parts follow a change, and in which order.
 
 mod board_files;

@@ -92,7 +92,7 @@ impl TraceLinkBook {
     ) -> Result<(String, SourceEdits), Refusal> {
         if let Some(problem) = &self.problem {
             let refusal = Refusal::new(RefusalCode::Conflict, problem.clone());
-            return Err(refusal.hint("Mend the file; it is read again as soon as it is saved."));
+            return Err(refusal.hint("Fix the file; it reloads automatically."));
         }
         let mut links = self.links.clone();
         let words =
@@ -108,15 +108,15 @@ impl TraceLinkBook {
             }
             TraceLinkRequest::Remove { link } => {
                 links.remove(*link)?;
-                format!("Remove the link \u{201c}{}\u{201d}", words(*link))
+                format!("Remove the trace link \u{201c}{}\u{201d}", words(*link))
             }
             TraceLinkRequest::Clear { links: ids } => {
                 for id in ids {
                     links.mark_reviewed(*id, ends.fingerprints(&links, *id)?)?;
                 }
                 match &ids[..] {
-                    [id] => format!("Say that \u{201c}{}\u{201d} holds", words(*id)),
-                    _ => format!("Say that {} links hold", ids.len()),
+                    [id] => format!("Confirm the trace link \u{201c}{}\u{201d}", words(*id)),
+                    _ => format!("Confirm {} trace links", ids.len()),
                 }
             }
         };
@@ -154,12 +154,12 @@ impl LinkEndSources<'_> {
     ) -> Result<(TraceLinkFingerprint, TraceLinkFingerprint), Refusal> {
         let link = links.get(id);
         let link =
-            link.ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no link {id}")))?;
+            link.ok_or_else(|| Refusal::new(RefusalCode::NotFound, format!("there is no trace link {id}")))?;
         let now = |end: &TraceLinkEnd| {
             self.find(end).map(|now| now.fingerprint).ok_or_else(|| {
-                let message = format!("{end} is gone, so the link cannot hold");
+                let message = format!("{end} no longer exists, so the trace link cannot be confirmed");
                 Refusal::new(RefusalCode::ReferenceError, message)
-                    .hint("Remove the link, or bring the thing back.")
+                    .hint("Remove the trace link, or restore the deleted element.")
             })
         };
         Ok((now(&link.from)?, now(&link.to)?))

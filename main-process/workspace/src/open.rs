@@ -105,7 +105,7 @@ fn read_only_notice(files: &WorkspaceFiles) -> String {
         false => "",
     };
     format!(
-        "The workspace is read-only: you may not write to {}, so nothing can be changed or saved. Make the folder writable, \
+        "The workspace is read-only: you have no write permission for {}, so nothing can be changed or saved. Make the folder writable, \
          or open a copy, to edit it.{unsaved}",
         files.root().display()
     )
@@ -123,7 +123,7 @@ fn open_config(
         Ok(config) => Ok(config),
         Err(error @ FileError::Newer { .. }) => Err(error.into()),
         Err(error) => {
-            notices.set(NoticeTopic::Config, format!("{error}; defaults are used until it is mended"));
+            notices.set(NoticeTopic::Config, format!("{error}; defaults are used until the file is fixed"));
             let name =
                 files.root().file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             Ok(ProjectConfig::fallback(name))
@@ -164,8 +164,8 @@ fn open_journal(
     if let Some(document) = recovered.as_ref().and_then(|recovered| recovered.checkpoint.as_ref()) {
         journal.checkpoint(document, MAX_HISTORY_OPERATIONS)?;
     }
-    let kept = aside.map(|aside| format!("it is kept as {}, and ", aside.display())).unwrap_or_default();
-    let notice = format!("{error}; {kept}all that could be read is here");
+    let kept = aside.map(|aside| format!("it was moved to {}, and ", aside.display())).unwrap_or_default();
+    let notice = format!("{error}; {kept}all readable content was recovered");
     notices.set(NoticeTopic::Journal, notice);
     Ok((journal, recovered))
 }

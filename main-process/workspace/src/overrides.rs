@@ -68,7 +68,7 @@ impl OverrideFile {
             Ok(Some(found)) => Some(found),
             Err(error) => {
                 // The state stays; the file is set aside before anything is written over it.
-                let text = format!("{error}; the overrides before are used until it is mended");
+                let text = format!("{error}; the previous overrides stay in effect until the file is fixed");
                 context.notices.set(NoticeTopic::Overrides, text);
                 None
             }

@@ -92,28 +92,28 @@ impl MutationGroup<'_> {
         let path = SourcePath::parse(component.file.as_str()).map_err(|error| unfit(error.to_string()))?;
         // Another override may have changed the same text already.
         let before = texts.get(&path).or_else(|| self.state.source(&path)).ok_or_else(|| {
-            unfit(format!("{} is built in: bring a component of your own with this id", component.id))
+            unfit(format!("{} is built in: add your own component with this id", component.id))
         })?;
         let component = components::read(path.as_str(), before)
             .map_err(|_| not_found("the file of its component cannot be read"))?;
-        let first = bound.path.tokens().next().ok_or_else(|| not_found("it names no prop"))?;
+        let first = bound.path.tokens().next().ok_or_else(|| not_found("the path names no prop"))?;
         let spot = spot(&component, &bound, &first, &self.default_of(&bound, &first))?;
         let name = PropKey::parse(first.as_str()).map_err(|error| unfit(error.to_string()))?;
         let now = PropValue::from_json(&spot.now).map_err(|error| unfit(error.to_string()))?;
         let mut props = BTreeMap::from([(name.clone(), now)]);
         lay_over(&mut props, &bound.path, &over.value)
-            .ok_or_else(|| not_found("there is nothing at this path"))?;
+            .ok_or_else(|| not_found("there is no value at this path"))?;
         let value = props.remove(&name).unwrap_or_default();
         let place = (path.clone(), spot.way.clone(), bound.path.to_string());
         if taken.insert(place, over.value.clone()).is_some_and(|other| other != over.value) {
-            let message = "another override is for the same place of the same file: choose one of them";
+            let message = "another override has the same target in the same file: choose one of them";
             return Err(unfit(message.to_owned()));
         }
         let json = serde_json::to_value(&value).map_err(|error| unfit(error.to_string()))?;
         if spot.way.first().is_some_and(|first| first == "view")
             && json.as_str().is_some_and(|text| text.starts_with('='))
         {
-            let message = "a text that begins with = would be computed there: change the file itself";
+            let message = "text that starts with = would become an expression: edit the file instead";
             return Err((ValidationCode::UnsupportedPattern, message.to_owned()));
         }
         let mut way: Vec<&str> = spot.way.iter().map(String::as_str).collect();
@@ -167,9 +167,9 @@ fn spot(
             .uses()
             .into_iter()
             .find(|used| *used.part.name == *name)
-            .ok_or_else(|| not_found("the component does not show it any more"))?;
+            .ok_or_else(|| not_found("the component no longer contains this part"))?;
         if used.loops > 0 {
-            let message = "an `each` makes it, several times: change what it is made from".to_owned();
+            let message = "an `each` creates this part several times: edit its items instead".to_owned();
             return Err(unsupported(message));
         }
         let mut way = used.part.path.to_vec();
@@ -177,7 +177,11 @@ fn spot(
         let set = used.props.iter().find(|(name, _)| **name == *prop).map(|(_, bound)| bound);
         let now = match set {
             Some(BoundValue::Computed(expression)) => {
-                let message = format!("{} computes it as `={}`", component.file, expression.text());
+                let message = format!(
+                    "{} computes it with the expression `={}`: edit the expression instead",
+                    component.file,
+                    expression.text()
+                );
                 return Err(unsupported(message));
             }
             Some(BoundValue::Fixed(value)) => components::to_json(value),
@@ -188,7 +192,7 @@ fn spot(
     let found = component.prop(prop);
     if let (_, Some(variant)) = key.component() {
         let at = component.variants.iter().position(|other| other.id == variant);
-        let at = at.ok_or_else(|| not_found("the component has no such variant any more"))?;
+        let at = at.ok_or_else(|| not_found("the component no longer has this variant"))?;
         let set = component.variants.get(at).map(|variant| &variant.props);
         let way = vec!["variants".to_owned(), at.to_string(), "props".to_owned()];
         let now = set.and_then(|set| set.get(prop)).cloned();

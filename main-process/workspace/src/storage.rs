@@ -96,7 +96,8 @@ impl WorkspaceStorage {
         if !self.files.is_read_only() {
             return Ok(());
         }
-        let message = "The workspace is read-only: you may not write to its folder, and nothing was changed";
+        let message =
+            "The workspace is read-only: you have no write permission for its folder. Nothing was changed";
         Err(Refusal::new(RefusalCode::ReadOnly, message)
             .hint("Make the folder writable, or open a copy of it."))
     }
@@ -108,7 +109,7 @@ impl WorkspaceStorage {
         let Some(ownership) = &self.ownership else { return Ok(()) };
         ownership.hold().map_err(|problem| {
             Refusal::new(RefusalCode::StorageError, format!("Nothing was changed: {problem}"))
-                .hint("Close one of the two; what is shown here was not changed.")
+                .hint("Close one of the two Draftboards, then try again.")
         })
     }
 
@@ -270,13 +271,15 @@ fn renewal_notice(error: &JournalError, renewed: &RebuiltJournal) -> String {
         other => other.to_string(),
     };
     let kept = match renewed.is_complete {
-        true => "The journal was made anew with everything that was in it; no change is lost.",
+        true => "The journal was recreated with its complete content; no change is lost.",
         false => {
-            "The journal was made anew from memory: boards and the review queue are kept, and no change is lost. \
-             The history and the audit before now could not be kept, so earlier changes cannot be undone."
+            "The journal was recreated from memory: boards and the review queue are kept, and no change is lost. \
+             The earlier history and audit log are lost, so earlier changes cannot be undone."
         }
     };
-    let aside =
-        renewed.aside.as_ref().map(|path| format!(" The file found there is kept as {}.", path.display()));
+    let aside = renewed
+        .aside
+        .as_ref()
+        .map(|path| format!(" The file found in its place was moved to {}.", path.display()));
     format!("{happened}. {kept}{}", aside.unwrap_or_default())
 }

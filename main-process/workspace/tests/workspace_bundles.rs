@@ -163,7 +163,7 @@ fn what_is_broken_disables_itself_and_is_a_notice() {
     look(&mut bench, THREAT);
     assert_eq!(title(&bench, "Threat", "THR-jam"), None);
     assert!(title(&bench, "Actor", "ACT-courier").is_some());
-    assert!(notices(&bench).iter().any(|text| text.contains("used in part")), "{:?}", notices(&bench));
+    assert!(notices(&bench).iter().any(|text| text.contains("loaded only in part")), "{:?}", notices(&bench));
     fs::write(bench.root().join(THREAT), good).unwrap();
     look(&mut bench, THREAT);
     assert!(notices(&bench).is_empty(), "{:?}", notices(&bench));

@@ -175,7 +175,9 @@ fn drop_ui(
     };
     let at = rect.contains(pointer).then_some(point);
     let refusal = match (view.board(), at) {
-        (Some(_), Some(_)) if view.is_held() => Some("This board waits for your decision".to_owned()),
+        (Some(_), Some(_)) if view.is_held() => {
+            Some("This board is held until you choose a version".to_owned())
+        }
         (Some(board), Some(at)) => {
             let inner = container_at(view.snapshot, board.id, at);
             parent_for(view.snapshot, board, inner, def).err().map(|refusal| refusal.message)

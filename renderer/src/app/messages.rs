@@ -303,7 +303,7 @@ impl Workbench {
             // A partial revert keeps the conflicting parts.
             Some(PendingRequest::Revert(revision)) if refusal.code == RefusalCode::Conflict => {
                 let partly = WindowAction::Ask(WorkbenchRequest::Revert { revision, partial: true });
-                return self.notices.offer(&refusal, "Revert what is possible", partly);
+                return self.notices.offer(&refusal, "Revert partially", partly);
             }
             Some(PendingRequest::Inspector(pending)) => self.inspector.refused(pending),
             Some(PendingRequest::Log) => self.panels.log.forget_asking(),
@@ -479,7 +479,7 @@ impl Workbench {
             tracing::warn!(%error, "presence was not told");
         }
         if let Err(error) = self.link.request(WorkbenchRequest::Quit) {
-            tracing::warn!(%error, "main was not told that the window closes");
+            tracing::warn!(%error, "cannot notify main that the window closes");
         }
     }
 }

@@ -121,7 +121,7 @@ impl Workbench {
             }
             WindowAction::Gesture(session, gesture) => {
                 if let Err(error) = self.link.preview(session, gesture) {
-                    tracing::debug!(%error, "the preview was not told");
+                    tracing::debug!(%error, "cannot send to the preview");
                 }
             }
             WindowAction::Upstream { ticket, ask } => self.ask_upstream(ticket, ask),
@@ -138,7 +138,7 @@ impl Workbench {
                     // The patch of the operation has not arrived yet.
                     Ordering::Less => WorkbenchRequest::Revert { revision, partial: false },
                     Ordering::Greater => {
-                        let more = vec!["Revert it in the log to keep what came after it.".to_owned()];
+                        let more = vec!["Revert it in the log to keep later changes.".to_owned()];
                         let message = "Nothing was undone: the workspace has changed since.";
                         return self.notices.tell(ToastTone::Bad, message, more);
                     }

@@ -101,7 +101,7 @@ impl Workbench {
             0.0,
             self.theme.border_strong,
         );
-        for (rect, word) in [(left, "Now"), (right, "As it would be")] {
+        for (rect, word) in [(left, "Now"), (right, "As proposed")] {
             self.caption(ui, rect, word);
         }
     }

@@ -210,7 +210,7 @@ impl Workbench {
     pub(super) fn paste(&mut self, text: &str) {
         let Some(fragment) = clipboard::from_text(text) else {
             let more = vec!["Copy nodes on a board first.".to_owned()];
-            self.notices.tell(ToastTone::Bad, "The clipboard holds nothing from a board.", more);
+            self.notices.tell(ToastTone::Bad, "The clipboard contains no nodes.", more);
             return;
         };
         let Some(view) = self.view() else { return };
@@ -280,8 +280,8 @@ impl Workbench {
     fn connect_to(&mut self) {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
-            let more = vec!["Select the one that the connection starts from.".to_owned()];
-            return self.notices.tell(ToastTone::Bad, "A connection starts from one node.", more);
+            let more = vec!["Select the node to connect from.".to_owned()];
+            return self.notices.tell(ToastTone::Bad, "Select exactly one node to connect.", more);
         };
         if let Some(from) = view.snapshot.node(from) {
             self.overlays.connect_to = Some(ConnectPicker::new(view.snapshot, from));
@@ -292,8 +292,8 @@ impl Workbench {
     fn link_to(&mut self) {
         let Some(view) = self.view() else { return };
         let [from] = view.selected_nodes()[..] else {
-            let more = vec!["Select the one that should be linked.".to_owned()];
-            return self.notices.tell(ToastTone::Bad, "A link starts from one node.", more);
+            let more = vec!["Select the node to link from.".to_owned()];
+            return self.notices.tell(ToastTone::Bad, "Select exactly one node to link.", more);
         };
         let popup = TraceLinkPicker::new(&view, end_of(&view, from));
         self.overlays.link_to = Some(popup);

@@ -111,7 +111,7 @@ impl Workbench {
                 self.notices.tell(ToastTone::Good, format!("Created {id}"), Vec::new());
             }
             SpecOutcome::Deleted(entity) => {
-                let more = vec!["Undo brings it back.".to_owned()];
+                let more = vec!["Undo restores it.".to_owned()];
                 self.notices.tell(ToastTone::Good, format!("Deleted {}", entity.id), more);
                 self.close_page(&SpecPage::Entity(entity));
             }

@@ -33,6 +33,6 @@ impl Workbench {
         self.overlays.welcome = None;
         let root = self.workspace().map_or_else(String::new, |workspace| workspace.root.clone());
         let more = vec![root, "Your Terraform files stay as they are.".to_owned()];
-        self.notices.tell(ToastTone::Good, "Made a workspace for the imported folder", more);
+        self.notices.tell(ToastTone::Good, "Created a workspace for the imported folder", more);
     }
 }

@@ -333,8 +333,8 @@ pub(crate) const COMMANDS: &[CommandDef] = &[
     run(Run::Plan, "Terraform plan"),
     run(Run::ApplyPlan, "Terraform apply plan…"),
     run(Run::Apply, "Terraform apply…"),
-    run(Run::Drift, "Terraform check for drift"),
-    run(Run::PlanDestroy, "Terraform plan removal"),
+    run(Run::Drift, "Terraform check drift"),
+    run(Run::PlanDestroy, "Terraform plan destroy"),
     run(Run::Destroy, "Terraform destroy…"),
     row(Id::CancelRun, CommandMenu::Board, "Cancel run", &[], CommandRequirement::Run),
     group(row(

@@ -167,7 +167,7 @@ impl ModalDialog {
                     (Ok(title), Ok(name)) => {
                         let taken = view.snapshot.board_named(&name).is_some_and(|other| other.id != *board);
                         if taken {
-                            return Err(format!("Another board is called {name} already."));
+                            return Err(format!("Another board is already named {name}."));
                         }
                         let (title, name) = (Some(title), Some(name));
                         Ok(WindowAction::Run(Command::UpdateBoard { board: (*board).into(), title, name }))
@@ -190,7 +190,7 @@ impl ModalDialog {
                 match purpose {
                     _ if path.trim().is_empty() => Err(String::new()),
                     PathPurpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
-                        Err("The path should end in .png, .svg or .md.".to_owned())
+                        Err("The path must end in .png, .svg or .md.".to_owned())
                     }
                     _ => Ok(WindowAction::Ask(purpose.request(path.trim().to_owned()))),
                 }

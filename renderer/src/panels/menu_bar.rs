@@ -143,7 +143,7 @@ fn tab_ui(ui: &mut Ui, view: &FrameView<'_>, board: &Board, actions: &mut Vec<Wi
         actions.push(WindowAction::OpenBoard(board.id));
     }
     let response = if held {
-        response.on_hover_text("This board is on hold. Choose a version in the banner to edit it again.")
+        response.on_hover_text("This board is held. Choose a version in the banner to edit it again.")
     } else {
         response.on_hover_text(format!("{} · {} board · {about}", board.name, board.kind.as_str()))
     };

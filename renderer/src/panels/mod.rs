@@ -1,4 +1,4 @@
-//! One module per panel. Each draws from a [`crate::view::View`], pushes [`crate::view::Action`]s, and owns only its view
+//! One module per panel. Each draws from a [`crate::view::FrameView`], pushes [`crate::view::WindowAction`]s, and owns only its view
 //! state: typed text, open sections, scroll positions.
 
 pub(crate) mod agents;

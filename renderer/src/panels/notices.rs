@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn names_of_files_keep_their_letters() {
         assert_eq!(capitalised("broken.tf: HCL parse error"), "broken.tf: HCL parse error");
-        assert_eq!(capitalised("/home/ada is a workspace already"), "/home/ada is a workspace already");
+        assert_eq!(capitalised("/home/ada is already a workspace"), "/home/ada is already a workspace");
         assert_eq!(capitalised("nothing to undo."), "Nothing to undo.");
         assert_eq!(capitalised("nothing."), "Nothing.");
     }

@@ -31,7 +31,7 @@ impl PreviewDevice {
         }
     }
 
-    /// The size in points. `None` for [`Device::Fit`].
+    /// The size in points. `None` for [`PreviewDevice::Fit`].
     pub(crate) fn size(self) -> Option<[u32; 2]> {
         match self {
             Self::Phone => Some([390, 844]),

@@ -321,6 +321,6 @@ fn pick<T>(
 }
 
 fn odd() -> Refusal {
-    Refusal::new(shared_protocol::RefusalCode::Internal, "the workbench sent an unexpected answer")
+    Refusal::new(shared_protocol::RefusalCode::Internal, "Draftboard sent an unexpected response")
         .hint("Try again.")
 }

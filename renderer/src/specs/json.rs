@@ -81,7 +81,7 @@ impl OrderedJson {
         }
     }
 
-    /// Takes the value of a key for editing; [`Json::set`] puts it back in place.
+    /// Takes the value of a key for editing; [`OrderedJson::set`] puts it back in place.
     pub(crate) fn lend(&mut self, key: &str) -> Option<Self> {
         let Self::Map(members) = self else { return None };
         members.iter_mut().find(|(known, _)| known == key).map(|(_, value)| std::mem::take(value))

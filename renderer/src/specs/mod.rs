@@ -230,7 +230,7 @@ impl SpecsFeature {
 
     /// Handles a request that could not be sent to main.
     pub(crate) fn lost(&mut self, ticket: u64) -> SpecOutcome {
-        let refusal = Refusal::new(RefusalCode::Timeout, "the workbench did not receive the request")
+        let refusal = Refusal::new(RefusalCode::Timeout, "Draftboard did not receive the request")
             .hint("Try again in a moment.");
         self.answered(ticket, Err(refusal))
     }

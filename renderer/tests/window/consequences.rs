@@ -214,7 +214,7 @@ fn what_is_not_there_what_failed_and_what_is_no_picture_is_told() {
     case.open();
     assert!(case.shop.shows("No image available."), "main refused");
     case.drawn(page([1, 2, 3, 255]), page([1, 2, 3, 255]));
-    case.click("Draw it");
+    case.click("Render");
     assert!(case.shop.shows("No visible difference on this screen."));
 }
 
@@ -255,7 +255,7 @@ fn nothing_is_planned_before_a_person_says_so_twice() {
 fn go_to_plan(case: &mut Case) {
     case.shop.press_with(egui::Modifiers::COMMAND, Key::K);
     case.shop.settle();
-    case.shop.type_keys("go to the plan");
+    case.shop.type_keys("go to plan");
     case.shop.settle();
     case.shop.press(Key::Enter);
     case.shop.settle();
@@ -286,7 +286,7 @@ fn going_to_the_plan_puts_the_keyboard_on_its_button_wherever_it_is() {
     assert!(heading.bottom() < plan.rect().top(), "{heading:?}");
     case.shop.press(Key::Enter);
     case.shop.settle();
-    assert!(case.shop.shows("Plan now") && !case.shop.shows("Not yet"), "Enter asks for the plan");
+    assert!(case.shop.shows("Plan now") && !case.shop.shows("Decide later"), "Enter asks for the plan");
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn a_plan_is_followed_cancelled_and_its_result_listed_with_what_goes_first() {
 
     let planned = case.planned(4);
     case.tell(planned);
-    assert!(case.shop.shows("Plan: 1 to add, 1 to change, 1 to remove"));
+    assert!(case.shop.shows("Plan: 1 to add, 1 to change, 1 to destroy"));
     let top = |name: &str| case.shop.rect_of(name).top();
     assert!(top("aws_instance.worker") < top("aws_instance.web"), "what goes stands first");
     assert!(top("aws_instance.web") < top("aws_instance.cache"));

@@ -57,7 +57,7 @@ fn the_inspector_tells_the_standing_and_the_cost_of_a_node() {
     }
     assert!(shop.shows("aws.amazon.com/ec2/pricing, 2026-01-31"), "the source");
     shop.select("S3 bucket Pictures");
-    assert!(shop.shows("Drifted from the applied state") && shop.shows("Cost is unknown"));
+    assert!(shop.shows("Drifted from the applied state") && shop.shows("Unpriced"));
 }
 
 #[test]

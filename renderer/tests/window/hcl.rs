@@ -111,7 +111,7 @@ fn differences_are_told_and_written() {
         "main.tf +1 −1",
         "variables.tf not written",
         "locals.tf will be removed",
-        "backend.tf in the way",
+        "backend.tf blocked",
         "Removed line 9:   instance_type = \"t3.small\"",
         "New line 9:   instance_type = \"t3.large\"",
         "3 files not written",

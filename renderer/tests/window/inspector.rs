@@ -117,7 +117,7 @@ fn names_are_checked_as_they_are_typed() {
     shop.retype("Name", "Not a name");
     assert!(shop.shows("expected a lower-case letter"));
     shop.retype("Name", "worker");
-    assert!(shop.shows("has the name worker"));
+    assert!(shop.shows("is already named worker"));
     shop.press(Key::Escape);
     assert!(shop.settle().is_empty());
 }

@@ -111,7 +111,7 @@ fn all_overrides_are_listed_with_why_some_apply_to_nothing() {
     assert_eq!(shop.main.snapshot.overrides().count(), 2, "never dropped");
     shop.window.get_by_label("Overrides (2)").click();
     shop.settle();
-    assert!(shop.shows("Applies to nothing: the instance does not exist."));
+    assert!(shop.shows("Does not apply: the instance does not exist."));
     shop.window.get_by_label("Save all to source").click();
     let requests = shop.settle();
     let promote = Command::PromoteOverrides(OverrideSelector::These(vec![key(button, "/label")]));

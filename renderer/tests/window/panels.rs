@@ -218,7 +218,7 @@ fn a_revert_that_is_in_conflict_offers_the_part_that_is_not() {
     shop.main.send(ToRenderer::Answer { request: asked.unwrap(), result: Err(refusal) });
     shop.window.run();
     shop.picture("revert-light");
-    shop.window.get_by_label("Revert what is possible").click();
+    shop.window.get_by_label("Revert partially").click();
     shop.window.run();
     assert_eq!(shop.main.requests(), [WorkbenchRequest::Revert { revision: Revision(7), partial: true }]);
     assert!(!shop.shows("Web was changed since"), "the notice is done with");
@@ -270,7 +270,8 @@ fn a_workspace_without_boards_asks_what_kind_to_begin_with() {
 #[test]
 fn the_health_of_the_workspace_is_told_with_a_way_to_mend_it() {
     let mut shop = Shop::open_as((1440.0, 900.0), Theme::Light, |main| {
-        let message = "draftboard.toml: line 3 has no value; defaults are used until it is mended".into();
+        let message =
+            "draftboard.toml: line 3 has no value; defaults are used until the file is fixed".into();
         let notice = WorkspaceNotice { message, file: Some("draftboard.toml".into()) };
         main.status = WorkspaceStatus { notices: vec![notice], ..WorkspaceStatus::default() };
         let broken = authority::ModuleSource { origin: "modules/pricing.json".into(), text: "{".into() };

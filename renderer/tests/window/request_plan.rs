@@ -123,7 +123,7 @@ fn an_apply_waits_for_its_plan_and_a_yes_names_it() {
 
     case.ready(1);
     assert!(case.shop.shows("aws_db_instance.orders"), "each resource");
-    assert!(case.shop.shows("0 to add, 0 to change, 1 to remove"));
+    assert!(case.shop.shows("0 to add, 0 to change, 1 to destroy"));
     case.include();
     assert!(case.shop.shows("1 of 1 ticked"));
     // Planned again meanwhile: the gesture was about the plan before.

@@ -127,7 +127,7 @@ fn an_empty_queue_says_how_an_agent_can_propose() {
     let mut shop = Shop::open();
     show_queue(&mut shop);
     assert!(shop.shows("Agents cannot propose changes"));
-    shop.window.get_by_label("Switch guarded mode on").click();
+    shop.window.get_by_label("Enable guarded mode").click();
     let asked = shop.settle();
     assert!(matches!(
         asked[..],
@@ -227,7 +227,7 @@ fn enter_opens_the_decision_on_the_safe_choice_and_tab_leads_on() {
     let (mut shop, _) = reviewing();
     shop.press(Key::Enter);
     shop.settle();
-    assert!(shop.window.get_by_label("Not yet").accesskit_node().is_focused());
+    assert!(shop.window.get_by_label("Decide later").accesskit_node().is_focused());
     shop.press(Key::Tab);
     shop.settle();
     shop.press(Key::Enter);
@@ -282,9 +282,9 @@ fn a_tick_takes_along_what_it_needs_and_says_so() {
         .unwrap()
         .clone();
     click(&mut shop, &format!("Tick {}", edge.text));
-    assert!(shop.shows("Also ticked, because it needs it: adds"), "{}", edge.text);
+    assert!(shop.shows("Also ticked as a dependency: adds"), "{}", edge.text);
     click(&mut shop, &format!("Tick {}", address.text));
-    assert!(shop.shows("Also unticked, because it needs it: connects"));
+    assert!(shop.shows("Also unticked as a dependent: connects"));
     click(&mut shop, "Tick none");
     assert!(is_disabled(&shop, "Accept nothing"));
 }
@@ -302,9 +302,9 @@ fn a_version_that_came_while_somebody_looked_switches_the_decision_off() {
     assert!(is_disabled(&shop, "Reject…"));
     shop.press(Key::Enter);
     shop.settle();
-    assert!(!shop.shows("Not yet"));
+    assert!(!shop.shows("Decide later"));
     assert_eq!(shop.main.reviews.decisions(), Vec::<&ReviewRequest>::new());
-    click(&mut shop, "Look at version 2");
+    click(&mut shop, "View version 2");
     // Marks stay on what is as it was; what is new is not ticked.
     click(&mut shop, "Accept 5 of 7");
     let verdicts = accepted(&shop);
@@ -429,7 +429,7 @@ fn rows_show_all_of_their_text_and_say_what_depends_on_a_removal() {
     let row = |text: &str| shop.window.get_by_role_and_label(egui::accesskit::Role::Button, text).rect();
     assert!(row(&longest).height() > 40.0, "{longest}: {:?}", row(&longest));
     assert!(shop.shows("Checks passed: no new problems."));
-    assert!(shop.shows("The checks do not tell whether the removed elements are still needed."));
+    assert!(shop.shows("The checks do not detect whether the removed elements are still needed."));
     assert!(shop.shows("nothing else depends on it") && shop.shows("goes with private_a"));
 }
 
@@ -444,7 +444,7 @@ fn a_stale_one_says_why_and_is_looked_at_again() {
     assert!(shop.shows("web was changed since"));
     assert!(is_disabled(&shop, "Accept 5 of 6"));
     assert!(!is_disabled(&shop, "Reject…"));
-    click(&mut shop, "Look again");
+    click(&mut shop, "Rebase");
     assert!(matches!(shop.main.reviews.heard.last(), Some(ReviewRequest::LookAgain { version: 1, .. })));
     assert!(!is_disabled(&shop, "Accept 5 of 6"), "the reviewer asked for this version");
     shop.main.change(id, |opened| opened.conflicts = vec!["n-1 is gone".into()]);
@@ -481,7 +481,7 @@ fn other_peoples_words_cannot_look_like_anything_else() {
         opened.elements[1].text = "adds \u{200b}nothing\u{7}".into();
     });
     shop.settle();
-    click(&mut shop, "Look at version 1");
+    click(&mut shop, "View version 1");
     // It is one text, and no widget.
     let text = "Accept all 6\n\\u{202e}yfitnedi\\u{200b} [Accept](x) <b>**Accept**</b>";
     let found: Vec<_> = shop.window.query_all_by_label(text).collect();
@@ -515,7 +515,7 @@ fn drafts_are_followed_as_they_are_written() {
     shop.settle();
     assert!(!shop.shows("Proposed, "), "and they stay away");
     show_queue(&mut shop);
-    click(&mut shop, "Look at proposal 4");
+    click(&mut shop, "View proposal 4");
     assert!(shop.shows("The proposal is a draft.") && shop.shows("Proposed, "));
 }
 
@@ -538,7 +538,7 @@ fn three_views_of_one_difference_and_a_blink() {
     };
     shop.window.event(key(true));
     shop.window.run();
-    assert!(shop.shows("EC2 instance Cache") && shop.shows("After proposal 17"), "as it would be");
+    assert!(shop.shows("EC2 instance Cache") && shop.shows("Board after proposal 17"), "as it would be");
     shop.window.event(key(false));
     shop.window.run();
     assert!(!shop.shows("EC2 instance Cache"));
@@ -717,11 +717,11 @@ fn what_is_layout_alone_is_one_line() {
     assert!(shop.shows("Review (1)"), "a quiet badge");
     click(&mut shop, "Review proposal 9");
     assert!(shop.shows("moves or resizes 2 elements"));
-    assert!(!shop.shows("Tick places"));
+    assert!(!shop.shows("Tick moves or resizes web"));
     click(&mut shop, "Tick moves or resizes 2 elements");
     assert!(shop.shows("1 of 3 ticked"));
     click(&mut shop, "moves or resizes 2 elements");
-    assert!(shop.shows("Tick places"));
+    assert!(shop.shows("Tick moves or resizes web"));
 }
 
 #[test]
@@ -798,7 +798,7 @@ fn texts_of_files_are_shown_line_by_line_and_in_full() {
         });
     });
     shop.settle();
-    click(&mut shop, "Look at version 1");
+    click(&mut shop, "View version 1");
     look(&mut shop, "changes specs/a.yaml");
     assert!(shop.shows("specs/a.yaml  +1 −1, in full"));
     assert!(shop.shows("+line 390 hidden in many words that fill it"));
@@ -893,7 +893,7 @@ fn what_was_only_done_has_no_revert_and_what_was_partly_accepted_has_one() {
     click(&mut shop, "Decided");
     assert!(shop.window.query_by_label("Revert proposal 17").is_some(), "a part of it is in the workspace");
     assert!(shop.window.query_by_label("Revert proposal 18").is_none(), "it would take back something else");
-    assert!(shop.window.query_by_label("Look at proposal 18").is_some());
+    assert!(shop.window.query_by_label("View proposal 18").is_some());
 }
 
 #[test]
@@ -924,7 +924,7 @@ fn the_inspector_says_which_proposal_something_came_from() {
         main.presence.selection = vec![shared_protocol::ElementId::Node(web)];
     });
     shop.settle();
-    assert!(shop.shows("Came from proposal 17 by claude-code, accepted by ada"));
+    assert!(shop.shows("From proposal 17 by claude-code, accepted by ada"));
 }
 
 #[test]

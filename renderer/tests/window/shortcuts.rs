@@ -123,7 +123,7 @@ fn copy_and_paste_go_through_text() {
 
     shop.window.event(Event::Paste("just words".into()));
     assert!(shop.settle().is_empty());
-    assert!(shop.shows("The clipboard holds nothing from a board"));
+    assert!(shop.shows("The clipboard contains no nodes"));
 }
 
 #[test]

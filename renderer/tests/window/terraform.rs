@@ -153,13 +153,13 @@ fn destroy_needs_the_exact_name_of_the_board() {
         shop.press(Key::Enter);
         assert!(asked(&mut shop).is_empty(), "{wrong:?}");
     }
-    assert!(shop.shows("That is not the name of the board."));
+    assert!(shop.shows("This is not the name of the board."));
     shop.picture("terraform-destroy-light");
     shop.retype("Type production to confirm", "production");
     assert_eq!(press(&mut shop, "Destroy"), [started(&shop, TerraformOperation::Destroy, &[])]);
     press(&mut shop, "Destroy…");
     assert_eq!(
-        press(&mut shop, "Plan removal first"),
+        press(&mut shop, "Plan destroy first"),
         [started(&shop, TerraformOperation::PlanDestroy, &[])]
     );
 }

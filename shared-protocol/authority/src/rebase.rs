@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Changes are tried in order on a scratch copy, so a later change sees the earlier ones. A conflict does not stop the
-//! rebase; the caller decides with [`Rebased::all`] whether the rest is of use.
+//! rebase; the caller decides with [`RebaseResult::require_complete`] whether the rest is of use.
 //!
 //! # Example: a node that cannot be removed
 //!

@@ -43,7 +43,7 @@ impl DescriptorChannel {
         Self { stream, incoming: FrameDecoder::new(most), descriptors: VecDeque::new() }
     }
 
-    /// Sends a frame in the format of [`shared_protocol::frame`], with the optional descriptor on its first byte.
+    /// Sends a frame in the format of [`shared_protocol::framing`], with the optional descriptor on its first byte.
     pub fn send(
         &self,
         frame: &[u8],

@@ -29,7 +29,7 @@
 //! Frame `n` always lies in slot `n % 3`. Each slot is a *seqlock*: a sequence number around data that one side writes
 //! and the other side copies optimistically.
 //!
-//! ## Writer steps ([`FrameWriter::put`])
+//! ## Writer steps ([`FrameMemoryWriter::put`])
 //!
 //! 1. Take the next frame number `n` and its slot `s = n % 3`, the slot that was written longest ago.
 //! 2. Make `sequences[s]` odd. From here on, every copy from slot `s` is invalid.
@@ -37,14 +37,14 @@
 //! 4. Make `sequences[s]` even again, 2 higher than before.
 //! 5. Store `n` in `newest`. From here on, readers find the frame.
 //!
-//! ## Reader steps ([`FrameReader::take`])
+//! ## Reader steps ([`FrameMemoryReader::take`])
 //!
-//! 1. Load `newest`. If it is the number of the last frame taken, return [`Taken::Nothing`].
+//! 1. Load `newest`. If it is the number of the last frame taken, return [`FrameCopy::NoNewFrame`].
 //! 2. Load `sequences[newest % 3]` as `before`.
 //! 3. Copy the pixels.
 //! 4. Load the sequence number again. If `before` is even and the number is still `before`, the copy is whole: return
-//!    [`Taken::Frame`].
-//! 5. Otherwise start again at step 1, once. If the second copy fails too, return [`Taken::Torn`].
+//!    [`FrameCopy::Frame`].
+//! 5. Otherwise start again at step 1, once. If the second copy fails too, return [`FrameCopy::Torn`].
 //!
 //! ## A worked example
 //!

@@ -55,7 +55,7 @@ pub(crate) fn memory_bytes(pixels: usize) -> Option<usize> {
 
 impl FrameMapping {
     /// Maps the memory of `descriptor`, which must have at least [`size`] bytes and must be sealed against shrinking.
-    /// The callers, [`crate::FrameMemory`] and [`crate::FrameWriter`], check both.
+    /// The callers, [`crate::FrameMemory`] and [`crate::FrameMemoryWriter`], check both.
     pub(crate) fn new(descriptor: BorrowedFd<'_>, pixels: usize, access: MappingAccess) -> io::Result<Self> {
         let size = memory_bytes(pixels).ok_or(io::ErrorKind::OutOfMemory)?;
         let protection = match access {

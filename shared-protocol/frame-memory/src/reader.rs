@@ -18,7 +18,7 @@ use std::{
 /// The maximum number of copies before a frame is reported as torn, no matter how the writer behaves.
 const MAX_COPY_ATTEMPTS: usize = 2;
 
-/// The result of [`FrameReader::take`].
+/// The result of [`FrameMemoryReader::take`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameCopy {
     /// There is no new frame.

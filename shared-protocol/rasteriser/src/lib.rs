@@ -1,7 +1,7 @@
 //! Renders egui's output to pixels on the CPU.
 //!
 //! Owns: the step from egui's tessellated output (clipped meshes of coloured, textured triangles, and the
-//! textures they refer to) to a [`Surface`] of pixels, and from there to a PNG. It needs neither a window nor
+//! textures they refer to) to a [`PixelSurface`] of pixels, and from there to a PNG. It needs neither a window nor
 //! a GPU, so it serves exported images, snapshot tests of the interface, and processes that may not open a
 //! device. Must not know: boards, nodes, themes or files; only meshes, textures and sizes. It skips invalid
 //! input (vertices that are not finite, indices past the end, textures that were never sent), draws the rest,

@@ -7,10 +7,10 @@ use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder as _};
 use std::ops::Range;
 
-/// The maximum width and height of a [`Surface`], in pixels.
+/// The maximum width and height of a [`PixelSurface`], in pixels.
 pub const MAX_SIDE: usize = 16_384;
 
-/// The maximum number of pixels of a [`Surface`] (256 MiB).
+/// The maximum number of pixels of a [`PixelSurface`] (256 MiB).
 pub const MAX_PIXELS: usize = 64 * 1024 * 1024;
 
 /// An image in memory: rows from top to bottom, each pixel red, green, blue and alpha, premultiplied.

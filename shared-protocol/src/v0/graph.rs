@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::common::{ComponentTypeId, InstanceId, PreviewSessionId, RouteId, SchemaVersion, SourceRef};
 use super::strict::{count, object, present};
 
-/// A node, identified by its [`NodeRef`].
+/// A node, identified by its [`GraphNodeRef`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum GraphNode {

@@ -1,6 +1,6 @@
 //! System fonts for characters that the bundled fonts do not cover: Chinese, Arabic, Devanagari, symbols and so on.
 //!
-//! Owns: the choice of a system font for a character ([`FontList`], with the feature `discover`), and the font provider
+//! Owns: the choice of a system font for a character ([`SystemFontList`], with the feature `discover`), and the font provider
 //! that egui calls during text layout ([`FallbackFonts`]). Must not know: boards, windows, processes. Fonts come from
 //! the font folders of the system and of the user, never from a workspace.
 //!

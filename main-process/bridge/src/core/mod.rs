@@ -1,5 +1,5 @@
 //! The bridge's decisions, without side effects: no clock, no socket, no thread. The pump passes in each event and
-//! executes the actions that [`Core::handle`] returns.
+//! executes the actions that [`BridgeCore::handle`] returns.
 
 mod client;
 mod connection;
@@ -32,14 +32,14 @@ pub(crate) enum BridgeEvent {
     ClientTooLong,
     ClientEnded,
     Server(Vec<u8>),
-    /// `Action::Connect` succeeded.
+    /// `BridgeAction::Connect` succeeded.
     Connected,
     Unreachable(String),
     /// The connection was lost.
     Lost(String),
-    /// The delay of `Action::ConnectAfter` is over.
+    /// The delay of `BridgeAction::ConnectAfter` is over.
     RetryDue,
-    /// The delay of `Action::EndAfter` is over.
+    /// The delay of `BridgeAction::EndAfter` is over.
     EndDue,
 }
 

@@ -1,4 +1,4 @@
-//! YAML 1.2 with the core schema: reads it into [`Data`], writes it, and edits it in place so that comments, order and
+//! YAML 1.2 with the core schema: reads it into [`BundleValue`], writes it, and edits it in place so that comments, order and
 //! style are preserved.
 //!
 //! The nesting depth and the number of values are limited; every use of an alias counts.

@@ -1,4 +1,4 @@
-//! Reads one document into [`Data`].
+//! Reads one document into [`BundleValue`].
 
 use super::{MAX_NESTING_DEPTH, MAX_VALUES, scalar::resolve_plain};
 use crate::{BundleValue, value::BundleValueMembers};

@@ -1,4 +1,4 @@
-//! Writes [`Data`] as YAML: block style, two spaces, quotes only where needed, no line wrapping.
+//! Writes [`BundleValue`] as YAML: block style, two spaces, quotes only where needed, no line wrapping.
 
 use super::scalar::{double_quoted, is_safe_plain};
 use crate::{BundleValue, value::BundleValueMembers};

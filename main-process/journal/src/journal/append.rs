@@ -11,7 +11,7 @@ const INSERT_OPERATION: &str = "INSERT INTO operations
 
 impl Journal {
     /// Appends operations with consecutive revisions, all or nothing. Durable on return. After an error,
-    /// [`Self::take_back`] removes any trace of them; then the call can be repeated.
+    /// [`Self::roll_back`] removes any trace of them; then the call can be repeated.
     pub fn append(&mut self, operations: &[Operation]) -> Result<(), JournalError> {
         self.append_with(operations, &ReviewWrite::default())
     }

@@ -24,7 +24,7 @@ impl Journal {
     /// Records the contents that a save is about to write. Durable on return.
     ///
     /// A file has one pending content. One left by a crash must be settled before the next save: with
-    /// [`Self::confirm`] when the file has that content, otherwise with [`Self::record`]. [`Self::known_files`]
+    /// [`Self::confirm_pending`] when the file has that content, otherwise with [`Self::record_content`]. [`Self::file_records`]
     /// returns both contents.
     pub fn record_pending(&mut self, files: &[(WorkspacePath, Digest)]) -> Result<(), JournalError> {
         self.for_each(

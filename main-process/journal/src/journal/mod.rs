@@ -45,7 +45,7 @@ pub struct Journal {
     since_checkpoint: JournalGrowth,
     /// The acknowledged end of the review queue and its audit.
     review: review::ReviewTail,
-    /// False while the database may contain more than `tail` and `review`: see [`Self::take_back`].
+    /// False while the database may contain more than `tail` and `review`: see [`Self::roll_back`].
     is_consistent: bool,
     /// `None` for a journal in memory.
     place: Option<JournalFiles>,

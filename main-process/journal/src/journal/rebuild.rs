@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuiltJournal {
     /// Whether operations, review queue and audit were all carried over. Otherwise the journal holds a single
-    /// checkpoint until [`Journal::take_back`] restores the queue.
+    /// checkpoint until [`Journal::roll_back`] restores the queue.
     pub is_complete: bool,
     /// The path of the files that were found in its place and set aside.
     pub aside: Option<PathBuf>,

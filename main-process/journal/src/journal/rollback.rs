@@ -22,7 +22,7 @@ impl Journal {
     }
 
     /// Removes the traces of a failed append. `queue` is the complete acknowledged review queue. Writes to the open
-    /// files wherever they are now: they may be moved back, and [`Self::renew`] copies them.
+    /// files wherever they are now: they may be moved back, and [`Self::rebuild`] copies them.
     pub fn roll_back(&mut self, queue: &ReviewWrite<'_>) -> Result<(), JournalError> {
         if self.is_consistent {
             return Ok(());

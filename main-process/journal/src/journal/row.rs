@@ -78,7 +78,7 @@ impl OperationRow {
         })
     }
 
-    /// Reads a row selected by [`COLUMNS`]. A column of the wrong type is reported as damage at its revision.
+    /// Reads a row selected by [`OPERATION_COLUMNS`]. A column of the wrong type is reported as damage at its revision.
     pub(super) fn from_sql(row: &rusqlite::Row<'_>) -> Result<Self, JournalError> {
         let number: i64 = row.get(0)?;
         let revision = Revision(u64::try_from(number).unwrap_or(0));

@@ -40,7 +40,7 @@ pub struct ChildSpec {
     pub exe: PathBuf,
     pub args: Vec<OsString>,
     pub env: Environment,
-    /// With [`StdStream::Pipe`], the reading end comes with [`EventKind::Started`].
+    /// With [`StdStream::Pipe`], the reading end comes with [`ChildEventKind::Started`].
     pub stderr: StdStream,
     pub policy: RestartPolicy,
 }
@@ -57,7 +57,7 @@ pub struct ChildEvent {
     pub kind: ChildEventKind,
 }
 
-/// After [`Supervisor::start`] a child has any number of runs, each `Started` then `Exited` or a
+/// After [`Supervisor::start`] a child has any number of runs, each `RunningAgents` then `Exited` or a
 /// `StartFailed`, and at the end exactly one `Stopped` or `GaveUp`.
 #[derive(Debug)]
 pub enum ChildEventKind {

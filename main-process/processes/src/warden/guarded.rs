@@ -97,7 +97,7 @@ impl GuardedProgram {
         self.warden.id()
     }
 
-    /// Present once, if asked for with [`StdStream::Pipe`]; so are the other two.
+    /// Present once, if asked for with `StdStream::Pipe`; so are the other two.
     pub fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.warden.stdin.take()
     }

@@ -4,7 +4,7 @@ use super::{Refusal, RefusalCode, WorkspaceArguments};
 use shared_protocol::upstreams::{AuthForm, PackageKind, ServerForm, VariableForm, VariableValue};
 use std::path::PathBuf;
 
-pub(super) const HELP: &str = "It is kept switched off: `draftboard upstream enable NAME`, or the switch in the window, lets it run.\n\n\
+pub(super) const HELP: &str = "The server is added as disabled. Enable it with `draftboard upstream enable NAME` or in the window.\n\n\
     Examples:\n  draftboard upstream add files --npm @modelcontextprotocol/server-filesystem@2026.8.31 -- ~/projects\n  \
     draftboard upstream add time --pypi mcp-server-time -- --local-timezone=UTC\n  \
     draftboard upstream add github --program /opt/github-mcp --secret GITHUB_TOKEN --env REGION=eu\n  \
@@ -13,12 +13,12 @@ pub(super) const HELP: &str = "It is kept switched off: `draftboard upstream ena
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("package").required(true).args(["npm", "pypi", "docker", "program", "url"])))]
 pub(in crate::cli) struct Add {
-    /// The display name; the names of its tools begin with it
+    /// The display name, which also prefixes the names of its tools
     name: String,
-    /// A package of npm, `@scope/package@1.2.3`
+    /// An npm package, `@scope/package@1.2.3`
     #[arg(long, value_name = "PACKAGE")]
     npm: Option<String>,
-    /// A package of PyPI, `package==1.2.3`
+    /// A PyPI package, `package==1.2.3`
     #[arg(long, value_name = "PACKAGE")]
     pypi: Option<String>,
     /// A container image
@@ -27,25 +27,25 @@ pub(in crate::cli) struct Add {
     /// A program on this machine
     #[arg(long, value_name = "FILE")]
     program: Option<String>,
-    /// An address that speaks Streamable HTTP
+    /// The URL of a Streamable HTTP server
     #[arg(long)]
     url: Option<String>,
-    /// The program inside a PyPI package, when it is not named like the package
+    /// The program in a PyPI package, if its name differs from the package
     #[arg(long, requires = "pypi")]
     command: Option<String>,
-    /// A variable of its environment, as it is
+    /// An environment variable, stored as plain text
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// A variable whose value is secret; set it with `draftboard upstream secret`
+    /// A secret environment variable; set its value with `draftboard upstream secret`
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
-    /// The address asks for a bearer token; set it with `draftboard upstream secret NAME auth`
+    /// The server requires a bearer token; set it with `draftboard upstream secret NAME auth`
     #[arg(long, requires = "url", conflicts_with = "header")]
     bearer: bool,
-    /// The address asks for a secret in this header
+    /// The server requires a secret in this header
     #[arg(long, value_name = "NAME", requires = "url")]
     header: Option<String>,
-    /// Where it runs [default: the home folder]
+    /// The working folder [default: the home folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     #[command(flatten)]
@@ -68,7 +68,7 @@ impl Add {
         let (kind, identifier) = given.ok_or_else(|| {
             Refusal::new(
                 RefusalCode::BadRequest,
-                "say what it is: --npm, --pypi, --docker, --program or --url",
+                "the kind of server is missing: use --npm, --pypi, --docker, --program or --url",
             )
         })?;
         let mut form = ServerForm::new(kind);

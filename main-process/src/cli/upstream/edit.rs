@@ -4,7 +4,7 @@ use super::{Refusal, RefusalCode, WorkspaceArguments, add::variable};
 use shared_protocol::upstreams::{LimitsForm, PackageKind, ServerForm, VariableValue};
 use std::path::PathBuf;
 
-pub(super) const HELP: &str = "What is not named stays as it is. A server that runs is started anew when what it runs with has changed.\n\n\
+pub(super) const HELP: &str = "Omitted options stay unchanged. A running server restarts if its configuration changed.\n\n\
     Examples:\n  draftboard upstream edit files --package @modelcontextprotocol/server-filesystem@2026.8.31 -- ~/projects ~/notes\n  \
     draftboard upstream edit github --env REGION=us --unset OLD_NAME --secret GITHUB_TOKEN\n  \
     draftboard upstream edit search --limit idle_ms=120000 --limit calls=4";
@@ -12,25 +12,25 @@ pub(super) const HELP: &str = "What is not named stays as it is. A server that r
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Edit {
     pub(super) server: String,
-    /// The display name; the names of its tools stay
+    /// The display name; tool names do not change
     #[arg(long)]
     name: Option<String>,
-    /// Another package, image, program or address, of the same kind
+    /// The new package, image, program or URL, of the same kind
     #[arg(long, value_name = "PACKAGE")]
     package: Option<String>,
-    /// A variable of its environment, as it is
+    /// An environment variable, stored as plain text
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// A variable whose value is secret; set it with `draftboard upstream secret`
+    /// A secret environment variable; set its value with `draftboard upstream secret`
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
-    /// A variable that it shall not have any more
+    /// Removes an environment variable
     #[arg(long, value_name = "NAME")]
     unset: Vec<String>,
-    /// Where it runs
+    /// The working folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Whether what it says about its own tools may be believed
+    /// Whether to trust the server's tool annotations
     #[arg(long, value_name = "true|false")]
     trusted: Option<bool>,
     /// A limit, such as `idle_ms=120000`
@@ -38,7 +38,7 @@ pub(in crate::cli) struct Edit {
     limit: Vec<String>,
     #[command(flatten)]
     pub(super) at: WorkspaceArguments,
-    /// Arguments of the server, in place of all that it has
+    /// Arguments of the server; replaces all existing ones
     #[arg(last = true)]
     args: Option<Vec<String>>,
 }
@@ -55,9 +55,8 @@ impl Edit {
         }
         if let Some(args) = self.args {
             if form.kind == PackageKind::Http {
-                return Err(
-                    Refusal::new(RefusalCode::BadRequest, "an address has no arguments").field("args")
-                );
+                return Err(Refusal::new(RefusalCode::BadRequest, "a server with a URL takes no arguments")
+                    .field("args"));
             }
             form.args = args;
         }
@@ -66,9 +65,11 @@ impl Edit {
             form.variables.retain(|variable| variable.name != *name);
             if form.variables.len() == before {
                 let known = form.variables.iter().map(|variable| variable.name.clone());
-                return Err(
-                    Refusal::new(RefusalCode::NotFound, format!("it has no variable {name}")).suggest(known)
-                );
+                return Err(Refusal::new(
+                    RefusalCode::NotFound,
+                    format!("the server has no variable {name}"),
+                )
+                .suggest(known));
             }
         }
         for pair in &self.env {
@@ -121,7 +122,7 @@ fn limit<'a>(limits: &'a mut LimitsForm, name: &str) -> Result<&'a mut u64, Refu
         _ => {
             let known =
                 "install_ms, connect_ms, handshake_ms, idle_ms, total_ms, grace_ms, result_bytes, calls";
-            let message = format!("there is no limit {name}; there are {known}");
+            let message = format!("there is no limit {name}; use one of {known}");
             return Err(Refusal::new(RefusalCode::BadRequest, message).field("limit"));
         }
     })

@@ -32,7 +32,7 @@ pub(super) fn list(view: &UpstreamsView) -> String {
         };
         let _ = writeln!(text, "{} ({}): {state}", manifest.path, manifest.origin.as_str());
     }
-    let _ = write!(text, "Secrets are kept in {}", view.secrets_place);
+    let _ = write!(text, "Secrets are stored in {}", view.secrets_place);
     text
 }
 
@@ -40,14 +40,14 @@ pub(super) fn server_line(server: &ServerBrief) -> String {
     let state = match &server.state {
         ServerState::Starting(phase) => format!("starting: {}", phase.describe()),
         ServerState::NeedsCredentials { missing } => format!("needs credentials: {}", missing.join(", ")),
-        ServerState::Backoff { attempt, .. } => format!("backing off, try {attempt}"),
+        ServerState::Backoff { attempt, .. } => format!("backing off, attempt {attempt}"),
         other => other.label().to_owned(),
     };
     let mut line = format!("{:<16} {state:<18} {}", server.slug, server.runs);
     if server.state.is_connected() {
         let _ = write!(line, "\n    {} of {} tools offered", server.offered, server.tools);
         if server.waiting > 0 {
-            let _ = write!(line, ", {} wait for approval", server.waiting);
+            let _ = write!(line, ", {} to approve", server.waiting);
         }
     } else if let Some(reason) = &server.reason {
         let _ = write!(line, "\n    {reason}");
@@ -80,7 +80,7 @@ pub(super) fn details(details: &ServerDetails) -> String {
         let _ = writeln!(text, "  runs in {folder}");
     }
     if form.trusted {
-        text.push_str("  what it says about its tools is believed\n");
+        text.push_str("  its tool annotations are trusted\n");
     }
     text.push_str(&tools(&details.tools));
     text
@@ -90,14 +90,14 @@ fn value_words(value: &VariableValue) -> String {
     match value {
         VariableValue::Missing => "(not set)".to_owned(),
         VariableValue::Plain(text) => text.clone(),
-        VariableValue::Secret { set: true } => "(a secret, set)".to_owned(),
-        VariableValue::Secret { set: false } | VariableValue::Typed(_) => "(a secret, not set)".to_owned(),
+        VariableValue::Secret { set: true } => "(secret, set)".to_owned(),
+        VariableValue::Secret { set: false } | VariableValue::Typed(_) => "(secret, not set)".to_owned(),
     }
 }
 
 pub(super) fn tools(tools: &[ToolView]) -> String {
     if tools.is_empty() {
-        return "No tools: the server must run to tell them.".to_owned();
+        return "No tools. Tools are listed while the server runs.".to_owned();
     }
     tools.iter().map(tool).collect::<Vec<_>>().join("\n")
 }
@@ -123,7 +123,7 @@ pub(super) fn tool(tool: &ToolView) -> String {
 
 pub(super) fn sources(sources: &[ImportSource]) -> String {
     if sources.is_empty() {
-        return "No other program's configuration was found".to_owned();
+        return "No configurations found".to_owned();
     }
     sources
         .iter()
@@ -135,7 +135,7 @@ pub(super) fn sources(sources: &[ImportSource]) -> String {
 pub(super) fn import(view: &ServerImportPreview) -> String {
     let mut text = String::new();
     for server in &view.servers {
-        let known = if server.known { " (there is one of this name already)" } else { "" };
+        let known = if server.known { " (a server with this name exists)" } else { "" };
         let _ = writeln!(text, "+ {}: {}{known}", server.form.name, server.runs);
         for note in &server.notes {
             let _ = writeln!(text, "    {note}");
@@ -145,7 +145,7 @@ pub(super) fn import(view: &ServerImportPreview) -> String {
 }
 
 pub(super) fn skipped(skipped: &[(String, String)]) -> String {
-    skipped.iter().map(|(name, why)| format!("- {name} is left out: {why}\n")).collect()
+    skipped.iter().map(|(name, why)| format!("- {name} is skipped: {why}\n")).collect()
 }
 
 pub(super) fn imported(servers: &[ServerBrief], refused: &[(String, String)]) -> String {
@@ -159,7 +159,7 @@ fn refusals(refused: &[(String, String)]) -> String {
 
 pub(super) fn found(found: &[RegistryServer]) -> String {
     if found.is_empty() {
-        return "Nothing was found".to_owned();
+        return "No results".to_owned();
     }
     let mut text = String::new();
     for entry in found {

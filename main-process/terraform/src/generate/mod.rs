@@ -42,7 +42,7 @@ use std::{
 pub struct GenerateInput<'a> {
     pub snapshot: &'a Snapshot,
     pub board: BoardId,
-    /// The settings of the board ([`Settings::for_board`]).
+    /// The settings of the board ([`InfrastructureSettings::for_board`]).
     pub settings: &'a InfrastructureSettings,
 }
 

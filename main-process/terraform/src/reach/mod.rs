@@ -11,8 +11,8 @@
 //!   └─ referenced by  data "terraform_remote_state" "x"              a sink: the plan sends the value
 //! ```
 //!
-//! [`Configuration::reached`] walks from every changed block to the blocks that reference it, through locals,
-//! variables, outputs and local modules, and returns the first sink. [`Configuration::sink`] returns a sink of the
+//! [`ConfigurationGraph::first_reached_sink`] walks from every changed block to the blocks that reference it, through locals,
+//! variables, outputs and local modules, and returns the first sink. [`ConfigurationGraph::first_sink`] returns a sink of the
 //! configuration itself. A block that cannot be analyzed counts as a sink.
 
 mod functions;

@@ -220,7 +220,7 @@ impl TerraformRunner {
         self.read_plan_at(program, folder, PLAN_FILE, generated)
     }
 
-    /// As [`Self::review`], for a plan file outside the folder of the board.
+    /// As [`Self::read_plan`], for a plan file outside the folder of the board.
     pub fn read_plan_file(
         &self,
         program: &TerraformProgram,

@@ -1,5 +1,5 @@
 //! One actor per server. It alone starts, watches and stops the server's process, and no server can block another.
-//! Calls do not pass through it: they use its [`Link`], so a hanging call blocks nothing either.
+//! Calls do not pass through it: they use its [`ServerSession`], so a hanging call blocks nothing either.
 
 mod cancel;
 mod client;

@@ -243,7 +243,7 @@ impl McpConfig {
         }
     }
 
-    /// Returns whether a process started with `self` can keep running with `other`.
+    /// Returns whether a process started with `self` can keep running with `other_end`.
     pub(crate) fn launches_like(&self, other: &Self) -> bool {
         self.package == other.package
             && self.transport == other.transport

@@ -45,7 +45,7 @@ pub struct UpstreamTool {
     pub annotations: Option<Value>,
     /// The tool claims to be read-only, and a person trusts the annotations of this server.
     pub read_only: bool,
-    /// SHA-256 of the definition; see [`Approval`].
+    /// SHA-256 of the definition; see [`ToolApprovalState`].
     pub hash: String,
     pub approval: ToolApprovalState,
     pub enabled: bool,
@@ -61,7 +61,7 @@ pub struct OfferedTool {
     pub policy: ToolPolicy,
     /// The tool claims to be destructive.
     pub destructive: bool,
-    /// SHA-256 of the definition; see [`Approval`].
+    /// SHA-256 of the definition; see [`ToolApprovalState`].
     pub hash: String,
 }
 

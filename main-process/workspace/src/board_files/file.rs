@@ -35,7 +35,7 @@ impl BoardFile {
             position: None,
             problem,
         };
-        let board = document.boards.first().ok_or_else(|| malformed("it names no board".to_owned()))?.id;
+        let board = document.boards.first().ok_or_else(|| malformed("it contains no board".to_owned()))?.id;
         let content = Snapshot::from_document(document, types.clone())
             .map_err(|error: ApplyError| malformed(error.to_string()))?;
         Ok(Self { name: name.clone(), board, digest: Digest::of(text.as_bytes()), text, content })

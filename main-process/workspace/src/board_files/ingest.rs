@@ -67,7 +67,7 @@ impl BoardFiles {
             Err(FileError::Missing { .. }) => self.examine_removal(name, storage, snapshot),
             Err(error) => match self.owner_of(name, snapshot) {
                 Some(board) => {
-                    let message = format!("{error}. The last good state is shown");
+                    let message = format!("{error}. The last valid version is shown");
                     let (reason, file) = (HeldReason::Damaged, name.clone());
                     Ok(ForeignBoardEdit::Hold { board, reason, file, message })
                 }
@@ -86,7 +86,7 @@ impl BoardFiles {
         let owner = self.owner_of(&file.name, snapshot);
         let is_here = snapshot.board(file.board).is_some();
         if let Some(element) = file.clash(snapshot) {
-            let message = format!("{} holds {element}, which is on another board", file.path());
+            let message = format!("{} contains {element}, which is on another board", file.path());
             return hold_or_leave_out(owner, file, message);
         }
         match (is_here, saved) {
@@ -96,22 +96,26 @@ impl BoardFiles {
             }
             (true, Some(saved)) => {
                 let original = WorkspacePath::board(&saved.file);
-                let message = format!("{} holds the same board as {original}", file.path());
+                let message = format!("{} contains the same board as {original}", file.path());
                 hold_or_leave_out(owner.filter(|owner| *owner != file.board), file, message)
             }
             (true, None) if is_same_board(&file.content, snapshot, file.board) => {
                 Ok(enter(String::new(), None, file))
             }
             (true, None) => {
-                let message =
-                    format!("{} is not what is here, and which is newer cannot be told", file.path());
+                let message = format!(
+                    "{} differs from the version in Draftboard, and it is unclear which is newer",
+                    file.path()
+                );
                 Ok(conflict_of(file.board, file, message))
             }
             (false, _) => match owner {
                 None => merge(file, &Snapshot::default(), snapshot, None),
                 Some(owner) if self.unsaved.contains(&owner) => {
-                    let message =
-                        format!("{} holds another board now, and there is unsaved work here", file.path());
+                    let message = format!(
+                        "{} now contains another board, and this board has unsaved changes",
+                        file.path()
+                    );
                     Ok(conflict_of(owner, file, message))
                 }
                 Some(owner) => {
@@ -189,7 +193,7 @@ impl BoardFiles {
     /// A notice that the file of a board with unsaved work was removed.
     pub(in super::super) fn notice_removed(name: &BoardName, notices: &mut WorkspaceNotices) {
         let path = WorkspacePath::board(name);
-        let message = format!("{path} was removed by another program; saving writes it again");
+        let message = format!("{path} was deleted by another program; the next save creates it again");
         notices.set(NoticeTopic::File(name.to_string()), message);
     }
 }
@@ -204,7 +208,7 @@ impl EnteringBoard {
             state.apply(state.revision().next(), &changes).map_err(conflict)?;
         }
         changes.extend(diff(&state, file.board, &file.document()).map_err(conflict)?);
-        let summary = format!("Take {} as it is", file.path());
+        let summary = format!("Load {} from disk", file.path());
         Ok(Self { summary, changes: Some(changes), file, moved_from: None })
     }
 }
@@ -230,10 +234,10 @@ fn merge(
             let here = snapshot.board(file.board).map(|board| board.id);
             let message = match here {
                 Some(_) => format!(
-                    "{} was changed by another program where there is unsaved work: {error}",
+                    "{} was changed by another program in the same places as your unsaved changes: {error}",
                     file.path()
                 ),
-                None => format!("{} does not fit: {error}", file.path()),
+                None => format!("{} conflicts with the workspace: {error}", file.path()),
             };
             return hold_or_leave_out(here, file, message);
         }
@@ -257,8 +261,8 @@ fn hold_or_leave_out(
 ) -> Result<ForeignBoardEdit, Refusal> {
     match owner {
         Some(owner) => Ok(conflict_of(owner, file, message)),
-        None => Err(Refusal::new(RefusalCode::Conflict, format!("{message}: it is left out"))
-            .hint("Ids must be unique in a workspace: was the file copied? Remove it, or give what is in it ids of its own.")),
+        None => Err(Refusal::new(RefusalCode::Conflict, format!("{message}; the file is not loaded"))
+            .hint("Ids must be unique in a workspace. If the file is a copy, delete it or give its elements new ids.")),
     }
 }
 

@@ -170,7 +170,7 @@ impl BoardFiles {
                 let name = board_words(state, *board);
                 let message = format!("board {name} is read-only: {}", held.message);
                 Err(Refusal::new(RefusalCode::ReadOnly, message).hint(
-                    "Choose in the banner of the window or with `draftboard resolve`, or correct the file.",
+                    "Choose a version in the banner or with `draftboard resolve`, or correct the file.",
                 ))
             }
             None => Ok(()),

@@ -15,8 +15,9 @@ use shared_protocol::{BoardId, Refusal, RefusalCode};
 impl BoardFiles {
     pub(in super::super) fn held_file(&self, board: BoardId) -> Result<WorkspacePath, Refusal> {
         let held = self.held.get(&board);
-        held.map(|held| WorkspacePath::board(&held.file))
-            .ok_or_else(|| Refusal::new(RefusalCode::NotFound, "that board does not wait for a decision"))
+        held.map(|held| WorkspacePath::board(&held.file)).ok_or_else(|| {
+            Refusal::new(RefusalCode::NotFound, "this board is not held, so there is no version to choose")
+        })
     }
 
     pub(in super::super) fn release(&mut self, board: BoardId) {
@@ -36,7 +37,7 @@ impl BoardFiles {
             Ok(bytes) => bytes,
             Err(FileError::Missing { .. }) => {
                 self.release(board);
-                return Ok("Kept what is here; the file is gone");
+                return Ok("Kept the version in Draftboard; the file no longer exists");
             }
             Err(error) => return Err(storage_file(&error)),
         };
@@ -56,7 +57,7 @@ impl BoardFiles {
             }
         }
         self.unsaved.insert(board);
-        Ok("Kept what is here; the file's version is set aside")
+        Ok("Kept the version in Draftboard; the file's version is in .draftboard/aside")
     }
 
     /// Keeps the file: returns how it takes the place of the board, whose own content is set aside.
@@ -67,20 +68,19 @@ impl BoardFiles {
         snapshot: &Snapshot,
     ) -> Result<EnteringBoard, Refusal> {
         let unreadable = |error: FileError| {
-            Refusal::new(RefusalCode::BadRequest, format!("the file cannot be taken as it is: {error}"))
-                .hint("Keep what is here, or correct the file.")
+            Refusal::new(RefusalCode::BadRequest, format!("the file cannot be loaded: {error}"))
+                .hint("Keep the version in Draftboard, or correct the file.")
         };
         let name = path
             .as_board()
-            .ok_or_else(|| Refusal::new(RefusalCode::Internal, format!("{path} is no board")))?;
+            .ok_or_else(|| Refusal::new(RefusalCode::Internal, format!("{path} is not a board file")))?;
         let theirs = BoardFile::read(&storage.files, &name, snapshot.registry()).map_err(unreadable)?;
         let is_another = theirs.board != board && snapshot.board(theirs.board).is_some();
         let elsewhere = theirs.clash(snapshot).or_else(|| is_another.then(|| theirs.board.to_string()));
         if let Some(element) = elsewhere {
-            let message = format!("{path} holds {element}, which is elsewhere here");
-            return Err(
-                Refusal::new(RefusalCode::Conflict, message).hint("Keep what is here, or correct the file.")
-            );
+            let message = format!("{path} contains {element}, which is already on another board");
+            return Err(Refusal::new(RefusalCode::Conflict, message)
+                .hint("Keep the version in Draftboard, or correct the file."));
         }
         let ours = write_board(&snapshot.board_document(board)).map_err(|error| storage_file(&error))?;
         storage.files.set_aside_bytes(path, "mine", ours.as_bytes()).map_err(|error| storage_file(&error))?;

@@ -54,7 +54,7 @@ impl SpecBundles {
                 let bundle = self.get(bundle)?;
                 let text = bundle.domain_knowledge().ok_or_else(|| {
                     Refusal::new(RefusalCode::NotFound, format!("{} has no domain knowledge", bundle.id()))
-                        .hint("Name a Markdown file in its sdd-bundle.yaml under spec.domainKnowledge.path.")
+                        .hint("Set spec.domainKnowledge.path in its sdd-bundle.yaml to a Markdown file.")
                 })?;
                 return Ok(WorkbenchResponse::Text(text.to_owned()));
             }
@@ -73,9 +73,9 @@ impl SpecBundles {
             match self.places.iter().find(|(_, place)| place.id == id) {
                 Some((folder, place)) => {
                     let problem = place.problem.as_deref().unwrap_or_default();
-                    refusal.hint(format!("{folder} cannot be used as one: {problem}"))
+                    refusal.hint(format!("{folder} cannot be used as a bundle: {problem}"))
                 }
-                None => refusal.hint("draftboard.toml says under `bundles` which folders are bundles."),
+                None => refusal.hint("List the bundle folders under `bundles` in draftboard.toml."),
             }
         })
     }

@@ -39,7 +39,12 @@ impl SpecBundles {
         if !plan.is_possible() {
             let refusal = plan.answer().err();
             let mut refusal = refusal.map_or_else(
-                || Refusal::new(RefusalCode::ValidationError, "some of the changes cannot be made"),
+                || {
+                    Refusal::new(
+                        RefusalCode::ValidationError,
+                        "some changes are invalid, so none were applied",
+                    )
+                },
                 |refusal| refused(&refusal),
             );
             refusal.hints.extend(plan.diagnostics().into_iter().map(|finding| finding.to_line()).take(5));

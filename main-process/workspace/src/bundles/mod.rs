@@ -192,7 +192,7 @@ impl SpecBundles {
                 1 => String::new(),
                 count => format!(" (and {} more)", count - 1),
             };
-            let text = format!("{folder} is used in part: {first}{more}");
+            let text = format!("{folder} was loaded only in part: {first}{more}");
             notices.set(NoticeTopic::Bundle(folder.to_string()), text);
         }
     }

@@ -32,7 +32,7 @@ impl Default for ApprovalFileContents {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApprovalFileError {
-    #[error("{} cannot be read: {problem}. Repair it or remove it, then grant the approvals again", .path.display())]
+    #[error("{} cannot be read: {problem}. Fix or delete the file, then grant the approvals again", .path.display())]
     Unreadable { path: PathBuf, problem: String },
     #[error("{} could not be written: {source}", .path.display())]
     Unwritten { path: PathBuf, source: io::Error },

@@ -162,7 +162,7 @@ impl WorkspaceReview {
         match file.read() {
             Ok(approvals) => self.state.approvals = Arc::new(approvals),
             Err(error) => {
-                notices.set(NoticeTopic::Approvals, format!("No standing approval holds: {error}."))
+                notices.set(NoticeTopic::Approvals, format!("No standing approval is in effect: {error}."))
             }
         }
         self.approval_file = Some(file);
@@ -178,7 +178,7 @@ impl WorkspaceReview {
         });
         written.map_err(|error| {
             Refusal::new(RefusalCode::StorageError, format!("The approval was not revoked: {error}"))
-                .hint("Free some space or repair the file, then revoke it again.")
+                .hint("Free some disk space or fix the file, then revoke it again.")
         })
     }
 

@@ -91,7 +91,7 @@ impl ReviewState {
         };
         found.ok_or_else(|| {
             Refusal::new(RefusalCode::NotFound, format!("there is no proposal {named}"))
-                .hint("`draftboard review list` shows those that wait.")
+                .hint("`draftboard review list` lists the open proposals.")
         })
     }
 

@@ -92,7 +92,7 @@ fn cost_ui(ui: &mut Ui, view: &FrameView<'_>, own: &NodeCost, currency: Option<&
         }
         (CostBasis::UsageBased, None) => "Usage-based cost".to_owned(),
         (CostBasis::Free, _) => "No cost".to_owned(),
-        _ => "Cost is unknown".to_owned(),
+        _ => "Unpriced".to_owned(),
     };
     ui.label(RichText::new(text).color(theme.text));
     let hint = match own.basis {

@@ -74,7 +74,7 @@ pub(crate) fn interpret(view: &FrameView<'_>, field: &InspectorField, text: &str
         (InspectorSubject::Board(board), FieldPart::Name) => {
             let name = BoardName::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
             if view.snapshot.board_named(&name).is_some_and(|other| other.id != *board) {
-                return Err(format!("Another board has the name {name}."));
+                return Err(format!("Another board is already named {name}."));
             }
             Ok(Command::UpdateBoard { board: (*board).into(), title: None, name: Some(name) })
         }
@@ -93,7 +93,7 @@ pub(crate) fn interpret(view: &FrameView<'_>, field: &InspectorField, text: &str
             let name = NodeName::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
             let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node was deleted.")?;
             if view.snapshot.node_named(node.board, &name).is_some_and(|other| other.id != node.id) {
-                return Err(format!("Another node on this board has the name {name}."));
+                return Err(format!("Another node on this board is already named {name}."));
             }
             Ok(for_each(nodes, |node| PropUpdate { name: Some(name.clone()), ..PropUpdate::new(node) }))
         }
@@ -176,7 +176,7 @@ fn parse(prop: &PropDef, text: &str) -> Result<Option<PropValue>, String> {
     Ok(Some(match prop.kind {
         PropKind::Number => {
             let number: f64 = trimmed.parse().map_err(|_| "Expected a number.".to_owned())?;
-            PropValue::number(number).ok_or("That number is too large.")?
+            PropValue::number(number).ok_or("The number is too large.")?
         }
         PropKind::Object | PropKind::Json => {
             PropValue::parse_json(trimmed).map_err(|error| sentence(&error.to_string()))?

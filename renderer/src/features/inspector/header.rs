@@ -164,7 +164,7 @@ impl InspectorFeature {
             ui.horizontal(|ui| {
                 let (mark, _) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::hover());
                 paint_type_mark(ui.painter(), mark, cx.view.theme, def);
-                let button = ui.link(&node.label).on_hover_text("Show it on the board");
+                let button = ui.link(&node.label).on_hover_text("Show on the board");
                 if button.clicked() {
                     cx.act(WindowAction::Reveal(ElementId::Node(node.id)));
                 }

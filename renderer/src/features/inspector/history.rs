@@ -86,7 +86,7 @@ impl InspectorFeature {
             ago(now(), entry.time)
         );
         let link = egui::Link::new(RichText::new(&text).small());
-        if ui.add(link).on_hover_text("Show it in the log").clicked() {
+        if ui.add(link).on_hover_text("Show in the log").clicked() {
             cx.act(WindowAction::ShowOperation(revision));
         }
         ui.add(
@@ -100,7 +100,7 @@ impl InspectorFeature {
     /// The proposal that an operation came from, and its reviewer.
     fn origin_ui(&self, ui: &mut Ui, cx: &InspectorContext<'_>, origin: &OperationOrigin) {
         let text = format!(
-            "Came from proposal {} by {}, accepted by {}",
+            "From proposal {} by {}, accepted by {}",
             origin.number,
             line(&origin.client),
             line(&origin.reviewer)

@@ -72,7 +72,7 @@ fn target_ui(
         ui.horizontal(|ui| {
             let (mark, _) = ui.allocate_exact_size(Vec2::splat(18.0), Sense::hover());
             paint_type_mark(ui.painter(), mark, cx.view.theme, cx.view.type_of(node));
-            if ui.link(&node.label).on_hover_text("Show it on the board").clicked() {
+            if ui.link(&node.label).on_hover_text("Show on the board").clicked() {
                 cx.act(WindowAction::Reveal(ElementId::Node(target)));
             }
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

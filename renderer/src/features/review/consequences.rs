@@ -135,7 +135,7 @@ impl ProposalReview {
             let are =
                 if removals == 1 { "1 removal is".to_owned() } else { format!("{removals} removals are") };
             let text = format!(
-                "{are} proposed. The checks do not tell whether the removed elements are still needed."
+                "{are} proposed. The checks do not detect whether the removed elements are still needed."
             );
             warning_ui(ui, cx.view.theme, ProblemSeverity::Warning, &text);
         }

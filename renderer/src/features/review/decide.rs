@@ -109,7 +109,7 @@ fn plain_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
 /// Opened by Enter. The focus is on the button that decides nothing.
 fn choosing_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview, fresh: bool) {
     ui.horizontal_wrapped(|ui| {
-        let back = ui.button("Not yet");
+        let back = ui.button("Decide later");
         if fresh {
             back.request_focus();
             opened.deciding = DecisionStep::Choosing { fresh: false };

@@ -309,7 +309,7 @@ impl ReviewFeature {
             ReviewPending::Consequences | ReviewPending::Page | ReviewPending::Plan => self.lost(pending),
             ReviewPending::Revert(proposal) if refusal.code == RefusalCode::Conflict => {
                 let partly = WindowAction::Review(ReviewRequest::Revert { proposal, partial: true });
-                let (text, action) = ("Revert what is possible", Box::new(partly));
+                let (text, action) = ("Revert partially", Box::new(partly));
                 return commands.act(WindowAction::Offer { refusal, text, action });
             }
             ReviewPending::Revert(_) | ReviewPending::Other => {}

@@ -269,7 +269,7 @@ impl ProposalReview {
         let along: Vec<&ProposedElement> =
             self.elements_at(&needed).filter(|element| !self.is_chosen(&element.subject)).collect();
         let others = along.iter().filter(|element| element.subject != *subject);
-        let note = told("Also ticked, because it needs it", others.map(|element| element.text.as_str()));
+        let note = told("Also ticked as a dependency", others.map(|element| element.text.as_str()));
         let along: Vec<ProposalSubject> = along.into_iter().map(|element| element.subject.clone()).collect();
         self.note = note;
         Arc::make_mut(&mut self.chosen).extend(along);
@@ -329,7 +329,7 @@ impl ProposalReview {
         let own = self.proposal.elements.get(place).map(|element| &element.subject);
         let others =
             gone.iter().filter(|subject| Some(*subject) != own).filter_map(|subject| self.element(subject));
-        self.note = told("Also unticked, because it needs it", others.map(|element| element.text.as_str()));
+        self.note = told("Also unticked as a dependent", others.map(|element| element.text.as_str()));
         let chosen = Arc::make_mut(&mut self.chosen);
         for subject in &gone {
             chosen.remove(subject);
@@ -523,7 +523,7 @@ impl ProposalReview {
             return Some("The proposal conflicts with the current workspace.".to_owned());
         }
         if matches!(self.proposal.brief.state, ProposalState::Stale { .. }) {
-            return Some("The workspace changed since the proposal. Look again first.".to_owned());
+            return Some("The workspace changed since the proposal. Rebase it first.".to_owned());
         }
         if let Some(why) = super::request_plan::obstacle(self) {
             return Some(why);

@@ -145,7 +145,7 @@ impl PageComparison {
         let known = self.known.get(&page.page);
         if let Some(PagePair::Not(why)) = known {
             muted_ui(ui, theme, why);
-            if ui.small_button("Draw it").clicked() {
+            if ui.small_button("Render").clicked() {
                 self.known.remove(&page.page);
             }
             return;

@@ -102,7 +102,7 @@ fn banner_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &mut ProposalReview) {
         reasons_ui(ui, cx.view, &reasons);
         clashes::clashes_ui(ui, cx.view.theme, clashes);
         if can_look {
-            let again = ui.button("Look again");
+            let again = ui.button("Rebase");
             if again
                 .on_hover_text("Rebases the proposal on the current workspace, as a new version")
                 .clicked()
@@ -128,7 +128,7 @@ fn changed_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &mut ProposalReview) {
         if changed.len() > MAX_REASONS {
             muted_ui(ui, view.theme, format!("and {} more", changed.len() - MAX_REASONS));
         }
-        looked = ui.button(format!("Look at version {version}")).clicked();
+        looked = ui.button(format!("View version {version}")).clicked();
     });
     if looked {
         opened.look_at_newer();

@@ -107,7 +107,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
         empty_state_ui(ui, cx.view.theme, title, text);
         ui.add_space(6.0);
         ui.vertical_centered(|ui| {
-            if !guarded && ui.button("Switch guarded mode on").clicked() {
+            if !guarded && ui.button("Enable guarded mode").clicked() {
                 cx.with_actions(|actions| ask(actions, McpRequest::SetMode(McpMode::Guarded)));
             }
             if ui.button("Connect an agent").clicked() {
@@ -183,14 +183,14 @@ fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewCo
     if !brief.needs_decision() && brief.state != ProposalState::Draft && !brief.revisions.is_empty() {
         let name = format!("Revert proposal {}", brief.number);
         let revert = ui.add_sized(size, button("Revert")).accessible_name(name);
-        if revert.on_hover_text("Takes back what it changed and keeps what came after").clicked() {
+        if revert.on_hover_text("Reverts the accepted changes and keeps later ones").clicked() {
             let proposal = brief.id;
             cx.request(ReviewRequest::Revert { proposal, partial: false });
         }
         return;
     }
     let (word, name) =
-        if brief.needs_decision() { ("Review", "Review proposal") } else { ("Look", "Look at proposal") };
+        if brief.needs_decision() { ("Review", "Review proposal") } else { ("View", "View proposal") };
     if ui.add_sized(size, button(word)).accessible_name(format!("{name} {}", brief.number)).clicked() {
         cx.send(ReviewMessage::Open(brief.id));
     }

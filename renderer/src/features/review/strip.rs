@@ -55,7 +55,7 @@ fn title_ui(ui: &mut Ui, view: &FrameView<'_>, opened: &ProposalReview, blinking
     let brief = &opened.proposal().brief;
     let what = match (&brief.state, opened.look, blinking) {
         (_, ProposalLook::Edit, _) => "Editing proposal",
-        (_, _, true) => "After proposal",
+        (_, _, true) => "Board after proposal",
         (ProposalState::Draft, ..) => "Draft",
         _ => "Proposal",
     };
@@ -94,7 +94,10 @@ fn followed_ui(ui: &mut Ui, opened: &ProposalReview, cx: &ReviewContext<'_>) {
 fn looks_ui(ui: &mut Ui, opened: &mut ProposalReview) -> bool {
     let drawn = opened.proposed.is_some();
     let held = ui
-        .add_enabled(drawn && opened.look == ProposalLook::Overlay, egui::Button::new("Hold to see after"))
+        .add_enabled(
+            drawn && opened.look == ProposalLook::Overlay,
+            egui::Button::new("Hold to show proposed state"),
+        )
         .on_hover_text("Or hold B")
         .is_pointer_button_down_on();
     for (look, word) in [

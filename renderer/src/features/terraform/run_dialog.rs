@@ -107,7 +107,7 @@ impl RunDialog {
                 TerraformOperation::Apply => "Apply changes",
                 TerraformOperation::ApplyPlan => "Apply the plan",
                 TerraformOperation::Destroy => "Destroy everything",
-                _ => "Values are needed",
+                _ => "Enter variable values",
             },
             button: words::operation(self.operation),
             width: 480.0,
@@ -196,7 +196,7 @@ impl RunDialog {
             "Terraform destroys {what} created from “{}”. Undo does not restore them; the board stays.",
             board.title
         ));
-        self.instead_ui(ui, view, "Plan removal first", TerraformOperation::PlanDestroy);
+        self.instead_ui(ui, view, "Plan destroy first", TerraformOperation::PlanDestroy);
         ui.add_space(6.0);
         let label = muted_ui(ui, view.theme, format!("Type {} to confirm", board.name));
         let edit = TextEdit::singleline(&mut self.name)
@@ -253,7 +253,7 @@ impl RunDialog {
         }
         if self.is_destructive() && self.name != board.name.as_str() {
             let typed = !self.name.is_empty() && !board.name.as_str().starts_with(&self.name);
-            return Err(if typed { "That is not the name of the board.".to_owned() } else { String::new() });
+            return Err(if typed { "This is not the name of the board.".to_owned() } else { String::new() });
         }
         if self.values.iter().any(|value| value.text.is_empty() && !value.is_given) {
             return Err(String::new());

@@ -8,7 +8,7 @@ pub(crate) fn operation(operation: TerraformOperation) -> &'static str {
         TerraformOperation::Init => "Init",
         TerraformOperation::Validate => "Validate",
         TerraformOperation::Plan => "Plan",
-        TerraformOperation::PlanDestroy => "Plan removal",
+        TerraformOperation::PlanDestroy => "Plan destroy",
         TerraformOperation::Apply => "Apply",
         TerraformOperation::ApplyPlan => "Apply plan",
         TerraformOperation::Destroy => "Destroy",
@@ -22,7 +22,9 @@ pub(crate) fn what_it_does(operation: TerraformOperation) -> &'static str {
         TerraformOperation::Init => "Fetches providers and sets up the backend",
         TerraformOperation::Validate => "Checks the files without contacting providers",
         TerraformOperation::Plan => "Shows the changes of an apply and saves the plan",
-        TerraformOperation::PlanDestroy => "Shows the removals of a destroy and saves the plan",
+        TerraformOperation::PlanDestroy => {
+            "Shows the resources that a destroy would delete and saves the plan"
+        }
         TerraformOperation::Apply => "Plans, then changes real resources",
         TerraformOperation::ApplyPlan => "Applies exactly the saved plan",
         TerraformOperation::Destroy => "Destroys all resources created from this board",
@@ -40,11 +42,11 @@ pub(crate) fn needs_values(operation: TerraformOperation) -> bool {
 
 /// `2 to add, 1 to change, 0 to remove`.
 pub(crate) fn to_do(counts: PlanCounts) -> String {
-    format!("{} to add, {} to change, {} to remove", counts.add, counts.change, counts.remove)
+    format!("{} to add, {} to change, {} to destroy", counts.add, counts.change, counts.remove)
 }
 
 fn done(counts: PlanCounts) -> String {
-    format!("{} added, {} changed, {} removed", counts.add, counts.change, counts.remove)
+    format!("{} added, {} changed, {} destroyed", counts.add, counts.change, counts.remove)
 }
 
 /// `12 s`, `3 min 5 s`.
@@ -118,7 +120,7 @@ mod tests {
         let apply = run(TerraformOperation::Apply, TerraformRunState::Succeeded { ended: 186_000 }, counts);
         assert_eq!(
             summary(&apply, 0),
-            "Apply succeeded in 3 min 5 s · 2 added, 1 changed, 0 removed · by ada"
+            "Apply succeeded in 3 min 5 s · 2 added, 1 changed, 0 destroyed · by ada"
         );
         let failed =
             run(TerraformOperation::Init, TerraformRunState::Failed { ended: 0, code: Some(1) }, None);

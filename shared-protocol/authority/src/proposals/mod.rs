@@ -2,7 +2,7 @@
 //! touch the workspace before a person accepts it.
 //!
 //! Everything here is a pure function of a queue, a snapshot, a time and a seed. The host process makes each step
-//! durable and writes the audit log. [`Queue::accept`] is the only way to accept. It checks the verdict against the
+//! durable and writes the audit log. [`ReviewQueue::accept`] is the only way to accept. It checks the verdict against the
 //! current state: id, version, content hash, base revision, expiry, selected elements, confirmations.
 
 mod agent_requests;

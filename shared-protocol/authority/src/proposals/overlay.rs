@@ -19,7 +19,7 @@ impl ProposedState {
         Self::rebase_with(snapshot, changes, |_| false)
     }
 
-    /// As [`Self::over`], but a node that was moved or resized in the meantime keeps its place, unless the changes are
+    /// As [`Self::rebase_strict`], but a node that was moved or resized in the meantime keeps its place, unless the changes are
     /// layout only.
     pub fn rebase_keeping_places(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Vec<String>> {
         let only_places = changes.iter().all(Change::is_layout);
@@ -48,7 +48,7 @@ impl ProposedState {
         }
     }
 
-    /// As [`Self::over`], with a refusal for the reviewer.
+    /// As [`Self::rebase_strict`], with a refusal for the reviewer.
     pub(super) fn rebase_or_refuse(snapshot: &Snapshot, changes: &[Change]) -> Result<Self, Refusal> {
         Self::rebase_strict(snapshot, changes).map_err(stale_refusal)
     }

@@ -1,9 +1,9 @@
 //! Rebase of the review queue: keeps open proposals valid while the workspace changes.
 //!
 //! People keep working while proposals are open, and each operation can invalidate any of them. Rebasing all of them on
-//! each operation would be too slow, so [`Touching`] indexes the open proposals by their triggers ([`Concern`]), the few
+//! each operation would be too slow, so [`RefitTriggerIndex`] indexes the open proposals by their triggers ([`RefitTrigger`]), the few
 //! things that can invalidate them: an element that they touch or mention, an element that they remove, a name that they
-//! take, a container in which the workbench chose a place for them. [`Queue::moved`] looks up the triggers of the
+//! take, a container in which the workbench chose a place for them. [`ReviewQueue::moved`] looks up the triggers of the
 //! operation and visits only the proposals that it finds. All others move along at no cost: the queue stores one
 //! revision for all open proposals, not one for each.
 //!
@@ -43,7 +43,7 @@
 //! - A verdict on version 1 of #1 is refused: the reviewer saw another name.
 //! - A verdict on #3 that was given at r9 is refused as well: a verdict names the revision it was given on, which is r10
 //!   by now. The content hash of #3 is unchanged, so a second look is enough.
-//! - #2 stays stale until [`Queue::look_again`]. Here that is refused too: `before` is 10.1.0.0/16 and the state has
+//! - #2 stays stale until [`ReviewQueue::rebase_stale`]. Here that is refused too: `before` is 10.1.0.0/16 and the state has
 //!   10.9.0.0/16. If r10 had changed only the label of `net`, #2 would become version 2, open.
 
 use super::{

@@ -25,10 +25,10 @@
 //!                ──[3 room]───► containers grown again, as the sizes they were made for may be left out
 //! ```
 //!
-//! 1. [`Again`] walks the changes over a scratch copy of r8. A chosen name or place that is taken is replaced by a free
+//! 1. [`AutoReassignment`] walks the changes over a scratch copy of r8. A chosen name or place that is taken is replaced by a free
 //!    one. Later changes that name the old value as their `before` are rewritten (row 4), or they would not apply. A new
 //!    name avoids the names that the proposal itself takes further on.
-//! 2. [`Overlay::lenient`] rebases the result. Row 5 conflicts, but a place has no meaning: later work keeps its place,
+//! 2. [`ProposedState::rebase_keeping_places`] rebases the result. Row 5 conflicts, but a place has no meaning: later work keeps its place,
 //!    unless the proposal is layout only, and then the conflict counts. Any other conflict ends the refit with its
 //!    reasons, and the proposal is stale.
 //! 3. If anything differs, containers grow around the nodes whose place was chosen.

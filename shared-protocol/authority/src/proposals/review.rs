@@ -70,7 +70,7 @@ impl ReviewQueue {
     }
 
     /// Checks an acceptance against the current state and returns its effect. Changes nothing: the caller makes the
-    /// operation durable and then calls [`Self::accepted`], both or neither.
+    /// operation durable and then calls [`Self::record_acceptance`], both or neither.
     pub fn accept(
         &self,
         verdict: &ReviewVerdict,

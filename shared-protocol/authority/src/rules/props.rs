@@ -242,7 +242,7 @@ fn is_colour(text: &str) -> bool {
 }
 
 fn check_cidr(text: &str) -> Result<(), String> {
-    let wrong = || Err(format!("{text:?} is not an address range such as 10.0.0.0/16"));
+    let wrong = || Err(format!("{text:?} is not a CIDR range such as 10.0.0.0/16"));
     let Some((address, prefix)) = text.split_once('/') else { return wrong() };
     // Rejects a sign or a leading zero in the prefix, which other parsers do not accept.
     let written = prefix;

@@ -43,9 +43,9 @@ fn values_are_checked_by_kind_range_pattern_and_options() {
     let mut bench = Bench::with_board();
     bench.json(r#"{"addNode":{"board":"main","type":"aws/networking/vpc","name":"net"}}"#);
     for (set, reason) in [
-        (r#"{"cidr_block":5}"#, "expected an address range"),
+        (r#"{"cidr_block":5}"#, "expected a CIDR range"),
         (r#"{"cidr_block":"10.0.0.1/16"}"#, "has host bits set"),
-        (r#"{"cidr_block":"10.0.0.0/40"}"#, "not an address range"),
+        (r#"{"cidr_block":"10.0.0.0/40"}"#, "not a CIDR range"),
         (r#"{"cidr_blok":"10.0.0.0/16"}"#, "has no property"),
         (r#"{"instance_tenancy":"shared"}"#, "is not one of"),
         (r#"{"enable_dns_support":"yes"}"#, "expected true or false, found text"),

@@ -14,7 +14,7 @@ use std::{
 };
 
 impl BoardIndex {
-    /// Routes these edges; after `searches` searches the rest stays pending for [`Self::refine`].
+    /// Routes these edges; after `searches` searches the rest stays pending for [`Self::route_pending`].
     pub(super) fn route_all(
         &mut self,
         snapshot: &Snapshot,

@@ -24,7 +24,7 @@ pub fn is_component_file(name: &str) -> bool {
     COMPONENT_FILE_SUFFIXES.iter().any(|suffix| name.len() > suffix.len() && name.ends_with(suffix))
 }
 
-/// One component, validated on its own. The [`crate::Library`] checks that the components it uses exist.
+/// One component, validated on its own. The [`crate::ComponentLibrary`] checks that the components it uses exist.
 #[derive(Debug)]
 pub struct Component {
     pub file: String,

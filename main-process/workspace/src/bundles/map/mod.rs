@@ -80,10 +80,10 @@ fn scope<'a>(
         return Ok(shown);
     }
     let message = format!(
-        "a map shows {MAX_MAP_NODES} entities and {MAX_MAP_EDGES} references at most, and this would be more"
+        "a map shows {MAX_MAP_NODES} entities and {MAX_MAP_EDGES} references at most; this map would exceed that"
     );
     Err(Refusal::new(RefusalCode::LimitExceeded, message)
-        .hint("Draw what is around one entity, with a smaller depth."))
+        .hint("Draw a map around one entity, or use a smaller depth."))
 }
 
 /// The name identifies a map: one for the bundle, one for each entity.

@@ -64,7 +64,7 @@ impl MapSketch {
                 }
             }
         }
-        Err(Refusal::new(RefusalCode::LimitExceeded, format!("too many boards are named like {name}")))
+        Err(Refusal::new(RefusalCode::LimitExceeded, format!("too many boards have names like {name}")))
     }
 
     /// Adds a node for an entity. The reference to the entity is read-only, so no command could set it.

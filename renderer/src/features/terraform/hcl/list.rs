@@ -36,8 +36,8 @@ pub(super) fn list_ui(
         }
         for path in &hcl.in_the_way {
             let why =
-                "Another file has this name and is not overwritten. Move or rename it, then write again.";
-            fate_ui(ui, cx.view, path, "in the way", Some(why));
+                "A file that Draftboard did not write has this name. Move or rename it, then write again.";
+            fate_ui(ui, cx.view, path, "blocked", Some(why));
         }
         if !hcl.findings.is_empty() {
             ui.add_space(8.0);
