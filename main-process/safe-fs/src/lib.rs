@@ -112,6 +112,12 @@ pub fn list(folder: BorrowedFd<'_>) -> Result<Vec<FolderEntry>, Errno> {
     Ok(entries)
 }
 
+/// Returns whether this user cannot write to a folder: by its mode, or because its disk is mounted read-only.
+pub fn is_read_only(folder: &std::path::Path) -> bool {
+    let write = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    matches!(rustix::fs::access(folder, write), Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,10 +152,4 @@ mod tests {
         let names: Vec<String> = list(fd.as_fd()).unwrap().into_iter().map(|entry| entry.name).collect();
         assert_eq!(names, ["a", "file", "inside", "out"]);
     }
-}
-
-/// Returns whether this user cannot write to a folder: by its mode, or because its disk is mounted read-only.
-pub fn is_read_only(folder: &std::path::Path) -> bool {
-    let write = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    matches!(rustix::fs::access(folder, write), Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
 }

@@ -16,7 +16,7 @@ mod review_requests;
 mod service_links;
 mod session;
 mod subscriber;
-mod writer;
+mod writer_thread;
 
 pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
@@ -49,7 +49,7 @@ use shared_protocol::{
 };
 use std::{io, path::Path, thread::JoinHandle, time::Duration};
 use workspace::Mutation;
-use writer::Writer;
+use writer_thread::Writer;
 
 /// Messages that may wait; a sender of more is refused.
 const MAX_WAITING: usize = 1_024;

@@ -3,7 +3,7 @@
 
 use super::{
     WriterHandle,
-    writer::{OverlayInput, ProposalOverlay, request_asked},
+    writer_thread::{OverlayInput, ProposalOverlay, request_asked},
 };
 use crate::{
     background,
@@ -169,7 +169,7 @@ impl WriterHandle {
         &self,
         id: ProposalId,
         responder: Responder<T>,
-        prepare: impl FnOnce(&super::writer::Writer) -> W + Send + 'static,
+        prepare: impl FnOnce(&super::writer_thread::Writer) -> W + Send + 'static,
     ) where
         W: FnOnce(OverlayInput) -> Result<T, Refusal> + Send + 'static,
     {

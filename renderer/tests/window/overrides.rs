@@ -283,5 +283,5 @@ fn what_cannot_be_saved_says_why_at_its_place() {
     shop.window.get_by_label("Save all to source").click();
     shop.settle();
     assert_eq!(shop.main.snapshot.overrides().count(), 2, "all or nothing");
-    assert!(shop.says("Not saved to source: it stands on no board"));
+    assert!(shop.says("Not saved to source: it is not on a board"));
 }

@@ -150,7 +150,7 @@ fn counts(snapshot: &Snapshot, changes: &[Change]) -> ElementCounts {
         match kinds.get(&subject) {
             // Added and removed again.
             Some(ElementChangeKind::Added) if kind == ElementChangeKind::Removed => {
-                drop(kinds.remove(&subject))
+                kinds.remove(&subject);
             }
             Some(ElementChangeKind::Added | ElementChangeKind::Removed) => {}
             Some(ElementChangeKind::Changed) if kind == ElementChangeKind::Placed => {}
