@@ -6,7 +6,7 @@
 //! The arrows between the modules, none of which points upwards:
 //!
 //! ```text
-//! cli ─▶ renderer_link, terminal ─▶ router ─▶ host (the writer) ─▶ mcp (agents) ─▶ preview, terraform_worker, upstreams
+//! cli ─▶ renderer_connection, terminal ─▶ router ─▶ writer ─▶ agents ─▶ preview, terraform_worker, upstreams
 //!                                             └▶ demo, export, background, responses, logging, local_user
 //! ```
 

@@ -5,9 +5,9 @@
 //! changes, MCP, windows, the writer.
 //!
 //! ```text
-//! writer  ── show(workspace) ──▶ WorkspaceWorkspaceGround, the newest one       never waits
+//! writer  ── show(workspace) ──▶ WorkspaceGround, the newest one                never waits
 //! clients ── request ──▶ orders ──▶ worker thread ──▶ Responder        bounded; files are generated here
-//!                                     └─ one thread per run ── lines, views ──▶ Around
+//!                                     └─ one thread per run ── lines, views ──▶ TerraformEvents
 //! ```
 
 mod drafts;

@@ -6,7 +6,7 @@ use shared_protocol::{Refusal, RefusalCode};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const FOLDER: &str = "prices";
-const MOST_FILES: usize = 100;
+const MAX_PRICE_FILES: usize = 100;
 
 /// Read again only when a file differs: a book can be large.
 #[derive(Default)]
@@ -55,8 +55,8 @@ fn texts(files: &WorkspaceFiles) -> Result<Vec<(String, String)>, Refusal> {
     let folder = WorkspacePath::parse(FOLDER).map_err(|error| storage(&error))?;
     let names = files.list(&folder).map_err(|error| storage(&error))?.files;
     let names: Vec<String> = names.into_iter().filter(|name| name.ends_with(".json")).collect();
-    if names.len() > MOST_FILES {
-        let message = format!("{FOLDER} holds more than {MOST_FILES} files");
+    if names.len() > MAX_PRICE_FILES {
+        let message = format!("{FOLDER} holds more than {MAX_PRICE_FILES} files");
         return Err(
             Refusal::new(RefusalCode::LimitExceeded, message).hint("Put the prices into fewer files.")
         );

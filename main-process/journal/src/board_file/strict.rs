@@ -13,28 +13,28 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
 /// An object with unique keys, `MAX_COPIES` at most.
 #[derive(Debug)]
-pub(super) struct UniqueEntries<K, V, const MOST: usize>(pub(super) BTreeMap<K, V>);
+pub(super) struct UniqueEntries<K, V, const MAX_ENTRIES: usize>(pub(super) BTreeMap<K, V>);
 
-impl<K, V, const MOST: usize> Default for UniqueEntries<K, V, MOST> {
+impl<K, V, const MAX_ENTRIES: usize> Default for UniqueEntries<K, V, MAX_ENTRIES> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<'de, K, V, const MOST: usize> Deserialize<'de> for UniqueEntries<K, V, MOST>
+impl<'de, K, V, const MAX_ENTRIES: usize> Deserialize<'de> for UniqueEntries<K, V, MAX_ENTRIES>
 where
     K: Deserialize<'de> + Ord + fmt::Display,
     V: Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect<K, V, const MOST: usize>(PhantomData<(K, V)>);
+        struct Collect<K, V, const MAX_ENTRIES: usize>(PhantomData<(K, V)>);
 
-        impl<'de, K, V, const MOST: usize> Visitor<'de> for Collect<K, V, MOST>
+        impl<'de, K, V, const MAX_ENTRIES: usize> Visitor<'de> for Collect<K, V, MAX_ENTRIES>
         where
             K: Deserialize<'de> + Ord + fmt::Display,
             V: Deserialize<'de>,
         {
-            type Value = UniqueEntries<K, V, MOST>;
+            type Value = UniqueEntries<K, V, MAX_ENTRIES>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -48,9 +48,9 @@ where
                             "{key} appears twice: keep one of the two"
                         )));
                     }
-                    if entries.len() == MOST {
+                    if entries.len() == MAX_ENTRIES {
                         return Err(A::Error::custom(format_args!(
-                            "more than {MOST} entries: split the board"
+                            "more than {MAX_ENTRIES} entries: split the board"
                         )));
                     }
                     entries.insert(key, map.next_value()?);
