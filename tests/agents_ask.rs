@@ -164,7 +164,7 @@ fn every_kind_of_override_goes_through_the_queue_and_is_told_as_it_stands() {
     client.request(json!({ "run": { "remove": { "nodes": [OPEN] } } })).unwrap().unwrap();
     let orphaned = work.overrides();
     assert_eq!(orphaned["overrides"], json!([]), "{orphaned}");
-    assert_eq!(orphaned["status"], "0 apply, 1 find nothing");
+    assert_eq!(orphaned["status"], "0 applied, 1 orphaned");
     let orphan = &orphaned["orphaned"][0];
     assert_eq!((&orphan["instanceId"], &orphan["value"]), (&json!(OPEN), &json!("Last")));
     assert_eq!(

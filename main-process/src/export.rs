@@ -91,7 +91,7 @@ pub(crate) fn picture_for_agents(
         BoardImageSubject::Elements(elements) => {
             let around =
                 elements.iter().flat_map(|element| places(snapshot, *element)).reduce(Placement::union);
-            let nothing = || Refusal::new(RefusalCode::NotFound, "none of these stands on a board");
+            let nothing = || Refusal::new(RefusalCode::NotFound, "none of these is on a board");
             Some(around.ok_or_else(nothing)?.grown(AROUND))
         }
     };

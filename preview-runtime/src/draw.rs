@@ -16,7 +16,7 @@ use egui::{
     pos2,
 };
 
-pub(crate) struct PageDrawing<'d, 'f> {
+pub(crate) struct PageDrawContext<'d, 'f> {
     pub(crate) tree: &'d ElementTree,
     pub(crate) layout: &'d PageLayout,
     pub(crate) fonts: &'d mut FontsView<'f>,
@@ -31,7 +31,7 @@ pub(crate) struct PageDrawing<'d, 'f> {
     pub(crate) shapes: Vec<ClippedShape>,
 }
 
-impl PageDrawing<'_, '_> {
+impl PageDrawContext<'_, '_> {
     pub(crate) fn page(&mut self) {
         for index in &self.tree.roots {
             self.element(*index, 1.0);

@@ -2,7 +2,7 @@
 
 use crate::{
     damage,
-    draw::PageDrawing,
+    draw::PageDrawContext,
     galley_cache::GalleyCache,
     layout::{LayoutArea, LayoutEngine, PageLayout, PageLayoutError, PagePlacement},
     look::{self, PreviewTheme},
@@ -153,7 +153,7 @@ impl PagePainter {
         let last = self.last.take();
         let damage = last.and_then(|(old, boxes)| damage::between((&old, &boxes), (tree, &layout)));
         let part = damage.map_or(whole, |damage| on_pixels(damage.intersect(whole), scale));
-        let mut drawing = PageDrawing {
+        let mut drawing = PageDrawContext {
             tree,
             layout: &layout,
             fonts: &mut fonts,

@@ -6,8 +6,8 @@ use preview_runtime::session::PreviewRuntimeSession;
 use serde_json::{Map, Value, json};
 use shared_protocol::{
     preview_wire::{
-        EditKey, FromPreview, InstanceBox, PreviewInputEvent, PreviewMode, PreviewProblem, PreviewScreen,
-        SceneInstance, SceneOverride, SceneOverrideStatus, SceneTarget, ToPreview,
+        FromPreview, InstanceBox, PreviewEditKey, PreviewInputEvent, PreviewMode, PreviewProblem,
+        PreviewScreen, SceneInstance, SceneOverride, SceneOverrideStatus, SceneTarget, ToPreview,
     },
     v0::JsonPointer,
 };
@@ -274,7 +274,7 @@ fn interaction() {
     host.click("field");
     host.input(vec![PreviewInputEvent::Type { text: "b\u{202e}c\n".into() }]);
     let typed = host.input(vec![
-        PreviewInputEvent::Key { key: EditKey::Backspace },
+        PreviewInputEvent::Key { key: PreviewEditKey::Backspace },
         PreviewInputEvent::Type { text: "d".into() },
     ]);
     let last = typed.into_iter().filter_map(|message| action(vec![message])).next_back();
@@ -289,8 +289,11 @@ fn interaction() {
     let (x, y) = (x, y + 10.0 + 4.0 + 4.0 + 17.0);
     let chosen = host.input(vec![PreviewInputEvent::Press { x, y }, PreviewInputEvent::Release { x, y }]);
     assert_eq!(action(chosen), Some(("choice".into(), "change".into(), json!("x"))));
-    host.input(vec![PreviewInputEvent::Key { key: EditKey::Tab }]);
-    assert_eq!(action(host.input(vec![PreviewInputEvent::Key { key: EditKey::Enter }])).unwrap().0, "button");
+    host.input(vec![PreviewInputEvent::Key { key: PreviewEditKey::Tab }]);
+    assert_eq!(
+        action(host.input(vec![PreviewInputEvent::Key { key: PreviewEditKey::Enter }])).unwrap().0,
+        "button"
+    );
     let edited = host.pixels.clone();
     host.send(ToPreview::Reset);
     assert_ne!(host.pixels, edited);
@@ -695,9 +698,9 @@ fn a_field_is_edited_in_the_middle() {
         });
         changed.unwrap()
     };
-    let key = |key: EditKey| PreviewInputEvent::Key { key };
+    let key = |key: PreviewEditKey| PreviewInputEvent::Key { key };
     let typed = |text: &str| PreviewInputEvent::Type { text: text.into() };
-    use EditKey::{Backspace, Delete, End, Home, Left, SelectAll, SelectHome, SelectLeft};
+    use PreviewEditKey::{Backspace, Delete, End, Home, Left, SelectAll, SelectHome, SelectLeft};
     assert_eq!(value(&host.input(vec![key(Left), typed("X")])), "abXc");
     assert_eq!(value(&host.input(vec![key(Backspace)])), "abc");
     assert_eq!(value(&host.input(vec![key(Home), key(Delete)])), "bc");
@@ -717,16 +720,16 @@ fn arrows_choose_in_a_select_and_end_at_its_ends() {
     let text = component("x.choice", "view: { type: select, options: [a, b], style: { width: 200 } }");
     let mut host = Host::new(&[("c.component.yaml", &text)]);
     host.show(vec![instance("c", "x.choice", None, json!({}))], vec![]);
-    host.input(vec![PreviewInputEvent::Key { key: EditKey::Tab }]);
-    let mut chosen = |key: EditKey| {
+    host.input(vec![PreviewInputEvent::Key { key: PreviewEditKey::Tab }]);
+    let mut chosen = |key: PreviewEditKey| {
         let messages = host.input(vec![PreviewInputEvent::Key { key }]);
         messages.iter().find_map(|message| match message {
             FromPreview::Action { value, .. } => value.as_str().map(str::to_owned),
             _ => None,
         })
     };
-    assert_eq!(chosen(EditKey::Down).as_deref(), Some("a"));
-    assert_eq!(chosen(EditKey::Down).as_deref(), Some("b"));
-    assert_eq!(chosen(EditKey::Down), None);
-    assert_eq!(chosen(EditKey::Up).as_deref(), Some("a"));
+    assert_eq!(chosen(PreviewEditKey::Down).as_deref(), Some("a"));
+    assert_eq!(chosen(PreviewEditKey::Down).as_deref(), Some("b"));
+    assert_eq!(chosen(PreviewEditKey::Down), None);
+    assert_eq!(chosen(PreviewEditKey::Up).as_deref(), Some("a"));
 }

@@ -90,7 +90,7 @@ pub enum ToRenderer {
         session: PreviewId,
         instances: Vec<PreviewInstanceBox>,
     },
-    /// More output of a run, starting at line `first_line`.
+    /// More output of a run, starting at line `first`.
     RunLines {
         run: TerraformRunId,
         first: u64,

@@ -146,13 +146,13 @@ pub enum PreviewInputEvent {
         text: String,
     },
     Key {
-        key: EditKey,
+        key: PreviewEditKey,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum EditKey {
+pub enum PreviewEditKey {
     Backspace,
     Delete,
     Enter,

@@ -64,7 +64,7 @@ impl Screen {
         Ok(found.lines().next().map(str::to_owned))
     }
 
-    /// A renderer of this main process that is not `other_end` and shows its window.
+    /// A renderer of this main process that is not `other` and shows its window.
     pub(crate) fn renderer_shown(&self, main: u32, other: Option<u32>) -> u32 {
         wait_for("a renderer with a window", || {
             let renderer = processes::role_of(main, "renderer").filter(|pid| Some(*pid) != other)?;

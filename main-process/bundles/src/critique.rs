@@ -21,7 +21,7 @@ const CATEGORIES: [&str; 5] = ["completeness", "clarity", "connectivity", "consi
 
 /// A critique that waits for the reply of the client's model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BundleCritique {
+pub struct PendingCritique {
     bundle_id: String,
     threshold: usize,
     /// The parameters of `sampling/createMessage`.
@@ -29,11 +29,11 @@ pub struct BundleCritique {
 }
 
 /// Starts a critique. Returns the request for the client's model, or the error envelope.
-pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, Box<BundleToolEnvelope>> {
+pub fn critique(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Box<BundleToolEnvelope>> {
     begin(bundles, arguments).map_err(|refusal| Box::new(envelope(Err(refusal))))
 }
 
-fn begin(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, BundleRefusal> {
+fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, BundleRefusal> {
     let arguments = CallArguments::parse(arguments)?;
     let threshold = arguments.count("threshold", 5, 10)?;
     if threshold == 0 {
@@ -41,7 +41,7 @@ fn begin(bundles: &Bundles, arguments: &Value) -> Result<BundleCritique, BundleR
             .about("threshold"));
     }
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
-    Ok(BundleCritique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
+    Ok(PendingCritique { bundle_id: bundle.id().to_owned(), threshold, request: request(bundle) })
 }
 
 /// Returns the refusal for clients without sampling.
@@ -55,7 +55,7 @@ pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<Bundle
     ])))
 }
 
-impl BundleCritique {
+impl PendingCritique {
     /// Evaluates the model's reply.
     pub fn answer(&self, reply: &str, model: &str) -> BundleToolEnvelope {
         let result = self.evaluate_reply(reply).map(|data| {

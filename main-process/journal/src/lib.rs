@@ -35,7 +35,7 @@ pub use journal::{
 };
 pub use journal_error::JournalError;
 pub use workspace_files::{
-    BoardList, FolderContent, IgnoredBoardFile, SourceList, WorkspaceFiles, folder_in_pattern,
+    BoardList, FolderListing, IgnoredBoardFile, SourceList, WorkspaceFiles, folder_in_pattern,
 };
 pub use workspace_path::WorkspacePath;
 pub use workspace_watcher::{FileChange, WatchError, WorkspaceWatcher};

@@ -21,7 +21,7 @@ pub struct AgentCall {
     pub mode: McpMode,
     pub workbench: Arc<dyn AgentWorkbench>,
     pub arguments: JsonObject,
-    /// The caller. `inherited_key` holds the key of the closed connection that owns the proposal named in the arguments.
+    /// The caller. `inherits` holds the key of the closed connection that owns the proposal named in the arguments.
     pub client: AgentClient,
     /// Fires when the client cancels the call.
     pub cancelled: CancellationToken,

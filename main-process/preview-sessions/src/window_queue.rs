@@ -5,7 +5,7 @@ use frame_memory::FrameMemory;
 use shared_protocol::messages::ToRenderer;
 use std::sync::Arc;
 
-/// Messages that may wait for a window before it is sent everything anew.
+/// Messages that may wait for a window before the complete state is sent again.
 pub const MAX_QUEUED_WINDOW_MESSAGES: usize = 512;
 
 /// A message, and the memory whose descriptor travels with it.
@@ -39,7 +39,7 @@ impl WindowQueue {
         self.is_behind
     }
 
-    /// Returns true once after a window that missed a message emptied its queue: it must be sent everything anew.
+    /// Returns true once after a window that missed a message emptied its queue: the complete state must be sent again.
     pub(crate) fn take_caught_up(&mut self) -> bool {
         let caught_up = self.is_behind && self.queue.as_ref().is_none_or(|queue| queue.is_empty());
         if caught_up {

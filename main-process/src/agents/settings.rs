@@ -138,7 +138,7 @@ fn write_file(path: &Path, file: &SettingsFile) -> Result<(), SettingsError> {
         .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&draft, path));
     written.map_err(|source| {
-        // The error that matters is told already.
+        // The relevant error was already reported.
         let _ = fs::remove_file(&draft);
         unwritten(source)
     })

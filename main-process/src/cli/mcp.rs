@@ -38,7 +38,7 @@ pub(super) fn run(
     }
 }
 
-/// The Draftboard that is meant, looked for anew each time: it may be another process by then.
+/// The target instance, looked up on each connection: it may be another process by then.
 struct BridgeTarget {
     workspace: Option<PathBuf>,
     exe: PathBuf,

@@ -32,13 +32,13 @@ pub(super) enum OverrideVerb {
         component: bool,
     },
     /// Clears one override, those of an instance, or all
-    Clear(OverrideSelection),
+    Clear(OverrideArguments),
     /// Saves overrides to the board or the component file
-    Promote(OverrideSelection),
+    Promote(OverrideArguments),
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct OverrideSelection {
+pub(super) struct OverrideArguments {
     /// The instance
     #[arg(required_unless_present_any = ["all", "orphaned"])]
     instance: Option<String>,
@@ -110,7 +110,7 @@ fn snapshot_of(document: &GraphDocument) -> Result<Snapshot, Refusal> {
         .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))
 }
 
-impl OverrideSelection {
+impl OverrideArguments {
     fn meant(&self, document: &GraphDocument) -> Result<OverrideSelector, Refusal> {
         let Some(instance) = &self.instance else {
             return Ok(if self.orphaned { OverrideSelector::Orphaned } else { OverrideSelector::All });

@@ -174,7 +174,7 @@ fn raised(input: &Value) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// The board as `get_diagram` tells it, as far as the script reads it.
+    /// The part of `get_diagram`'s answer that the script reads.
     fn diagram() -> Value {
         let board: Value =
             serde_json::from_str(include_str!("../../workspace/example/boards/rehearsal.board.json"))

@@ -34,7 +34,7 @@ pub(crate) fn sources(folders: &[PathBuf], config: Option<&PathBuf>) -> Result<V
     Ok(listed.unwrap_or_else(|| BundleSource::of_folders(folders)))
 }
 
-/// Loads them. What cannot be loaded is told; nothing at all is an error.
+/// Loads the bundles. Reports those that cannot be loaded; fails if none can.
 pub(crate) fn load(sources: &[BundleSource], tell: impl Fn(&str)) -> Result<Bundles, Refusal> {
     let bundles = Bundles::load(sources);
     for (source, error) in bundles.failed() {

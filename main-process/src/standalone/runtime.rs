@@ -22,7 +22,7 @@ pub(super) struct Running {
     pub(super) service: AgentService,
 }
 
-/// Loads the bundles, follows their files, and makes the server ready for whoever comes.
+/// Loads the bundles, follows their files, and makes the server ready for clients.
 pub(super) fn start(what: StandaloneBundles, tell: impl Fn(&str)) -> Result<Running, Refusal> {
     let bundles = load(&what.sources, tell)?;
     let held = Arc::new(LoadedBundles::new(bundles, what.mode, what.approval));

@@ -2,7 +2,9 @@
 //! keeps the outcome.
 
 use super::{WriterHandle, WriterMsg};
-use crate::terraform_worker::{self, ApplyPlanRequest, RequestPlanKey, RunFollower, RunOutcome, SavedPlan};
+use crate::terraform_worker::{
+    self, ApplyPlanRequest, FollowedRunOutcome, RequestPlanKey, RunFollower, SavedPlan,
+};
 use mcp_server::{ActionResult, ActionRuns, OutputLine};
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -99,13 +101,13 @@ impl RunFollower for AgentRun {
         self.doings.say(self.proposal, said);
     }
 
-    fn ended(&self, outcome: RunOutcome) {
+    fn ended(&self, outcome: FollowedRunOutcome) {
         let run = self.run.load(Ordering::Acquire);
         self.finish(ActionResult::well(words(run, &outcome), data(run, &outcome)));
     }
 }
 
-fn words(run: TerraformRunId, outcome: &RunOutcome) -> String {
+fn words(run: TerraformRunId, outcome: &FollowedRunOutcome) -> String {
     let how = match outcome.state {
         TerraformRunState::Succeeded { .. } => "succeeded".to_owned(),
         TerraformRunState::Failed { code: Some(code), .. } => format!("failed with exit code {code}"),
@@ -122,7 +124,7 @@ fn words(run: TerraformRunId, outcome: &RunOutcome) -> String {
 }
 
 /// The result in the shape of the contract of `run_terraform`.
-fn data(run: TerraformRunId, outcome: &RunOutcome) -> Value {
+fn data(run: TerraformRunId, outcome: &FollowedRunOutcome) -> Value {
     let (success, code) = match outcome.state {
         TerraformRunState::Succeeded { .. } => (true, Some(0)),
         TerraformRunState::Failed { code, .. } => (false, code),

@@ -11,11 +11,11 @@ const MAX_TITLE_CHARS: usize = 120;
 
 /// Which versions of which proposals were announced.
 #[derive(Debug, Default)]
-pub(super) struct Announcer {
+pub(super) struct ProposalAnnouncer {
     announced: BTreeSet<(ProposalId, u32)>,
 }
 
-impl Announcer {
+impl ProposalAnnouncer {
     /// Announces how many proposals wait when the workspace is opened.
     pub(super) fn at_start(&mut self, queue: &ReviewQueue, workspace: &Path) {
         let waiting: Vec<_> = waiting(queue).collect();

@@ -12,7 +12,7 @@ pub(super) use reviewing::request_asked;
 
 use super::{
     Launch, ProcessHandle, ServeTerminals, Services, Session, WriterCall, WriterHandle, WriterMsg,
-    announcer::Announcer,
+    announcer::ProposalAnnouncer,
     codes::Codes,
     launching::Welcome,
     notify::Notifier,
@@ -71,7 +71,7 @@ pub(super) struct Writer {
     notifier: Notifier,
     storage_checked: Instant,
     /// `None` with a window, which shows the review queue itself.
-    announcer: Option<Announcer>,
+    announcer: Option<ProposalAnnouncer>,
     /// The changes of this turn, not published yet.
     committed: Committed,
     /// The responses of this turn, to be sent after it is published.
@@ -122,7 +122,7 @@ impl Writer {
         publisher.publish(Committed::default(), &session.workspace, Vec::new());
         session.serve(&handle, &terminals);
         session.workspace.price_with(Arc::new(services.terraform.clone()));
-        let announcer = (!process.has_window()).then(Announcer::default);
+        let announcer = (!process.has_window()).then(ProposalAnnouncer::default);
         let mut writer = Self {
             session,
             handle,

@@ -16,12 +16,12 @@ pub trait RunFollower: Send + Sync {
 
     fn said(&self, lines: &[TerraformRunLine]);
 
-    fn ended(&self, outcome: RunOutcome);
+    fn ended(&self, outcome: FollowedRunOutcome);
 }
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunOutcome {
+pub struct FollowedRunOutcome {
     pub operation: TerraformOperation,
     pub state: TerraformRunState,
     pub summary: Option<PlanCounts>,
@@ -85,7 +85,7 @@ impl RunReport {
         operation: TerraformOperation,
         state: TerraformRunState,
         summary: Option<PlanCounts>,
-    ) -> RunOutcome {
+    ) -> FollowedRunOutcome {
         let error_of = |address: &str| {
             let about = |at: &Option<String>| at.as_deref() == Some(address);
             let mut errors = self.complaints.iter().filter(|(at, said)| said.is_error && about(at));
@@ -97,7 +97,7 @@ impl RunReport {
             success: *success,
             error: if *success { None } else { error_of(address) },
         };
-        RunOutcome {
+        FollowedRunOutcome {
             operation,
             state,
             summary,

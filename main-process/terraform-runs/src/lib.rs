@@ -30,7 +30,7 @@ mod worker;
 mod workspace_ground;
 
 pub use events::{TerraformEvent, TerraformEvents};
-pub use follower::{RunFollower, RunOutcome};
+pub use follower::{FollowedRunOutcome, RunFollower};
 pub use import::import;
 pub use request_plan::{RequestPlanKey, SavedPlan};
 pub use trial::{PlanProposalRequest, PlannedProposal};

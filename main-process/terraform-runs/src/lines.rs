@@ -21,7 +21,7 @@ const MAX_LOG_BYTES: u64 = 256 << 20;
 const MAX_LINE_BYTES: usize = 64 << 10;
 
 #[derive(Default)]
-pub(super) struct RunOutput {
+pub(super) struct RunTranscript {
     kept: VecDeque<TerraformRunLine>,
     count: u64,
     waiting: Vec<LineRequest>,
@@ -34,7 +34,7 @@ pub(super) struct LineRequest {
     pub(super) responder: Responder<TerraformResponse>,
 }
 
-impl RunOutput {
+impl RunTranscript {
     /// The output of an ended run, which is in its log.
     pub(super) fn ended(count: u64) -> Self {
         Self { count, ..Self::default() }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn old_lines_are_left_to_the_log() {
-        let mut lines = RunOutput::default();
+        let mut lines = RunTranscript::default();
         for number in 0..MAX_KEPT_LINES + 10 {
             lines.push(TerraformRunLine { error: false, text: number.to_string() });
         }

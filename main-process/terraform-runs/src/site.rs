@@ -5,7 +5,7 @@ use super::{
     drafts::BoardDraft,
     history,
     kept_plan::KeptPlan,
-    lines::{LineRequest, RunOutput, read_log},
+    lines::{LineRequest, RunTranscript, read_log},
     request_plan,
     trial::{self, PlannedProposal, TrialReservation},
     user::TerraformUserSettings,
@@ -93,7 +93,7 @@ struct BoardRuns {
 struct RunRecord {
     view: TerraformRunView,
     log: PathBuf,
-    lines: RunOutput,
+    lines: RunTranscript,
     cancel: Arc<AtomicBool>,
     total: Option<u64>,
     done: u64,
@@ -136,7 +136,7 @@ impl TerraformSite {
         for (id, (log, mut view)) in (1..).zip(found) {
             view.id = id;
             state.boards.entry(view.board).or_default().run = Some(id);
-            let lines = RunOutput::ended(view.lines);
+            let lines = RunTranscript::ended(view.lines);
             let record = RunRecord { view, log, lines, cancel: Arc::default(), total: None, done: 0 };
             state.runs.insert(id, record);
         }
@@ -339,8 +339,14 @@ impl TerraformSite {
         }
         let cancel = Arc::new(AtomicBool::new(self.is_closed()));
         let of_board = view.board;
-        let record =
-            RunRecord { view, log, lines: RunOutput::default(), cancel: Arc::clone(&cancel), total, done: 0 };
+        let record = RunRecord {
+            view,
+            log,
+            lines: RunTranscript::default(),
+            cancel: Arc::clone(&cancel),
+            total,
+            done: 0,
+        };
         state.runs.insert(id, record);
         let is_old = |record: &&RunRecord| {
             record.view.board == of_board && !state.trials.contains_key(&record.view.id)
@@ -481,7 +487,7 @@ impl TerraformSite {
         let record = RunRecord {
             view: TerraformRunView { id, ..view },
             log: PathBuf::new(),
-            lines: RunOutput::default(),
+            lines: RunTranscript::default(),
             cancel: Arc::clone(&cancel),
             total: None,
             done: 0,

@@ -30,7 +30,7 @@ impl Prices {
         for (path, text) in &texts {
             book.add(path, text).map_err(|error| {
                 Refusal::new(RefusalCode::ValidationError, error.to_string())
-                    .hint("Mend the price book; docs/TERRAFORM.md shows its form.")
+                    .hint("Correct the price book. docs/TERRAFORM.md shows its format.")
             })?;
         }
         let book = Arc::new(book);

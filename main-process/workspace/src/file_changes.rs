@@ -101,7 +101,7 @@ impl Workspace {
         self.compose_registry();
     }
 
-    /// Composes the types anew: built-in ones, the workspace's modules, its components.
+    /// Recomposes the types: built-in ones, the workspace's modules, its components.
     pub(super) fn compose_registry(&mut self) {
         let library = self.components.library();
         let (registry, unreadable) = registry::compose(&self.storage.files, &self.config, library);

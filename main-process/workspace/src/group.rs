@@ -312,7 +312,7 @@ impl MutationGroup<'_> {
         let (storage, mut content) = workspace.storage_and_content();
         storage.append(&operations, &rows, &mut content)?;
         drop(rows);
-        // Operations that the journal lost when it was made anew cannot be undone.
+        // Operations that were lost when the journal was rebuilt cannot be undone.
         let history = match workspace.history.order == before {
             true => history,
             false => History::of(operations.iter().map(|operation| (operation.revision, operation.kind))),

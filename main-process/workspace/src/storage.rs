@@ -17,7 +17,7 @@ use shared_protocol::{ActorKind, Operation, Refusal, RefusalCode, Revision};
 use std::sync::Arc;
 
 const SAVED_REVISION: &str = "saved-revision";
-/// A journal that is replaced while it is being made anew is made anew once more.
+/// Attempts to rebuild a journal that is replaced during the rebuild.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// The right to be the only Draftboard of a workspace.
@@ -147,7 +147,7 @@ impl WorkspaceStorage {
         Err(storage(&JournalError::Displaced { problem }))
     }
 
-    /// Removes from the journal what reached it and was refused. Where that fails, the journal is made anew before the next
+    /// Removes refused operations from the journal. Where that fails, the journal is rebuilt before the next
     /// change.
     fn take_back_unacknowledged(&mut self, review: &ReviewState) {
         if !self.journal.is_consistent()
@@ -171,7 +171,7 @@ impl WorkspaceStorage {
         })
     }
 
-    /// Makes the journal anew from the open file, or from memory, and sets a notice.
+    /// Rebuilds the journal from the open file, or from memory, and sets a notice.
     fn renew_journal(
         &mut self,
         error: &JournalError,

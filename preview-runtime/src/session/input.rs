@@ -9,7 +9,7 @@ use components::{MAX_TEXT, invisible};
 use egui::{Pos2, pos2};
 use serde_json::Value;
 use shared_protocol::preview_wire::{
-    EditKey, FromPreview, MAX_PREVIEW_ID_CHARS, MAX_PREVIEW_TEXT_CHARS, PreviewInputEvent, PreviewMode,
+    FromPreview, MAX_PREVIEW_ID_CHARS, MAX_PREVIEW_TEXT_CHARS, PreviewEditKey, PreviewInputEvent, PreviewMode,
 };
 use std::{collections::BTreeSet, ops::Range};
 
@@ -211,18 +211,18 @@ impl PreviewRuntimeSession {
         self.act(control, "change", Value::String(text));
     }
 
-    fn key(&mut self, key: EditKey) {
+    fn key(&mut self, key: PreviewEditKey) {
         match key {
-            EditKey::Escape if self.interaction.open.is_some() => {
+            PreviewEditKey::Escape if self.interaction.open.is_some() => {
                 self.interaction.open = None;
                 self.dirty = true;
             }
-            EditKey::Escape => {
+            PreviewEditKey::Escape => {
                 (self.interaction.focused, self.interaction.caret) = (None, None);
                 self.dirty = true;
             }
-            EditKey::Tab | EditKey::BackTab => self.move_focus(key == EditKey::BackTab),
-            EditKey::Enter => {
+            PreviewEditKey::Tab | PreviewEditKey::BackTab => self.move_focus(key == PreviewEditKey::BackTab),
+            PreviewEditKey::Enter => {
                 if let Some(control) = self.focused() {
                     match control.kind {
                         ElementControlKind::Input { .. } => self.act(&control, "submit", Value::Null),
@@ -236,12 +236,12 @@ impl PreviewRuntimeSession {
                     }
                 }
             }
-            EditKey::Up | EditKey::Down => self.choose_beside(key == EditKey::Up),
-            EditKey::Backspace | EditKey::Delete => {
+            PreviewEditKey::Up | PreviewEditKey::Down => self.choose_beside(key == PreviewEditKey::Up),
+            PreviewEditKey::Backspace | PreviewEditKey::Delete => {
                 let Some((control, now, caret)) = self.field() else { return };
                 let range = match (caret.range(), key) {
                     (selected, _) if !selected.is_empty() => selected,
-                    (at, EditKey::Backspace) => at.start.saturating_sub(1)..at.start,
+                    (at, PreviewEditKey::Backspace) => at.start.saturating_sub(1)..at.start,
                     (at, _) => at.start..(at.start + 1).min(now.len()),
                 };
                 if !range.is_empty() {
@@ -252,22 +252,23 @@ impl PreviewRuntimeSession {
         }
     }
 
-    fn move_caret(&mut self, key: EditKey) {
+    fn move_caret(&mut self, key: PreviewEditKey) {
         let Some((_, now, caret)) = self.field() else { return };
         let selected = caret.range();
         let at = match key {
-            EditKey::Left if !selected.is_empty() => selected.start,
-            EditKey::Right if !selected.is_empty() => selected.end,
-            EditKey::Left | EditKey::SelectLeft => caret.at.saturating_sub(1),
-            EditKey::Right | EditKey::SelectRight => (caret.at + 1).min(now.len()),
-            EditKey::Home | EditKey::SelectHome => 0,
+            PreviewEditKey::Left if !selected.is_empty() => selected.start,
+            PreviewEditKey::Right if !selected.is_empty() => selected.end,
+            PreviewEditKey::Left | PreviewEditKey::SelectLeft => caret.at.saturating_sub(1),
+            PreviewEditKey::Right | PreviewEditKey::SelectRight => (caret.at + 1).min(now.len()),
+            PreviewEditKey::Home | PreviewEditKey::SelectHome => 0,
             _ => now.len(),
         };
         let anchor = match key {
-            EditKey::SelectLeft | EditKey::SelectRight | EditKey::SelectHome | EditKey::SelectEnd => {
-                caret.anchor
-            }
-            EditKey::SelectAll => 0,
+            PreviewEditKey::SelectLeft
+            | PreviewEditKey::SelectRight
+            | PreviewEditKey::SelectHome
+            | PreviewEditKey::SelectEnd => caret.anchor,
+            PreviewEditKey::SelectAll => 0,
             _ => at,
         };
         self.interaction.caret = Some(TextCaret { at, anchor });

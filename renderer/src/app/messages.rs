@@ -428,7 +428,7 @@ impl Workbench {
             && self.presence.is_due(now, context)
             && let Err(error) = self.link.presence(self.present())
         {
-            tracing::warn!(%error, "presence was not told");
+            tracing::warn!(%error, "presence could not be sent");
         }
     }
 
@@ -476,7 +476,7 @@ impl Workbench {
         if self.presence.is_waiting()
             && let Err(error) = self.link.presence(self.present())
         {
-            tracing::warn!(%error, "presence was not told");
+            tracing::warn!(%error, "presence could not be sent");
         }
         if let Err(error) = self.link.request(WorkbenchRequest::Quit) {
             tracing::warn!(%error, "cannot notify main that the window closes");

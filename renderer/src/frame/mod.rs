@@ -1,4 +1,4 @@
-//! The frame that features stand in. A feature draws and handles its messages with a [`FeatureContext`]: the view of the
+//! The context that features run in. A feature draws and handles its messages with a [`FeatureContext`]: the view of the
 //! workspace, and a [`CommandSender`] for everything that follows. `app` performs the commands and routes each response
 //! of main back to the feature that sent the request.
 //!

@@ -14,7 +14,7 @@ use shared_protocol::{
         PreviewLogLine, PreviewRequest, PreviewResponse, PreviewSessionProblem, PreviewSessionStatus,
         PreviewSessionView, PreviewTarget, PreviewsView, SelectedInstance,
     },
-    preview_wire::{EditKey, PreviewInputEvent, PreviewMode, PreviewScreen},
+    preview_wire::{PreviewEditKey, PreviewInputEvent, PreviewMode, PreviewScreen},
 };
 use std::os::fd::AsFd;
 
@@ -276,21 +276,21 @@ fn what_is_done_in_the_page_is_told_in_its_points() {
     shop.press(Key::Home);
     shop.press_with(egui::Modifiers::SHIFT, Key::ArrowRight);
     let events = gestures(&mut shop);
-    let key = |key: EditKey| PreviewInputEvent::Key { key };
+    let key = |key: PreviewEditKey| PreviewInputEvent::Key { key };
     let expected = [
         PreviewInputEvent::Type { text: "c".into() },
-        key(EditKey::Tab),
-        key(EditKey::Backspace),
-        key(EditKey::Delete),
-        key(EditKey::Home),
-        key(EditKey::SelectRight),
+        key(PreviewEditKey::Tab),
+        key(PreviewEditKey::Backspace),
+        key(PreviewEditKey::Delete),
+        key(PreviewEditKey::Home),
+        key(PreviewEditKey::SelectRight),
     ];
     let keys: Vec<_> =
         events.into_iter().filter(|event| !matches!(event, PreviewInputEvent::Move { .. })).collect();
     assert_eq!(keys, expected);
     assert!(shop.main.requests().is_empty(), "no note, nothing deleted");
     shop.press(Key::Escape);
-    assert_eq!(gestures(&mut shop), [PreviewInputEvent::Key { key: EditKey::Escape }]);
+    assert_eq!(gestures(&mut shop), [PreviewInputEvent::Key { key: PreviewEditKey::Escape }]);
     shop.type_keys("x");
     assert!(gestures(&mut shop).is_empty(), "the keyboard was given back");
     let outside = page_rect(&shop).left_top() - egui::vec2(40.0, 0.0);

@@ -56,13 +56,13 @@ pub struct PreviewConfig {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub environment: Option<Map<String, JsonValue>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub launcher: Option<LauncherConfig>,
+    pub launcher: Option<PreviewLauncherConfig>,
 }
 
 /// The launcher and its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "camelCase")]
-pub struct LauncherConfig {
+pub struct PreviewLauncherConfig {
     pub id: PreviewLauncherId,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub options: Option<Map<String, JsonValue>>,
@@ -147,7 +147,7 @@ object!(
     WorkbenchConfig,
     ModuleConfig,
     PreviewConfig,
-    LauncherConfig,
+    PreviewLauncherConfig,
     ComponentsConfig,
     ComponentOverride,
     ConfigPropOverride,

@@ -31,7 +31,7 @@ pub use common::{
 };
 pub use config::{
     AiConfig, AiPrompt, ComponentOverride, ComponentsConfig, ConfigPropOverride, ControlOverride,
-    ExposureOverride, LauncherConfig, ModuleConfig, PreviewConfig, WorkbenchConfig,
+    ExposureOverride, ModuleConfig, PreviewConfig, PreviewLauncherConfig, WorkbenchConfig,
 };
 pub use edits::{
     AppliedFile, ApplyEditsResult, EditError, EditErrorCode, TextEdit, TextRange, WorkspaceFileEdit,

@@ -47,7 +47,7 @@ impl SystemFontList {
             by_group.entry(group_of(*character)).or_default().push(*character);
         }
         let mut chosen: Vec<&FaceInfo> = Vec::new();
-        // `CommonArguments` is the last group, so shared characters come from a font that was chosen for a script.
+        // `Common` is the last group, so shared characters come from a font that was chosen for a script.
         for (group, characters) in by_group {
             let mut faces: Vec<&FaceInfo> =
                 self.fonts.faces().filter(|face| path_of(face).is_some()).collect();

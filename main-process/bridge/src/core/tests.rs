@@ -74,7 +74,7 @@ impl BridgeCoreFixture {
         }
     }
 
-    /// Connected, after one answered request with the id `first_line`.
+    /// Connected, after one answered request with the id `first`.
     fn up() -> Self {
         let mut desk = Self::new(false);
         desk.client(&stateless("first", "server/discover", json!({})));

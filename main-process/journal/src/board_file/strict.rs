@@ -11,7 +11,7 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
-/// An object with unique keys, `MAX_COPIES` at most.
+/// An object with unique keys, `MAX_ENTRIES` at most.
 #[derive(Debug)]
 pub(super) struct UniqueEntries<K, V, const MAX_ENTRIES: usize>(pub(super) BTreeMap<K, V>);
 

@@ -16,7 +16,7 @@ pub(super) struct ChainLink {
 /// The range of kept operations whose hash chain was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifiedChain {
-    /// The oldest kept operation; one after `rightmost_node` when there is none.
+    /// The oldest kept operation; one after `last` when there is none.
     pub first: Revision,
     pub last: Revision,
     pub count: u64,

@@ -11,7 +11,7 @@ mod set_aside;
 mod sources;
 
 pub use boards::{BoardList, IgnoredBoardFile};
-pub use folder::FolderContent;
+pub use folder::FolderListing;
 pub use sources::{SourceList, folder_in_pattern};
 
 use crate::{FileError, MAX_FILE_BYTES, TextPosition, WorkspacePath};

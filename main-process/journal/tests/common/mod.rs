@@ -197,7 +197,7 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Consecutive operations from `first_line`.
+/// Consecutive operations from `first`.
 pub(crate) fn operations(first: u64, most: usize) -> impl Strategy<Value = Vec<Operation>> {
     let actor = (
         prop::sample::select(vec![ActorKind::Window, ActorKind::Terminal, ActorKind::External]),

@@ -174,7 +174,7 @@ impl RecordFile {
         fs::rename(&self.draft, &self.path)
     }
 
-    /// Removes the record if it is still one that `unwanted` tells. Without the guard, a fresh record that
+    /// Removes the record if `unwanted` still matches it. Without the guard, a fresh record that
     /// was written after the look and before the removal would be lost.
     pub(super) fn remove_if(&self, unwanted: impl Fn(&DiscoveryRecord) -> bool) {
         if let Some(_guard) = self.guard()
@@ -185,7 +185,7 @@ impl RecordFile {
         }
     }
 
-    /// Held for a moment by whoever replaces or removes a record. Nobody waits long for it: a record that
+    /// Held briefly while a record is replaced or removed: a record that
     /// stays is harmless, a main process that cannot start is not.
     fn guard(&self) -> Option<File> {
         let mut options = OpenOptions::new();

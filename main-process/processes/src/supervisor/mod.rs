@@ -57,7 +57,7 @@ pub struct ChildEvent {
     pub kind: ChildEventKind,
 }
 
-/// After [`Supervisor::start`] a child has any number of runs, each `RunningAgents` then `Exited` or a
+/// After [`Supervisor::start`] a child has any number of runs, each `Started` then `Exited` or a
 /// `StartFailed`, and at the end exactly one `Stopped` or `GaveUp`.
 #[derive(Debug)]
 pub enum ChildEventKind {

@@ -45,7 +45,7 @@ enum StopState {
     Requested {
         kill_at: Instant,
     },
-    /// Killed by the supervisor for this reason; `rightmost_node` when it is not restarted.
+    /// Killed by the supervisor for this reason; `last` when it is not restarted.
     Killed {
         reason: ExitReason,
         last: bool,

@@ -21,7 +21,7 @@ pub(super) fn answer(tool: &str, call: &AgentCall, changes: &dyn BundleChanges) 
     within_bounds(bundles, tool, arguments, &call.view)
 }
 
-/// A dry run, or the change itself by whoever may make it.
+/// A dry run, or the change itself if the caller may make it.
 fn applied(call: &AgentCall, arguments: &Value, changes: &dyn BundleChanges) -> BundleToolEnvelope {
     let result = changes.ground(call).and_then(|ground| {
         let plan = plan(ground.as_ref().unwrap_or(of(&call.view)), arguments)?;

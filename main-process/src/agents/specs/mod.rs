@@ -75,7 +75,7 @@ impl mcp_server::SpecsView for PublishedBundles {
         self.0.describe_change(path, before, after)
     }
 
-    /// Links across domains are told as they are: a draft is judged against them when somebody reviews it.
+    /// Trace links show the current state; a draft is checked against them at review.
     fn drafted(&self, changes: &[Change]) -> Option<Arc<dyn mcp_server::SpecsView>> {
         let bundles = proposing::with_draft(&self.0, changes)?;
         Some(Arc::new(Self(Arc::new(bundles), Arc::clone(&self.1))))

@@ -160,7 +160,7 @@ fn decision(call: &AgentCall, plan: &BundleChangePlan) -> Result<CommandDecision
     Ok(CommandDecision { summary: plan.summary(), changes, ..CommandDecision::default() })
 }
 
-/// The tool's own answer, with what became of the proposal. What only waits is not told as done.
+/// The tool's own answer with the state of the proposal. A waiting change is not reported as done.
 fn answer(
     call: &AgentCall,
     plan: &BundleChangePlan,

@@ -16,7 +16,7 @@ pub(crate) struct ProposalOverlay {
     pub(super) overlay: ProposedState,
 }
 
-/// A proposal and the state that it is laid over, taken on the writer's thread.
+/// A proposal and the snapshot that it is applied to, taken on the writer's thread.
 pub(crate) struct OverlayInput {
     proposal: Arc<Proposal>,
     before: Snapshot,

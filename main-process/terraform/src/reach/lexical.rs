@@ -64,17 +64,17 @@ pub(crate) fn check_expression(text: &str, parsed: &Expression) -> Result<(), St
     Ok(())
 }
 
-struct HeredocCounter(usize);
+struct HeredocCountVisitor(usize);
 
-impl Visit for HeredocCounter {
+impl Visit for HeredocCountVisitor {
     fn visit_heredoc_template(&mut self, node: &HeredocTemplate) {
         self.0 += 1;
         visit_heredoc_template(self, node);
     }
 }
 
-fn count_heredocs(visit: impl FnOnce(&mut HeredocCounter)) -> usize {
-    let mut count = HeredocCounter(0);
+fn count_heredocs(visit: impl FnOnce(&mut HeredocCountVisitor)) -> usize {
+    let mut count = HeredocCountVisitor(0);
     visit(&mut count);
     count.0
 }

@@ -243,7 +243,7 @@ impl McpConfig {
         }
     }
 
-    /// Returns whether a process started with `self` can keep running with `other_end`.
+    /// Returns whether a process started with `self` can keep running with `other`.
     pub(crate) fn launches_like(&self, other: &Self) -> bool {
         self.package == other.package
             && self.transport == other.transport

@@ -149,14 +149,14 @@ pub(super) struct ScriptSpec {
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     #[serde(alias = "tool_bindings")]
-    pub(super) tool_bindings: BTreeMap<String, ScriptBinding>,
+    pub(super) tool_bindings: BTreeMap<String, ScriptToolAction>,
     #[serde(default, alias = "timeout_ms")]
     pub(super) timeout_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ScriptBinding {
+pub(super) struct ScriptToolAction {
     pub(super) action: String,
 }
 

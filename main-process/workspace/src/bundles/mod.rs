@@ -30,11 +30,11 @@ const NO_MANIFEST: &str = "it has no sdd-bundle.yaml";
 pub struct SpecBundles {
     loaded: Arc<Bundles>,
     /// By folder, which is also the order in which they are listed.
-    places: BTreeMap<SourcePath, BundleFolder>,
+    places: BTreeMap<SourcePath, SpecBundleFolder>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct BundleFolder {
+struct SpecBundleFolder {
     id: String,
     /// The revision of the last operation that changed anything in it.
     generation: u64,
@@ -140,7 +140,7 @@ impl SpecBundles {
             if let Ok(bundle) = loaded {
                 bundles.insert(bundle);
             }
-            self.places.insert(folder, BundleFolder { id, generation, problem });
+            self.places.insert(folder, SpecBundleFolder { id, generation, problem });
         }
         self.loaded = Arc::new(bundles);
     }
@@ -155,7 +155,7 @@ impl SpecBundles {
         seed: u64,
     ) -> Vec<Change> {
         map::in_step(state, self, after, changes, is_held, seed).unwrap_or_else(|refusal| {
-            // The change of the bundle stands: a map can be drawn again.
+            // The bundle change is kept; the map can be redrawn.
             tracing::warn!(%refusal, "a map was not kept in step");
             Vec::new()
         })

@@ -87,7 +87,7 @@ pub(crate) fn interpret(view: &FrameView<'_>, field: &InspectorField, text: &str
         }
         (InspectorSubject::Nodes(nodes), FieldPart::Label) => {
             let label = check_label(text)?;
-            Ok(for_each(nodes, |node| PropUpdate { label: Some(label.clone()), ..PropUpdate::new(node) }))
+            Ok(for_each(nodes, |node| NodeUpdate { label: Some(label.clone()), ..NodeUpdate::new(node) }))
         }
         (InspectorSubject::Nodes(nodes), FieldPart::Name) => {
             let name = NodeName::parse(text.trim()).map_err(|error| sentence(&error.to_string()))?;
@@ -95,7 +95,7 @@ pub(crate) fn interpret(view: &FrameView<'_>, field: &InspectorField, text: &str
             if view.snapshot.node_named(node.board, &name).is_some_and(|other| other.id != node.id) {
                 return Err(format!("Another node on this board is already named {name}."));
             }
-            Ok(for_each(nodes, |node| PropUpdate { name: Some(name.clone()), ..PropUpdate::new(node) }))
+            Ok(for_each(nodes, |node| NodeUpdate { name: Some(name.clone()), ..NodeUpdate::new(node) }))
         }
         (InspectorSubject::Nodes(nodes), part) => {
             let node = nodes.first().and_then(|id| view.snapshot.node(*id)).ok_or("The node was deleted.")?;
@@ -154,16 +154,16 @@ pub(crate) fn set(
         return Ok(overrides::lay_over(view, nodes, key, value));
     }
     Ok(for_each(nodes, |node| match &value {
-        Some(value) => PropUpdate { set: [(key.clone(), value.clone())].into(), ..PropUpdate::new(node) },
-        None => PropUpdate { unset: vec![key.clone()], ..PropUpdate::new(node) },
+        Some(value) => NodeUpdate { set: [(key.clone(), value.clone())].into(), ..NodeUpdate::new(node) },
+        None => NodeUpdate { unset: vec![key.clone()], ..NodeUpdate::new(node) },
     }))
 }
 
 /// Sets the targets of a reference on all these nodes.
 pub(crate) fn refer(nodes: &[NodeId], key: &PropKey, targets: &[NodeId]) -> Command {
-    for_each(nodes, |node| PropUpdate {
+    for_each(nodes, |node| NodeUpdate {
         references: [(key.clone(), targets.to_vec())].into(),
-        ..PropUpdate::new(node)
+        ..NodeUpdate::new(node)
     })
 }
 
@@ -252,7 +252,7 @@ fn check_label(text: &str) -> Result<String, String> {
 }
 
 /// The parts of an `UpdateNode` command.
-struct PropUpdate {
+struct NodeUpdate {
     node: NodeId,
     name: Option<NodeName>,
     label: Option<String>,
@@ -261,7 +261,7 @@ struct PropUpdate {
     references: BTreeMap<PropKey, Vec<NodeId>>,
 }
 
-impl PropUpdate {
+impl NodeUpdate {
     fn new(node: NodeId) -> Self {
         let (set, references) = (BTreeMap::new(), BTreeMap::new());
         Self { node, name: None, label: None, set, unset: Vec::new(), references }
@@ -276,7 +276,7 @@ impl PropUpdate {
 }
 
 /// One command, or one batch: one step to undo in both cases.
-fn for_each(nodes: &[NodeId], update: impl Fn(NodeId) -> PropUpdate) -> Command {
+fn for_each(nodes: &[NodeId], update: impl Fn(NodeId) -> NodeUpdate) -> Command {
     match nodes {
         [node] => update(*node).command(),
         nodes => Command::Batch {

@@ -35,7 +35,7 @@ impl ProposalReview {
             .show(ui, |ui| {
                 ui.set_width(ui.available_width());
                 let cause = self.cause_to_tick(subject).map(|cause| cause.text.clone());
-                // The gesture stands directly below the row that was clicked.
+                // The confirmation is directly below the clicked row.
                 if element.destructive && cause.is_none() && self.can_tick() && !self.is_chosen(subject) {
                     match request_plan::obstacle(self).filter(|_| *subject == ProposalSubject::Act) {
                         // The request has no plan to confirm yet.

@@ -7,7 +7,7 @@ use egui::{
 };
 use shared_protocol::{
     preview_sessions::{PreviewSessionStatus, PreviewSessionView},
-    preview_wire::{EditKey, MAX_INPUT_EVENTS, PreviewInputEvent, PreviewMode},
+    preview_wire::{MAX_INPUT_EVENTS, PreviewEditKey, PreviewInputEvent, PreviewMode},
 };
 
 /// The pointer state between frames.
@@ -128,25 +128,25 @@ fn type_ui(ui: &Ui, response: &Response, heard: &mut PageInput) {
             }
             Event::Key { key, pressed: true, modifiers, .. } => {
                 let key = match key {
-                    Key::Backspace => EditKey::Backspace,
-                    Key::Delete => EditKey::Delete,
-                    Key::ArrowLeft if modifiers.shift => EditKey::SelectLeft,
-                    Key::ArrowLeft => EditKey::Left,
-                    Key::ArrowRight if modifiers.shift => EditKey::SelectRight,
-                    Key::ArrowRight => EditKey::Right,
-                    Key::ArrowUp => EditKey::Up,
-                    Key::ArrowDown => EditKey::Down,
-                    Key::Home if modifiers.shift => EditKey::SelectHome,
-                    Key::Home => EditKey::Home,
-                    Key::End if modifiers.shift => EditKey::SelectEnd,
-                    Key::End => EditKey::End,
-                    Key::A if modifiers.command => EditKey::SelectAll,
-                    Key::Enter => EditKey::Enter,
-                    Key::Tab if modifiers.shift => EditKey::BackTab,
-                    Key::Tab => EditKey::Tab,
+                    Key::Backspace => PreviewEditKey::Backspace,
+                    Key::Delete => PreviewEditKey::Delete,
+                    Key::ArrowLeft if modifiers.shift => PreviewEditKey::SelectLeft,
+                    Key::ArrowLeft => PreviewEditKey::Left,
+                    Key::ArrowRight if modifiers.shift => PreviewEditKey::SelectRight,
+                    Key::ArrowRight => PreviewEditKey::Right,
+                    Key::ArrowUp => PreviewEditKey::Up,
+                    Key::ArrowDown => PreviewEditKey::Down,
+                    Key::Home if modifiers.shift => PreviewEditKey::SelectHome,
+                    Key::Home => PreviewEditKey::Home,
+                    Key::End if modifiers.shift => PreviewEditKey::SelectEnd,
+                    Key::End => PreviewEditKey::End,
+                    Key::A if modifiers.command => PreviewEditKey::SelectAll,
+                    Key::Enter => PreviewEditKey::Enter,
+                    Key::Tab if modifiers.shift => PreviewEditKey::BackTab,
+                    Key::Tab => PreviewEditKey::Tab,
                     Key::Escape => {
                         response.surrender_focus();
-                        EditKey::Escape
+                        PreviewEditKey::Escape
                     }
                     _ => continue,
                 };

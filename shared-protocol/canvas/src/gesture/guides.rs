@@ -10,7 +10,7 @@ const NEIGHBOUR_DISTANCE_POINTS: f32 = 700.0;
 /// The maximum number of neighbours to compare.
 const MAX_NEIGHBOURS: usize = 200;
 
-/// A line to draw; a `route_sideways` guide is horizontal.
+/// A line to draw; a `level` guide is horizontal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SnapGuide {
     pub(crate) level: bool,

@@ -86,9 +86,9 @@ pub(super) async fn request_action(
     act: impl Fn(&AgentCall, &rmcp::model::JsonObject) -> Result<ProposedAction, ToolError> + Send,
 ) -> Result<ToolReply, ToolError> {
     let (common, mut own) = CommonArguments::split(&call)?;
-    let WaitArguments { wait_seconds } = match own.remove("waitSeconds") {
+    let WaitOption { wait_seconds } = match own.remove("waitSeconds") {
         Some(seconds) => parse_arguments(&[("waitSeconds".to_owned(), seconds)].into_iter().collect())?,
-        None => WaitArguments::default(),
+        None => WaitOption::default(),
     };
     call.workspace()?;
     let (act, submission) = (act(&call, &own)?, common.submission_of_act(title)?);
@@ -112,7 +112,7 @@ pub(super) async fn request_action(
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WaitArguments {
+struct WaitOption {
     #[serde(default)]
     wait_seconds: f64,
 }
