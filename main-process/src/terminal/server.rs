@@ -66,10 +66,12 @@ impl TerminalServer {
         })
     }
 
-    fn start(instance: &Instance, router: Router) -> io::Result<Self> {
+    fn start(instance: &Instance, mut router: Router) -> io::Result<Self> {
         let listener = instance.listener().try_clone()?;
         listener.set_nonblocking(true)?;
         let (over, token) = (Arc::new(AtomicBool::new(false)), instance.record().token.clone());
+        // What waits for the writer while another workspace is opened is refused as well.
+        router.writer = router.writer.bound_to(Arc::clone(&over));
         let context = TerminalContext { token, router, over: Arc::clone(&over) };
         let (stop, stopped) = UnixStream::pair()?;
         std::thread::Builder::new()
@@ -155,8 +157,7 @@ fn converse(mut stream: UnixStream, context: &TerminalContext, limit: Duration) 
             FromTerminal::Request(_) | FromTerminal::Review(_) | FromTerminal::Mcp
                 if over.load(Ordering::SeqCst) =>
             {
-                let refusal = Refusal::new(RefusalCode::NoWorkspace, "the workspace was closed")
-                    .hint("Connect again to reach the workspace that is open now.");
+                let refusal = crate::writer::workspace_closed();
                 send(&mut stream, &ToTerminal::Refused(refusal))?;
                 return Err("the workspace was closed".to_owned());
             }

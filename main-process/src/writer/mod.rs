@@ -47,7 +47,13 @@ use shared_protocol::{
     terraform::{TerraformRunId, TerraformRunLine, TerraformView},
     upstreams::UpstreamsView,
 };
-use std::{io, path::Path, thread::JoinHandle, time::Duration};
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    thread::JoinHandle,
+    time::Duration,
+};
 use workspace::Mutation;
 use writer_thread::Writer;
 
@@ -102,6 +108,11 @@ pub(crate) enum WriterMsg {
     },
     /// The address where agents connect, for the discovery record.
     McpAddress(Option<AgentsAddress>),
+    /// A message from a connection to one workspace; refused once that workspace is closed, also when it waited for the writer.
+    OfWorkspace {
+        is_closed: Arc<AtomicBool>,
+        message: Box<WriterMsg>,
+    },
     Stop,
 }
 
@@ -112,10 +123,11 @@ type RunCall = Box<dyn FnOnce(Result<&mut Writer, Refusal>) + Send>;
 
 impl WriterMsg {
     /// Answers a message that was not delivered.
-    fn refuse(self, refusal: Refusal) {
+    pub(super) fn refuse(self, refusal: Refusal) {
         match self {
             Self::Mutate { responder, .. } => responder.send(Err(refusal)),
             Self::Ask { reply, .. } => reply(Err(refusal)),
+            Self::OfWorkspace { message, .. } => message.refuse(refusal),
             Self::Call(WriterCall(call)) => call(Err(refusal)),
             Self::Note { .. }
             | Self::CameOf { .. }
@@ -147,6 +159,8 @@ pub(crate) struct Services {
 #[derive(Clone)]
 pub(crate) struct WriterHandle {
     messages: Sender<WriterMsg>,
+    /// Set on the handles of connections to one workspace.
+    is_closed: Option<Arc<AtomicBool>>,
 }
 
 impl WriterHandle {
@@ -158,7 +172,7 @@ impl WriterHandle {
         terminals: ServeTerminals,
     ) -> io::Result<(Self, JoinHandle<()>)> {
         let (messages, waiting) = bounded(MAX_WAITING);
-        let handle = Self { messages };
+        let handle = Self { messages, is_closed: None };
         let own = handle.clone();
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
@@ -166,9 +180,23 @@ impl WriterHandle {
         Ok((handle, thread))
     }
 
+    /// Binds the handle to the workspace of one connection: `is_closed` is set when that workspace is closed.
+    pub(crate) fn bound_to(&self, is_closed: Arc<AtomicBool>) -> Self {
+        Self { messages: self.messages.clone(), is_closed: Some(is_closed) }
+    }
+
+    fn bind(&self, message: WriterMsg) -> WriterMsg {
+        match &self.is_closed {
+            Some(is_closed) => {
+                WriterMsg::OfWorkspace { is_closed: Arc::clone(is_closed), message: Box::new(message) }
+            }
+            None => message,
+        }
+    }
+
     /// Sends a message and waits a moment for room. A message that is not delivered is answered with the refusal.
     pub(crate) fn send(&self, message: WriterMsg) -> Result<(), Refusal> {
-        self.messages.send_timeout(message, SEND_LIMIT).map_err(|error| {
+        self.messages.send_timeout(self.bind(message), SEND_LIMIT).map_err(|error| {
             let (message, refusal) = match error {
                 SendTimeoutError::Timeout(message) => (message, too_many()),
                 SendTimeoutError::Disconnected(message) => (message, closing()),
@@ -274,6 +302,11 @@ impl WriterHandle {
 
 fn too_many() -> Refusal {
     Refusal::new(RefusalCode::Timeout, "too many requests are waiting").hint("Try again in a moment.")
+}
+
+pub(crate) fn workspace_closed() -> Refusal {
+    Refusal::new(RefusalCode::NoWorkspace, "the workspace was closed")
+        .hint("Connect again to reach the workspace that is open now.")
 }
 
 fn closing() -> Refusal {

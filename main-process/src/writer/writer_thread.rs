@@ -210,6 +210,13 @@ impl Writer {
     /// Collects the members of the group, and handles any other message in a turn of its own. Returns true at the end.
     fn take(&mut self, message: WriterMsg, waiting: &mut Vec<GroupMember>) -> bool {
         let member = match message {
+            WriterMsg::OfWorkspace { is_closed, message } => {
+                if !is_closed.load(std::sync::atomic::Ordering::SeqCst) {
+                    return self.take(*message, waiting);
+                }
+                message.refuse(super::workspace_closed());
+                return false;
+            }
             WriterMsg::Mutate { mutation, actor, responder } => {
                 GroupMember::Mutation { mutation, actor, responder }
             }

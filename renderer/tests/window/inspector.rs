@@ -46,11 +46,11 @@ fn a_wrong_value_says_why_and_the_last_valid_one_is_kept() {
     shop.press(Key::Enter);
     shop.settle();
     shop.retype("Address range", "10.1.0.0/99");
-    assert!(shop.shows("is not an address range"), "said while typing");
+    assert!(shop.shows("is not a CIDR range"), "said while typing");
     shop.press(Key::Enter);
     let requests = shop.settle();
     assert!(updates(&requests).is_empty(), "{requests:?}");
-    assert!(shop.shows("is not an address range"), "and after");
+    assert!(shop.shows("is not a CIDR range"), "and after");
     let stored = shop.main.snapshot.node(shop.network).unwrap().props.get(&key("cidr_block")).cloned();
     assert_eq!(stored, Some(PropValue::text("10.1.0.0/16")));
     shop.window.key_press(Key::Escape);

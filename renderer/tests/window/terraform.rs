@@ -107,7 +107,7 @@ fn apply_shows_what_would_change_with_what_destroys_first_and_needs_a_press() {
         tell(shop, told);
     });
     assert!(press(&mut shop, "Apply plan…").is_empty(), "asked first");
-    assert!(shop.shows("1 to add, 1 to change, 1 to remove."));
+    assert!(shop.shows("1 to add, 1 to change, 1 to destroy."));
     let names = ["aws_sqs_queue.old", "aws_s3_bucket.pictures", "aws_instance.web", "aws_vpc.shop_network"];
     let tops = names.map(|name| shop.window.get_by_label(name).rect().top());
     assert!(tops.is_sorted(), "{tops:?}");
@@ -115,7 +115,7 @@ fn apply_shows_what_would_change_with_what_destroys_first_and_needs_a_press() {
     shop.press(Key::Enter);
     assert!(asked(&mut shop).is_empty(), "a key that was meant for something else agrees to nothing");
     assert_eq!(press(&mut shop, "Apply plan"), [started(&shop, TerraformOperation::ApplyPlan, &[])]);
-    assert!(!shop.shows("1 to add, 1 to change, 1 to remove."), "the question is answered");
+    assert!(!shop.shows("1 to add, 1 to change, 1 to destroy."), "the question is answered");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn tool() -> SurfaceTool {
         "workbench",
         "get_changes_since",
         "Changes since a revision",
-        "Get the operations after a revision, oldest first. While meta.hasMore is true, call again with revision: data.to. resync: true means that the revision is too old: read everything again. With view: draft, also returns the changes of your draft; cursor pages through them.",
+        "Get the operations after a revision, oldest first. While meta.hasMore, call again with data.to. resync: true: the revision is too old, read everything again. view: draft adds the changes of your draft, paged by cursor.",
         json!({
             "revision": { "type": "integer", "minimum": 0 },
             "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },

@@ -33,7 +33,7 @@ pub(super) fn list_resources() -> SurfaceTool {
         "List resources",
         "List the nodes of a board in pages. Sensitive values are redacted.",
         json!({
-            "board": { "type": "string", "description": "board name or id; default: the active board" },
+            "board": { "type": "string", "description": "name or id; default: the active board" },
             "typeId": { "type": "string", "description": "type id to match; * matches any text" },
             "parentId": { "type": "string", "description": "only direct children of this node" },
             "detail": { "enum": ["ids", "summary", "full"] },
@@ -113,7 +113,7 @@ pub(super) fn get_diagram() -> SurfaceTool {
         "Get diagram",
         "Get a whole board: nodes and edges. Large boards come in pages, nodes first.",
         json!({
-            "board": { "type": "string", "description": "board name or id; default: the active board" },
+            "board": { "type": "string", "description": "name or id; default: the active board" },
             "detail": { "enum": ["ids", "summary", "full"] },
             "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS, "description": "maximum number of nodes and edges together" },
             "cursor": { "type": "string" }

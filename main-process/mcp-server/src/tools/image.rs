@@ -56,7 +56,7 @@ pub(super) fn tool() -> SurfaceTool {
         "Board image",
         "Get a PNG of a board, the designer's selection, the given nodes with their surroundings, or the diff of one of your proposals (of: proposal). With page, render that page of an interface board with its components.",
         json!({
-            "board": { "type": "string", "description": "board name or id; default: the active board" },
+            "board": { "type": "string", "description": "name or id; default: the active board" },
             "of": { "enum": ["board", "selection", "proposal"] },
             "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_IMAGE_NODES },
             "page": { "type": "string", "description": "ui.route node by name, id or path such as /orders" },

@@ -17,7 +17,7 @@ use shared_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-const BOARD: &str = "board name or id; default: the active board";
+const BOARD: &str = "name or id; default: the active board";
 
 /// Returns the named or default board when it is an infrastructure board.
 pub(super) fn find<'a>(
@@ -258,7 +258,7 @@ pub(super) fn get_deployment_status() -> SurfaceTool {
         "diagram",
         "get_deployment_status",
         "Get deployment status",
-        "Get the deployment status of each resource: {instanceId: pending | creating | updating | created | failed | destroyed}, as of the last run or state file.",
+        "Deployment status: {instanceId: pending | creating | updating | created | failed | destroyed}, as of the last run or state file.",
         page_schema(),
         json!({ "type": "object" }),
         status,

@@ -291,3 +291,23 @@ fn garbage_never_gets_further_than_its_own_connection() {
     }
     running.finish();
 }
+
+#[test]
+fn a_change_that_waited_while_its_workspace_was_closed_is_refused() {
+    let running = Running::start();
+    let is_closed = Arc::new(AtomicBool::new(false));
+    let bound = running.router.writer.bound_to(Arc::clone(&is_closed));
+    let add = || {
+        let mutation = workspace::Mutation::Run(Box::new(add_note()));
+        let actor = shared_protocol::Actor::new(shared_protocol::ActorKind::Terminal, "test");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let responder = shared_protocol::request::Responder::new(move |result| drop(sender.send(result)));
+        bound.mutate(mutation, actor, responder);
+        receiver.recv_timeout(PATIENCE).unwrap()
+    };
+    assert!(add().is_ok());
+    let before = running.document();
+    is_closed.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(add().unwrap_err().code, RefusalCode::NoWorkspace);
+    assert_eq!(running.document(), before, "nothing reached the workspace that is open now");
+}

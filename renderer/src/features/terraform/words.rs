@@ -115,7 +115,7 @@ mod tests {
         let plan = run(TerraformOperation::Plan, TerraformRunState::Succeeded { ended: 1_400 }, counts);
         assert_eq!(
             summary(&plan, 0),
-            "Plan succeeded in under 1 s · 2 to add, 1 to change, 0 to remove · by ada"
+            "Plan succeeded in under 1 s · 2 to add, 1 to change, 0 to destroy · by ada"
         );
         let apply = run(TerraformOperation::Apply, TerraformRunState::Succeeded { ended: 186_000 }, counts);
         assert_eq!(
