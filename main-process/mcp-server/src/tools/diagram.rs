@@ -34,7 +34,7 @@ pub(super) fn list_resources() -> SurfaceTool {
         "List the nodes of a board in pages. Sensitive values are redacted.",
         json!({
             "board": { "type": "string", "description": "name or id; default: the active board" },
-            "typeId": { "type": "string", "description": "type id to match; * matches any text" },
+            "typeId": { "type": "string", "description": "* matches any text" },
             "parentId": { "type": "string", "description": "only direct children of this node" },
             "detail": { "enum": ["ids", "summary", "full"] },
             "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS },
@@ -115,7 +115,7 @@ pub(super) fn get_diagram() -> SurfaceTool {
         json!({
             "board": { "type": "string", "description": "name or id; default: the active board" },
             "detail": { "enum": ["ids", "summary", "full"] },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS, "description": "maximum number of nodes and edges together" },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS, "description": "nodes and edges together" },
             "cursor": { "type": "string" }
         }),
         json!({ "type": "object", "properties": { "nodes": { "type": "array" }, "edges": { "type": "array" } } }),

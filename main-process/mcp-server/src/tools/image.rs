@@ -60,7 +60,7 @@ pub(super) fn tool() -> SurfaceTool {
             "of": { "enum": ["board", "selection", "proposal"] },
             "nodes": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_IMAGE_NODES },
             "page": { "type": "string", "description": "ui.route node by name, id or path such as /orders" },
-            "longestSide": { "type": "integer", "minimum": SIDE_RANGE_PX.start(), "maximum": SIDE_RANGE_PX.end(), "description": "longest side of the image in pixels" },
+            "longestSide": { "type": "integer", "minimum": SIDE_RANGE_PX.start(), "maximum": SIDE_RANGE_PX.end(), "description": "longest side in pixels" },
             "dark": { "type": "boolean" },
             "view": { "enum": ["current", "draft"] },
             "proposal": { "type": "string" }

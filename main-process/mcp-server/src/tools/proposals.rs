@@ -24,7 +24,7 @@ pub(super) fn list() -> SurfaceTool {
         "proposals",
         "list_proposals",
         "List proposals",
-        "List your proposals: those waiting for review first (highest risk, then oldest), then drafts, then decided ones (newest first); and the number of other clients' proposals that wait. A client without a connection has no list: call get_proposal with an id.",
+        "List your proposals: waiting ones first (highest risk, then oldest), then drafts, then decided ones; and how many others wait. Without a connection there is no list: call get_proposal with an id.",
         json!({}),
         json!({ "type": "object", "properties": { "proposals": { "type": "array" } } }),
         |call| {

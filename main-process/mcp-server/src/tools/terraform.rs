@@ -87,7 +87,7 @@ pub(super) fn generate_hcl() -> SurfaceTool {
         json!({
             "board": { "type": "string", "description": BOARD },
             "file": { "type": "string", "description": "return only this file" },
-            "offset": { "type": "integer", "minimum": 0, "description": "number of lines to skip; requires file" }
+            "offset": { "type": "integer", "minimum": 0, "description": "lines to skip; requires file" }
         }),
         json!({ "type": "object" }),
         on_blocking_thread(generate),

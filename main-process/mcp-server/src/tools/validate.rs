@@ -29,8 +29,8 @@ pub(super) fn tool() -> SurfaceTool {
         "diagram",
         "validate_diagram",
         "Validate diagram",
-        "Get errors and warnings of all boards or of one: missing values, invalid containment, connections that no rule \
-         allows, and configuration that Terraform rejects.",
+        "Get errors and warnings of all boards or one: missing values, containment, connections, and configuration that \
+         Terraform rejects.",
         json!({
             "board": { "type": "string", "description": "board name or id; default: all boards" },
             "severity": { "enum": ["error", "warning"] },
