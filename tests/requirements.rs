@@ -30,8 +30,13 @@ const REQUIREMENTS: &[TestRequirement] = &[
         name: "the AWS provider",
         variable: "DRAFTBOARD_REQUIRE_PROVIDERS",
         is_met: || {
+            // The folders that the tests of Terraform look into.
+            let usual =
+                ["/opt/tf-plugins", "/usr/share/terraform/plugins", "/usr/local/share/terraform/plugins"];
             std::env::var_os("DRAFTBOARD_TEST_PROVIDERS").is_some()
-                || Path::new("/opt/tf-plugins/registry.terraform.io/hashicorp/aws").is_dir()
+                || usual
+                    .iter()
+                    .any(|folder| Path::new(folder).join("registry.terraform.io/hashicorp/aws").is_dir())
         },
         skipped_tests: "validation of every AWS type, deployment of the example",
         install: "put it into a folder and name that in DRAFTBOARD_TEST_PROVIDERS",

@@ -70,7 +70,7 @@ impl TerminalServer {
         let listener = instance.listener().try_clone()?;
         listener.set_nonblocking(true)?;
         let (over, token) = (Arc::new(AtomicBool::new(false)), instance.record().token.clone());
-        // What waits for the writer while another workspace is opened is refused as well.
+        // Requests that wait for the writer while another workspace is opened are refused as well.
         router.writer = router.writer.bound_to(Arc::clone(&over));
         let context = TerminalContext { token, router, over: Arc::clone(&over) };
         let (stop, stopped) = UnixStream::pair()?;
