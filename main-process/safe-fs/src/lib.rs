@@ -1,14 +1,16 @@
 //! Access to folders and files under an open root folder, without following symbolic links.
 //!
-//! Owns: finding, opening, creating and replacing the files of workspaces, bundles and imported folders. Must not
-//! know: the owner or the meaning of those files.
+//! Owns: finding, opening, creating and replacing the files of workspaces, bundles and imported folders, and the
+//! user's private files. Must not know: the owner or the meaning of those files.
 
 mod files;
+mod private_file;
 
 pub use files::{
     PathError, PathProblem, SafeFolder, create_new, is_temporary, open_regular, read_bounded, replace,
     temporary_name,
 };
+pub use private_file::PrivateFile;
 
 use rustix::{
     fd::{AsFd as _, BorrowedFd, OwnedFd},

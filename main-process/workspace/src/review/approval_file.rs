@@ -1,20 +1,17 @@
 //! The file of standing approvals in the user's configuration folder. Each entry is bound to the canonical path of its
 //! workspace. A workspace cannot bring approvals of its own, because nothing in its folder is read for them.
 
+use safe_fs::PrivateFile;
 use serde::{Deserialize, Serialize};
 use shared_protocol::review::StandingApproval;
 use std::{
     collections::BTreeMap,
-    fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Read as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    io,
     path::{Path, PathBuf},
 };
 
 const MAX_FILE_BYTES: u64 = 4 << 20;
 const VERSION: u32 = 1;
-/// Opening never waits, as it would at a pipe, and follows no link.
-const SAFE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -41,7 +38,7 @@ pub(crate) enum ApprovalFileError {
 /// The entries of one workspace.
 #[derive(Debug)]
 pub(crate) struct ApprovalFile {
-    path: PathBuf,
+    file: PrivateFile,
     workspace: String,
 }
 
@@ -52,7 +49,7 @@ impl ApprovalFile {
             Some(text) => text.to_owned(),
             None => format!("{:?}", workspace.as_os_str()),
         };
-        Self { path, workspace }
+        Self { file: PrivateFile::new(path), workspace }
     }
 
     /// A missing file grants nothing; a damaged one is an error and grants nothing either.
@@ -62,19 +59,9 @@ impl ApprovalFile {
 
     /// Replaces the entries of this workspace and leaves those of others alone.
     pub(crate) fn write(&self, approvals: &[StandingApproval]) -> Result<(), ApprovalFileError> {
-        let unwritten = |source| ApprovalFileError::Unwritten { path: self.path.clone(), source };
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritten)?;
+        let unwritten = |source| ApprovalFileError::Unwritten { path: self.file.path().to_owned(), source };
         // Another Draftboard may be writing for another workspace.
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(SAFE)
-            .open(self.path.with_extension("lock"))
-            .and_then(|lock| lock.lock().map(|()| lock))
-            .map_err(unwritten)?;
+        let _lock = self.file.lock().map_err(unwritten)?;
         let mut contents = self.contents()?;
         if approvals.is_empty() {
             contents.workspaces.remove(&self.workspace);
@@ -83,42 +70,17 @@ impl ApprovalFile {
         }
         let text =
             serde_json::to_vec_pretty(&contents).map_err(|error| unwritten(io::Error::other(error)))?;
-        let draft = folder.join(format!(".approvals-{}.draft", std::process::id()));
-        let written = replace(&draft, &self.path, &text).and_then(|()| File::open(folder)?.sync_all());
-        drop(lock);
-        written.map_err(|source| {
-            // The first error is the one to report.
-            let _ = fs::remove_file(&draft);
-            unwritten(source)
-        })
+        self.file.write(&text).map_err(unwritten)
     }
 
     fn contents(&self) -> Result<ApprovalFileContents, ApprovalFileError> {
-        let unreadable = |problem: String| ApprovalFileError::Unreadable { path: self.path.clone(), problem };
-        let file = match OpenOptions::new().read(true).custom_flags(SAFE).open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(ApprovalFileContents::default());
-            }
-            Err(error) => return Err(unreadable(error.to_string())),
+        let unreadable =
+            |problem: String| ApprovalFileError::Unreadable { path: self.file.path().to_owned(), problem };
+        let Some(text) = self.file.read(MAX_FILE_BYTES).map_err(|error| unreadable(error.to_string()))? else {
+            return Ok(ApprovalFileContents::default());
         };
-        let found = file.metadata().map_err(|error| unreadable(error.to_string()))?;
-        if !found.is_file() || found.permissions().mode() & 0o077 != 0 {
-            return Err(unreadable(
-                "it must be a file that only you can read and write (mode 0600)".to_owned(),
-            ));
-        }
-        let mut text = String::new();
-        let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
-        match read {
-            Err(error) => return Err(unreadable(error.to_string())),
-            Ok(bytes) if bytes as u64 > MAX_FILE_BYTES => {
-                return Err(unreadable("it is too large".to_owned()));
-            }
-            Ok(_) => {}
-        }
         let contents: ApprovalFileContents =
-            serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+            serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
         if contents.version != VERSION {
             return Err(unreadable(format!("its version is {} and not {VERSION}", contents.version)));
         }
@@ -126,22 +88,14 @@ impl ApprovalFile {
     }
 }
 
-fn replace(draft: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
-    // A draft of a killed process is removed first.
-    match fs::remove_file(draft) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    fs::rename(draft, path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use shared_protocol::review::ApprovalGrant;
+    use std::{
+        fs::{self, OpenOptions},
+        os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    };
 
     fn approval(id: u64) -> StandingApproval {
         let grant =
