@@ -14,6 +14,7 @@ mod agents;
 mod background;
 pub mod cli;
 pub mod demo;
+mod device_keys;
 mod export;
 mod local_user;
 mod logging;

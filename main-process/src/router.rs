@@ -118,6 +118,10 @@ impl Router {
                 let shell = |view| WorkbenchResponse::AuditView(Box::new(view));
                 writer.read_audit_page(ReadAuditPage { before, limit }, actor, channel.typed(shell));
             }
+            WorkbenchRequest::AuditVerify => {
+                let shell = |report| WorkbenchResponse::AuditReport(Box::new(report));
+                writer.verify_audit(channel.typed(shell));
+            }
             WorkbenchRequest::AuditExport { path } => {
                 writer.export_audit(path, actor, channel.typed(exported))
             }

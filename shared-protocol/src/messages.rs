@@ -12,7 +12,9 @@ use crate::{
     },
     preview_wire::PreviewScreen,
     registry::{ConnectionRule, RegistryProblem, TypeDef},
-    review::{AuditLine, AuditView, ReviewRequest, ReviewResponse, ReviewView, TerminalReviewRequest},
+    review::{
+        AuditLine, AuditReport, AuditView, ReviewRequest, ReviewResponse, ReviewView, TerminalReviewRequest,
+    },
     terraform::{TerraformRequest, TerraformResponse, TerraformRunId, TerraformRunLine, TerraformView},
     trace_link::{TraceLinkRequest, TraceLinksView},
     upstreams::{UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView},
@@ -410,6 +412,9 @@ pub enum WorkbenchRequest {
         before: Option<u64>,
         limit: u32,
     },
+    /// Verifies the audit, its signatures and its anchor, and the operations. Returns
+    /// [`WorkbenchResponse::AuditReport`].
+    AuditVerify,
     /// Exports every audit line to a file, oldest first, as `draftboard audit export` prints them.
     AuditExport {
         path: String,
@@ -461,6 +466,7 @@ pub enum WorkbenchResponse {
     Review(ReviewResponse),
     Audit(Vec<AuditLine>),
     AuditView(Box<AuditView>),
+    AuditReport(Box<AuditReport>),
     Text(String),
     ProblemReport(String),
 }

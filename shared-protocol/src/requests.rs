@@ -19,7 +19,10 @@ use crate::{
     preview_wire::PreviewScreen,
     proposal::ReviewVerdict,
     request::Request,
-    review::{AuditLine, AuditView, ProposalBrief, ProposalDetails, TerminalDecision, TerminalReviewRequest},
+    review::{
+        AuditLine, AuditReport, AuditView, ProposalBrief, ProposalDetails, TerminalDecision,
+        TerminalReviewRequest,
+    },
     terraform::{
         CostView, HclView, PlanView, TerraformFindingView, TerraformOperation, TerraformRequest,
         TerraformResponse, TerraformRunId, TerraformRunLine, TerraformRunView,
@@ -132,6 +135,7 @@ workspace_requests! {
     ChangeLinks { change: TraceLinkRequest } -> AppliedCommand = Wire::Link(change);
     ReadAudit { after: u64, limit: u32 } -> Vec<AuditLine> = Wire::Audit { after, limit };
     ReadAuditPage { before: Option<u64>, limit: u32 } -> AuditView = Wire::AuditView { before, limit };
+    VerifyAudit {} -> AuditReport = Wire::AuditVerify;
     ExportAudit { path: String } -> ExportedFile = Wire::AuditExport { path };
     RaiseWindow {} -> () = Wire::Raise;
 }

@@ -629,6 +629,100 @@ pub struct AuditLine {
     pub hash: String,
     /// An [`AuditEntry`] as JSON, byte for byte as written.
     pub text: String,
+    /// Absent on lines from before signing began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<LineSignature>,
+}
+
+impl AuditLine {
+    /// The text that a signature covers. The hash covers the content of the line and all lines before it.
+    pub fn signed_text(journal: &str, number: u64, hash: &str) -> String {
+        format!("{journal} {number} {hash}")
+    }
+}
+
+/// The signature of an audit line by the key of a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LineSignature {
+    /// The identity of the journal that the line belongs to.
+    pub journal: String,
+    /// The short fingerprint of the public key.
+    pub key: String,
+    pub algorithm: String,
+    /// In Base64.
+    pub value: String,
+}
+
+/// The result of verifying an audit, the operations beside it and what confirms them outside of the workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditReport {
+    /// The number of audit lines, and how many of them are signed by a known key.
+    pub lines: u64,
+    pub signed: u64,
+    /// Lines from before signing began, which have no signature.
+    pub before_signing: u64,
+    /// The hash of the newest line; empty when there is none.
+    pub head: String,
+    /// The number of checked operations.
+    pub operations: u64,
+    /// Whether an anchor on this device confirms the head.
+    pub anchored: bool,
+    pub findings: Vec<AuditFinding>,
+}
+
+/// Something that does not hold in an audit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditFinding {
+    pub kind: AuditFindingKind,
+    /// The first and the last audit line that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u64, u64)>,
+    pub message: String,
+    /// The next step.
+    pub hint: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AuditFindingKind {
+    /// The text of a line does not match its hash, or the line does not follow the one before it.
+    ChangedLine,
+    RemovedLine,
+    /// A line without a valid signature, added without the key.
+    ForgedLine,
+    /// A decision without a signature.
+    UnsignedDecision,
+    /// A result of a decision that the audit does not contain.
+    MissingDecision,
+    /// A standing approval, or a decision by one, without its grant.
+    MissingGrant,
+    /// Signed by a key that this device does not know.
+    UnknownKey,
+    /// Lines that were anchored are gone.
+    CutTail,
+    /// The journal is older than its anchor.
+    Rewound,
+    /// A line differs from the one that was anchored.
+    Rewritten,
+    /// Another journal was anchored here.
+    Replaced,
+    /// No journal is left.
+    MissingJournal,
+    /// The workspace was moved since it was anchored.
+    Moved,
+    /// The workspace is a copy of another one.
+    Copied,
+    /// Signed on this device, but no anchor is left.
+    LostAnchor,
+    /// Signed on another device, and not anchored here.
+    NoAnchor,
+    /// The anchor cannot be read or has no valid signature.
+    WrongAnchor,
+    /// An operation was changed or removed.
+    ChangedOperation,
 }
 
 /// A page of the audit log.
@@ -662,9 +756,12 @@ pub struct AuditEntry {
     /// The resulting operation.
     #[serde(default)]
     pub revision: Option<Revision>,
-    /// The affected standing approval.
+    /// The affected standing approval, or the one that accepted.
     #[serde(default)]
     pub approval: Option<u64>,
+    /// The content of a granted approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<ApprovalGrant>,
     /// The accepted elements by id or path; at most [`MAX_AUDITED_ELEMENTS`], then the number of the remaining ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elements: Vec<String>,
@@ -711,6 +808,17 @@ pub enum AuditEvent {
     WrongCode,
     /// The accepted changes of a proposal were reverted.
     Revert,
+}
+
+impl AuditEvent {
+    /// Returns true for a decision of a person, or of an approval that a person granted. Such a line is never written
+    /// without a signature where the device has a key.
+    pub fn is_decision(self) -> bool {
+        matches!(
+            self,
+            Self::Accept | Self::Reject | Self::Revert | Self::Grant | Self::Revoke | Self::Upstream
+        )
+    }
 }
 
 #[cfg(test)]

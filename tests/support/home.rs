@@ -62,6 +62,8 @@ impl Home {
         for name in ["DISPLAY", "WAYLAND_DISPLAY", "DRAFTBOARD_LOG"] {
             command.env_remove(name);
         }
+        // The keyring of the person who runs the tests stays out of them.
+        command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/no/such/bus");
         command.env("USER", "tester");
         command
     }

@@ -48,7 +48,9 @@ pub(crate) fn seal(key: &DeviceKey, passphrase: &str) -> Result<String, KeyError
         return Err(KeyError::ShortPassphrase(MIN_PASSPHRASE_CHARS));
     }
     let (mut salt, mut nonce) = ([0; SALT_BYTES], [0; NONCE_LEN]);
-    getrandom::fill(&mut salt).and_then(|()| getrandom::fill(&mut nonce)).map_err(|_| KeyError::NoRandomness)?;
+    getrandom::fill(&mut salt)
+        .and_then(|()| getrandom::fill(&mut nonce))
+        .map_err(|_| KeyError::NoRandomness)?;
     let mut backup = Backup {
         draftboard_key: VERSION,
         id: key.id().clone(),

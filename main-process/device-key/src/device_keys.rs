@@ -137,9 +137,7 @@ impl DeviceKeys {
     }
 
     fn lock(&self) -> Result<std::fs::File, KeyError> {
-        self.known
-            .lock()
-            .map_err(|source| KeyError::Unwritten { path: self.known.path().to_owned(), source })
+        self.known.lock().map_err(|source| KeyError::Unwritten { path: self.known.path().to_owned(), source })
     }
 
     fn load_from(&self, known: &KnownKeys) -> Result<StoredKey, KeyError> {

@@ -25,7 +25,9 @@ pub enum KeyError {
     NoKey,
     #[error("the key {0} is not known here: `draftboard key list` shows the known keys")]
     Unknown(String),
-    #[error("this is not a public key of Draftboard: paste the line that `draftboard key show` prints on the other device")]
+    #[error(
+        "this is not a public key of Draftboard: paste the line that `draftboard key show` prints on the other device"
+    )]
     NotAKey,
     #[error("{0} is the key of this device and stays known: replace it with `draftboard key rotate`")]
     InUse(KeyId),

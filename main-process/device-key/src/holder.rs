@@ -5,7 +5,7 @@ use crate::{DeviceKey, KeyError};
 use std::{
     fmt,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// The time that a decision waits for a key that is being loaded.
@@ -22,19 +22,32 @@ struct Shared {
 }
 
 enum KeyState {
-    Loading,
+    /// Nobody has needed it yet.
+    Idle,
+    /// Since this moment.
+    Loading(Instant),
     Ready(Arc<DeviceKey>),
     Failed(String),
 }
 
 impl KeyHolder {
-    /// Starts loading.
-    pub fn start(load: impl Fn() -> Result<DeviceKey, KeyError> + Send + Sync + 'static) -> Self {
+    /// The key is loaded when it is first needed, or at [`Self::begin`].
+    pub fn new(load: impl Fn() -> Result<DeviceKey, KeyError> + Send + Sync + 'static) -> Self {
         let shared =
-            Shared { state: Mutex::new(KeyState::Loading), changed: Condvar::new(), load: Box::new(load) };
-        let holder = Self(Arc::new(shared));
-        holder.spawn();
-        holder
+            Shared { state: Mutex::new(KeyState::Idle), changed: Condvar::new(), load: Box::new(load) };
+        Self(Arc::new(shared))
+    }
+
+    /// Starts loading, if nobody has.
+    pub fn begin(&self) {
+        self.begin_in(&mut self.state());
+    }
+
+    fn begin_in(&self, state: &mut KeyState) {
+        if matches!(state, KeyState::Idle) {
+            *state = KeyState::Loading(Instant::now());
+            self.spawn();
+        }
     }
 
     /// The key, without waiting for it.
@@ -45,27 +58,42 @@ impl KeyHolder {
         }
     }
 
+    /// The key, once loading has ended or taken too long. Waits for one loading once, so that a locked keyring does not
+    /// slow every caller down.
+    pub fn settled(&self) -> Option<Arc<DeviceKey>> {
+        let mut state = self.state();
+        self.begin_in(&mut state);
+        match &*self.wait_for(state) {
+            KeyState::Ready(key) => Some(Arc::clone(key)),
+            _ => None,
+        }
+    }
+
     /// Waits a moment for the key. After a failure it is loaded again, because a keyring may have been unlocked. The
     /// error says what to do.
     pub fn wait(&self) -> Result<Arc<DeviceKey>, String> {
         let mut state = self.state();
         if matches!(*state, KeyState::Failed(_)) {
-            *state = KeyState::Loading;
-            self.spawn();
+            *state = KeyState::Idle;
         }
-        let is_loading = |state: &mut KeyState| matches!(state, KeyState::Loading);
-        let (state, _) = self
-            .0
-            .changed
-            .wait_timeout_while(state, MAX_WAIT, is_loading)
-            .unwrap_or_else(PoisonError::into_inner);
-        match &*state {
+        self.begin_in(&mut state);
+        match &*self.wait_for(state) {
             KeyState::Ready(key) => Ok(Arc::clone(key)),
             KeyState::Failed(problem) => Err(problem.clone()),
-            KeyState::Loading => {
+            KeyState::Idle | KeyState::Loading(_) => {
                 Err("the keyring has not answered yet: unlock it, then decide again".to_owned())
             }
         }
+    }
+
+    fn wait_for<'a>(&'a self, state: MutexGuard<'a, KeyState>) -> MutexGuard<'a, KeyState> {
+        let left = match &*state {
+            KeyState::Loading(since) => MAX_WAIT.saturating_sub(since.elapsed()),
+            _ => Duration::ZERO,
+        };
+        let is_loading = |state: &mut KeyState| matches!(state, KeyState::Loading(_));
+        let waited = self.0.changed.wait_timeout_while(state, left, is_loading);
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn state(&self) -> MutexGuard<'_, KeyState> {
@@ -106,12 +134,13 @@ mod tests {
     fn a_key_that_could_not_be_loaded_is_loaded_at_the_next_need() {
         let locked = Arc::new(AtomicBool::new(true));
         let is_locked = Arc::clone(&locked);
-        let holder = KeyHolder::start(move || match is_locked.load(Ordering::SeqCst) {
+        let holder = KeyHolder::new(move || match is_locked.load(Ordering::SeqCst) {
             true => Err(KeyError::Store("it is locked".to_owned())),
             false => DeviceKey::generate(),
         });
-        assert!(holder.wait().unwrap_err().contains("it is locked"));
         assert!(holder.key().is_none());
+        assert!(holder.settled().is_none());
+        assert!(holder.wait().unwrap_err().contains("it is locked"));
         locked.store(false, Ordering::SeqCst);
         let key = holder.wait().unwrap();
         assert_eq!(holder.key().unwrap().id(), key.id());

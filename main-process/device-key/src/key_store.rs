@@ -34,8 +34,7 @@ impl FileKeyStore {
 impl KeyStore for FileKeyStore {
     fn get(&self, id: &KeyId) -> Result<Option<Zeroizing<String>>, KeyError> {
         let file = self.file(id);
-        let unreadable =
-            |problem: String| KeyError::Unreadable { path: file.path().to_owned(), problem };
+        let unreadable = |problem: String| KeyError::Unreadable { path: file.path().to_owned(), problem };
         let Some(bytes) = file.read(MAX_SECRET_BYTES).map_err(|error| unreadable(error.to_string()))? else {
             return Ok(None);
         };

@@ -93,7 +93,12 @@ impl KnownKeys {
         self.get(id).is_some_and(|known| known.own)
     }
 
-    pub fn check(&self, purpose: SignedPurpose, message: &[u8], signature: &KeySignature) -> SignatureCheck<'_> {
+    pub fn check(
+        &self,
+        purpose: SignedPurpose,
+        message: &[u8],
+        signature: &KeySignature,
+    ) -> SignatureCheck<'_> {
         match self.get(&signature.key) {
             None => SignatureCheck::UnknownKey,
             Some(known) if known.public_key.has_signed(purpose, message, signature) => {
@@ -109,10 +114,7 @@ impl KnownKeys {
             return false;
         };
         let message = rotation_message(new, rotation.time);
-        matches!(
-            self.check(SignedPurpose::KeyRotation, &message, signature),
-            SignatureCheck::Valid(_)
-        )
+        matches!(self.check(SignedPurpose::KeyRotation, &message, signature), SignatureCheck::Valid(_))
     }
 
     /// Adds a key, or updates its name and owner.

@@ -1,8 +1,6 @@
 //! The secret half of a key. It is overwritten in memory when it is dropped and has no printed form.
 
-use crate::{
-    KeyError, KeyId, KeySignature, PublicKey, SignedPurpose, Zeroizing, public_key::ALGORITHM,
-};
+use crate::{KeyError, KeyId, KeySignature, PublicKey, SignedPurpose, Zeroizing, public_key::ALGORITHM};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ed25519_dalek::{Signer as _, SigningKey};
 use std::fmt;
@@ -105,7 +103,9 @@ mod tests {
     #[test]
     fn what_is_no_public_key_is_refused() {
         let weak = format!("ed25519:{}", STANDARD.encode([0; 32]));
-        for text in ["", "ed25519:", "ed25519:AAAA", "rsa:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", &weak] {
+        for text in
+            ["", "ed25519:", "ed25519:AAAA", "rsa:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", &weak]
+        {
             assert!(matches!(PublicKey::parse(text), Err(KeyError::NotAKey)), "{text}");
         }
     }

@@ -30,8 +30,9 @@ pub use digest::Digest;
 pub use file_error::{FileError, TextPosition};
 pub use folder_watcher::{FolderChange, FolderWatcher};
 pub use journal::{
-    AuditChainError, FileRecord, JOURNAL_FORMAT, Journal, JournalEntry, ProposalWrite, RebuiltJournal,
-    RecoveredHistory, ReviewWrite, StoredProposal, StoredReview, VerifiedChain, check_audit,
+    AuditChainError, AuditSigner, ChainCheck, FileRecord, JOURNAL_FORMAT, Journal, JournalCopy, JournalEntry,
+    ProposalWrite, RebuiltJournal, RecoveredHistory, ReviewWrite, StoredProposal, StoredReview,
+    VerifiedChain, check_audit,
 };
 pub use journal_error::JournalError;
 pub use workspace_files::{

@@ -260,9 +260,9 @@ fn a_newer_journal_is_refused_politely_and_left_alone() {
     drop(journal_with(folder.path(), 2));
     meddle(folder.path(), "PRAGMA user_version = 99");
     let error = Journal::open(folder.path()).unwrap_err();
-    assert!(matches!(error, JournalError::Newer { found: 99, known: 2 }));
+    assert!(matches!(error, JournalError::Newer { found: 99, known: 3 }));
     assert!(error.to_string().contains("update Draftboard"));
-    meddle(folder.path(), "PRAGMA user_version = 2");
+    meddle(folder.path(), "PRAGMA user_version = 3");
     assert_eq!(Journal::open(folder.path()).unwrap().recover().unwrap().operations.len(), 2);
 }
 

@@ -14,6 +14,7 @@ mod export;
 mod format;
 mod hcl;
 mod import;
+mod key;
 mod log;
 mod manifest;
 mod mcp;
@@ -307,15 +308,16 @@ enum Verb {
     #[command(subcommand, after_help = manifest::HELP)]
     Manifest(manifest::ManifestVerb),
     /// Exports or verifies the audit log
-    #[command(
-        after_help = "Examples:\n  draftboard audit export > audit.jsonl\n  draftboard audit verify\n  draftboard audit verify audit.jsonl"
-    )]
+    #[command(after_help = audit::HELP)]
     Audit {
         #[command(subcommand)]
         what: audit::AuditVerb,
         #[command(flatten)]
         at: WorkspaceArguments,
     },
+    /// Manages the key of this device, which signs decisions
+    #[command(after_help = key::HELP)]
+    Key(key::KeyArguments),
     /// Chooses the version of a held board to keep
     #[command(after_help = "Example: draftboard resolve main --keep mine")]
     Resolve {
@@ -403,6 +405,7 @@ fn run(verb: Verb, roles: &Roles) -> ExitCode {
         Verb::Upstream(verb) => upstream::run(verb),
         Verb::Manifest(verb) => manifest::run(&verb),
         Verb::Audit { what, at } => audit::run(&what, &at),
+        Verb::Key(arguments) => key::run(arguments),
         Verb::Resolve { board, keep, at } => resolve::run(&board, keep, &at),
         Verb::Doctor(at) => doctor::run(at.json),
         Verb::Report(at) => report::run(at.json),

@@ -333,9 +333,21 @@ pub(super) fn ask(question: &str) -> Result<String, Refusal> {
     ask_within(question, 200)
 }
 
-/// As [`ask`], for a key or a token.
+/// As [`ask`], for a key, a token or a passphrase: a terminal does not show it.
 pub(super) fn ask_secret(question: &str) -> Result<String, Refusal> {
-    ask_within(question, 20_000)
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let stdin = std::io::stdin();
+    let Ok(shown) = tcgetattr(&stdin) else { return ask_within(question, 20_000) };
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    let is_hidden = tcsetattr(&stdin, OptionalActions::Flush, &hidden).is_ok();
+    let typed = ask_within(question, 20_000);
+    if is_hidden {
+        say("");
+        // The shell restores the terminal as well.
+        let _ = tcsetattr(&stdin, OptionalActions::Now, &shown);
+    }
+    typed
 }
 
 fn ask_within(question: &str, limit: u64) -> Result<String, Refusal> {

@@ -2,6 +2,7 @@
 
 use super::standalone_terraform::StandaloneTerraform;
 use crate::{
+    device_keys,
     local_user::user_name,
     terminal::TerminalClient,
     writer::{WorkspaceRequest, WorkspaceTurn},
@@ -51,7 +52,9 @@ impl ReachedWorkspace {
         }
         match WorkspaceLock::acquire(root) {
             Ok(lock) => {
-                let workspace = Box::new(Workspace::open(root, now())?);
+                let opened =
+                    Workspace::open_signed(root, now(), &device_keys::proof_files(), device_keys::key())?;
+                let workspace = Box::new(opened);
                 Ok(Self::Direct { workspace, terraform: StandaloneTerraform::default(), _lock: lock })
             }
             Err(error @ LockError::Held { .. }) => {

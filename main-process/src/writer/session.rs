@@ -1,7 +1,7 @@
 //! An open workspace with its lock, its published socket and its file watcher.
 
 use super::{WriterHandle, WriterMsg};
-use crate::agents::AgentsAddress;
+use crate::{agents::AgentsAddress, device_keys};
 use crossbeam_channel::Receiver;
 use journal::{FileChange, WorkspaceWatcher};
 use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock};
@@ -74,15 +74,29 @@ impl Session {
 
     /// As [`Self::open`], for a workspace that is not listed among the user's own.
     pub(crate) fn open_unlisted(root: &Path) -> Result<Self, SessionError> {
-        Self::open_in(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable())
+        let key = device_keys::key();
+        // A keyring may ask the user to unlock it: better now than at the first decision.
+        key.begin();
+        let open =
+            |root: &Path| Workspace::open_signed(root, now(), &device_keys::proof_files(), key.clone());
+        Self::open_with(root, &RuntimeDir::of_user()?, RuntimeDirs::of_user().usable(), open)
     }
 
     /// As [`Self::open`], with the folder for its socket and the folders of other instances; leaves no other trace in the
-    /// user's folders.
+    /// user's folders and signs nothing.
     pub(crate) fn open_in(
         root: &Path,
         runtime: &RuntimeDir,
         elsewhere: &[RuntimeDir],
+    ) -> Result<Self, SessionError> {
+        Self::open_with(root, runtime, elsewhere, |root| Workspace::open(root, now()))
+    }
+
+    fn open_with(
+        root: &Path,
+        runtime: &RuntimeDir,
+        elsewhere: &[RuntimeDir],
+        open: impl FnOnce(&Path) -> Result<Workspace, OpenWorkspaceError>,
     ) -> Result<Self, SessionError> {
         if !root.join("draftboard.toml").exists() {
             return Err(OpenWorkspaceError::no_workspace(root).into());
@@ -92,7 +106,7 @@ impl Session {
         let (changed, changes) = crossbeam_channel::bounded::<FileChange>(256);
         let watcher = WorkspaceWatcher::start(lock.workspace(), changed)
             .inspect_err(|error| tracing::error!(%error, "edits by other programs will not be detected"));
-        let mut workspace = Workspace::open(root, now())?;
+        let mut workspace = open(root)?;
         workspace.owned_by(Box::new(HeldLock(lock.clone())));
         let instance = Instance::publish(runtime, elsewhere, lock, env!("CARGO_PKG_VERSION"))?;
         Ok(Self { workspace, instance, server: None, watcher: watcher.ok(), changes })
@@ -109,6 +123,9 @@ impl Session {
             Err(error) => tracing::error!(%error, "terminals cannot connect"),
         }
         self.watch_sources();
+        if self.workspace.is_signed() {
+            writer.check_opened();
+        }
         let (writer, changes) = (writer.clone(), self.changes.clone());
         let forward = move || {
             changes.iter().try_for_each(|change| writer.send(WriterMsg::FileChanged(change)).map_err(drop))

@@ -52,6 +52,16 @@ pub fn approvals() -> PathBuf {
     config_folder().join("approvals.json")
 }
 
+/// The list of known public keys.
+pub fn known_keys() -> PathBuf {
+    config_folder().join("keys.json")
+}
+
+/// The anchored heads of audits.
+pub fn anchors() -> PathBuf {
+    base("XDG_STATE_HOME", ".local/state").join(APP).join("anchors")
+}
+
 /// Packages that are installed for managed servers.
 pub fn upstreams_data() -> PathBuf {
     base("XDG_DATA_HOME", ".local/share").join(APP).join("upstreams")

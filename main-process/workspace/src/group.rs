@@ -3,9 +3,10 @@
 
 use super::{
     ReviewState, SpecBundles, Workspace, error::storage, history::without_prefix, links::LinkEndSources,
-    notices::NoticeTopic, review::PendingReviewRows, storage::FileContext,
+    notices::NoticeTopic, proof::WorkspaceProof, review::PendingReviewRows, storage::FileContext,
 };
 use authority::{History, RebaseResult, Snapshot, boards_touched, decide, rebase};
+use journal::AuditSigner;
 use shared_protocol::{
     Actor, Change, Command, ElementId, Operation, OperationKind, Refusal, RefusalCode, Revision,
     change::inverse,
@@ -258,6 +259,15 @@ impl MutationGroup<'_> {
         Ok(applied)
     }
 
+    /// Refuses a decision that could not be signed.
+    pub(super) fn require_key(&self) -> Result<(), Refusal> {
+        self.workspace.proof.as_ref().map_or(Ok(()), WorkspaceProof::require_key)
+    }
+
+    pub(super) fn has_key(&self) -> bool {
+        self.workspace.proof.as_ref().is_none_or(WorkspaceProof::has_key)
+    }
+
     /// Runs all of `run`, or undoes it after an error.
     pub(super) fn atomically<T>(
         &mut self,
@@ -301,11 +311,15 @@ impl MutationGroup<'_> {
         if pending.revoked {
             workspace.review.revoke_approvals(&review.approvals)?;
         }
-        let rows = pending.rows(&workspace.review.state, &review);
+        let mut rows = pending.rows(&workspace.review.state, &review);
         if operations.is_empty() && rows.is_empty() {
             return Ok(Vec::new());
         }
         workspace.storage.refuse_read_only(&operations, &rows)?;
+        let audited = rows.audit.last().map(|entry| entry.time);
+        // Ordinary edits write no line, so they wait for no key.
+        let signer = audited.and_then(|_| workspace.proof.as_ref()?.signer());
+        rows.signer = signer.as_ref().map(|signer| signer as &dyn AuditSigner);
         let before = workspace.history.order.clone();
         workspace.ensure_storage()?;
         workspace.keep_saved_revision();
@@ -317,6 +331,9 @@ impl MutationGroup<'_> {
             true => history,
             false => History::of(operations.iter().map(|operation| (operation.revision, operation.kind))),
         };
+        if let Some(time) = audited {
+            workspace.anchor_audit(time);
+        }
         workspace.review.state = review;
         if pending.approvals {
             workspace.review.keep_approvals(&mut workspace.notices);

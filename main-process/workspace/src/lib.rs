@@ -42,6 +42,7 @@ mod notices;
 mod open;
 mod overrides;
 mod promote;
+mod proof;
 mod registry;
 mod review;
 mod sources;
@@ -58,6 +59,7 @@ pub use error::OpenWorkspaceError;
 pub use file_changes::FileChangeOutcome;
 pub use group::{Mutation, MutationGroup, TimeAndSeed};
 pub use kit::kit;
+pub use proof::{JournalAccess, ProofFiles, settle_findings, verify_audit, verify_exported, verify_missing};
 pub use review::{AcceptedProposal, ProposalJudge, ReviewState, Reviewer, area_of};
 pub use review::{guarded_settings, names_program};
 pub use shared_protocol::messages::WorkspaceTemplate;
@@ -70,10 +72,11 @@ use authority::Snapshot;
 use board_files::{BoardFiles, BoardSave};
 use components::ComponentShelf;
 use history::OperationHistory;
-use journal::{ProjectConfig, WorkspaceFiles, WorkspacePath};
+use journal::{Journal, ProjectConfig, WorkspaceFiles, WorkspacePath};
 use links::{LinkEndSources, TraceLinkBook};
 use notices::{NoticeTopic, WorkspaceNotices};
 use overrides::OverrideFile;
+use proof::WorkspaceProof;
 use review::{ProposalCosts, WorkspaceReview};
 use shared_protocol::{
     Actor, GraphDocument, Proposal, ProposalId, Refusal, Revision, SourcePath,
@@ -84,7 +87,7 @@ use shared_protocol::{
         RegistryView, WorkbenchResponse, WorkspaceProblem, WorkspaceStatus,
     },
     preview_sessions::ComponentView,
-    review::{AuditLine, OperationOrigin, ProposalBrief, ProposalDetails},
+    review::{AuditFinding, AuditLine, OperationOrigin, ProposalBrief, ProposalDetails},
     trace_link::{TraceLinkRequest, TraceLinksView},
 };
 use sources::SourceFiles;
@@ -109,6 +112,8 @@ pub struct Workspace {
     components: ComponentShelf,
     bundles: SpecBundles,
     review: WorkspaceReview,
+    /// Absent when nothing is signed: in tests, and where nothing can be written.
+    proof: Option<WorkspaceProof>,
     notices: WorkspaceNotices,
     presence: Presence,
 }
@@ -262,6 +267,7 @@ impl Workspace {
         {
             tracing::warn!(%error, "the journal was not compacted; nothing is lost");
         }
+        self.anchor_audit(now().time);
     }
 
     // ---- the journal --------------------------------------------------------------------------------------------------
@@ -280,6 +286,29 @@ impl Workspace {
 
     pub fn origins(&self, revisions: &[Revision]) -> Result<Vec<OperationOrigin>, Refusal> {
         self.storage.origins(revisions)
+    }
+
+    /// The journal, to read from it.
+    pub fn journal(&self) -> &Journal {
+        &self.storage.journal
+    }
+
+    /// Whether the audit is signed and anchored.
+    pub fn is_signed(&self) -> bool {
+        self.proof.is_some()
+    }
+
+    /// Shows the findings of a verification until the workspace closes.
+    pub fn note_findings(&mut self, findings: &[AuditFinding]) {
+        if let Some(text) = proof::words_of(findings) {
+            self.notices.set(NoticeTopic::Proof, text);
+        }
+    }
+
+    fn anchor_audit(&mut self, time: u64) {
+        if let Some(proof) = &mut self.proof {
+            proof.record(&self.storage.journal, time, &mut self.notices);
+        }
     }
 
     pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, Refusal> {

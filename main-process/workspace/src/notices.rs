@@ -25,6 +25,10 @@ pub(super) enum NoticeTopic {
     Approvals,
     /// Standing approvals that came with the workspace.
     StoredApprovals,
+    /// The audit or the operations do not hold. Shown until the workspace closes.
+    Proof,
+    /// The head of the audit could not be anchored.
+    Anchor,
     Config,
     /// `draftboard.toml` names a program, which is ignored.
     Program,
@@ -54,7 +58,9 @@ impl NoticeTopic {
     /// An error where a part of the workspace was not read and is missing.
     fn severity(&self) -> ProblemSeverity {
         match self {
-            Self::Approvals | Self::StoredApprovals | Self::Program => ProblemSeverity::Warning,
+            Self::Approvals | Self::StoredApprovals | Self::Program | Self::Proof | Self::Anchor => {
+                ProblemSeverity::Warning
+            }
             // A board with an invalid name, or behind a link.
             Self::Stray(file) if file.ends_with(".json") => ProblemSeverity::Error,
             Self::Journal | Self::Storage | Self::ReadOnly | Self::Compaction | Self::Stray(_) => {
@@ -96,6 +102,8 @@ impl NoticeTopic {
             | Self::Review
             | Self::Approvals
             | Self::StoredApprovals
+            | Self::Proof
+            | Self::Anchor
             | Self::Boards
             | Self::Bundles
             | Self::SourceLeftOut(_) => None,

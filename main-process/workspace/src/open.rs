@@ -10,6 +10,7 @@ use super::{
     links::{LinkEndSources, TraceLinkBook},
     notices::{NoticeTopic, WorkspaceNotices},
     overrides::OverrideFile,
+    proof::{ProofFiles, WorkspaceProof},
     registry,
     review::{ReviewState, WorkspaceReview},
     sources::SourceFiles,
@@ -17,6 +18,7 @@ use super::{
 };
 use authority::{Snapshot, TypeRegistry};
 use components::ComponentLibrary;
+use device_key::KeyHolder;
 use journal::{
     FileError, Journal, JournalError, ProjectConfig, RecoveredHistory, WorkspaceFiles, WorkspacePath,
     read_config,
@@ -30,7 +32,26 @@ use terraform::settings::IGNORED_PROGRAM_NOTICE;
 
 impl Workspace {
     /// Opens a folder. The caller holds the workspace's lock. Edits of the files by other programs enter as of `moment`.
+    /// Nothing is signed.
     pub fn open(root: &Path, moment: TimeAndSeed) -> Result<Self, OpenWorkspaceError> {
+        Self::open_as(root, moment, None)
+    }
+
+    /// As [`Self::open`], and signs the audit with the key of this device.
+    pub fn open_signed(
+        root: &Path,
+        moment: TimeAndSeed,
+        files: &ProofFiles,
+        key: KeyHolder,
+    ) -> Result<Self, OpenWorkspaceError> {
+        Self::open_as(root, moment, Some((files, key)))
+    }
+
+    fn open_as(
+        root: &Path,
+        moment: TimeAndSeed,
+        proof: Option<(&ProofFiles, KeyHolder)>,
+    ) -> Result<Self, OpenWorkspaceError> {
         if !root.join(WorkspacePath::config().as_str()).exists() {
             return Err(OpenWorkspaceError::no_workspace(root));
         }
@@ -59,6 +80,9 @@ impl Workspace {
             presence.map(|presence| Presence { area: None, doing: DesignerActivity::Nothing, ..presence });
         let bundles = SpecBundles::load(&config.bundles, &snapshot);
         let state = ReviewState::recall(&mut journal, snapshot.revision(), &mut notices);
+        let proof = proof
+            .filter(|_| !files.is_read_only())
+            .map(|proof| WorkspaceProof::begin(proof, files.root(), &journal, moment.time, &mut notices));
         let mut workspace = Self {
             boards: BoardFiles::new(first_files),
             storage: WorkspaceStorage { files: Arc::new(files), journal, ownership: None },
@@ -72,6 +96,7 @@ impl Workspace {
             bundles,
             notices,
             review: WorkspaceReview { state, ..WorkspaceReview::default() },
+            proof,
             presence: presence.unwrap_or_default(),
         };
         workspace.read_files(moment)?;

@@ -27,6 +27,7 @@ fn entry(event: AuditEvent, by: Option<&str>, way: &str, reason: Option<&str>) -
         reason: reason.map(Into::into),
         revision: (event == AuditEvent::Accept).then_some(Revision(41)),
         approval: None,
+        grant: None,
         elements: Vec::new(),
     }
 }
@@ -47,6 +48,7 @@ fn audit(before: u64) -> AuditView {
         previous: String::new(),
         hash: String::new(),
         text: serde_json::to_string(entry).unwrap(),
+        signature: None,
     };
     let mut lines: Vec<AuditLine> = (1..).zip(&entries).map(line).collect();
     lines.reverse();

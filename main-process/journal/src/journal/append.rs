@@ -27,10 +27,10 @@ impl Journal {
         }
         self.check_consistency()?;
         let rows = chain_rows(self.tail, operations)?;
-        let end = self.review;
+        let (end, journal) = (self.review, self.identity.clone());
         let written = self.in_transaction(Durability::Durable, |transaction| {
             insert_rows(transaction, &rows)?;
-            review.write(transaction, end)
+            review.write(transaction, end, &journal)
         });
         // A failed write may still have reached the database, for example in files that are no longer at their
         // paths.

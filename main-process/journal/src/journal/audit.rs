@@ -1,10 +1,17 @@
 //! The audit log of the review queue. The hash of each line covers the previous line, so that a changed, missing or
-//! reordered line is detected. Lines are never changed or removed.
+//! reordered line is detected. Lines are never changed or removed. A line is signed in the transaction that writes it.
 
 use super::{Journal, to_sql};
 use crate::{Digest, JournalError};
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
-use shared_protocol::review::{AuditEntry, AuditLine, MAX_AUDIT_ENTRIES};
+use shared_protocol::review::{AuditEntry, AuditLine, LineSignature, MAX_AUDIT_ENTRIES};
+use std::fmt;
+
+/// Signs lines of the audit.
+pub trait AuditSigner: fmt::Debug {
+    /// Signs [`AuditLine::signed_text`]. Returns `None` without a key: then the line stays unsigned.
+    fn sign(&self, journal: &str, number: u64, hash: &str) -> Option<LineSignature>;
+}
 
 /// The newest audit line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,17 +37,24 @@ impl AuditTail {
         self,
         transaction: &Transaction<'_>,
         entries: &[AuditEntry],
+        (journal, signer): (&str, Option<&dyn AuditSigner>),
     ) -> Result<Self, JournalError> {
         let mut end = self;
         let mut insert = transaction.prepare_cached(
-            "INSERT INTO audit (number, previous_hash, hash, text) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO audit (number, previous_hash, hash, text, key, algorithm, signature)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
         for entry in entries {
             let text = serde_json::to_string(entry)
                 .map_err(|error| JournalError::unstorable("a line of the audit", error))?;
             let number = end.number + 1;
             let hash = audit_line_hash(end.hash.as_bytes(), number, &text);
-            insert.execute((to_sql(number)?, end.hash, hash, &text))?;
+            let signed = signer.and_then(|signer| signer.sign(journal, number, &hash.to_string()));
+            let (key, algorithm, signature) = match &signed {
+                Some(signed) => (Some(&signed.key), Some(&signed.algorithm), Some(&signed.value)),
+                None => (None, None, None),
+            };
+            insert.execute((to_sql(number)?, end.hash, hash, &text, key, algorithm, signature))?;
             end = Self { number, hash };
         }
         Ok(end)
@@ -68,7 +82,8 @@ impl Journal {
     /// Returns the lines after a number, oldest first.
     pub fn audit(&self, after: u64, limit: u32) -> Result<Vec<AuditLine>, JournalError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT number, previous_hash, hash, text FROM audit WHERE number > ?1 ORDER BY number LIMIT ?2",
+            "SELECT number, previous_hash, hash, text, key, algorithm, signature FROM audit
+             WHERE number > ?1 ORDER BY number LIMIT ?2",
         )?;
         let rows = select.query_map((to_sql(after)?, limit.min(MAX_AUDIT_ENTRIES)), |row| {
             let (previous, hash): (Digest, Digest) = (row.get(1)?, row.get(2)?);
@@ -77,9 +92,41 @@ impl Journal {
                 previous: previous.to_string(),
                 hash: hash.to_string(),
                 text: row.get(3)?,
+                signature: row.get::<_, Option<String>>(6)?.map(|value| {
+                    let column =
+                        |index| row.get::<_, Option<String>>(index).ok().flatten().unwrap_or_default();
+                    LineSignature {
+                        journal: self.identity.clone(),
+                        key: column(4),
+                        algorithm: column(5),
+                        value,
+                    }
+                }),
             })
         })?;
         rows.map(|row| row.map_err(JournalError::from)).collect()
+    }
+
+    /// Returns the number of the first line with a signature.
+    pub fn first_signed_line(&self) -> Result<Option<u64>, JournalError> {
+        let sql = "SELECT min(number) FROM audit WHERE signature IS NOT NULL";
+        let number: Option<i64> = self.connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(number.and_then(|number| u64::try_from(number).ok()))
+    }
+
+    /// Returns the names of the keys that signed lines.
+    pub fn audit_signers(&self) -> Result<Vec<String>, JournalError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT DISTINCT key FROM audit WHERE key IS NOT NULL ORDER BY key")?;
+        let keys = select.query_map([], |row| row.get(0))?;
+        keys.map(|key| key.map_err(JournalError::from)).collect()
+    }
+
+    /// Returns the number and the hash of the newest line; zero before the first.
+    pub fn audit_head(&self) -> (u64, String) {
+        let AuditTail { number, hash } = self.review.audit();
+        (number, hash.to_string())
     }
 }
 

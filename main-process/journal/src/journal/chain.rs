@@ -1,8 +1,8 @@
 //! The hash chain: the hash of each operation covers the previous operation, so that a changed, missing or
 //! reordered row is detected.
 
-use super::{Journal, row::OperationRow};
-use crate::{Digest, JournalError};
+use super::row::OperationRow;
+use crate::Digest;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use shared_protocol::Revision;
 
@@ -11,15 +11,6 @@ use shared_protocol::Revision;
 pub(super) struct ChainLink {
     pub(super) revision: Revision,
     pub(super) hash: Digest,
-}
-
-/// The range of kept operations whose hash chain was verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VerifiedChain {
-    /// The oldest kept operation; one after `last` when there is none.
-    pub first: Revision,
-    pub last: Revision,
-    pub count: u64,
 }
 
 impl ChainLink {
@@ -49,37 +40,6 @@ impl ChainLink {
             return Err((expected, "its content does not match its hash".to_owned()));
         }
         Ok(Self { revision: row.revision, hash: row.hash })
-    }
-}
-
-impl Journal {
-    /// Checks every kept operation and the checkpoint against their hashes. Reads everything: for a check on
-    /// demand, not for every start.
-    pub fn verify(&self) -> Result<VerifiedChain, JournalError> {
-        let anchor = self.anchor()?;
-        let checkpoint = self.read_checkpoint()?.map(|(_, link)| link);
-        let mut link = anchor;
-        let mut count = 0;
-        check_checkpoint(checkpoint, link)?;
-        self.rows_after(anchor.revision, &mut |row| {
-            link =
-                link.follow(&row).map_err(|(revision, problem)| JournalError::damaged(revision, problem))?;
-            check_checkpoint(checkpoint, link)?;
-            row.decode()?;
-            count += 1;
-            Ok(())
-        })?;
-        Ok(VerifiedChain { first: anchor.revision.next(), last: link.revision, count })
-    }
-}
-
-/// Checks that the chain and the checkpoint agree at the revision of the checkpoint.
-fn check_checkpoint(checkpoint: Option<ChainLink>, link: ChainLink) -> Result<(), JournalError> {
-    match checkpoint {
-        Some(checkpoint) if checkpoint.revision == link.revision && checkpoint != link => Err(
-            JournalError::damaged(link.revision, "the checkpoint does not match the operations around it"),
-        ),
-        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,9 @@
 mod append;
 mod audit;
 mod chain;
+mod chain_check;
 mod compact;
+mod copy;
 mod file_identity;
 mod file_records;
 mod open;
@@ -20,8 +22,9 @@ mod row;
 mod schema;
 mod state;
 
-pub use audit::{AuditChainError, check_audit};
-pub use chain::VerifiedChain;
+pub use audit::{AuditChainError, AuditSigner, check_audit};
+pub use chain_check::{ChainCheck, VerifiedChain};
+pub use copy::JournalCopy;
 pub use file_records::FileRecord;
 pub use query::JournalEntry;
 pub use rebuild::RebuiltJournal;
@@ -40,6 +43,8 @@ use shared_protocol::Revision;
 #[derive(Debug)]
 pub struct Journal {
     connection: Connection,
+    /// Random, chosen when the journal was created, in hexadecimal.
+    identity: String,
     /// The newest acknowledged operation, or the checkpoint when no operation follows it.
     tail: ChainLink,
     since_checkpoint: JournalGrowth,
@@ -52,6 +57,9 @@ pub struct Journal {
 }
 
 const JOURNAL_FILE: &str = "journal.db";
+/// The database and the files that SQLite keeps next to it. The log is first: a log left behind when the database
+/// is set aside would be replayed into the new database.
+const DATABASE_SUFFIXES: [&str; 4] = ["db-wal", "db-shm", "db-journal", "db"];
 
 /// The operations and bytes since the checkpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,6 +81,11 @@ impl Journal {
     /// Returns the newest durable revision.
     pub fn revision(&self) -> Revision {
         self.tail.revision
+    }
+
+    /// Returns the identity of this journal, which no other journal has. A copy has the same.
+    pub fn identity(&self) -> &str {
+        &self.identity
     }
 
     /// Runs `work` in one atomic transaction. Every write goes through here, and only into the files that the

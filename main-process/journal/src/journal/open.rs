@@ -1,6 +1,8 @@
 //! Opens the journal: settings, version, integrity, end of the chain.
 
-use super::{JOURNAL_FILE, Journal, JournalFiles, JournalGrowth, chain::ChainLink, review, schema};
+use super::{
+    DATABASE_SUFFIXES, JOURNAL_FILE, Journal, JournalFiles, JournalGrowth, chain::ChainLink, review, schema,
+};
 use crate::{JOURNAL_FORMAT, JournalError};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use rustix::{fs::FileType, io::Errno};
@@ -20,9 +22,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const ALWAYS_CHECKED_BYTES: u64 = 16 * 1024 * 1024;
 /// The write-ahead log is truncated to this size after a burst.
 const MAX_WAL_BYTES: i64 = 16 * 1024 * 1024;
-/// The database and the files that SQLite keeps next to it. The log is first: a log left behind when the database
-/// is set aside would be replayed into the new database.
-const DATABASE_SUFFIXES: [&str; 4] = ["db-wal", "db-shm", "db-journal", "db"];
 const MAX_ASIDE_JOURNALS: u32 = 10_000;
 
 impl Journal {
@@ -63,7 +62,8 @@ impl Journal {
         let (tail, since_checkpoint) = read_end(&connection).map_err(|error| open_error(&path, error))?;
         let review = review::ReviewTail::read(&connection).map_err(|error| open_error(&path, error))?;
         let place = Some(JournalFiles::after(&found)?);
-        Ok(Self { connection, tail, since_checkpoint, review, is_consistent: true, place })
+        let identity = read_identity(&connection).map_err(|error| open_error(&path, error))?;
+        Ok(Self { connection, identity, tail, since_checkpoint, review, is_consistent: true, place })
     }
 
     /// Opens a journal in memory, for a read-only workspace folder.
@@ -72,7 +72,8 @@ impl Journal {
         schema::migrate(&mut connection, 0)?;
         let (tail, since_checkpoint) = read_end(&connection)?;
         let review = review::ReviewTail::read(&connection)?;
-        Ok(Self { connection, tail, since_checkpoint, review, is_consistent: true, place: None })
+        let identity = read_identity(&connection)?;
+        Ok(Self { connection, identity, tail, since_checkpoint, review, is_consistent: true, place: None })
     }
 
     /// Moves the journal files of `dir` to `dir/aside`, if any, so that a new journal can be started. Deletes
@@ -163,7 +164,7 @@ fn prepare_file(folder: &SafeFolder, creates: bool) -> Result<u64, JournalError>
 }
 
 /// The folder itself must not be a link; its parents were chosen by a person and may contain links.
-fn safe_folder(dir: &Path) -> Result<SafeFolder, JournalError> {
+pub(super) fn safe_folder(dir: &Path) -> Result<SafeFolder, JournalError> {
     let resolved = match (dir.parent().filter(|parent| !parent.as_os_str().is_empty()), dir.file_name()) {
         (Some(parent), Some(name)) => parent.canonicalize().map(|parent| parent.join(name)),
         _ => dir.canonicalize(),
@@ -204,6 +205,11 @@ pub(super) fn quick_check(connection: &Connection, path: &Path) -> Result<(), Jo
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|error| open_error(path, error))?;
     if answer == "ok" { Ok(()) } else { Err(unreadable(path, answer)) }
+}
+
+fn read_identity(connection: &Connection) -> Result<String, rusqlite::Error> {
+    let id: Vec<u8> = connection.query_row("SELECT id FROM identity", [], |row| row.get(0))?;
+    Ok(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 pub(super) fn read_end(connection: &Connection) -> Result<(ChainLink, JournalGrowth), rusqlite::Error> {

@@ -2,7 +2,7 @@
 //! transaction with the operations that belong to it. Standing approvals are not stored here, because a journal
 //! travels with its workspace.
 
-use super::{Durability, Journal, audit::AuditTail, to_sql};
+use super::{AuditSigner, Durability, Journal, audit::AuditTail, to_sql};
 use crate::JournalError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use shared_protocol::{
@@ -20,6 +20,10 @@ pub(super) struct ReviewTail {
 impl ReviewTail {
     pub(super) const START: Self = Self { stamp: 0, audit: AuditTail::START };
 
+    pub(super) fn audit(&self) -> AuditTail {
+        self.audit
+    }
+
     pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let stamp: i64 = connection.query_row("SELECT stamp FROM review", [], |row| row.get(0))?;
         Ok(Self { stamp: u64::try_from(stamp).unwrap_or(0), audit: AuditTail::read(connection)? })
@@ -35,6 +39,8 @@ pub struct ReviewWrite<'a> {
     pub forgotten: Vec<ProposalId>,
     pub origins: Vec<OperationOrigin>,
     pub audit: Vec<AuditEntry>,
+    /// Signs the lines of the audit.
+    pub signer: Option<&'a dyn AuditSigner>,
 }
 
 /// A proposal to write, with the known state of its row.
@@ -66,7 +72,7 @@ pub struct StoredProposal {
 
 impl ReviewWrite<'_> {
     pub fn is_empty(&self) -> bool {
-        let Self { stamp: _, proposals, forgotten, origins, audit } = self;
+        let Self { stamp: _, proposals, forgotten, origins, audit, signer: _ } = self;
         proposals.is_empty() && forgotten.is_empty() && origins.is_empty() && audit.is_empty()
     }
 
@@ -74,6 +80,7 @@ impl ReviewWrite<'_> {
         &self,
         transaction: &Transaction<'_>,
         end: ReviewTail,
+        journal: &str,
     ) -> Result<ReviewTail, JournalError> {
         if self.is_empty() {
             return Ok(end);
@@ -91,7 +98,7 @@ impl ReviewWrite<'_> {
             )?;
         }
         transaction.execute("UPDATE review SET stamp = ?1", [to_sql(self.stamp)?])?;
-        let audit = end.audit.append(transaction, &self.audit)?;
+        let audit = end.audit.append(transaction, &self.audit, (journal, self.signer))?;
         Ok(ReviewTail { stamp: self.stamp, audit })
     }
 
@@ -203,6 +210,27 @@ impl Journal {
             proposal.changes.extend(changes);
         }
         Ok(proposal)
+    }
+
+    /// Returns every proposal without its changes. Skips rows that do not decode: [`Self::review`] lists them.
+    pub fn proposal_heads(&self) -> Result<Vec<Proposal>, JournalError> {
+        let mut select = self.connection.prepare("SELECT head FROM proposals ORDER BY id")?;
+        let heads = select.query_map([], |row| row.get::<_, String>(0))?;
+        heads
+            .filter_map(|head| head.map(|head| serde_json::from_str(&head).ok()).transpose())
+            .map(|head| head.map_err(JournalError::from))
+            .collect()
+    }
+
+    /// Returns up to `most` origins of operations after a revision, oldest first. Skips rows that do not decode.
+    pub fn origins_after(&self, revision: Revision, most: u32) -> Result<Vec<OperationOrigin>, JournalError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT origin FROM origins WHERE revision > ?1 ORDER BY revision LIMIT ?2")?;
+        let rows = select.query_map((to_sql(revision.0)?, most), |row| row.get::<_, String>(0))?;
+        rows.filter_map(|text| text.map(|text| serde_json::from_str(&text).ok()).transpose())
+            .map(|origin| origin.map_err(JournalError::from))
+            .collect()
     }
 
     /// Returns the proposal that an operation came from.

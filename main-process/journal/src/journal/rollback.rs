@@ -71,10 +71,10 @@ mod tests {
         journal.append_with(&[operation(1, "first")], &note(1)).unwrap();
         // Simulates files that are deleted between the commit and the check.
         let rows = chain_rows(journal.tail, &[operation(2, "refused")]).unwrap();
-        let end = journal.review;
+        let (end, identity) = (journal.review, journal.identity().to_owned());
         let committed = journal.commit(Durability::Durable, |transaction| {
             insert_rows(transaction, &rows)?;
-            note(2).write(transaction, end)
+            note(2).write(transaction, end, &identity)
         });
         committed.unwrap();
         for name in ["journal.db", "journal.db-wal"] {

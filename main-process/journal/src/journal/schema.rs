@@ -4,13 +4,13 @@ use crate::JournalError;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The database version that this build writes; stored in `PRAGMA user_version`.
-pub const JOURNAL_FORMAT: i64 = 2;
+pub const JOURNAL_FORMAT: i64 = 3;
 
 /// "DrBd": identifies our database.
 const APPLICATION_ID: i64 = 0x4472_4264;
 
 /// Step *n* migrates a database from format *n* to *n* + 1. The first step creates it.
-const MIGRATIONS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1, FORMAT_2];
+const MIGRATIONS: [&str; JOURNAL_FORMAT as usize] = [FORMAT_1, FORMAT_2, FORMAT_3];
 
 /// `changes` is the last column: SQLite reads the columns before it without loading it.
 const FORMAT_1: &str = "
@@ -94,6 +94,19 @@ const FORMAT_2: &str = "
     ) STRICT;
     CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
     CREATE TRIGGER audit_is_as_written BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
+";
+
+/// Signatures of audit lines; lines of earlier formats have none. The identity tells this journal from every other one.
+const FORMAT_3: &str = "
+    ALTER TABLE audit ADD COLUMN key TEXT;
+    ALTER TABLE audit ADD COLUMN algorithm TEXT;
+    ALTER TABLE audit ADD COLUMN signature TEXT;
+
+    CREATE TABLE identity (
+        only          INTEGER PRIMARY KEY CHECK (only = 1),
+        id            BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO identity VALUES (1, randomblob(16));
 ";
 
 pub(super) enum DatabaseFormat {

@@ -1,13 +1,13 @@
 //! The whole audit, to read or to export. Only the writer may open the journal, so another thread requests it page by page
 //! and the writer handles other messages in between.
 
-use crate::{background, writer::WriterHandle};
-use journal::check_audit;
+use crate::{background, device_keys, responses::wait_for, writer::WriterHandle};
+use journal::{Journal, JournalError, check_audit};
 use shared_protocol::{
     Actor, Refusal, RefusalCode,
     request::Responder,
     requests::{ExportedFile, ReadAudit, ReadAuditPage},
-    review::{AuditLine, AuditView, MAX_AUDIT_ENTRIES},
+    review::{AuditLine, AuditReport, AuditView, MAX_AUDIT_ENTRIES},
 };
 use std::{
     collections::VecDeque,
@@ -16,6 +16,7 @@ use std::{
     path::Path,
     time::Duration,
 };
+use workspace::{JournalAccess, verify_audit};
 
 /// The writer may take this long for a page.
 const PAGE_LIMIT: Duration = Duration::from_secs(30);
@@ -35,6 +36,28 @@ impl WriterHandle {
         });
     }
 
+    /// Verifies the audit and the operations while others go on working.
+    pub(crate) fn verify_audit(&self, responder: Responder<AuditReport>) {
+        let writer = self.clone();
+        background::spawn("audit", responder, move |responder| responder.send(verify(&writer)));
+    }
+
+    /// Verifies a workspace that was just opened, in the background. Findings become a notice.
+    pub(crate) fn check_opened(&self) {
+        let writer = self.clone();
+        let check = move || match verify(&writer) {
+            Ok(report) if report.findings.is_empty() => {}
+            Ok(report) => writer.call(Responder::new(|_: Result<(), Refusal>| {}), move |writer| {
+                writer.session.workspace.note_findings(&report.findings);
+                Ok(())
+            }),
+            Err(refusal) => tracing::info!(%refusal, "the audit was not verified"),
+        };
+        if let Err(error) = std::thread::Builder::new().name("audit".to_owned()).spawn(check) {
+            tracing::error!(%error, "the audit is not verified");
+        }
+    }
+
     /// Writes the audit into a file.
     pub(crate) fn export_audit(&self, path: String, actor: Actor, responder: Responder<ExportedFile>) {
         let writer = self.clone();
@@ -43,6 +66,42 @@ impl WriterHandle {
             responder.send(written.map(|bytes| ExportedFile { path, bytes }));
         });
     }
+}
+
+/// The journal of the writer. Every turn makes sure that it is still the same.
+struct WriterJournal<'w> {
+    writer: &'w WriterHandle,
+    identity: Option<String>,
+}
+
+impl JournalAccess for WriterJournal<'_> {
+    fn read<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let expected = self.identity.clone();
+        let (identity, read) = wait_for(PAGE_LIMIT, |responder| {
+            self.writer.call(responder, move |writer| {
+                let journal = writer.session.workspace.journal();
+                if expected.is_some_and(|expected| expected != journal.identity()) {
+                    let message = "The workspace was closed while its audit was verified.";
+                    return Err(Refusal::new(RefusalCode::Conflict, message).hint("Try again."));
+                }
+                let read = work(journal)
+                    .map_err(|error| Refusal::new(RefusalCode::StorageError, error.to_string()))?;
+                Ok((journal.identity().to_owned(), read))
+            });
+        })?;
+        self.identity = Some(identity);
+        Ok(read)
+    }
+}
+
+fn verify(writer: &WriterHandle) -> Result<AuditReport, Refusal> {
+    let root = wait_for(PAGE_LIMIT, |responder| {
+        writer.call(responder, |writer| Ok(writer.session.workspace.root().to_owned()));
+    })?;
+    verify_audit(&mut WriterJournal { writer, identity: None }, &device_keys::proof_files(), &root)
 }
 
 fn view(writer: &WriterHandle, actor: &Actor, before: u64, limit: usize) -> Result<AuditView, Refusal> {

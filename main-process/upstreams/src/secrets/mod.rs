@@ -12,14 +12,15 @@ pub(crate) use redact::Redactor;
 use crate::{config::McpConfig, error::UpstreamError};
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
 /// The minimum bytes of a secret. Redacting shorter texts would garble every log and protect nothing.
 pub const MIN_SECRET_BYTES: usize = 4;
 const MAX_SECRET_BYTES: usize = 16_384;
 
-/// A secret value, redacted in debug output.
+/// A secret value, redacted in debug output and overwritten in memory when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret(Zeroizing<String>);
 
 impl Secret {
     pub fn new(value: &str) -> Result<Self, UpstreamError> {
@@ -31,10 +32,11 @@ impl Secret {
                 format!("A secret must be one line of {MIN_SECRET_BYTES} to {MAX_SECRET_BYTES} bytes");
             return Err(UpstreamError::validation("secret", message));
         }
-        Ok(Self(value.to_owned()))
+        Ok(Self(Zeroizing::new(value.to_owned())))
     }
 
-    pub(crate) fn reveal(&self) -> &str {
+    /// The value, for the few places that need it.
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -76,7 +76,8 @@ impl ApprovalFile {
     fn contents(&self) -> Result<ApprovalFileContents, ApprovalFileError> {
         let unreadable =
             |problem: String| ApprovalFileError::Unreadable { path: self.file.path().to_owned(), problem };
-        let Some(text) = self.file.read(MAX_FILE_BYTES).map_err(|error| unreadable(error.to_string()))? else {
+        let Some(text) = self.file.read(MAX_FILE_BYTES).map_err(|error| unreadable(error.to_string()))?
+        else {
             return Ok(ApprovalFileContents::default());
         };
         let contents: ApprovalFileContents =

@@ -43,6 +43,7 @@ impl MutationGroup<'_> {
                 Refusal::new(RefusalCode::NotFound, format!("there is no board {board}")).field("boards")
             );
         }
+        self.require_key()?;
         if self.review.approvals.len() >= MAX_APPROVALS {
             let message = format!("There are {MAX_APPROVALS} standing approvals already.");
             return Err(Refusal::new(RefusalCode::LimitExceeded, message).hint("Revoke some."));
@@ -59,6 +60,7 @@ impl MutationGroup<'_> {
             by: Some(reviewer.name.clone()),
             approval: Some(id),
             reason,
+            grant: Some(approval.grant.clone()),
             ..entry(AuditEvent::Grant, reviewer.way, moment.time)
         };
         self.note(line);
@@ -90,6 +92,7 @@ impl MutationGroup<'_> {
         if !self.review.approvals.iter().any(|approval| approval.id == id) {
             return Err(Refusal::new(RefusalCode::NotFound, format!("there is no standing approval {id}")));
         }
+        self.require_key()?;
         Arc::make_mut(&mut self.review.approvals).retain(|approval| approval.id != id);
         self.changed_approvals();
         self.pending.revoked = true;
@@ -109,7 +112,8 @@ impl MutationGroup<'_> {
 
     /// The first approval that covers all of a proposal.
     pub(super) fn approval_for(&self, proposal: &Proposal, now: u64) -> Option<StandingApproval> {
-        if self.review.approvals.is_empty() {
+        // Without a key the acceptance could not be signed, so a person must look.
+        if self.review.approvals.is_empty() || !self.has_key() {
             return None;
         }
         // No approval covers a run whose planning executes or sends something: no person would see it.
@@ -194,6 +198,11 @@ impl WorkspaceReview {
             }
         }
     }
+}
+
+/// The standing approvals of a workspace, as the user's configuration has them.
+pub(crate) fn read_approvals(file: PathBuf, workspace: &Path) -> Result<Vec<StandingApproval>, String> {
+    ApprovalFile::new(file, workspace).read().map_err(|error| error.to_string())
 }
 
 /// Approvals of the command line end with this run.

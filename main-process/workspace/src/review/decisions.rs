@@ -18,21 +18,23 @@ pub struct Reviewer {
     pub name: String,
     pub way: &'static str,
     kind: ActorKind,
+    /// The standing approval that decides in place of the person.
+    approval: Option<u64>,
 }
 
 impl Reviewer {
     pub fn at_window(name: String) -> Self {
-        Self { name, way: "window", kind: ActorKind::Window }
+        Self { name, way: "window", kind: ActorKind::Window, approval: None }
     }
 
     pub fn at_terminal(name: String) -> Self {
-        Self { name, way: "terminal", kind: ActorKind::Terminal }
+        Self { name, way: "terminal", kind: ActorKind::Terminal, approval: None }
     }
 
     pub(super) fn standing(approval: &StandingApproval) -> Self {
         let name = format!("{} (standing approval {})", approval.by, approval.id);
         let kind = if approval.for_this_run { ActorKind::Terminal } else { ActorKind::Window };
-        Self { name, way: "standing approval", kind }
+        Self { name, way: "standing approval", kind, approval: Some(approval.id) }
     }
 }
 
@@ -64,6 +66,7 @@ impl MutationGroup<'_> {
         reviewer: &Reviewer,
         moment: TimeAndSeed,
     ) -> Result<AcceptedProposal, Refusal> {
+        self.require_key()?;
         let by = reviewer.name.as_str();
         let acceptance = self.review.queue.accept(verdict, &self.state, moment.time)?;
         let before = self.review.queue.get(verdict.proposal).map(Arc::clone);
@@ -93,6 +96,7 @@ impl MutationGroup<'_> {
             by: Some(by.to_owned()),
             proposal: Some(audited(&seen)),
             revision,
+            approval: reviewer.approval,
             elements: named(acceptance.subjects.iter()),
             ..entry(AuditEvent::Accept, reviewer.way, moment.time)
         });
@@ -106,6 +110,7 @@ impl MutationGroup<'_> {
         reviewer: &Reviewer,
         moment: TimeAndSeed,
     ) -> Result<Arc<Proposal>, Refusal> {
+        self.require_key()?;
         self.expire(moment.time);
         let rejected = self.review.queue.reject((id, version), reason, &reviewer.name);
         let proposal = rejected.inspect_err(|refusal| self.refused(id, refusal, reviewer, moment.time))?;
@@ -131,6 +136,7 @@ impl MutationGroup<'_> {
                 Refusal::new(RefusalCode::BadRequest, message).hint("Its act cannot be reverted here.")
             );
         }
+        self.require_key()?;
         let summary = format!("Revert proposal {}: {}", proposal.number, proposal.title);
         let mutation = Mutation::RevertAll { summary, revisions, partial };
         let before = self.state.revision();

@@ -10,6 +10,7 @@ mod decisions;
 
 use approval_file::ApprovalFile;
 pub use approvals::area_of;
+pub(crate) use approvals::read_approvals;
 pub use config::{guarded_settings, names_program};
 pub(crate) use costs::ProposalCosts;
 pub use costs::ProposalJudge;
@@ -141,6 +142,7 @@ impl PendingReviewRows {
             forgotten: self.forgotten.clone(),
             origins: self.origins.clone(),
             audit: self.audit.clone(),
+            signer: None,
         }
     }
 }
@@ -239,6 +241,7 @@ fn entry(event: AuditEvent, way: &str, time: u64) -> AuditEntry {
         reason: None,
         revision: None,
         approval: None,
+        grant: None,
         elements: Vec::new(),
     }
 }

@@ -183,7 +183,7 @@ mod tests {
 
     fn told(text: &str) -> AuditRow {
         let (previous, hash) = (String::new(), String::new());
-        AuditRow::of(&AuditLine { number: 3, previous, hash, text: text.to_owned() })
+        AuditRow::of(&AuditLine { number: 3, previous, hash, text: text.to_owned(), signature: None })
     }
 
     fn proposal() -> String {
