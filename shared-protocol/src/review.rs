@@ -630,7 +630,7 @@ pub struct AuditLine {
     /// An [`AuditEntry`] as JSON, byte for byte as written.
     pub text: String,
     /// Absent on lines from before signing began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub signature: Option<LineSignature>,
 }
 
@@ -678,7 +678,6 @@ pub struct AuditReport {
 pub struct AuditFinding {
     pub kind: AuditFindingKind,
     /// The first and the last audit line that it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u64, u64)>,
     pub message: String,
     /// The next step.

@@ -235,7 +235,7 @@ fn a_restored_backup_stays_a_finding_until_it_is_settled() {
     assert_eq!(later.findings.len(), 1, "{later:?}");
     assert!(later.findings[0].message.starts_with("Found on 2023-11-14"), "{later:?}");
     let key = signed.keys().load().unwrap().key;
-    assert_eq!(settle_findings(&signed.files().anchors, &signed.root, &key), Ok(1));
+    assert_eq!(settle_findings(&signed.files(), &signed.root, &key), Ok(1));
     assert_eq!(signed.kinds(), []);
 }
 
@@ -267,6 +267,8 @@ fn an_anchor_that_was_edited_or_is_not_private_does_not_count() {
         fs::write(&anchor, text.replace("\\\"lines\\\":10", edit)).unwrap();
         fs::set_permissions(&anchor, fs::Permissions::from_mode(mode)).unwrap();
         assert_eq!(signed.kinds(), [Kind::WrongAnchor], "{edit}");
+        let key = signed.keys().load().unwrap().key;
+        settle_findings(&signed.files(), &signed.root, &key).unwrap_err();
     }
 }
 

@@ -5,7 +5,6 @@ use crate::device_keys;
 use serde_json::json;
 use shared_protocol::{Refusal, RefusalCode};
 use std::process::ExitCode;
-use user_folders as paths;
 use workspace::settle_findings;
 
 pub(super) const HELP: &str = "A restored backup or a replaced journal stays a finding of `draftboard audit verify`, also after the\n\
@@ -30,5 +29,5 @@ fn settle(at: &WorkspaceArguments) -> Result<usize, Refusal> {
     let root = find(at.workspace.as_deref())?.canonicalize().map_err(|error| failed(error.to_string()))?;
     let stored = device_keys::present_keys().and_then(|keys| keys.load());
     let key = stored.map_err(|error| failed(error.to_string()))?.key;
-    settle_findings(&paths::anchors(), &root, &key).map_err(failed)
+    settle_findings(&device_keys::proof_files(), &root, &key).map_err(failed)
 }

@@ -1,6 +1,7 @@
 //! Anchors: the head of each workspace's audit, signed, in the user's state folder. One file for each workspace, by its
 //! canonical path.
 
+use super::ProofFiles;
 use device_key::{DeviceKey, KeySignature, KnownKeys, SignatureCheck, SignedPurpose};
 use journal::Digest;
 use safe_fs::PrivateFile;
@@ -209,10 +210,15 @@ impl AnchorFolder {
 }
 
 /// Drops the findings that were noted at earlier openings, once a person has looked at them. Returns their number.
-pub fn settle_findings(anchors: &Path, root: &Path, key: &DeviceKey) -> Result<usize, String> {
-    let folder = AnchorFolder::new(anchors.to_owned(), root);
+/// An anchor without a valid signature is not signed anew.
+pub fn settle_findings(files: &ProofFiles, root: &Path, key: &DeviceKey) -> Result<usize, String> {
+    let known = KnownKeys::read(&PrivateFile::new(files.known_keys.clone()));
+    let folder = AnchorFolder::new(files.anchors.clone(), root);
     let file = folder.file(&folder.workspace);
-    let Some((mut anchor, _)) = read_stored(&file)? else { return Ok(0) };
+    let found = folder.read(&file, &known.map_err(|error| error.to_string())?);
+    let found =
+        found.map_err(|problem| format!("the anchor does not count: {problem}; open the workspace first"))?;
+    let Some(mut anchor) = found else { return Ok(0) };
     let settled = std::mem::take(&mut anchor.earlier).len();
     if settled > 0 {
         write_stored(&file, &anchor, key)?;
