@@ -825,6 +825,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lines_and_findings_travel_to_the_window_with_and_without_their_options() {
+        let text = || "x".to_owned();
+        let signature = LineSignature { journal: text(), key: text(), algorithm: text(), value: text() };
+        for signature in [None, Some(signature)] {
+            let line = AuditLine { number: 1, previous: text(), hash: text(), text: text(), signature };
+            let lines = line.signature.as_ref().map(|_| (1, 2));
+            let kind = AuditFindingKind::CutTail;
+            let finding = AuditFinding { kind, lines, message: text(), hint: text() };
+            let bytes = postcard::to_stdvec(&(&line, &finding)).unwrap();
+            assert_eq!(postcard::from_bytes::<(AuditLine, AuditFinding)>(&bytes).unwrap(), (line, finding));
+        }
+    }
+
+    #[test]
     fn a_scope_names_what_it_covers_and_destruction_only_by_name() {
         let scope = |text: &str| text.parse::<ApprovalScope>().unwrap();
         let risks = |risks: &[Risk]| risks.iter().copied().collect::<BTreeSet<_>>();
