@@ -59,7 +59,7 @@ pub fn visible_json(json: &str) -> String {
     text
 }
 
-/// As [`print`], for text that may come from files or other programs.
+/// As [`print()`], for text that may come from files or other programs.
 pub fn print_visible(text: &str) {
     print(&visible(text));
 }
