@@ -1,7 +1,8 @@
 //! An open workspace with its lock, its published socket and its file watcher.
 
 use super::{WriterHandle, WriterMsg};
-use crate::{agents::AgentsAddress, device_keys};
+use crate::device_keys;
+use agents::AgentsAddress;
 use crossbeam_channel::Receiver;
 use journal::{FileChange, WorkspaceWatcher};
 use processes::{Instance, LockError, PublishError, RuntimeDir, RuntimeDirError, RuntimeDirs, WorkspaceLock};
