@@ -75,7 +75,7 @@ fn verifying_says_what_somebody_did_to_a_closed_journal() {
     let cut = verify(&home, &workspace);
     assert_eq!((cut.code, kinds(&cut)), (Some(1), vec!["cutTail".to_owned()]), "{cut:?}");
     let words = home.run(&["audit", "verify", "-w", workspace.to_str().unwrap()]);
-    assert!(words.out.contains("1 lines were anchored, and 0 are left"), "{words:?}");
+    assert!(words.out.contains("it was anchored with 1 audit line and has 0 audit lines now"), "{words:?}");
 
     // A Draftboard that opens it says so, too, and goes on.
     let running = serve_guarded(&home, &workspace);

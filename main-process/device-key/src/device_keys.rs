@@ -68,12 +68,12 @@ impl DeviceKeys {
         let key = backup::open(text, passphrase)?;
         let _lock = self.lock()?;
         let mut known = self.known()?;
-        // A key whose secret is lost has nothing left to replace.
-        if !replace
-            && let Ok(present) = self.load_from(&known)
-            && present.key.id() != key.id()
+        // A key whose secret is lost has nothing left to replace. One that cannot be read now may still be there.
+        let is_lost = matches!(self.load_from(&known), Err(KeyError::Lost { .. }));
+        if let Some(present) = known.current.clone().filter(|present| present != key.id())
+            && !(replace || is_lost)
         {
-            return Err(KeyError::HasKey(present.key.id().clone()));
+            return Err(KeyError::HasKey(present));
         }
         self.install(&mut known, key, name, now, None)
     }

@@ -52,7 +52,8 @@ pub(super) fn run(file: Option<&Path>, at: &WorkspaceArguments) -> ExitCode {
 
 fn words(report: &AuditReport, is_file: bool) -> String {
     let AuditReport { lines, signed, before_signing, operations, anchored, findings, .. } = report;
-    let mut text = format!("{lines} audit lines, {signed} signed");
+    let noun = if *lines == 1 { "line" } else { "lines" };
+    let mut text = format!("{lines} audit {noun}, {signed} signed");
     if *before_signing > 0 {
         text += &format!(", {before_signing} from before signing began");
     }

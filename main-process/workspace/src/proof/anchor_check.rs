@@ -92,28 +92,23 @@ pub(super) fn compare(found: &FoundAnchor, journal: &JournalFacts, known: &Known
 fn differences(anchor: &Anchor, journal: &JournalFacts, findings: &mut Vec<AuditFinding>) {
     let JournalFacts { lines, revision, .. } = journal;
     let anchored = Revision(anchor.revision);
+    let (before, now) = (counted(anchor.lines), counted(*lines));
     if anchor.journal != journal.identity {
-        let message = format!(
-            "Another journal was anchored here, with {} audit lines: the present one, with {lines}, took its place.",
-            anchor.lines
-        );
+        let message = format!("Another journal was anchored here, with {before}. The present one has {now}.");
         findings.push(finding(AuditFindingKind::Replaced, message, COMPARE));
         return;
     }
     if *revision < anchored {
         let message = format!(
-            "The journal is older than its anchor: it has {lines} audit lines and revision {revision}, and {} lines and \
-             revision {anchored} were anchored. A backup was restored, or the journal was turned back.",
-            anchor.lines
+            "The journal is older than its anchor: it has {now} and revision {revision}, and was anchored with {before} and \
+             revision {anchored}. A backup was restored, or the journal was turned back."
         );
         findings.push(finding(AuditFindingKind::Rewound, message, COMPARE));
         return;
     }
     if *lines < anchor.lines {
-        let message = format!(
-            "The end of the audit was cut off: {} lines were anchored, and {lines} are left.",
-            anchor.lines
-        );
+        let message =
+            format!("The end of the audit was cut off: it was anchored with {before} and has {now} now.");
         let cut = finding(AuditFindingKind::CutTail, message, COMPARE);
         findings.push(AuditFinding { lines: Some((lines + 1, anchor.lines)), ..cut });
     } else if anchor.lines > 0 && journal.anchored_line.as_ref() != Some(&anchor.hash) {
@@ -125,6 +120,11 @@ fn differences(anchor: &Anchor, journal: &JournalFacts, findings: &mut Vec<Audit
         let message = format!("Operation {anchored} is not the operation that was anchored.");
         findings.push(finding(AuditFindingKind::ChangedOperation, message, COMPARE));
     }
+}
+
+/// A number of audit lines in words.
+pub(super) fn counted(lines: u64) -> String {
+    if lines == 1 { "1 audit line".to_owned() } else { format!("{lines} audit lines") }
 }
 
 pub(super) fn finding(

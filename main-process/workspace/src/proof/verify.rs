@@ -2,7 +2,7 @@
 
 use super::{
     anchor::{AnchorFolder, FoundAnchor},
-    anchor_check::{JournalFacts, compare, finding},
+    anchor_check::{JournalFacts, compare, counted, finding},
     line_check::LineCheck,
 };
 use crate::{error::storage, review::read_approvals};
@@ -123,7 +123,7 @@ pub fn verify_missing(files: &ProofFiles, root: &Path) -> Result<AuditReport, Re
     };
     report.findings.push(finding(
         AuditFindingKind::MissingJournal,
-        format!("The workspace has no journal, and one with {lines} audit lines was anchored here."),
+        format!("The workspace has no journal, and one with {} was anchored here.", counted(lines)),
         "Restore .draftboard/journal.db from a backup. Without one, opening the workspace starts a new journal.",
     ));
     Ok(report)
