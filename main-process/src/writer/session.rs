@@ -85,6 +85,7 @@ impl Session {
 
     /// As [`Self::open`], with the folder for its socket and the folders of other instances; leaves no other trace in the
     /// user's folders and signs nothing.
+    #[cfg(test)]
     pub(crate) fn open_in(
         root: &Path,
         runtime: &RuntimeDir,
