@@ -231,6 +231,8 @@ fn a_restored_backup_stays_a_finding_until_it_is_settled() {
     signed.open();
     assert!(signed.notices().contains("older than its anchor"), "{}", signed.notices());
     signed.propose("five");
+    signed.reopen();
+    signed.propose("six");
     let later = signed.verify();
     assert_eq!(later.findings.len(), 1, "{later:?}");
     assert!(later.findings[0].message.starts_with("Found on 2023-11-14"), "{later:?}");

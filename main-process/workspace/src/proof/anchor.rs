@@ -123,7 +123,7 @@ impl EarlierFinding {
 }
 
 /// The anchors of this user, as seen from one workspace.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct AnchorFolder {
     folder: PathBuf,
     workspace: String,
@@ -166,13 +166,13 @@ impl AnchorFolder {
     /// Writes the anchor of this workspace. Findings of the anchor before are kept.
     pub(super) fn write(
         &self,
-        mut anchor: Anchor,
+        anchor: &Anchor,
         noticed: &[EarlierFinding],
         key: &DeviceKey,
     ) -> Result<(), String> {
         let file = self.file(&self.workspace);
         let before = read_stored(&file).ok().flatten().map(|(anchor, _)| anchor.earlier);
-        anchor.earlier = before.unwrap_or_default();
+        let mut anchor = Anchor { earlier: before.unwrap_or_default(), ..anchor.clone() };
         for finding in noticed {
             if !anchor.earlier.iter().any(|known| known.message == finding.message) {
                 anchor.earlier.push(finding.clone());

@@ -43,7 +43,7 @@ impl JournalFacts {
     }
 }
 
-/// All differences. An audit that goes on after its anchor is none: its lines are signed one by one.
+/// The present differences. An audit that goes on after its anchor is none: its lines are signed one by one.
 pub(super) fn compare(found: &FoundAnchor, journal: &JournalFacts, known: &KnownKeys) -> Vec<AuditFinding> {
     let mut findings = Vec::new();
     match found {
@@ -81,12 +81,16 @@ pub(super) fn compare(found: &FoundAnchor, journal: &JournalFacts, known: &Known
     }
     if let Some(anchor) = found.anchor() {
         differences(anchor, journal, &mut findings);
-        findings.extend(anchor.earlier.iter().map(|earlier| {
-            let noticed = UtcTimestamp::of_millis(earlier.noticed);
-            finding(earlier.kind, format!("Found on {}: {}", noticed.as_str(), earlier.message), COMPARE)
-        }));
     }
     findings
+}
+
+/// The differences that were found at earlier openings and are not settled.
+pub(super) fn earlier_findings(found: &FoundAnchor) -> impl Iterator<Item = AuditFinding> + '_ {
+    found.anchor().into_iter().flat_map(|anchor| &anchor.earlier).map(|earlier| {
+        let noticed = UtcTimestamp::of_millis(earlier.noticed);
+        finding(earlier.kind, format!("Found on {}: {}", noticed.as_str(), earlier.message), COMPARE)
+    })
 }
 
 fn differences(anchor: &Anchor, journal: &JournalFacts, findings: &mut Vec<AuditFinding>) {

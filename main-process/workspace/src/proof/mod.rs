@@ -6,6 +6,7 @@
 
 mod anchor;
 mod anchor_check;
+mod anchor_writer;
 mod line_check;
 mod verify;
 
@@ -14,7 +15,8 @@ pub use verify::{JournalAccess, ProofFiles, verify_audit, verify_exported, verif
 
 use crate::notices::{NoticeTopic, WorkspaceNotices};
 use anchor::{Anchor, AnchorFolder, EarlierFinding};
-use anchor_check::{JournalFacts, compare};
+use anchor_check::{JournalFacts, compare, earlier_findings};
+use anchor_writer::{AnchorJob, AnchorWriter};
 use device_key::{DeviceKey, KeyHolder, KnownKeys, SignedPurpose};
 use journal::{AuditSigner, Journal};
 use safe_fs::PrivateFile;
@@ -29,6 +31,7 @@ use std::{path::Path, sync::Arc};
 pub(super) struct WorkspaceProof {
     key: KeyHolder,
     anchors: AnchorFolder,
+    writer: AnchorWriter,
     /// The journal that is anchored.
     journal: String,
     /// The first line that must have a signature.
@@ -70,6 +73,7 @@ impl WorkspaceProof {
         let first_signed = journal.first_signed_line().ok().flatten();
         let mut proof = Self {
             key,
+            writer: AnchorWriter::new(anchors.clone()),
             anchors,
             journal: journal.identity().to_owned(),
             signed_from: first_signed.unwrap_or_else(|| journal.audit_head().0 + 1),
@@ -86,10 +90,17 @@ impl WorkspaceProof {
                     proof.signed_from = anchor.signed_from;
                     proof.moved_from = anchor.moved_from(root);
                 }
-                Ok(compare(&anchor, &facts, &known))
+                Ok((compare(&anchor, &facts, &known), earlier_findings(&anchor).collect::<Vec<_>>()))
             });
         match found {
-            Ok(findings) => proof.notice(&findings, now, notices),
+            Ok((mut findings, earlier)) => {
+                proof.noticed =
+                    findings.iter().filter_map(|finding| EarlierFinding::of(finding, now)).collect();
+                findings.extend(earlier);
+                if let Some(text) = words_of(&findings) {
+                    notices.set(NoticeTopic::Proof, text);
+                }
+            }
             Err(error) => notices.set(NoticeTopic::Proof, format!("The audit was not checked: {error}")),
         }
         proof
@@ -132,24 +143,12 @@ impl WorkspaceProof {
             (revision.0, operation),
             now,
         );
-        match self.anchors.write(anchor, &self.noticed, &key) {
-            Ok(()) => {
-                self.noticed.clear();
-                if let Some(from) = self.moved_from.take() {
-                    self.anchors.remove(&from);
-                }
-                notices.clear(&NoticeTopic::Anchor);
+        let (noticed, moved_from) = (std::mem::take(&mut self.noticed), self.moved_from.take());
+        match self.writer.post(AnchorJob { anchor, noticed, moved_from, key }) {
+            None => notices.clear(&NoticeTopic::Anchor),
+            Some(problem) => {
+                notices.set(NoticeTopic::Anchor, format!("The audit's head was not anchored: {problem}."));
             }
-            Err(error) => {
-                notices.set(NoticeTopic::Anchor, format!("The audit's head was not anchored: {error}."))
-            }
-        }
-    }
-
-    fn notice(&mut self, findings: &[AuditFinding], now: u64, notices: &mut WorkspaceNotices) {
-        self.noticed = findings.iter().filter_map(|finding| EarlierFinding::of(finding, now)).collect();
-        if let Some(text) = words_of(findings) {
-            notices.set(NoticeTopic::Proof, text);
         }
     }
 }

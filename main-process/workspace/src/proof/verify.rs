@@ -2,7 +2,7 @@
 
 use super::{
     anchor::{AnchorFolder, FoundAnchor},
-    anchor_check::{JournalFacts, compare, counted, finding},
+    anchor_check::{JournalFacts, compare, counted, earlier_findings, finding},
     line_check::LineCheck,
 };
 use crate::{error::storage, review::read_approvals};
@@ -80,6 +80,7 @@ pub fn verify_audit(
         lines.iter().for_each(|line| check.push(line));
     }
     let mut others = compare(&found, &facts, &known);
+    others.extend(earlier_findings(&found));
     for origin in origins {
         if !check.has_accepted(origin.proposal, Some(origin.revision)) {
             let message = format!(
