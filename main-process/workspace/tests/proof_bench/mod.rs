@@ -147,10 +147,10 @@ impl Signed {
         let client = AgentClient { proposer, connected: true, inherited_key: None };
         let what = ProposalInput::Command(Box::new(serde_json::from_str(&note(name)).unwrap()));
         let begin = AgentRequest::Propose { draft: DraftSelector::Current, what, submit: None };
-        self.step(|group, moment| group.ask(&client, &begin, moment)).unwrap();
+        self.step(|group, moment| group.submit(&client, &begin, moment)).unwrap();
         let submission = ProposalSubmission { title: name.to_owned(), ..ProposalSubmission::default() };
         let submit = AgentRequest::Submit { draft: None, submission };
-        self.step(|group, moment| group.ask(&client, &submit, moment)).unwrap().done.proposal.id
+        self.step(|group, moment| group.submit(&client, &submit, moment)).unwrap().done.proposal.id
     }
 
     pub(crate) fn accept(&mut self, id: ProposalId) -> Result<(), Refusal> {
