@@ -10,7 +10,8 @@ use shared_protocol::review::{AuditEvent, AuditFindingKind as Kind, AuditLine};
 use std::{fs, os::unix::fs::PermissionsExt as _, sync::atomic::Ordering};
 use workspace::{settle_findings, verify_exported, verify_missing};
 
-type Expected = Vec<(Kind, Option<(u64, u64)>)>;
+/// Its name, the edit, and what is found.
+type Forgery<'a> = (&'a str, &'a dyn Fn(&Connection), Vec<(Kind, Option<(u64, u64)>)>);
 
 fn line(kind: Kind, number: u64) -> (Kind, Option<(u64, u64)>) {
     (kind, Some((number, number)))
@@ -29,7 +30,7 @@ fn an_honest_history_has_no_findings_and_every_line_is_signed() {
 
 #[test]
 fn each_forgery_is_named_with_its_line() {
-    let forgeries: [(&str, &dyn Fn(&Connection), Expected); 12] = [
+    let forgeries: [Forgery<'_>; 12] = [
         (
             "a changed line",
             &sql("UPDATE audit SET text = replace(text, 'ada', 'eve') WHERE number = 3"),
