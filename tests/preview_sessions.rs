@@ -6,6 +6,7 @@ mod support;
 use serde_json::{Value, json};
 use std::{
     fs,
+    iter::successors,
     path::{Path, PathBuf},
     process::Command,
     time::Instant,
@@ -78,25 +79,32 @@ impl Bench {
         })
     }
 
-    /// The processes that are previews of this Draftboard.
+    /// The previews of this Draftboard: of each, the innermost process, which draws.
     fn previews(&self) -> Vec<u32> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-                continue;
-            };
-            let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            let parent =
-                stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
-            if String::from_utf8_lossy(&line).contains("--role\0preview")
-                && parent == Some(self.running.pid())
-            {
-                found.push(pid);
-            }
-        }
-        found
+        let processes = preview_processes();
+        let child_of = |parent: u32| processes.iter().find(|(_, of)| *of == parent).map(|(pid, _)| *pid);
+        let outermost = processes.iter().filter(|(_, parent)| *parent == self.running.pid());
+        outermost.map(|(pid, _)| successors(Some(*pid), |pid| child_of(*pid)).last().unwrap()).collect()
     }
+}
+
+/// Every process in the role of a preview, with its parent.
+fn preview_processes() -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+        if let Some(parent) = parent
+            && String::from_utf8_lossy(&line).contains("--role\0preview")
+        {
+            found.push((pid, parent));
+        }
+    }
+    found
 }
 
 fn started(home: &Home, workspace: &Path) -> Running {

@@ -240,6 +240,12 @@ pub enum ToPreview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SandboxReport {
+    /// The kernel ends this process before others when memory runs out.
+    pub first_out_of_memory: bool,
+    pub not_root: bool,
+    /// Users, processes, mounts, network, IPC and host names of its own.
+    pub namespaces: bool,
+    pub no_capabilities: bool,
     pub no_new_privileges: bool,
     pub not_dumpable: bool,
     pub no_new_executable_memory: bool,

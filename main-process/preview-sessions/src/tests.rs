@@ -70,6 +70,10 @@ impl Fake {
 
     fn greet(&self, build: &str) {
         let sandbox = SandboxReport {
+            first_out_of_memory: true,
+            not_root: true,
+            namespaces: true,
+            no_capabilities: true,
             no_new_privileges: true,
             not_dumpable: true,
             no_new_executable_memory: true,
