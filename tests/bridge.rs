@@ -164,7 +164,7 @@ fn a_call_launches_draftboard_and_a_look_does_not() {
         let home = HomeFixture::new();
         let workspace = home.workspace("workspace", "blank");
         let mut agent = Agent::greeted(&home, &workspace, era, &["--launch"]);
-        agent.ask("look", "tools/list", json!({}));
+        agent.ask("look", "ping", json!({}));
         // Whatever is launched is launched before the answer.
         assert_eq!(home.processes().len(), 1, "only the bridge");
         let answer = agent.call("c", "get_workbench_context");

@@ -252,6 +252,7 @@ fn hostile_components_are_bounded_and_nobody_else_notices() {
     let page = bench.node("home");
     let good = bench.begin(json!({ "route": page }));
     bench.until_ready(good);
+    let [good_pid] = bench.previews()[..] else { panic!("{:?}", bench.previews()) };
     let file = bench.workspace.join("components/hostile.component.yaml");
     let component = |props: &str, view: &str| {
         format!("format: 1\nid: x.hostile\ntitle: Hostile\nprops:\n  a: {props}\nview: {view}\n")
@@ -307,7 +308,9 @@ fn hostile_components_are_bounded_and_nobody_else_notices() {
         wait_until("the file behind it", || bench.knows_component("x.marker"));
         let outcome = bench.outcome_of("x.hostile");
         assert!(outcome.contains(expected), "{name}: {outcome}");
-        assert_eq!(bench.session(good)["state"], "Ready", "{name}: the other one goes on");
+        // The other one takes in the new components, in the same process.
+        bench.until_ready(good);
+        assert!(processes::is_alive(good_pid), "{name}: the other one goes on");
         fs::remove_file(&file).unwrap();
         fs::remove_file(&marker).unwrap();
         wait_until("the components to be gone", || {
