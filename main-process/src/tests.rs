@@ -23,10 +23,8 @@ use std::{
     os::unix::net::UnixStream,
     sync::Arc,
     thread::JoinHandle,
-    time::Duration,
 };
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use test_support::{PATIENCE, mcp};
 
 struct Agents {
     running: Running,
@@ -110,13 +108,7 @@ fn exchange(stream: &mut UnixStream, message: &FromTerminal) -> ToTerminal {
 }
 
 fn call(stream: &UnixStream, tool: &str, arguments: Value) -> Value {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}
-    });
-    let request = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": tool, "arguments": arguments, "_meta": meta }
-    });
+    let request = mcp::stateless_call(1, tool, arguments);
     (&mut &*stream).write_all(format!("{request}\n").as_bytes()).unwrap();
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).unwrap();

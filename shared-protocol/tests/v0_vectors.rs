@@ -92,11 +92,6 @@ fn verdicts_match_except_where_listed() {
             problems.push(format!("{shape} / {name}: listed as a deviation but does not deviate"));
         }
     }
-    println!(
-        "{} vectors: {accepted} accepted, {rejected} rejected, {} deviations",
-        vectors.len(),
-        deviating.len()
-    );
     assert!(problems.is_empty(), "{problems:#?}");
     assert_eq!(vectors.len(), 101);
     assert_eq!(accepted + rejected + deviating.len(), vectors.len());

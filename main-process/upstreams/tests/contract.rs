@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Bench, fixture};
+use common::{McpServiceFixture, fixture};
 use serde_json::json;
 use upstreams::{EnvVarConfig, McpConfig, McpStatus, Secret, UpstreamErrorCode};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 /// MC-T1, T2, T3, T4 and T9.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("plain"));
     assert_eq!(bench.status(id), McpStatus::Stopped);
     assert!(bench.processes().is_empty());
@@ -48,7 +48,7 @@ async fn a_server_is_started_used_and_stopped_and_its_status_is_true() {
 /// MC-T5 and T8.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failure_is_its_own_and_shutdown_leaves_nothing() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let bad = bench.add(fixture("ends"));
     let missing =
         bench.add(McpConfig::stdio("missing", upstreams::McpPackageType::Binary, "/no/such/program"));
@@ -72,7 +72,7 @@ async fn a_failure_is_its_own_and_shutdown_leaves_nothing() {
 /// MC-T6 and T7.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn variables_and_secrets_arrive_and_secrets_are_not_told() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("plain");
     config.env_vars.insert("REGION".to_owned(), EnvVarConfig::plain("REGION", "north"));
     config.env_vars.insert("API_KEY".to_owned(), EnvVarConfig::secret("API_KEY", "somewhere"));
@@ -109,7 +109,7 @@ async fn variables_and_secrets_arrive_and_secrets_are_not_told() {
 /// MC-NT1 and NT2.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_disabled_or_unknown_is_not_touched() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(McpConfig { enabled: false, ..fixture("plain") });
     assert_eq!(bench.status(id), McpStatus::Disabled);
     assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::Conflict);
@@ -125,7 +125,7 @@ async fn what_is_disabled_or_unknown_is_not_touched() {
 /// MC-NT3 and NT4.
 #[tokio::test]
 async fn what_is_not_valid_is_not_saved() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let failure = bench.service.create(McpConfig { name: " ".to_owned(), ..fixture("plain") }).unwrap_err();
     assert_eq!((failure.code, failure.field.as_deref()), (UpstreamErrorCode::ValidationError, Some("name")));
     assert_eq!(failure.message, "Name is required");
@@ -150,7 +150,7 @@ async fn what_is_not_valid_is_not_saved() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_toggle_that_fails_is_taken_back() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let bad = bench.add(McpConfig { enabled: false, ..fixture("ends") });
     assert_eq!(
         bench.service.toggle(bad, true).await.unwrap_err().code,
@@ -171,7 +171,7 @@ async fn a_toggle_that_fails_is_taken_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     let before = bench.text(id, "calls", json!({})).await;
     assert_eq!(before, r#"{"calls": 1}"#);
@@ -207,7 +207,7 @@ async fn a_change_of_what_runs_starts_it_anew_and_other_changes_do_not() {
 
 #[tokio::test]
 async fn servers_of_other_programs_are_taken_over_with_their_secrets_and_without_being_started() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let text = r#"{"mcpServers": {"GitHub": {"command": "npx", "args": ["-y", "@scope/github"], "env": {"TOKEN": "hunter2-hunter2"}}}}"#;
     let found = upstreams::import(text).unwrap();
     let server = &found.servers[0];

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Bench, fixture};
+use common::{McpServiceFixture, fixture};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -20,12 +20,12 @@ use upstreams::{
 };
 
 struct Files {
-    bench: Bench,
+    bench: McpServiceFixture,
 }
 
 impl Files {
     fn new() -> Self {
-        let bench = Bench::new();
+        let bench = McpServiceFixture::new();
         for origin in ["user", "workspace"] {
             fs::create_dir_all(bench.folder.path().join(origin)).unwrap();
         }

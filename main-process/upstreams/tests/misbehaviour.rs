@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::{Bench, LONG, fixture};
+use common::{McpServiceFixture, fixture};
 use serde_json::json;
 use std::time::Duration;
+use test_support::wait_until_async;
 use upstreams::{EnvVarConfig, McpConfig, McpStatus, SERVER_BACKOFF, ToolApprovalState, UpstreamErrorCode};
 
 fn is_running(status: Option<McpStatus>) -> bool {
@@ -15,7 +16,7 @@ fn is_running(status: Option<McpStatus>) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_during_a_call_is_told_not_repeated_and_recovered_from() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let tally = bench.folder.path().join("tally");
     let mut config = fixture("plain");
     config.env_vars.insert("TALLY".to_owned(), EnvVarConfig::plain("TALLY", &tally.to_string_lossy()));
@@ -33,7 +34,7 @@ async fn a_crash_during_a_call_is_told_not_repeated_and_recovered_from() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_crashes_again_and_again_is_given_up_until_a_person_starts_it() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("ends"));
     bench.service.launch_enabled();
     bench
@@ -52,7 +53,7 @@ async fn who_crashes_again_and_again_is_given_up_until_a_person_starts_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("plain");
     config
         .tools
@@ -73,19 +74,18 @@ async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_stops_waiting_cancels_the_call() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     let arguments = json!({});
     let call = bench.service.call_tool(id, "hang", &arguments);
     assert!(tokio::time::timeout(Duration::from_millis(100), call).await.is_err());
-    let told = async { while bench.text(id, "cancelled", json!({})).await != "1" {} };
-    tokio::time::timeout(LONG, told).await.unwrap();
+    wait_until_async("the cancellation", async || bench.text(id, "cancelled", json!({})).await == "1").await;
     bench.ends_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn progress_is_passed_on_and_keeps_a_call_alive_up_to_its_total_time() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("plain");
     config.limits.idle_ms = 600;
     config.limits.total_ms = 3_000;
@@ -108,7 +108,7 @@ async fn progress_is_passed_on_and_keeps_a_call_alive_up_to_its_total_time() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_stubborn_and_their_children_are_killed() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     for mode in ["stubborn", "grandchild"] {
         let id = bench.running(fixture(mode)).await;
         bench.assert_processes(if mode == "grandchild" { 2 } else { 1 });
@@ -128,7 +128,7 @@ async fn the_stubborn_and_their_children_are_killed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn floods_and_junk_do_no_harm() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     for mode in ["flood", "junk"] {
         let id = bench.running(fixture(mode)).await;
         assert_eq!(bench.text(id, "echo", json!({"text": mode})).await, mode);
@@ -140,7 +140,7 @@ async fn floods_and_junk_do_no_harm() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_versions_are_refused_by_name_and_old_servers_are_asked_in_their_own_way() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("wrong-version"));
     let failure = bench.service.start(id).await.unwrap_err();
     assert_eq!(failure.code, UpstreamErrorCode::UnsupportedCapability);
@@ -154,7 +154,7 @@ async fn other_versions_are_refused_by_name_and_old_servers_are_asked_in_their_o
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_answers_broken_promises_and_wrong_arguments_are_refused() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     let failure = bench.call(id, "big", json!({"bytes": 5_000_000})).await.unwrap_err();
     assert_eq!(failure.code, UpstreamErrorCode::LimitExceeded);
@@ -183,7 +183,7 @@ async fn large_answers_broken_promises_and_wrong_arguments_are_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_are_declined_at_once() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     assert_eq!(bench.text(id, "ask", json!({})).await, r#"{"action": "decline"}"#);
     bench.ends_clean().await;
@@ -191,7 +191,7 @@ async fn questions_are_declined_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let lists = bench.folder.path().join("lists");
     let mut config = fixture("plain");
     config.env_vars.insert("LISTS".to_owned(), EnvVarConfig::plain("LISTS", &lists.to_string_lossy()));
@@ -233,7 +233,7 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_start_at_once_and_one_that_is_stuck_holds_up_none() {
-    let bench = Bench::with(|setup| setup.backoff = SERVER_BACKOFF);
+    let bench = McpServiceFixture::with(|setup| setup.backoff = SERVER_BACKOFF);
     let stuck = bench.add(fixture("silent"));
     let others: Vec<_> = (0..19)
         .map(|number| bench.add(McpConfig { name: format!("plain {number}"), ..fixture("plain") }))
@@ -251,7 +251,7 @@ async fn twenty_start_at_once_and_one_that_is_stuck_holds_up_none() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("silent");
     config.limits.handshake_ms = 300;
     let id = bench.add(config);
@@ -283,7 +283,7 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_ignores_the_newer_protocol_costs_its_time_once() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let id = bench.add(fixture("ignores-discover"));
     bench.service.start(id).await.unwrap();
     bench.service.stop(id).await.unwrap();
@@ -304,7 +304,7 @@ async fn a_server_that_ignores_the_newer_protocol_costs_its_time_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_held_request_that_ends_is_made_again_and_nothing_is_missed() {
-    let bench = Bench::new();
+    let bench = McpServiceFixture::new();
     let mut config = fixture("newer");
     config.args[0] = config.args[0].replace("server.py", "newer.py");
     let id = bench.add(config);

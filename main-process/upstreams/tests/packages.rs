@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Bench;
+use common::McpServiceFixture;
 use serde_json::json;
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 use upstreams::{
@@ -12,7 +12,7 @@ use upstreams::{
 };
 
 /// Puts a folder of programs in front of PATH. Each records its arguments, then runs `body`.
-fn with_programs(programs: &[(&str, &str)]) -> (Bench, tempfile::TempDir) {
+fn with_programs(programs: &[(&str, &str)]) -> (McpServiceFixture, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/server.py");
     for (name, body) in programs {
@@ -27,7 +27,7 @@ fn with_programs(programs: &[(&str, &str)]) -> (Bench, tempfile::TempDir) {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let front = folder.path().to_owned();
-    let bench = Bench::with(|setup: &mut McpServiceSetup| {
+    let bench = McpServiceFixture::with(|setup: &mut McpServiceSetup| {
         for (name, value) in &mut setup.environment {
             if name == "PATH" {
                 let mut paths = vec![front.clone()];

@@ -11,6 +11,7 @@ use shared_protocol::{
         WorkspaceTemplate,
     },
 };
+use test_support::requirements::NO_DESKTOP_SESSION;
 
 const TITLE: &str = "Welcome to Draftboard";
 
@@ -187,16 +188,9 @@ fn a_folder_that_is_no_workspace_comes_with_what_can_be_done() {
     }
 }
 
-/// With a desktop session the system's dialog would open; without one ours asks.
-fn has_desktop() -> bool {
-    let bus = |folder| std::path::Path::new(&folder).join("bus").exists();
-    std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some()
-        || std::env::var_os("XDG_RUNTIME_DIR").is_some_and(bus)
-}
-
 #[test]
 fn a_template_and_a_terraform_folder_ask_for_a_folder() {
-    if has_desktop() {
+    if !NO_DESKTOP_SESSION.is_available() {
         return;
     }
     let mut shop = Shop::open();
