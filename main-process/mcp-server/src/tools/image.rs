@@ -3,7 +3,8 @@
 use super::board;
 use crate::{
     AgentCall, AgentWorkspaceView, BoardImageRequest, BoardImageSubject, EnvelopeMeta, SurfaceTool,
-    ToolError, ToolErrorCode, ToolReply, draft, draft::RequestedView,
+    ToolError, ToolErrorCode, ToolReply,
+    draft::{self, RequestedView},
 };
 use authority::{
     Snapshot,
