@@ -1,6 +1,7 @@
 //! Views for window and terminals, made from the state of the service.
 
 use super::forms;
+use shared_protocol::text::truncate_bytes;
 use shared_protocol::{
     Refusal, RefusalCode,
     upstreams::{
@@ -221,15 +222,11 @@ fn tool(tool: &UpstreamTool, config: &McpConfig) -> ToolView {
 
 fn change(difference: &DefinitionDifference) -> DefinitionChange {
     let text = |value: &serde_json::Value| {
-        let mut text = match value {
+        let text = match value {
             serde_json::Value::String(text) => text.clone(),
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
-        if text.len() > MAX_CHANGE_BYTES {
-            text.truncate(text.floor_char_boundary(MAX_CHANGE_BYTES));
-            text.push_str("… (cut)");
-        }
-        text
+        truncate_bytes(&text, MAX_CHANGE_BYTES)
     };
     DefinitionChange {
         path: difference.path.clone(),

@@ -27,6 +27,7 @@ mod page;
 mod prompts;
 mod proxied_tools;
 mod resources;
+mod schema;
 mod service;
 mod splice;
 mod surface;

@@ -3,12 +3,13 @@
 
 use crate::{
     AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ReviewSubmitter, ToolError,
-    ToolErrorCode, ToolReply,
+    ToolErrorCode, ToolReply, draft::DraftArguments, schema,
 };
 use authority::proposals::AgentClient;
 use rmcp::model::{
     JsonObject, Prompt as PromptDefinition, PromptArgument, Tool as ToolDefinition, ToolAnnotations,
 };
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use shared_protocol::mcp::McpMode;
@@ -130,30 +131,38 @@ pub struct SurfaceTool {
 }
 
 impl SurfaceTool {
-    /// A read-only tool. `data` is the schema of the `data` field of its envelope.
-    pub fn read(
+    /// A read-only tool with the arguments `A`. `data` is the schema of the `data` field of its envelope.
+    pub fn read<A: DeserializeOwned + JsonSchema>(
         group: &'static str,
         name: &'static str,
         title: &str,
         description: &'static str,
-        input: Value,
         data: Value,
-        run: impl Fn(&AgentCall) -> Result<ToolReply, ToolError> + Send + Sync + 'static,
+        run: impl Fn(&AgentCall, A) -> Result<ToolReply, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(group, name, title, description, input, data, ToolHandler::Immediate(Arc::new(run)))
+        let run = move |call: &AgentCall| run(call, call.arguments()?);
+        let handler = ToolHandler::Immediate(Arc::new(run));
+        Self::new(group, name, title, description, schema::of::<A>(), data, handler)
     }
 
-    /// A read-only tool that runs asynchronously because it takes long.
-    pub fn slow(
+    /// As [`Self::read`], on a thread that may block, because the tool takes long.
+    pub fn slow<A: DeserializeOwned + JsonSchema>(
         group: &'static str,
         name: &'static str,
         title: &str,
         description: &'static str,
-        input: Value,
         data: Value,
-        run: impl Fn(AgentCall) -> ReplyFuture + Send + Sync + 'static,
+        run: impl Fn(&AgentCall, A) -> Result<ToolReply, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(group, name, title, description, input, data, ToolHandler::Slow(Arc::new(run)))
+        let run = Arc::new(run);
+        let work = move |call: AgentCall| -> ReplyFuture {
+            let run = Arc::clone(&run);
+            let work = tokio::task::spawn_blocking(move || run(&call, call.arguments()?));
+            let failed = || ToolError::new(ToolErrorCode::Internal, "The tool failed unexpectedly");
+            Box::pin(async move { work.await.unwrap_or_else(|_| Err(failed())) })
+        };
+        let handler = ToolHandler::Slow(Arc::new(work));
+        Self::new(group, name, title, description, schema::of::<A>(), data, handler)
     }
 
     fn new(
@@ -161,36 +170,35 @@ impl SurfaceTool {
         name: &'static str,
         title: &str,
         description: &'static str,
-        input: Value,
+        input: JsonObject,
         data: Value,
         run: ToolHandler,
     ) -> Self {
         let annotations =
             ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
-        let definition = ToolDefinition::new(name, description, object(input_schema(input)))
+        let definition = ToolDefinition::new(name, description, input)
             .with_title(title)
             .with_raw_output_schema(Arc::new(object(output_schema(data))))
             .with_annotations(annotations);
         Self { group, definition, guarded: false, cacheable: false, supports_drafts: false, handler: run }
     }
 
-    /// A tool that proposes a change. `required` lists the required arguments.
-    pub fn guarded(
+    /// A tool that proposes a change. `input` is the schema of the structs that parse its arguments.
+    pub(crate) fn guarded<F>(
         group: &'static str,
         name: &'static str,
         title: &str,
         description: &'static str,
-        (input, required): (Value, &[&str]),
+        input: JsonObject,
         data: Value,
-        run: impl Fn(AgentCall) -> ReplyFuture + Send + Sync + 'static,
-    ) -> Self {
+        run: impl Fn(AgentCall) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<ToolReply, ToolError>> + Send + 'static,
+    {
+        let run = move |call| -> ReplyFuture { Box::pin(run(call)) };
         let mut tool =
             Self::new(group, name, title, description, input, data, ToolHandler::Writer(Arc::new(run)));
-        let mut schema = JsonObject::clone(&tool.definition.input_schema);
-        if !required.is_empty() {
-            schema.insert("required".to_owned(), json!(required));
-        }
-        tool.definition.input_schema = Arc::new(schema);
         // A proposal destroys nothing.
         let annotations =
             ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false);
@@ -211,12 +219,8 @@ impl SurfaceTool {
     /// Adds the arguments `view` and `proposal`, so that the tool can read the workspace with a draft applied.
     #[must_use]
     pub fn of_drafts(mut self) -> Self {
-        let mut schema = JsonObject::clone(&self.definition.input_schema);
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            properties.insert("view".to_owned(), json!({ "enum": ["current", "draft"] }));
-            properties.insert("proposal".to_owned(), json!({ "type": "string" }));
-        }
-        self.definition.input_schema = Arc::new(schema);
+        let own = JsonObject::clone(&self.definition.input_schema);
+        self.definition.input_schema = Arc::new(schema::join(own, schema::of::<DraftArguments>()));
         self.supports_drafts = true;
         self
     }
@@ -258,11 +262,6 @@ impl SurfaceTool {
     pub fn name(&self) -> &str {
         &self.definition.name
     }
-}
-
-/// `properties` maps each argument to its schema.
-fn input_schema(properties: Value) -> Value {
-    json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
 /// The envelope around `data`. The server instructions explain its fields once for all tools.

@@ -47,12 +47,10 @@ pub(crate) async fn run(
             }
         }
     }
-    if let Some(mark) = &plan.mark {
-        let written =
-            mark.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(mark, ""));
-        if let Err(error) = written {
-            tracing::warn!(%error, "recording an installation failed; the package will be fetched again");
-        }
+    if let Some(mark) = &plan.mark
+        && let Err(error) = safe_fs::write_private(mark, b"")
+    {
+        tracing::warn!(%error, "recording an installation failed; the package will be fetched again");
     }
     Ok(())
 }

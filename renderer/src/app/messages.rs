@@ -12,10 +12,10 @@ use crate::{
     tour::Tour,
     view::{WindowAction, nodes_of},
     welcome::WelcomePage,
-    wording::counted,
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
+use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, Change, ElementId, Refusal, RefusalCode,
     messages::{DesignerActivity, Presence, WorkbenchRequest, WorkbenchResponse},

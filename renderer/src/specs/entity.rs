@@ -14,10 +14,10 @@ use super::{
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{TabButton, muted_ui, paint_severity, tab_ui},
-    wording::counted,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{CornerRadius, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
+use shared_protocol::text::{counted, truncate_chars};
 use shared_protocol::{
     bundle::{EntityRef, RelationView},
     messages::ProblemSeverity,
@@ -428,9 +428,7 @@ pub(super) fn brief_ui(
     let long = entity.schema.fields.iter().filter(|field| matches!(field.kind, SchemaFieldKind::Long { .. }));
     let text = long.filter_map(|field| entity.data.text_at(&field.name)).next();
     if let Some(text) = text {
-        let short: String = text.chars().take(280).collect();
-        let cut = if short.len() < text.len() { "…" } else { "" };
-        crate::markdown::markdown_ui(ui, theme, &format!("{short}{cut}"));
+        crate::markdown::markdown_ui(ui, theme, &truncate_chars(text, 280));
     }
     let (out, back) = (entity.view.outgoing.len(), entity.view.incoming.len());
     muted_ui(ui, theme, format!("{} · referenced by {back}", counted(out, "reference")));

@@ -3,6 +3,7 @@
 
 use super::json::OrderedJson;
 use shared_protocol::bundle::SchemaView;
+use shared_protocol::text::capitalize;
 
 /// The maximum depth of nested objects with their own controls; deeper ones are edited as JSON.
 const MAX_SCHEMA_DEPTH: usize = 6;
@@ -221,7 +222,7 @@ impl SchemaReader<'_> {
     ) -> SchemaField {
         let text = |key: &str| hint(schema, key).and_then(OrderedJson::as_text).unwrap_or_default();
         let label = [text("prominenceLabel"), text("title"), text("displayName")];
-        let label = label.into_iter().find(|label| !label.is_empty()).map_or_else(|| words(name), sentence);
+        let label = label.into_iter().find(|label| !label.is_empty()).map_or_else(|| words(name), capitalize);
         SchemaField {
             name: name.to_owned(),
             label,
@@ -353,7 +354,7 @@ fn list_look(schema: &OrderedJson, display: &str) -> ListLook {
 
 /// Formats a name as a label: `governedByAdrIds` becomes `Governed by adr`, `non_functional` becomes `Non functional`.
 pub(crate) fn words(name: &str) -> String {
-    sentence(&phrase(name))
+    capitalize(&phrase(name))
 }
 
 /// Formats a name for use within a sentence: `Requirement` becomes `requirement`, `ADR` stays unchanged.
@@ -379,12 +380,6 @@ pub(crate) fn phrase(name: &str) -> String {
         }
         _ => text.to_owned(),
     }
-}
-
-/// Capitalises the first letter.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut signs = text.chars();
-    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }
 
 #[cfg(test)]

@@ -28,9 +28,7 @@ pub(super) fn all() -> impl Iterator<Item = SurfacePrompt> {
 
 /// `implement-requirement` as people write it.
 fn title(name: &str) -> String {
-    let words = name.replace('-', " ");
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    shared_protocol::text::capitalize(&name.replace('-', " "))
 }
 
 /// Completions for an argument of a prompt or of a resource template.

@@ -1,7 +1,9 @@
 //! The state that the designer sees.
 
 use crate::escape::shown;
-use crate::{AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply};
+use crate::{
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply, schema::NoArguments,
+};
 use serde_json::{Value, json};
 use shared_protocol::{Board, ElementId};
 
@@ -14,9 +16,8 @@ pub(super) fn tool() -> SurfaceTool {
         "get_workbench_context",
         "Workbench context",
         "Get what the designer sees now: revision, boards, active board, selection, viewport, problems, spec bundles, mode. Call this first.",
-        json!({}),
         json!({ "type": "object" }),
-        |call| {
+        |call, _: NoArguments| {
             let (data, meta) = context(call)?;
             ToolReply::new(&data, meta)
         },

@@ -5,11 +5,13 @@ use crate::escape::shown;
 use crate::{
     AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
     page::{MAX_PAGE_ITEMS, with_list},
+    schema::NoArguments,
 };
 use authority::{
     Snapshot,
     proposals::{ReviewQueue, brief as judge, field_clashes, lines, risks},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{Proposal, ProposalState, ProposalSubject};
@@ -25,9 +27,8 @@ pub(super) fn list() -> SurfaceTool {
         "list_proposals",
         "List proposals",
         "List your proposals: waiting ones first (highest risk, then oldest), then drafts, then decided ones; and how many others wait. Without a connection there is no list: call get_proposal with an id.",
-        json!({}),
         json!({ "type": "object", "properties": { "proposals": { "type": "array" } } }),
-        |call| {
+        |call, _: NoArguments| {
             let workspace = call.workspace()?;
             let data = describe_queue(call);
             let total = data["proposals"].as_array().map_or(0, Vec::len);
@@ -38,12 +39,13 @@ pub(super) fn list() -> SurfaceTool {
     )
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetProposalArguments {
     id: String,
     #[serde(default)]
     changes: bool,
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
     limit: Option<u64>,
     cursor: Option<String>,
 }
@@ -54,18 +56,14 @@ pub(super) fn get() -> SurfaceTool {
         "get_proposal",
         "Get proposal",
         "Get one of your proposals: state, decisions, the reviewer's reason and comments, and a description of its changes. With changes: true, also get each change, in pages.",
-        json!({
-            "id": { "type": "string" }, "changes": { "type": "boolean" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": MAX_PAGE_ITEMS }, "cursor": { "type": "string" }
-        }),
         json!({ "type": "object" }),
         get_one,
     )
 }
 
-fn get_one(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn get_one(call: &AgentCall, arguments: GetProposalArguments) -> Result<ToolReply, ToolError> {
     let workspace = call.workspace()?;
-    let GetProposalArguments { id, changes, limit, cursor } = call.arguments()?;
+    let GetProposalArguments { id, changes, limit, cursor } = arguments;
     let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
     let data = describe_proposal(call, &id)?;
     if !changes && (limit.is_some() || cursor.is_some()) {

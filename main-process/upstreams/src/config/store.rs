@@ -232,7 +232,7 @@ impl ConfigStore {
                 })
             })
             .map_err(std::io::Error::from)
-            .and_then(|bytes| durable::write(&self.path, &bytes).map(|()| digest(Some(&bytes))));
+            .and_then(|bytes| safe_fs::write_private(&self.path, &bytes).map(|()| digest(Some(&bytes))));
         next.digest = written.map_err(|error| self.write_error(&error))?;
         *contents = next;
         Ok(())

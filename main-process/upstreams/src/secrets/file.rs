@@ -53,7 +53,7 @@ impl FileSecrets {
         let mut secrets = self.read()?;
         edit(&mut secrets);
         let bytes = serde_json::to_vec_pretty(&secrets).map_err(|error| self.failure(error))?;
-        durable::write(&self.path, &bytes).map_err(|error| self.failure(error))
+        safe_fs::write_private(&self.path, &bytes).map_err(|error| self.failure(error))
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     fn a_damaged_file_does_not_tell_what_is_in_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("secrets.json");
-        durable::write(&path, br#"{"key": ["hunter22"]}"#).expect("writes");
+        safe_fs::write_private(&path, br#"{"key": ["hunter22"]}"#).expect("writes");
         let refused = FileSecrets::new(&path).get("key").expect_err("not a text");
         assert!(!refused.message.contains("hunter22"), "{refused}");
     }

@@ -4,9 +4,10 @@ use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
 use crate::{
     view::{FrameView, WindowAction},
     widgets::muted_ui,
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Label, RichText, TextStyle, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::upstreams::{ServerBrief, ServerId, ServerLogChunk, UpstreamRequest};
 use std::{collections::VecDeque, time::Duration};
 

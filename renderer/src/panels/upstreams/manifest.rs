@@ -9,9 +9,10 @@ use super::{
 use crate::{
     view::{FrameView, WindowAction},
     widgets::muted_ui,
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
     messages::ProblemSeverity,
     upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief, UpstreamDecision, UpstreamRequest},

@@ -8,6 +8,7 @@ use crate::{
     source::{SourceNode, SourceValue},
 };
 use serde_json::{Map, Value, json};
+use shared_protocol::text::capitalize;
 use shared_protocol::v0::{ControlDefinition, PropConstraints, PropExposure};
 
 /// The control kinds, with the keys that each accepts besides `kind`.
@@ -202,12 +203,7 @@ fn options(
     let mut options = Vec::new();
     for item in items {
         options.push(match &item.data {
-            SourceValue::Text(value) => {
-                let mut rest = value.chars();
-                let label: String =
-                    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect();
-                json!({ "value": value, "label": label })
-            }
+            SourceValue::Text(value) => json!({ "value": value, "label": capitalize(value) }),
             SourceValue::Map(_) => {
                 let mut fields = MappingFields::from_source(item, "an option", findings)?;
                 let value = display_text(fields.require("value", expected, findings)?, "`value`", findings)?;

@@ -1,10 +1,15 @@
 //! Several calls as one: in order, all or none. A later call refers to a new node by the name that an earlier call
 //! gave it.
 
-use super::{CommonArguments, output_schema, reply, resources::CommandTranslator, with_common};
+use super::{
+    CommonArguments, output_schema, reply,
+    resources::{BoardTool, CommandTranslator},
+    with_common,
+};
 use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
 use authority::Snapshot;
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{Command, ElementId};
@@ -18,31 +23,23 @@ pub(super) fn all() -> Vec<SurfaceTool> {
         "execute_batch",
         "Execute batch",
         "Propose several changes in order, all or none. Give new nodes a name to refer to them in later operations.",
-        (
-            with_common(json!({
-                "operations": { "type": "array", "maxItems": MAX_BATCH_OPERATIONS, "items": { "type": "object", "properties": {
-                    "tool": { "enum": ["add_resource", "update_resource", "remove_resource", "move_resource", "connect_resources", "disconnect_resources"] },
-                    "arguments": { "type": "object" }
-                }, "required": ["tool", "arguments"] } }
-            })),
-            &["operations"],
-        ),
+        with_common::<BatchArguments>(),
         output_schema(json!({ "results": { "type": "array" } })),
-        |call| Box::pin(async move { run(call).await }),
+        run,
     )]
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BatchArguments {
+    #[schemars(length(min = 1, max = MAX_BATCH_OPERATIONS))]
     operations: Vec<BatchOperation>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BatchOperation {
-    tool: String,
-    #[serde(default)]
+    tool: BoardTool,
     arguments: JsonObject,
 }
 
@@ -57,7 +54,7 @@ async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
     for (index, operation) in operations.iter().enumerate() {
-        let own = asked.commands(&operation.tool, &operation.arguments).map_err(|mut failure| {
+        let own = asked.commands(operation.tool, &operation.arguments).map_err(|mut failure| {
             failure.message = format!("Operation {index}: {}", failure.message);
             failure.hint("No operation of the batch was applied.")
         })?;

@@ -8,6 +8,7 @@ use crate::{
     tools::{board, image::find_page},
 };
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -23,10 +24,61 @@ use std::sync::Arc;
 const MAX_OVERRIDE_OPS: usize = 500;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
+    vec![
+        SurfaceTool::guarded(
+            "interface",
+            "apply_overrides",
+            "Apply overrides",
+            "Propose to set or clear override values for props of instances: OverrideOp[] in order, all or none.",
+            with_common::<ApplyOverridesArguments>(),
+            output_schema(json!({})),
+            apply,
+        ),
+        SurfaceTool::guarded(
+            "interface",
+            "start_preview",
+            "Start preview",
+            "Request to start a preview of a page, a component or one of its variants. A person must accept.",
+            project::with_wait_argument::<StartPreviewArguments>(),
+            output_schema(json!({})),
+            |call| project::request_action(call, "Start a preview", start),
+        ),
+        SurfaceTool::guarded(
+            "interface",
+            "stop_preview",
+            "Stop preview",
+            "Request to stop a preview. A person must accept.",
+            project::with_wait_argument::<StopPreviewArguments>(),
+            output_schema(json!({})),
+            |call| project::request_action(call, "Stop a preview", stop),
+        ),
+        SurfaceTool::guarded(
+            "interface",
+            "navigate_preview",
+            "Navigate preview",
+            "Request to show another page in a preview. A person must accept.",
+            project::with_wait_argument::<NavigatePreviewArguments>(),
+            output_schema(json!({})),
+            |call| project::request_action(call, "Show another page", navigate),
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ApplyOverridesArguments {
+    #[schemars(length(min = 1, max = MAX_OVERRIDE_OPS), extend("items" = override_op()))]
+    ops: Vec<Value>,
+    /// app: instances on pages (default); component: instances in component previews
+    #[serde(default)]
+    #[schemars(extend("enum" = [OverrideScope::App, OverrideScope::Component]), with = "String")]
+    scope: OverrideScope,
+}
+
+/// The schema of an [`OverrideOp`] in short: one object instead of one for each operation, which parsing tells apart.
+fn override_op() -> Value {
     let text = json!({ "type": "string" });
-    let side = json!({ "type": "integer", "minimum": 1, "maximum": MAX_SCREEN_SIDE_POINTS });
-    let scope = json!({ "enum": ["app", "component"], "description": "app: instances on pages (default); component: instances in component previews" });
-    let op = json!({
+    json!({
         "type": "object",
         "properties": {
             "op": { "enum": ["set", "clear", "clearInstance", "clearAll"] },
@@ -34,67 +86,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
             "value": {}, "componentTypeId": text, "instanceLocator": {}
         },
         "required": ["op"]
-    });
-    vec![
-        SurfaceTool::guarded(
-            "interface",
-            "apply_overrides",
-            "Apply overrides",
-            "Propose to set or clear override values for props of instances: OverrideOp[] in order, all or none.",
-            (
-                with_common(
-                    json!({ "ops": { "type": "array", "items": op, "maxItems": MAX_OVERRIDE_OPS }, "scope": scope }),
-                ),
-                &["ops"],
-            ),
-            output_schema(json!({})),
-            |call| Box::pin(async move { apply(call).await }),
-        ),
-        SurfaceTool::guarded(
-            "interface",
-            "start_preview",
-            "Start preview",
-            "Request to start a preview of a page, a component or one of its variants. A person must accept.",
-            (
-                project::with_wait_argument(json!({
-                    "page": { "type": "string", "description": "ui.route node by name, id or path" },
-                    "component": text, "variant": text, "width": side, "height": side,
-                    "dark": { "type": "boolean" }
-                })),
-                &[],
-            ),
-            output_schema(json!({})),
-            |call| Box::pin(async move { project::request_action(call, "Start a preview", start).await }),
-        ),
-        SurfaceTool::guarded(
-            "interface",
-            "stop_preview",
-            "Stop preview",
-            "Request to stop a preview. A person must accept.",
-            (project::with_wait_argument(json!({ "session": text })), &["session"]),
-            output_schema(json!({})),
-            |call| Box::pin(async move { project::request_action(call, "Stop a preview", stop).await }),
-        ),
-        SurfaceTool::guarded(
-            "interface",
-            "navigate_preview",
-            "Navigate preview",
-            "Request to show another page in a preview. A person must accept.",
-            (project::with_wait_argument(json!({ "session": text, "page": text })), &["session", "page"]),
-            output_schema(json!({})),
-            |call| {
-                Box::pin(async move { project::request_action(call, "Show another page", navigate).await })
-            },
-        ),
-    ]
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ApplyOverridesArguments {
-    ops: Vec<Value>,
-    #[serde(default)]
-    scope: OverrideScope,
+    })
 }
 
 async fn apply(call: AgentCall) -> Result<ToolReply, ToolError> {
@@ -152,13 +144,16 @@ fn command(op: OverrideOp, scope: OverrideScope) -> Result<Command, String> {
     })
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct StartPreviewArguments {
+    /// ui.route node by name, id or path
     page: Option<String>,
     component: Option<String>,
     variant: Option<String>,
+    #[schemars(range(min = 1, max = MAX_SCREEN_SIDE_POINTS))]
     width: Option<u32>,
+    #[schemars(range(min = 1, max = MAX_SCREEN_SIDE_POINTS))]
     height: Option<u32>,
     #[serde(default)]
     dark: bool,
@@ -200,7 +195,7 @@ fn page(call: &AgentCall, named: &str) -> Result<shared_protocol::NodeId, ToolEr
     find_page(workspace, board::find(workspace, None)?, named)
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct StopPreviewArguments {
     session: String,
@@ -211,7 +206,7 @@ fn stop(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError>
     Ok(ProposedAction::StopPreview { session: self::session(call, &session)? })
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NavigatePreviewArguments {
     session: String,

@@ -11,7 +11,7 @@ mod runs;
 use super::shape::REDACTED;
 use crate::escape::shown;
 use crate::{
-    AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply, schema,
     surface::parse_arguments,
 };
 use authority::{
@@ -22,6 +22,7 @@ use authority::{
     },
 };
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
@@ -42,48 +43,39 @@ pub(super) fn all() -> Vec<SurfaceTool> {
     groups.into_iter().flatten().collect()
 }
 
-/// The arguments that all of these tools accept.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The arguments that all tools accept that change a draft. `split` chooses them, so none of them is unknown.
+#[derive(Debug, Deserialize, JsonSchema)]
 struct CommonArguments {
+    /// draft to add to; default: your current draft
     proposal: Option<String>,
+    /// true: submit this change immediately as a separate proposal
     #[serde(default)]
     submit: bool,
+    #[serde(flatten)]
+    submission: SubmissionArguments,
+}
+
+/// The arguments that describe a submission.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SubmissionArguments {
+    /// one line for the reviewer; default: a summary
     title: Option<String>,
     #[serde(default)]
     rationale: String,
+    /// your proposal that this one replaces
     supersedes: Option<String>,
 }
 
 const COMMON: [&str; 5] = ["proposal", "submit", "title", "rationale", "supersedes"];
 
-/// Adds the common arguments to a tool's own.
-fn with_common(mut own: Value) -> Value {
-    if let Value::Object(fields) = &mut own {
-        fields.insert(
-            "proposal".to_owned(),
-            json!({ "type": "string", "description": "draft to add to; default: your current draft" }),
-        );
-        fields.insert(
-            "submit".to_owned(),
-            json!({ "type": "boolean", "description": "true: submit this change immediately as a separate proposal" }),
-        );
-        add_submission_fields(fields);
-    }
-    own
+/// Returns the schema of the tool's own arguments `A` with the common ones.
+fn with_common<A: JsonSchema>() -> JsonObject {
+    schema::join(schema::of::<A>(), schema::of::<CommonArguments>())
 }
 
-/// Adds the arguments that describe a submission.
-fn add_submission_fields(fields: &mut JsonObject) {
-    fields.insert(
-        "title".to_owned(),
-        json!({ "type": "string", "description": "one line for the reviewer; default: a summary of the change" }),
-    );
-    fields.insert("rationale".to_owned(), json!({ "type": "string" }));
-    fields.insert(
-        "supersedes".to_owned(),
-        json!({ "type": "string", "description": "your proposal that this one replaces" }),
-    );
+/// As [`with_common`], for an action, which is never part of a draft.
+fn with_submission<A: JsonSchema>() -> JsonObject {
+    schema::join(schema::of::<A>(), schema::of::<SubmissionArguments>())
 }
 
 /// Refuses an argument that contains `[redacted]`. The text stands for a hidden value, and writing it back would
@@ -132,17 +124,7 @@ impl CommonArguments {
         })
     }
 
-    /// Returns title, rationale and supersedes; without a title the queue generates one.
-    fn submission(&self) -> Result<ProposalSubmission, ToolError> {
-        let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
-        Ok(ProposalSubmission {
-            title: self.title.clone().unwrap_or_default(),
-            rationale: self.rationale.clone(),
-            supersedes: supersedes.transpose()?,
-        })
-    }
-
-    /// Like [`Self::submission`], for an action, which is submitted on its own and never part of a draft.
+    /// Returns the submission of an action, which is submitted on its own and never part of a draft.
     fn submission_of_act(&self, title: &str) -> Result<ProposalSubmission, ToolError> {
         let wrong = [("proposal", self.proposal.is_some()), ("submit", self.submit)];
         if let Some((field, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
@@ -151,7 +133,7 @@ impl CommonArguments {
                 .field(*field)
                 .hint("Omit this argument."));
         }
-        let mut submission = self.submission()?;
+        let mut submission = self.submission.parse()?;
         if submission.title.trim().is_empty() {
             title.clone_into(&mut submission.title);
         }
@@ -178,7 +160,7 @@ impl CommonArguments {
         call: &AgentCall,
         mut commands: Vec<Command>,
     ) -> Result<AgentCallOutcome, ToolError> {
-        if self.supersedes.is_some() && !self.submit {
+        if self.submission.supersedes.is_some() && !self.submit {
             let message = "A draft cannot replace a proposal before it is submitted";
             return Err(ToolError::new(ToolErrorCode::BadRequest, message)
                 .field("supersedes")
@@ -188,7 +170,7 @@ impl CommonArguments {
             1 => commands.remove(0),
             _ => Command::Batch { summary: None, commands },
         };
-        let submit = self.submit.then(|| self.submission()).transpose()?;
+        let submit = self.submit.then(|| self.submission.parse()).transpose()?;
         let what = ProposalInput::Command(Box::new(command));
         call.submit(AgentRequest::Propose { draft: self.draft()?, what, submit })
             .await
@@ -218,6 +200,18 @@ impl AgentCall {
 fn service_ended() -> ToolError {
     ToolError::new(ToolErrorCode::ServiceUnavailable, "Draftboard quit before it answered")
         .hint("Call list_proposals to see whether the request was recorded.")
+}
+
+impl SubmissionArguments {
+    /// Returns title, rationale and supersedes; without a title the queue generates one.
+    fn parse(&self) -> Result<ProposalSubmission, ToolError> {
+        let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
+        Ok(ProposalSubmission {
+            title: self.title.clone().unwrap_or_default(),
+            rationale: self.rationale.clone(),
+            supersedes: supersedes.transpose()?,
+        })
+    }
 }
 
 fn proposal_id(text: &str, field: &str) -> Result<ProposalId, ToolError> {

@@ -1,13 +1,14 @@
 //! Terraform runs for agents. A run waits for review unless a standing approval accepts it, and its output is
 //! followed line by line.
 
-use super::{CommonArguments, add_submission_fields, proposal_id};
+use super::{CommonArguments, proposal_id, with_submission};
 use crate::escape::shown;
 use crate::{
     ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
-    ToolError, ToolErrorCode, ToolReply, action_runs::ActionResult, surface::parse_arguments,
+    ToolError, ToolErrorCode, ToolReply, action_runs::ActionResult, schema, surface::parse_arguments,
     tools::terraform, wait_of,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{Proposal, ProposalState, proposal::ProposedAction, terraform::TerraformOperation};
@@ -23,61 +24,46 @@ const MAX_RESULT_BYTES: usize = 192 * 1024;
 const LINE_FRAME_BYTES: usize = 32;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
-    let wait = json!({ "type": "number", "description": "seconds to wait for the decision; default 45, maximum 600" });
-    let mut input = json!({
-        "command": { "enum": ["init", "validate", "plan", "apply", "destroy"] },
-        "confirmed": { "type": "boolean", "description": "required for apply and destroy: must be true" },
-        "board": { "type": "string" },
-        "waitSeconds": wait
-    });
-    if let Value::Object(fields) = &mut input {
-        add_submission_fields(fields);
-    }
     let run = SurfaceTool::guarded(
         "terraform",
         "run_terraform",
         "Run Terraform",
         "Run Terraform on a board after a person accepts the run. apply and destroy change real resources and require \
          confirmed: true. Sends one progress notification per line of output. On AWAITING_REVIEW, call get_run with details.runId.",
-        (input, &["command"]),
+        with_submission::<RunTerraformArguments>(),
         json!({ "type": "object", "properties": {
             "exitCode": { "type": "integer" }, "success": { "type": "boolean" },
             "diagnostics": { "type": "array" }, "resourceChanges": { "type": "array" }, "runId": { "type": "string" }
         } }),
-        |call| Box::pin(async move { run(call).await }),
+        run,
     );
     let get = SurfaceTool::guarded(
         "terraform",
         "get_run",
         "Get run",
         "Get the status of your run or other request: its output lines from a given line, and its result.",
-        (
-            json!({
-                "runId": { "type": "string" },
-                "from": { "type": "integer", "description": "first line to return; pass nextLine of the previous answer" },
-                "waitSeconds": { "type": "number", "description": "seconds to wait for new output or a new status; default 0" }
-            }),
-            &["runId"],
-        ),
+        schema::of::<GetRunArguments>(),
         json!({ "type": "object", "properties": {
             "status": { "type": "string" }, "lines": { "type": "array" }, "nextLine": { "type": "integer" }
         } }),
-        |call| Box::pin(async move { get(call).await }),
+        get,
     );
     vec![run, get.read_only()]
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RunTerraformArguments {
     command: TerraformCommandArgument,
+    /// required for apply and destroy: must be true
     #[serde(default)]
     confirmed: bool,
     board: Option<String>,
+    /// seconds to wait for the decision; default 45, maximum 600
     wait_seconds: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum TerraformCommandArgument {
     Init,
@@ -136,12 +122,14 @@ fn result(done: &ActionResult) -> Result<&Value, ToolError> {
     done.result.as_ref().map_err(|refusal| ToolError::from(refusal.clone()))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct GetRunArguments {
     run_id: String,
+    /// first line to return; pass nextLine of the previous answer
     #[serde(default)]
     from: u64,
+    /// seconds to wait for new output or a new status; default 0
     #[serde(default)]
     wait_seconds: f64,
 }

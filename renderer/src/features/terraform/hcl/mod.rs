@@ -11,11 +11,11 @@ use crate::{
     features::terraform::TerraformContext,
     view::FrameView,
     widgets::{empty_state_ui, muted_ui},
-    wording::counted,
 };
 use code::{HclCodeView, code_ui};
 use egui::{Ui, vec2};
 use file::HclFileRows;
+use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, NodeId,
     terraform::{HclView, TerraformRequest},
