@@ -20,14 +20,6 @@ pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Returns the text up to a number of bytes, cut between characters and marked with `…` where it was longer.
-pub fn truncate_bytes(text: &str, max_bytes: usize) -> String {
-    if text.len() <= max_bytes {
-        return text.to_owned();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(max_bytes)])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,7 +31,5 @@ mod tests {
         assert_eq!(sentence("the board is missing"), "The board is missing.");
         assert_eq!(sentence("Really?"), "Really?");
         assert_eq!((counted(1, "node"), counted(0, "node")), ("1 node".to_owned(), "0 nodes".to_owned()));
-        assert_eq!(truncate_bytes("größe", 3), "gr…");
-        assert_eq!(truncate_bytes("größe", 7), "größe");
     }
 }
