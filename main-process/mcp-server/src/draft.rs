@@ -1,16 +1,16 @@
 //! Read tools on a draft: the same tools run on a view of the workspace with the draft applied.
 
-use crate::{AgentCall, AgentView, AgentWorkspaceView, ToolError, ToolErrorCode};
+use crate::{AgentCall, AgentView, AgentWorkspaceView};
 use serde_json::Value;
-use shared_protocol::{Proposal, ProposalId};
+use shared_protocol::{Proposal, ProposalId, Refusal, RefusalCode};
 use std::sync::Arc;
 
 /// Resolves `view` and `proposal`. With `view: "draft"` the call sees the client's draft, or the named proposal of
 /// its own. Also returns whether it does.
-pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), ToolError> {
+pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), Refusal> {
     let view = call.arguments.remove("view").unwrap_or_default();
     let named = call.arguments.remove("proposal").unwrap_or_default();
-    let wrong = |field: &str, message: &str| ToolError::new(ToolErrorCode::BadRequest, message).field(field);
+    let wrong = |field: &str, message: &str| Refusal::new(RefusalCode::BadRequest, message).field(field);
     match (&view, &named) {
         (Value::Null, Value::Null) => return Ok((call, false)),
         (Value::String(view), Value::Null) if view == "current" => return Ok((call, false)),
@@ -53,17 +53,16 @@ pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), ToolErro
 pub(crate) fn resolve_own_proposal<'a>(
     call: &'a AgentCall,
     named: Option<&Value>,
-) -> Result<&'a Arc<Proposal>, ToolError> {
+) -> Result<&'a Arc<Proposal>, Refusal> {
     let review = &call.view.review;
     let id = match named {
         None | Some(Value::Null) => {
-            let failure = ToolError::new(ToolErrorCode::NotFound, "You have no draft").field("view");
+            let failure = Refusal::new(RefusalCode::NotFound, "You have no draft").field("view");
             let hint = "Call a tool that proposes a change to start a draft. If you have the id of a draft, pass it as proposal.";
             return review.draft(None, &call.client)?.ok_or_else(|| failure.hint(hint));
         }
         Some(named) => named.as_str().and_then(|text| text.parse::<ProposalId>().ok()),
     };
-    let wrong =
-        || ToolError::new(ToolErrorCode::BadRequest, "proposal must be a proposal id").field("proposal");
-    Ok(review.owned_by(id.ok_or_else(wrong)?, &call.client)?)
+    let wrong = || Refusal::new(RefusalCode::BadRequest, "proposal must be a proposal id").field("proposal");
+    review.owned_by(id.ok_or_else(wrong)?, &call.client)
 }

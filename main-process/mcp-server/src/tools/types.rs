@@ -3,14 +3,14 @@
 use super::shape::{AnswerDetail, REDACTED};
 use crate::escape::shown;
 use crate::{
-    AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, EnvelopeMeta, SurfaceTool, ToolReply,
     escape::escape_hidden_json,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    BoardKind, TypeDef, TypeId,
+    BoardKind, Refusal, RefusalCode, TypeDef, TypeId,
     registry::{PortDirection, PortSide, PropDef},
 };
 use std::sync::Arc;
@@ -55,14 +55,14 @@ pub(super) fn tool() -> SurfaceTool {
     .cacheable()
 }
 
-fn types(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn types(call: &AgentCall) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let arguments: TypesArguments = call.arguments()?;
     let registry = workspace.snapshot.registry();
     if let Some(id) = &arguments.type_id {
         let id = TypeId::parse(id.as_str())
-            .map_err(|error| ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field("typeId"))?;
-        registry.require(&id).map_err(|refusal| ToolError::from(refusal).field("typeId"))?;
+            .map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()).field("typeId"))?;
+        registry.require(&id).map_err(|refusal| refusal.field("typeId"))?;
     }
     let query = arguments.query.as_deref().unwrap_or_default().to_lowercase();
     let fits = |def: &&Arc<TypeDef>| {

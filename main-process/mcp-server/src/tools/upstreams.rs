@@ -1,9 +1,10 @@
 //! The managed servers and manifests whose tools are forwarded.
 
 use crate::escape::shown;
-use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolReply};
+use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolReply};
 use serde_json::{Value, json};
 use shared_protocol::{
+    Refusal,
     mcp::McpMode,
     upstreams::{ManifestBrief, ServerBrief, ServerState},
 };
@@ -20,7 +21,7 @@ pub(super) fn tool() -> SurfaceTool {
     )
 }
 
-fn list(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn list(call: &AgentCall) -> Result<ToolReply, Refusal> {
     let guests = &call.view.guests;
     let offered: Vec<&str> = guests.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
     let servers: Vec<Value> = guests.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();

@@ -3,16 +3,16 @@
 use super::board;
 use crate::escape::shown;
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS, PageRequest},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     BoardId, BoardKind, ElementId,
     messages::{BoardProblem, ProblemSeverity},
 };
+use shared_protocol::{Refusal, secret_names::looks_secret};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Deserialize)]
@@ -44,7 +44,7 @@ pub(super) fn tool() -> SurfaceTool {
     .of_drafts()
 }
 
-fn validate(call: &AgentCall) -> Result<ToolReply, ToolError> {
+fn validate(call: &AgentCall) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let arguments: ValidateArguments = call.arguments()?;
     let board = match &arguments.board {

@@ -11,6 +11,7 @@
 
 use processes::Backoff;
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{
     ffi::OsString,
     net::{TcpListener, TcpStream},
@@ -20,9 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
-use upstreams::{
-    McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, UpstreamError, inherited_environment,
-};
+use upstreams::{McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, inherited_environment};
 use uuid::Uuid;
 
 /// Long enough for a loaded machine; tests that pass do not wait for it.
@@ -75,7 +74,7 @@ impl Bench {
         id
     }
 
-    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
+    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, Refusal> {
         self.service.call_tool(id, tool, &arguments).await.map(|answer| answer.value())
     }
 

@@ -2,11 +2,11 @@
 
 use super::{CommonArguments, node_ref, output_schema, reply, with_common};
 use crate::escape::shown;
-use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
+use crate::{AgentCall, SurfaceTool, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{Command, EdgeEndpointRef, EdgeId, ElementId, PortId};
+use shared_protocol::{Command, EdgeEndpointRef, EdgeId, ElementId, PortId, Refusal, RefusalCode};
 
 pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
     ]
 }
 
-async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, ToolError> {
+async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     call.workspace()?;
     let outcome = common.propose(&call, commands(tool, &own)?).await?;
@@ -67,17 +67,17 @@ struct DisconnectArguments {
     edge_id: String,
 }
 
-pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
+pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Refusal> {
     match tool {
         "connect_resources" => {
             let asked: ConnectArguments = parse_arguments(own)?;
             let end = |node: &str, handle: &str, fields: [&str; 2]| {
                 let port: PortId = handle.parse().map_err(|_| {
-                    ToolError::new(ToolErrorCode::NotFound, format!("Handle `{}` does not exist", shown(handle)))
+                    Refusal::new(RefusalCode::NotFound, format!("Handle `{}` does not exist", shown(handle)))
                         .field(fields[1])
                         .hint("Call get_available_resource_types for the handles of each type.")
                 })?;
-                Ok::<_, ToolError>(EdgeEndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
+                Ok::<_, Refusal>(EdgeEndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
             };
             let source =
                 end(&asked.source_instance_id, &asked.source_handle, ["sourceInstanceId", "sourceHandle"])?;
@@ -88,13 +88,13 @@ pub(super) fn commands(tool: &str, own: &JsonObject) -> Result<Vec<Command>, Too
         "disconnect_resources" => {
             let DisconnectArguments { edge_id } = parse_arguments(own)?;
             let edge: EdgeId = edge_id.parse().map_err(|_| {
-                ToolError::new(ToolErrorCode::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
+                Refusal::new(RefusalCode::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
                     .field("edgeId")
                     .hint("Call get_diagram to list the edges.")
             })?;
             Ok(vec![Command::Remove { nodes: Vec::new(), edges: vec![edge] }])
         }
-        other => Err(ToolError::new(ToolErrorCode::BadRequest, format!("`{}` cannot be part of a batch", shown(other)))
+        other => Err(Refusal::new(RefusalCode::BadRequest, format!("`{}` cannot be part of a batch", shown(other)))
             .field("tool")
             .hint("Use add_resource, update_resource, remove_resource, move_resource, connect_resources or disconnect_resources.")),
     }

@@ -1,10 +1,11 @@
 //! The lifecycle of a proposal: submit, revise, withdraw.
 
 use super::{CommonArguments, output_schema, proposal_id, reply, with_contract_fields};
-use crate::{AgentCall, SurfaceTool, ToolError, ToolReply, surface::parse_arguments};
+use crate::{AgentCall, SurfaceTool, ToolReply, surface::parse_arguments};
 use authority::proposals::AgentRequest;
 use serde::Deserialize;
 use serde_json::json;
+use shared_protocol::Refusal;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
@@ -47,7 +48,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
     ]
 }
 
-async fn submit(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn submit(call: AgentCall) -> Result<ToolReply, Refusal> {
     let common: CommonArguments = call.arguments()?;
     call.workspace()?;
     let ask = AgentRequest::Submit { draft: common.named()?, submission: common.submission()? };
@@ -63,7 +64,7 @@ struct ProposalIdArguments {
 async fn named(
     call: AgentCall,
     ask: impl Fn(shared_protocol::ProposalId) -> AgentRequest,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     let ProposalIdArguments { id } = parse_arguments(&call.arguments)?;
     call.workspace()?;
     let id = proposal_id(&id, "id")?;

@@ -1,17 +1,14 @@
 //! Tools that add, edit, remove and move nodes, with the arguments of the diagram contract.
 
 use super::{CommonArguments, node, node_ref, output_schema, reply, with_common};
-use crate::{
-    AgentCall, AgentWorkspaceView, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
-    surface::parse_arguments, tools::board,
-};
+use crate::{AgentCall, AgentWorkspaceView, SurfaceTool, ToolReply, surface::parse_arguments, tools::board};
 use authority::{Snapshot, proposals::AgentCallOutcome};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    AddNode, BoardId, BoardPoint, Command, ElementId, NodeName, NodeRef, PropKey, TypeDef, TypeId,
-    command::PlaceNode, registry::PropKind,
+    AddNode, BoardId, BoardPoint, Command, ElementId, NodeName, NodeRef, PropKey, Refusal, RefusalCode,
+    TypeDef, TypeId, command::PlaceNode, registry::PropKind,
 };
 use std::collections::BTreeMap;
 
@@ -81,7 +78,7 @@ pub(super) fn all() -> Vec<SurfaceTool> {
 }
 
 /// Runs one call of one of these tools.
-async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, ToolError> {
+async fn propose_one(call: AgentCall, tool: &'static str) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let state = common.state(&call)?;
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
@@ -176,7 +173,7 @@ struct SizeArgument {
 type SplitProperties = (BTreeMap<PropKey, shared_protocol::PropValue>, BTreeMap<PropKey, Vec<NodeRef>>);
 
 impl CommandTranslator<'_> {
-    pub(super) fn commands(&self, tool: &str, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
+    pub(super) fn commands(&self, tool: &str, own: &JsonObject) -> Result<Vec<Command>, Refusal> {
         match tool {
             "add_resource" => self.add(parse_arguments(own)?),
             "update_resource" => self.update(parse_arguments(own)?),
@@ -190,7 +187,7 @@ impl CommandTranslator<'_> {
         }
     }
 
-    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, ToolError> {
+    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, Refusal> {
         let def = self.type_named(&add.type_id)?;
         let parent = add.parent_id.as_deref().map(|named| node_ref(named, "parentId")).transpose()?;
         // A container that the same batch creates does not exist yet.
@@ -216,12 +213,12 @@ impl CommandTranslator<'_> {
         })])
     }
 
-    fn type_named(&self, text: &str) -> Result<&TypeDef, ToolError> {
+    fn type_named(&self, text: &str) -> Result<&TypeDef, Refusal> {
         let registry = self.state.registry();
         let unknown = || {
             let known = registry.types().map(|def| def.id.as_str());
-            ToolError::new(
-                ToolErrorCode::NotFound,
+            Refusal::new(
+                RefusalCode::NotFound,
                 format!("Type `{}` was not found in the registry", crate::shown(text)),
             )
             .field("typeId")
@@ -232,7 +229,7 @@ impl CommandTranslator<'_> {
         registry.get(&id).ok_or_else(unknown)
     }
 
-    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, ToolError> {
+    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, Refusal> {
         let named = node_ref(&update.instance_id, "instanceId")?;
         let known = node(self.state, None, &update.instance_id, "instanceId").ok();
         let (set, references) = match known.and_then(|node| self.state.type_of(node)) {
@@ -244,7 +241,7 @@ impl CommandTranslator<'_> {
         Ok(vec![Command::UpdateNode { node: named, name, label, set, unset: Vec::new(), references }])
     }
 
-    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
+    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, Refusal> {
         // Null is a value here, so it is distinguished from an omitted argument.
         let mut own = own.clone();
         let parent = own.remove("parentId");
@@ -256,11 +253,8 @@ impl CommandTranslator<'_> {
                 Value::Null => None,
                 Value::String(text) => Some(node_ref(text, "parentId")?),
                 _ => {
-                    return Err(ToolError::new(
-                        ToolErrorCode::BadRequest,
-                        "parentId must be a string or null",
-                    )
-                    .field("parentId"));
+                    return Err(Refusal::new(RefusalCode::BadRequest, "parentId must be a string or null")
+                        .field("parentId"));
                 }
             };
             commands.push(Command::Reparent {
@@ -279,8 +273,9 @@ impl CommandTranslator<'_> {
             commands.push(Command::Place { items: vec![PlaceNode { node: named, x: at.x, y: at.y, w, h }] });
         }
         if commands.is_empty() {
-            return Err(ToolError::new(ToolErrorCode::BadRequest, "Give position, size or parentId")
-                .field("position"));
+            return Err(
+                Refusal::new(RefusalCode::BadRequest, "Give position, size or parentId").field("position")
+            );
         }
         Ok(commands)
     }
@@ -290,7 +285,7 @@ impl CommandTranslator<'_> {
 fn split_references(
     def: &TypeDef,
     properties: BTreeMap<PropKey, shared_protocol::PropValue>,
-) -> Result<SplitProperties, ToolError> {
+) -> Result<SplitProperties, Refusal> {
     let (mut props, mut references) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in properties {
         let is_reference = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Reference);
@@ -300,8 +295,8 @@ fn split_references(
         }
         let target = |value: &shared_protocol::PropValue| match value {
             shared_protocol::PropValue::Text(text) => node_ref(text, key.as_str()),
-            _ => Err(ToolError::new(
-                ToolErrorCode::ReferenceError,
+            _ => Err(Refusal::new(
+                RefusalCode::ReferenceError,
                 format!("{key} must be an instanceId or a list of instanceIds"),
             )
             .field(key.as_str())),
