@@ -85,7 +85,8 @@ fn the_role_of_the_executable_is_locked_in_and_shows_a_component() {
     let hello = preview.next();
     assert!(matches!(hello, FromPreview::Hello { protocol: PREVIEW_PROTOCOL_VERSION, .. }));
 
-    let status = std::fs::read_to_string(format!("/proc/{}/status", preview.child.id())).unwrap();
+    let drawing = test_support::processes::innermost_of_role(preview.child.id(), "preview");
+    let status = std::fs::read_to_string(format!("/proc/{drawing}/status")).unwrap();
     for line in ["Seccomp:\t2", "Seccomp_filters:\t2", "NoNewPrivs:\t1", "Threads:\t1"] {
         assert!(status.contains(line), "{status}");
     }

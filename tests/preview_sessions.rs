@@ -6,7 +6,6 @@ mod support;
 use serde_json::{Value, json};
 use std::{
     fs,
-    iter::successors,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -89,8 +88,7 @@ impl PreviewFixture {
     /// The previews of this Draftboard: of each, the innermost process, which draws.
     fn previews(&self) -> Vec<u32> {
         let outermost = processes::roles_of(self.running.pid(), "preview");
-        let inner = |pid: &u32| processes::roles_of(*pid, "preview").first().copied();
-        outermost.into_iter().filter_map(|pid| successors(Some(pid), inner).last()).collect()
+        outermost.into_iter().map(|pid| processes::innermost_of_role(pid, "preview")).collect()
     }
 }
 

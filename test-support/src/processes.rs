@@ -46,6 +46,14 @@ pub fn roles_of(main: u32, role: &str) -> Vec<u32> {
     all().into_iter().filter(is_child).filter(|pid| is_alive(*pid)).filter(has_role).collect()
 }
 
+/// Returns the innermost process of a role at or below `outermost`: the one that works, where others only wait for it.
+pub fn innermost_of_role(outermost: u32, role: &str) -> u32 {
+    match roles_of(outermost, role).first() {
+        Some(inner) => innermost_of_role(*inner, role),
+        None => outermost,
+    }
+}
+
 /// Returns the live processes, apart from this one, whose environment contains a text. The dead have no environment.
 pub fn with_environment(mentioned: &OsStr) -> Vec<u32> {
     let others = all().into_iter().filter(|pid| *pid != std::process::id());

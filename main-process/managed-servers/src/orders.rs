@@ -72,7 +72,7 @@ pub(super) async fn run(
 }
 
 /// Opens the service. Reads the keyring and files, so it may take a moment.
-fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::UpstreamError> {
+fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, Refusal> {
     let folders = &context.folders;
     let setup = McpServiceSetup {
         config_file: folders.config.join("upstreams.json"),
@@ -189,32 +189,29 @@ impl OrderHandler {
             UpstreamRequest::Log { server, from } => self.log(self.find(&server)?, from).await,
             UpstreamRequest::Start { server } => {
                 let id = self.find(&server)?;
-                service.start(id).await.map_err(views::refusal)?;
+                service.start(id).await?;
                 self.server_answer(id).await
             }
             UpstreamRequest::Stop { server } => {
                 let id = self.find(&server)?;
-                service.stop(id).await.map_err(views::refusal)?;
+                service.stop(id).await?;
                 self.server_answer(id).await
             }
             UpstreamRequest::Restart { server } => {
                 let id = self.find(&server)?;
-                service.restart(id).await.map_err(views::refusal)?;
+                service.restart(id).await?;
                 self.server_answer(id).await
             }
             UpstreamRequest::Disable { server } => {
                 let id = self.find(&server)?;
-                service.toggle(id, false).await.map_err(views::refusal)?;
+                service.toggle(id, false).await?;
                 self.server_answer(id).await
             }
             UpstreamRequest::Add { form } => {
                 let (mut config, secrets) = forms::config(*form, None)?;
                 forms::reset_trust(&mut config);
-                let created = self
-                    .background(move |service| {
-                        service.create_with_secrets(config, &secrets).map_err(views::refusal)
-                    })
-                    .await?;
+                let created =
+                    self.background(move |service| service.create_with_secrets(config, &secrets)).await?;
                 self.server_answer(created.id).await
             }
             UpstreamRequest::Sources => {
@@ -234,12 +231,12 @@ impl OrderHandler {
             UpstreamRequest::SearchRegistry { registry, query } => {
                 let place = registry.filter(|place| !place.trim().is_empty());
                 let place = place.unwrap_or_else(|| self.following.places.registry.clone());
-                let found = upstreams::search_registry(place.trim(), &query).await.map_err(views::refusal)?;
+                let found = upstreams::search_registry(place.trim(), &query).await?;
                 Ok(UpstreamResponse::Registry(found.iter().map(views::found).collect()))
             }
             UpstreamRequest::Withdraw { server, tool } => {
                 let id = self.find(&server)?;
-                service.withdraw(id, &tool).map_err(views::refusal)?;
+                service.withdraw(id, &tool)?;
                 self.server_answer(id).await
             }
             UpstreamRequest::Call(call) => match self.policy(&call.tool)? {
@@ -275,12 +272,12 @@ impl OrderHandler {
         match decision {
             UpstreamDecision::Enable { server } => {
                 let id = self.find(&server)?;
-                service.toggle(id, true).await.map_err(views::refusal)?;
+                service.toggle(id, true).await?;
                 self.server_answer(id).await
             }
             UpstreamDecision::Approve { server, tools } => {
                 let id = self.find(&server)?;
-                service.approve_seen(id, &tools).map_err(views::refusal)?;
+                service.approve_seen(id, &tools)?;
                 self.server_answer(id).await
             }
             UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms } => {
@@ -288,46 +285,38 @@ impl OrderHandler {
                 let mut config = self.config(id)?;
                 let policy = forms::tool_policy(policy);
                 config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
-                service.update(config).map_err(views::refusal)?;
+                service.update(config)?;
                 self.server_answer(id).await
             }
             UpstreamDecision::Update { server, form } => {
                 let id = self.find(&server)?;
                 let (config, secrets) = forms::config(*form, Some(&self.config(id)?))?;
-                self.background(move |service| {
-                    service.update_with_secrets(config, &secrets).map_err(views::refusal)
-                })
-                .await?;
+                self.background(move |service| service.update_with_secrets(config, &secrets)).await?;
                 self.server_answer(id).await
             }
             UpstreamDecision::Delete { server } => {
                 let id = self.find(&server)?;
-                self.background(move |service| service.delete(id).map_err(views::refusal)).await?;
+                self.background(move |service| service.delete(id)).await?;
                 Ok(UpstreamResponse::Done)
             }
             UpstreamDecision::SetSecret { server, part, secret } => {
                 let id = self.find(&server)?;
                 let secret = forms::typed_secret(&part, &secret)?;
-                self.background(move |service| {
-                    service.set_secret(id, &part, &secret).map_err(views::refusal)
-                })
-                .await?;
+                self.background(move |service| service.set_secret(id, &part, &secret)).await?;
                 self.server_answer(id).await
             }
             UpstreamDecision::ApproveManifest { hash } => {
-                service.approve_manifest(&hash).map_err(views::refusal)?;
+                service.approve_manifest(&hash)?;
                 self.read_manifests().await
             }
             UpstreamDecision::SetManifestPolicy { tool, policy } => {
-                service.set_manifest_policy(&tool, forms::tool_policy(policy)).map_err(views::refusal)?;
+                service.set_manifest_policy(&tool, forms::tool_policy(policy))?;
                 Ok(UpstreamResponse::View(Box::new(self.following.view())))
             }
             UpstreamDecision::SetManifestSecret { manifest, credential, secret } => {
                 let secret = forms::typed_secret(&credential, &secret)?;
-                self.background(move |service| {
-                    service.set_manifest_secret(&manifest, &credential, &secret).map_err(views::refusal)
-                })
-                .await?;
+                self.background(move |service| service.set_manifest_secret(&manifest, &credential, &secret))
+                    .await?;
                 self.read_manifests().await
             }
             UpstreamDecision::Call(call) => self.call(&call, by).await,
@@ -425,7 +414,7 @@ impl OrderHandler {
         };
         let reason = format!("{}: {came}", purpose::shorten(&call.tool));
         self.following.audit(AuditEvent::Call, by.clone(), reason).await;
-        let answer = answered.map_err(views::refusal)?;
+        let answer = answered?;
         Ok(UpstreamResponse::Called(ToolCallResult { json: answer.json, is_error: answer.is_error }))
     }
 }
@@ -449,7 +438,7 @@ fn unknown_tool(exposed: &str, tools: &[upstreams::UpstreamTool]) -> Refusal {
 }
 
 fn imported(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
-    upstreams::import(&sources::text(source)?).map_err(views::refusal)
+    upstreams::import(&sources::text(source)?)
 }
 
 fn import(

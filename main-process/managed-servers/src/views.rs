@@ -18,8 +18,7 @@ use std::{
 };
 use upstreams::{
     DefinitionDifference, ImportReport, ManifestFolder, ManifestReport, ManifestSource, ManifestTool,
-    McpConfig, McpService, McpStatus, RegistryEntry, ServerStartPhase, ToolApprovalState, UpstreamError,
-    UpstreamTool,
+    McpConfig, McpService, McpStatus, RegistryEntry, ServerStartPhase, ToolApprovalState, UpstreamTool,
 };
 use uuid::Uuid;
 
@@ -27,25 +26,6 @@ use uuid::Uuid;
 const LAST_LINES: usize = 6;
 /// The length of a text in a change of a definition; longer ones are cut.
 const MAX_CHANGE_BYTES: usize = 8 << 10;
-
-pub(super) fn refusal(failure: UpstreamError) -> Refusal {
-    use upstreams::UpstreamErrorCode as Theirs;
-    let code = match failure.code {
-        Theirs::ValidationError => RefusalCode::ValidationError,
-        Theirs::NotFound => RefusalCode::NotFound,
-        Theirs::Conflict => RefusalCode::Conflict,
-        Theirs::NetworkError => RefusalCode::NetworkError,
-        Theirs::ServiceUnavailable => RefusalCode::ServiceUnavailable,
-        Theirs::LimitExceeded => RefusalCode::LimitExceeded,
-        Theirs::UnsupportedCapability => RefusalCode::UnsupportedCapability,
-        Theirs::Internal => RefusalCode::Internal,
-    };
-    let refusal = Refusal::new(code, failure.message);
-    match failure.field {
-        Some(field) => refusal.field(field),
-        None => refusal,
-    }
-}
 
 /// Paths that stay the same as long as this process runs.
 #[derive(Debug, Clone, Default)]

@@ -1,10 +1,10 @@
 //! Read tools on a draft: the same tools run on a view of the workspace with the draft applied.
 
-use crate::{AgentCall, AgentView, AgentWorkspaceView, ToolError, ToolErrorCode, surface::parse_arguments};
+use crate::{AgentCall, AgentView, AgentWorkspaceView, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use shared_protocol::{Proposal, ProposalId};
+use shared_protocol::{Proposal, ProposalId, Refusal, RefusalCode};
 use std::sync::Arc;
 
 /// The arguments of every tool that can read a draft.
@@ -24,14 +24,15 @@ pub(crate) enum RequestedView {
 
 /// Resolves `view` and `proposal`. With `view: "draft"` the call sees the client's draft, or the named proposal of
 /// its own. Also returns whether it does.
-pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), ToolError> {
+pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), Refusal> {
     let given = ["view", "proposal"].iter().filter_map(|key| call.arguments.remove_entry(*key));
     let DraftArguments { view, proposal } = parse_arguments(&given.collect::<JsonObject>())?;
     match (view, &proposal) {
         (None | Some(RequestedView::Current), None) => return Ok((call, false)),
         (Some(RequestedView::Current), Some(_)) => {
-            return Err(ToolError::new(ToolErrorCode::BadRequest, "proposal requires view: \"draft\"")
-                .field("proposal"));
+            return Err(
+                Refusal::new(RefusalCode::BadRequest, "proposal requires view: \"draft\"").field("proposal")
+            );
         }
         _ => {}
     }
@@ -67,17 +68,16 @@ pub(crate) fn resolve(mut call: AgentCall) -> Result<(AgentCall, bool), ToolErro
 pub(crate) fn resolve_own_proposal<'a>(
     call: &'a AgentCall,
     named: Option<&str>,
-) -> Result<&'a Arc<Proposal>, ToolError> {
+) -> Result<&'a Arc<Proposal>, Refusal> {
     let review = &call.view.review;
     let id = match named {
         None => {
-            let failure = ToolError::new(ToolErrorCode::NotFound, "You have no draft").field("view");
+            let failure = Refusal::new(RefusalCode::NotFound, "You have no draft").field("view");
             let hint = "Call a tool that proposes a change to start a draft. If you have the id of a draft, pass it as proposal.";
             return review.draft(None, &call.client)?.ok_or_else(|| failure.hint(hint));
         }
         Some(named) => named.parse::<ProposalId>().ok(),
     };
-    let wrong =
-        || ToolError::new(ToolErrorCode::BadRequest, "proposal must be a proposal id").field("proposal");
-    Ok(review.owned_by(id.ok_or_else(wrong)?, &call.client)?)
+    let wrong = || Refusal::new(RefusalCode::BadRequest, "proposal must be a proposal id").field("proposal");
+    review.owned_by(id.ok_or_else(wrong)?, &call.client)
 }

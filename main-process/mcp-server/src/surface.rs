@@ -2,8 +2,8 @@
 //! the workbench; the server does not change for them.
 
 use crate::{
-    AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ReviewSubmitter, ToolError,
-    ToolErrorCode, ToolReply, draft::DraftArguments, schema,
+    AgentView, AgentWorkbench, AgentWorkspaceView, ProgressReporter, ReviewSubmitter, ToolReply,
+    draft::DraftArguments, schema,
 };
 use authority::proposals::AgentClient;
 use rmcp::model::{
@@ -12,7 +12,7 @@ use rmcp::model::{
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use shared_protocol::mcp::McpMode;
+use shared_protocol::{Refusal, RefusalCode, mcp::McpMode};
 use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -44,27 +44,27 @@ pub struct SampledReply {
 }
 
 impl AgentCall {
-    pub fn workspace(&self) -> Result<&Arc<AgentWorkspaceView>, ToolError> {
-        self.view.workspace.as_ref().ok_or_else(ToolError::no_workspace)
+    pub fn workspace(&self) -> Result<&Arc<AgentWorkspaceView>, Refusal> {
+        self.view.workspace.as_ref().ok_or_else(crate::refusal::no_workspace)
     }
 
     /// Parses the arguments and rejects unknown keys.
-    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         parse_arguments(&self.arguments)
     }
 }
 
 /// Parses arguments and rejects unknown keys.
-pub(crate) fn parse_arguments<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, ToolError> {
+pub(crate) fn parse_arguments<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Refusal> {
     // Clients may pass null for an omitted argument.
     let given: JsonObject =
         arguments.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
     serde_json::from_value(Value::Object(given)).map_err(|error| invalid_arguments(&error))
 }
 
-fn invalid_arguments(error: &serde_json::Error) -> ToolError {
+fn invalid_arguments(error: &serde_json::Error) -> Refusal {
     let message = error.to_string();
-    let failure = ToolError::new(ToolErrorCode::BadRequest, format!("Invalid arguments: {message}"))
+    let failure = Refusal::new(RefusalCode::BadRequest, format!("Invalid arguments: {message}"))
         .hint("See the tool's inputSchema for every argument.");
     // "unknown field `x`", "missing field `x`"
     match message.split('`').nth(1).filter(|_| message.contains("field `")) {
@@ -73,8 +73,8 @@ fn invalid_arguments(error: &serde_json::Error) -> ToolError {
     }
 }
 
-pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<ToolReply, ToolError>> + Send>>;
-type ImmediateToolFn = Arc<dyn Fn(&AgentCall) -> Result<ToolReply, ToolError> + Send + Sync>;
+pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<ToolReply, Refusal>> + Send>>;
+type ImmediateToolFn = Arc<dyn Fn(&AgentCall) -> Result<ToolReply, Refusal> + Send + Sync>;
 type AsyncToolFn = Arc<dyn Fn(AgentCall) -> ReplyFuture + Send + Sync>;
 
 /// An envelope that the tool wrote itself.
@@ -138,7 +138,7 @@ impl SurfaceTool {
         title: &str,
         description: &'static str,
         data: Value,
-        run: impl Fn(&AgentCall, A) -> Result<ToolReply, ToolError> + Send + Sync + 'static,
+        run: impl Fn(&AgentCall, A) -> Result<ToolReply, Refusal> + Send + Sync + 'static,
     ) -> Self {
         let run = move |call: &AgentCall| run(call, call.arguments()?);
         let handler = ToolHandler::Immediate(Arc::new(run));
@@ -152,13 +152,13 @@ impl SurfaceTool {
         title: &str,
         description: &'static str,
         data: Value,
-        run: impl Fn(&AgentCall, A) -> Result<ToolReply, ToolError> + Send + Sync + 'static,
+        run: impl Fn(&AgentCall, A) -> Result<ToolReply, Refusal> + Send + Sync + 'static,
     ) -> Self {
         let run = Arc::new(run);
         let work = move |call: AgentCall| -> ReplyFuture {
             let run = Arc::clone(&run);
             let work = tokio::task::spawn_blocking(move || run(&call, call.arguments()?));
-            let failed = || ToolError::new(ToolErrorCode::Internal, "The tool failed unexpectedly");
+            let failed = || Refusal::new(RefusalCode::Internal, "The tool failed unexpectedly");
             Box::pin(async move { work.await.unwrap_or_else(|_| Err(failed())) })
         };
         let handler = ToolHandler::Slow(Arc::new(work));
@@ -194,7 +194,7 @@ impl SurfaceTool {
         run: impl Fn(AgentCall) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Result<ToolReply, ToolError>> + Send + 'static,
+        F: Future<Output = Result<ToolReply, Refusal>> + Send + 'static,
     {
         let run = move |call| -> ReplyFuture { Box::pin(run(call)) };
         let mut tool =
@@ -312,7 +312,7 @@ pub struct ResourceDocument {
 }
 
 /// Receives the URI as the client requested it.
-type ResourceReadFn = Arc<dyn Fn(&AgentCall, &str) -> Result<ResourceDocument, ToolError> + Send + Sync>;
+type ResourceReadFn = Arc<dyn Fn(&AgentCall, &str) -> Result<ResourceDocument, Refusal> + Send + Sync>;
 /// Returns whether the resource at a URI differs between two views.
 type ResourceDiffersFn = Arc<dyn Fn(&AgentView, &AgentView, &str) -> bool + Send + Sync>;
 
@@ -367,7 +367,7 @@ fn match_uri(pattern: &str, uri: &str) -> Option<JsonObject> {
     pieces.next().is_none().then_some(parts)
 }
 
-type PromptTextFn = Arc<dyn Fn(&AgentCall) -> Result<String, ToolError> + Send + Sync>;
+type PromptTextFn = Arc<dyn Fn(&AgentCall) -> Result<String, Refusal> + Send + Sync>;
 /// A partly typed argument to complete.
 pub struct CompletionRequest<'a> {
     pub view: &'a AgentView,
@@ -413,7 +413,7 @@ impl SurfacePrompt {
         title: &str,
         description: &str,
         arguments: &[(&str, &str, bool)],
-        words: impl Fn(&AgentCall) -> Result<String, ToolError> + Send + Sync + 'static,
+        words: impl Fn(&AgentCall) -> Result<String, Refusal> + Send + Sync + 'static,
         complete: impl Fn(&CompletionRequest<'_>) -> CompletionValues + Send + Sync + 'static,
     ) -> Self {
         let arguments = arguments.iter().map(|(name, description, required)| {

@@ -4,9 +4,10 @@
 mod common;
 
 use common::{AgentWorkbenchFixture, Talk, service_in};
-use mcp_server::{ProxiedTool, ProxiedTools, SurfaceTool, ToolError, ToolErrorCode};
+use mcp_server::{ProxiedTool, ProxiedTools, SurfaceTool};
 use serde_json::{Value, json};
 use shared_protocol::{
+    Refusal, RefusalCode,
     mcp::McpMode,
     upstreams::{PackageKind, ServerBrief, ServerId, ServerState, UpstreamsView},
 };
@@ -30,7 +31,7 @@ fn echo(name: &str) -> SurfaceTool {
                     "content": [{ "type": "text", "text": text }], "structuredContent": { "said": text }, "isError": false
                 })
                 .to_string()),
-                None => Err(ToolError::new(ToolErrorCode::ValidationError, "Invalid arguments").field("arguments")),
+                None => Err(Refusal::new(RefusalCode::ValidationError, "Invalid arguments").field("arguments")),
             }
         })
     })

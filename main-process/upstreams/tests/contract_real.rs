@@ -14,6 +14,7 @@ mod common;
 
 use common::{McpServiceFixture, node_server, python_server, serve};
 use serde_json::{Value, json};
+use shared_protocol::RefusalCode;
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -24,7 +25,7 @@ use test_support::{
 };
 use upstreams::{
     EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpServiceSetup, McpSource, McpStatus, Secret,
-    ServerStartPhase, UpstreamErrorCode,
+    ServerStartPhase,
 };
 use uuid::Uuid;
 
@@ -134,7 +135,7 @@ async fn mc_t1_t2_t3_t4_t9_each_is_started_used_and_stopped_and_its_status_is_tr
         assert_eq!(bench.status(id), McpStatus::Stopped, "{name}");
         assert!(bench.service.available_tools().is_empty(), "{name}");
         let failure = bench.call(id, tool, arguments).await.unwrap_err();
-        assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable, "{name}");
+        assert_eq!(failure.code, RefusalCode::ServiceUnavailable, "{name}");
         bench.service.delete(id).unwrap();
     }
     bench.ends_clean().await;
@@ -176,7 +177,7 @@ async fn mc_t6_t7_variables_are_set_and_secrets_come_from_the_store() {
     config.env_vars.insert("REGION".to_owned(), EnvVarConfig::plain("REGION", "north-by-northwest"));
     config.env_vars.insert("API_KEY".to_owned(), EnvVarConfig::secret("API_KEY", "somewhere"));
     let id = bench.add(config);
-    assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::ValidationError);
+    assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::ValidationError);
     assert_eq!(bench.status(id), McpStatus::NeedsCredentials { missing: vec!["API_KEY".to_owned()] });
     bench.service.set_secret(id, "API_KEY", &Secret::new("hunter2-hunter2").unwrap()).unwrap();
     bench.service.start(id).await.unwrap();
@@ -188,7 +189,7 @@ async fn mc_t6_t7_variables_are_set_and_secrets_come_from_the_store() {
     let (_serving, url) = fastmcp(&folder, Some("letmein-please"));
     let auth = HttpAuth::Bearer { secret_ref: "somewhere-else".to_owned() };
     let guarded = bench.add(McpConfig::http("guarded", &url, auth));
-    assert_eq!(bench.service.start(guarded).await.unwrap_err().code, UpstreamErrorCode::ValidationError);
+    assert_eq!(bench.service.start(guarded).await.unwrap_err().code, RefusalCode::ValidationError);
     bench.service.set_secret(guarded, "auth", &Secret::new("letmein-please").unwrap()).unwrap();
     bench.service.start(guarded).await.unwrap();
     bench.ends_clean().await;
@@ -201,7 +202,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
         let name = config.name.clone();
         // NT1.
         let id = bench.add(McpConfig { enabled: false, id: Uuid::new_v4(), ..config.clone() });
-        assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::Conflict, "{name}");
+        assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::Conflict, "{name}");
         assert_eq!(bench.status(id), McpStatus::Disabled, "{name}");
         assert!(bench.processes().is_empty(), "{name}");
         bench.service.delete(id).unwrap();
@@ -210,7 +211,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
         let nobody = Uuid::new_v4();
         assert_eq!(
             bench.call(nobody, tool, arguments).await.unwrap_err().code,
-            UpstreamErrorCode::NotFound,
+            RefusalCode::NotFound,
             "{name}"
         );
         bench.service.delete(id).unwrap();
@@ -220,7 +221,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
         let failure = bench.service.create(nameless).unwrap_err();
         assert_eq!(
             (failure.code, failure.field.as_deref()),
-            (UpstreamErrorCode::ValidationError, Some("name")),
+            (RefusalCode::ValidationError, Some("name")),
             "{name}"
         );
         // NT4.
@@ -239,7 +240,7 @@ async fn mc_nt1_nt2_nt3_nt4_what_must_not_be_done_is_not_done_with_any_of_them()
         let failure = bench.service.create(asking).unwrap_err();
         assert_eq!(
             (failure.code, failure.field.as_deref()),
-            (UpstreamErrorCode::ValidationError, Some(field)),
+            (RefusalCode::ValidationError, Some(field)),
             "{name}"
         );
         assert!(failure.message.starts_with("Missing required credentials"), "{failure}");

@@ -6,9 +6,10 @@ mod common;
 
 use common::{McpServiceFixture, fixture};
 use serde_json::json;
+use shared_protocol::RefusalCode;
 use std::time::Duration;
 use test_support::wait_until_async;
-use upstreams::{EnvVarConfig, McpConfig, McpStatus, SERVER_BACKOFF, ToolApprovalState, UpstreamErrorCode};
+use upstreams::{EnvVarConfig, McpConfig, McpStatus, SERVER_BACKOFF, ToolApprovalState};
 
 fn is_running(status: Option<McpStatus>) -> bool {
     matches!(status, Some(McpStatus::Running { .. }))
@@ -22,7 +23,7 @@ async fn a_crash_during_a_call_is_told_not_repeated_and_recovered_from() {
     config.env_vars.insert("TALLY".to_owned(), EnvVarConfig::plain("TALLY", &tally.to_string_lossy()));
     let id = bench.running(config).await;
     let failure = bench.call(id, "crash", json!({})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(failure.code, RefusalCode::ServiceUnavailable);
     assert!(failure.message.contains("not retried"), "{failure}");
     let fell = |line: &String| line.contains("exited with code 7") && line.contains("about to fall over");
     bench.until("its fall is in the log", |service| service.log(id).unwrap().0.iter().any(fell)).await;
@@ -47,7 +48,7 @@ async fn who_crashes_again_and_again_is_given_up_until_a_person_starts_it() {
     for part in ["exited with code 3", "cannot work like this", "Gave up after 3 attempts"] {
         assert!(message.contains(part), "{message}");
     }
-    assert_eq!(bench.service.start(id).await.unwrap_err().code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(bench.service.start(id).await.unwrap_err().code, RefusalCode::ServiceUnavailable);
     bench.ends_clean().await;
 }
 
@@ -64,7 +65,7 @@ async fn a_call_that_hangs_is_cancelled_and_holds_up_nobody() {
     let (hang, echo) = tokio::join!(hang, echo);
     assert!(echo.is_ok());
     let failure = hang.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError);
+    assert_eq!(failure.code, RefusalCode::NetworkError);
     assert!(failure.message.contains("hang of plain took longer than 200 ms"), "{failure}");
     assert_eq!(bench.text(id, "cancelled", json!({})).await, "1");
     // One failing tool does not change the status of its server.
@@ -143,7 +144,7 @@ async fn other_versions_are_refused_by_name_and_old_servers_are_asked_in_their_o
     let bench = McpServiceFixture::new();
     let id = bench.add(fixture("wrong-version"));
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::UnsupportedCapability);
+    assert_eq!(failure.code, RefusalCode::UnsupportedCapability);
     assert!(failure.message.contains("1999-01-01") && failure.message.contains("2025-11-25"), "{failure}");
     assert!(matches!(bench.status(id), McpStatus::Error { .. }));
     let old = bench.running(fixture("ends-at-discover")).await;
@@ -157,26 +158,23 @@ async fn large_answers_broken_promises_and_wrong_arguments_are_refused() {
     let bench = McpServiceFixture::new();
     let id = bench.running(fixture("plain")).await;
     let failure = bench.call(id, "big", json!({"bytes": 5_000_000})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::LimitExceeded);
+    assert_eq!(failure.code, RefusalCode::LimitExceeded);
     assert_eq!(bench.text(id, "big", json!({"bytes": 1_000_000})).await.len(), 1_000_000);
     assert_eq!(bench.call(id, "right", json!({})).await.unwrap()["structuredContent"], json!({"n": 1}));
     let failure = bench.call(id, "wrong", json!({})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(failure.code, RefusalCode::ServiceUnavailable);
     assert!(failure.message.contains("does not match its output schema"), "{failure}");
     let failure = bench.call(id, "echo", json!({"text": 42_424_242})).await.unwrap_err();
     assert_eq!(
         (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::ValidationError, Some("arguments.text"))
+        (RefusalCode::ValidationError, Some("arguments.text"))
     );
     assert!(!failure.message.contains("42424242"), "{failure}");
-    assert_eq!(
-        bench.call(id, "echo", json!([1])).await.unwrap_err().code,
-        UpstreamErrorCode::ValidationError
-    );
+    assert_eq!(bench.call(id, "echo", json!([1])).await.unwrap_err().code, RefusalCode::ValidationError);
     assert_eq!(bench.text(id, "calls", json!({})).await, r#"{"big": 2, "calls": 1, "right": 1, "wrong": 1}"#);
     // A line over the limit closes the connection immediately, so that the caller does not wait.
     let failure = bench.call(id, "big", json!({"bytes": 17 << 20})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::ServiceUnavailable);
+    assert_eq!(failure.code, RefusalCode::ServiceUnavailable);
     bench.until("it runs again", |service| is_running(service.status(id))).await;
     bench.ends_clean().await;
 }
@@ -199,10 +197,7 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
     bench.service.start(id).await.unwrap();
     assert!(matches!(bench.status(id), McpStatus::NeedsApproval { .. }));
     assert!(bench.service.available_tools().is_empty());
-    assert_eq!(
-        bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code,
-        UpstreamErrorCode::Conflict
-    );
+    assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, RefusalCode::Conflict);
     bench.service.approve_all(id).unwrap();
     assert_eq!(bench.service.find_tool_provider("plain__echo"), Some(id));
     assert!(bench.service.available_tools().iter().all(|tool| tool.exposed.len() <= 64));
@@ -218,11 +213,8 @@ async fn a_changed_tool_is_hidden_until_a_person_has_seen_the_difference() {
     let ToolApprovalState::Changed { differences } = &changed.approval else { panic!("{changed:?}") };
     assert_eq!(differences.len(), 1);
     assert_eq!(differences[0].path, "description");
-    assert_eq!(
-        bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code,
-        UpstreamErrorCode::Conflict
-    );
-    assert_eq!(bench.service.approve(id, "echo", "another").unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(bench.call(id, "echo", json!({"text": "x"})).await.unwrap_err().code, RefusalCode::Conflict);
+    assert_eq!(bench.service.approve(id, "echo", "another").unwrap_err().code, RefusalCode::Conflict);
     bench.service.approve(id, "echo", &changed.hash).unwrap();
     assert_eq!(bench.text(id, "echo", json!({"text": "again"})).await, "again");
     // Twenty notifications cause one more request, or two when they arrive slowly.
@@ -256,7 +248,7 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
     config.limits.handshake_ms = 300;
     let id = bench.add(config);
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError);
+    assert_eq!(failure.code, RefusalCode::NetworkError);
     assert!(failure.message.starts_with("Handshake timed out"), "{failure}");
     bench.assert_nothing_left();
 
@@ -269,7 +261,7 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
     bench.until_processes(1).await;
     bench.service.stop(slow).await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new(), "whoever was answered finds nothing left");
-    assert_eq!(starting.await.unwrap().unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(starting.await.unwrap().unwrap_err().code, RefusalCode::Conflict);
     assert_eq!(bench.status(slow), McpStatus::Stopped);
     // A server deleted during its start: shutdown waits for it, too.
     let service = bench.service.clone();
@@ -278,7 +270,7 @@ async fn a_handshake_has_a_time_and_a_start_can_be_stopped() {
     bench.service.delete(slow).unwrap();
     bench.service.shutdown_all().await.unwrap();
     assert_eq!(bench.processes(), Vec::<String>::new());
-    assert_eq!(starting.await.unwrap().unwrap_err().code, UpstreamErrorCode::Conflict);
+    assert_eq!(starting.await.unwrap().unwrap_err().code, RefusalCode::Conflict);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

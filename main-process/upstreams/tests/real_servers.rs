@@ -5,9 +5,10 @@ mod common;
 
 use common::{McpServiceFixture, node_server, python_server, serve};
 use serde_json::json;
+use shared_protocol::RefusalCode;
 use std::{path::Path, process::Command};
 use test_support::{free_port, requirements::mcp_servers, wait_until_async};
-use upstreams::{EnvVarConfig, HttpAuth, McpConfig, McpStatus, Secret, UpstreamErrorCode};
+use upstreams::{EnvVarConfig, HttpAuth, McpConfig, McpStatus, Secret};
 
 fn protocol(bench: &McpServiceFixture, id: uuid::Uuid) -> String {
     bench.service.details(id).unwrap().protocol.unwrap()
@@ -32,10 +33,7 @@ async fn everything() {
     assert!(!answer.is_error);
     assert!(receiver.try_recv().is_ok());
     let failure = bench.call(id, "get-sum", json!({"a": "two", "b": 3})).await.unwrap_err();
-    assert_eq!(
-        (failure.code, failure.field.as_deref()),
-        (UpstreamErrorCode::ValidationError, Some("arguments.a"))
-    );
+    assert_eq!((failure.code, failure.field.as_deref()), (RefusalCode::ValidationError, Some("arguments.a")));
     bench.ends_clean().await;
 }
 
@@ -114,7 +112,7 @@ async fn fastmcp_over_http_with_and_without_a_token() {
     // The connection is lost, reported and restored.
     drop(serving);
     let failure = bench.call(id, "add", json!({"a": 2, "b": 3})).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError, "{failure}");
+    assert_eq!(failure.code, RefusalCode::NetworkError, "{failure}");
     bench.until("the loss is seen", |service| !service.status(id).unwrap().is_connected()).await;
     let _serving = serve(&python, &[script, &port.to_string()], port);
     bench.service.start(id).await.unwrap();
@@ -169,7 +167,7 @@ async fn nobody_there_says_so() {
     let url = format!("http://127.0.0.1:{}/mcp", free_port());
     let id = bench.add(McpConfig::http("nobody", &url, HttpAuth::None));
     let failure = bench.service.start(id).await.unwrap_err();
-    assert_eq!(failure.code, UpstreamErrorCode::NetworkError);
+    assert_eq!(failure.code, RefusalCode::NetworkError);
     assert!(failure.message.contains("refused"), "{failure}");
     assert!(matches!(bench.status(id), McpStatus::Error { .. }));
 }

@@ -13,7 +13,6 @@ mod entity_look;
 mod entity_picker;
 mod findings;
 mod form_controls;
-mod json;
 mod knowledge;
 mod navigator;
 mod navigator_lines;

@@ -3,14 +3,17 @@
 use super::shape;
 use crate::escape::shown;
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     draft::{self, RequestedView},
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Change, Node, NodeId, Override, PropKey, Proposal, Revision, TypeId, messages::Patch};
+use shared_protocol::{
+    Change, Node, NodeId, Override, PropKey, Proposal, Refusal, RefusalCode, Revision, TypeId,
+    messages::Patch,
+};
 use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -43,7 +46,7 @@ pub(super) fn tool() -> SurfaceTool {
     )
 }
 
-fn changes(call: &AgentCall, arguments: ChangesArguments) -> Result<ToolReply, ToolError> {
+fn changes(call: &AgentCall, arguments: ChangesArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let ChangesArguments { revision, limit, view, proposal, cursor } = arguments;
     let present = workspace.revision();
@@ -55,20 +58,20 @@ fn changes(call: &AgentCall, arguments: ChangesArguments) -> Result<ToolReply, T
         RequestedView::Current if proposal.is_some() || cursor.is_some() => {
             let field = if proposal.is_some() { "proposal" } else { "cursor" };
             let message = format!("{field} requires view: \"draft\"");
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message).field(field));
+            return Err(Refusal::new(RefusalCode::BadRequest, message).field(field));
         }
         RequestedView::Current => None,
     };
     if revision > present.0 {
         let message = format!("revision {revision} is newer than the current revision {present}");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+        return Err(Refusal::new(RefusalCode::BadRequest, message)
             .field("revision")
             .hint("Another workspace may be open now: read everything again."));
     }
     let limit = limit.unwrap_or(DEFAULT_OPERATIONS);
     if !(1..=MAX_PAGE_ITEMS as u64).contains(&limit) {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             format!("limit must be between 1 and {MAX_PAGE_ITEMS}"),
         )
         .field("limit"));
@@ -122,7 +125,7 @@ fn draft_changes_json(
     named: Option<&str>,
     (limit, cursor): (Option<u64>, Option<String>),
     meta: &mut EnvelopeMeta,
-) -> Result<String, ToolError> {
+) -> Result<String, Refusal> {
     let proposal = draft::resolve_own_proposal(call, named)?;
     let page = page_of_changes(call, proposal, limit, cursor)?;
     let mut own = EnvelopeMeta::default();
@@ -141,7 +144,7 @@ pub(super) fn page_of_changes(
     proposal: &Proposal,
     limit: Option<u64>,
     cursor: Option<String>,
-) -> Result<ListPage, ToolError> {
+) -> Result<ListPage, Refusal> {
     let workspace = call.workspace()?;
     let types = types_of(&proposal.changes);
     let mut state = DefaultHasher::new();

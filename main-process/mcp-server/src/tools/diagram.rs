@@ -5,13 +5,13 @@ use super::{
     shape::{self, AnswerDetail},
 };
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, ListPage, MAX_PAGE_ITEMS, PageRequest},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{Board, Edge, Node, registry::TypePattern};
+use shared_protocol::{Board, Edge, Node, Refusal, RefusalCode, registry::TypePattern};
 use std::sync::Arc;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -44,7 +44,7 @@ pub(super) fn list_resources() -> SurfaceTool {
     .of_drafts()
 }
 
-fn list(call: &AgentCall, arguments: ListResourcesArguments) -> Result<ToolReply, ToolError> {
+fn list(call: &AgentCall, arguments: ListResourcesArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let board = board::find(workspace, arguments.board.as_deref())?;
     let pattern = arguments.type_id.as_deref().map(type_pattern).transpose()?;
@@ -78,9 +78,8 @@ fn list(call: &AgentCall, arguments: ListResourcesArguments) -> Result<ToolReply
     Ok(ToolReply { data: page.json(), meta, ..ToolReply::default() })
 }
 
-fn type_pattern(text: &str) -> Result<TypePattern, ToolError> {
-    TypePattern::parse(text)
-        .map_err(|message| ToolError::new(crate::ToolErrorCode::BadRequest, message).field("typeId"))
+fn type_pattern(text: &str) -> Result<TypePattern, Refusal> {
+    TypePattern::parse(text).map_err(|message| Refusal::new(RefusalCode::BadRequest, message).field("typeId"))
 }
 
 fn meta(workspace: &AgentWorkspaceView, board: &Board) -> EnvelopeMeta {
@@ -131,7 +130,7 @@ fn diagram(
     board: &Board,
     arguments: DiagramArguments,
     generation: u64,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     let snapshot = &workspace.snapshot;
     let mut elements: Vec<DiagramElement<'_>> =
         snapshot.nodes_on(board.id).map(|node| DiagramElement::Node(node)).collect();
@@ -165,6 +164,6 @@ pub(crate) fn whole_board(
     workspace: &AgentWorkspaceView,
     board: &Board,
     generation: u64,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     diagram(workspace, board, DiagramArguments::default(), generation)
 }

@@ -3,7 +3,7 @@
 use super::board;
 use crate::{
     AgentCall, AgentWorkspaceView, BoardImageRequest, BoardImageSubject, EnvelopeMeta, SurfaceTool,
-    ToolError, ToolErrorCode, ToolReply,
+    ToolReply,
     draft::{self, RequestedView},
 };
 use authority::{
@@ -16,7 +16,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use shared_protocol::{
-    Board, BoardId, BoardKind, ElementId, Node, NodeId, PropKey, ProposalSubject, review::ProposedElement,
+    Board, BoardId, BoardKind, ElementId, Node, NodeId, PropKey, ProposalSubject, Refusal, RefusalCode,
+    review::ProposedElement,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -74,7 +75,7 @@ pub(super) fn find_page(
     workspace: &AgentWorkspaceView,
     board: &Board,
     named: &str,
-) -> Result<NodeId, ToolError> {
+) -> Result<NodeId, Refusal> {
     let snapshot = &workspace.snapshot;
     if named.starts_with('/')
         && let Some(page) = page_at(snapshot, board, named)
@@ -92,7 +93,7 @@ pub(super) fn find_page(
     })?;
     if node.type_id.as_str() != "ui.route" {
         let message = format!("{} is a {}, not a page", node.name, node.type_id);
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("page"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("page"));
     }
     Ok(node.id)
 }
@@ -112,7 +113,7 @@ struct ImageTarget {
     of: BoardImageSubject,
 }
 
-fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, ToolError> {
+fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, Refusal> {
     let mut call = call.clone();
     // A proposal diff is drawn over the current board, so the draft view does not apply.
     if arguments.of != RequestedImage::Proposal {
@@ -123,11 +124,11 @@ fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, ToolEr
     if !SIDE_RANGE_PX.contains(&longest) {
         let message =
             format!("longestSide must be between {} and {}", SIDE_RANGE_PX.start(), SIDE_RANGE_PX.end());
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("longestSide"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("longestSide"));
     }
     if arguments.nodes.len() > MAX_IMAGE_NODES {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             format!("nodes can have at most {MAX_IMAGE_NODES} entries"),
         )
         .field("nodes"));
@@ -144,7 +145,7 @@ fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, ToolEr
         png = call.workbench.picture(&workspace.snapshot, &picture)?;
     }
     if png.len() > MAX_IMAGE_BYTES {
-        return Err(ToolError::new(ToolErrorCode::LimitExceeded, "The image is too large")
+        return Err(Refusal::new(RefusalCode::LimitExceeded, "The image is too large")
             .hint("Pass nodes to draw only a part of the board."));
     }
     let meta = EnvelopeMeta {
@@ -162,7 +163,7 @@ fn draw(call: &AgentCall, arguments: ImageArguments) -> Result<ToolReply, ToolEr
 fn resolve_target(
     workspace: &AgentWorkspaceView,
     arguments: &ImageArguments,
-) -> Result<ImageTarget, ToolError> {
+) -> Result<ImageTarget, Refusal> {
     let board = board::find(workspace, arguments.board.as_deref())?;
     let selection = &workspace.presence.selection;
     let page = arguments.page.as_deref().map(|named| find_page(workspace, board, named)).transpose()?;
@@ -176,9 +177,7 @@ fn resolve_target(
         }
         None if arguments.of == RequestedImage::Board => BoardImageSubject::Board,
         None if selection.is_empty() => {
-            return Err(
-                ToolError::new(ToolErrorCode::NotFound, "The designer has selected nothing").field("of")
-            );
+            return Err(Refusal::new(RefusalCode::NotFound, "The designer has selected nothing").field("of"));
         }
         None => BoardImageSubject::Elements(selection.clone()),
     };
@@ -186,19 +185,17 @@ fn resolve_target(
 }
 
 /// Resolves a proposal of the client on the named board, the active board, or the first board that it touches.
-fn resolve_proposal_target(call: &AgentCall, arguments: &ImageArguments) -> Result<ImageTarget, ToolError> {
+fn resolve_proposal_target(call: &AgentCall, arguments: &ImageArguments) -> Result<ImageTarget, Refusal> {
     let (workspace, review) = (call.workspace()?, &call.view.review);
     if arguments.page.is_some() || !arguments.nodes.is_empty() {
         let message = "of: proposal draws everything the proposal touches on a board";
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message)
-            .field("of")
-            .hint("Omit page and nodes."));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("of").hint("Omit page and nodes."));
     }
     let proposal = draft::resolve_own_proposal(call, arguments.proposal.as_deref())?;
     let opened = open(review, &workspace.snapshot, proposal, 0)?;
     if let Some(why) = opened.conflicts.first() {
         let message = format!("The workspace conflicts with this proposal: {why}");
-        return Err(ToolError::new(ToolErrorCode::Stale, message).field("proposal"));
+        return Err(Refusal::new(RefusalCode::Stale, message).field("proposal"));
     }
     let is_drawn = |element: &&ProposedElement| {
         matches!(element.subject, ProposalSubject::Node(_) | ProposalSubject::Edge(_))
@@ -215,14 +212,14 @@ fn resolve_proposal_target(call: &AgentCall, arguments: &ImageArguments) -> Resu
         }
     };
     let nothing = || {
-        ToolError::new(ToolErrorCode::NotFound, "The proposal has no visible changes on this board")
+        Refusal::new(RefusalCode::NotFound, "The proposal has no visible changes on this board")
             .field("board")
             .hint("Call get_proposal for a description of its changes.")
     };
     let board = board.ok_or_else(nothing)?.clone();
     let overlay = ProposedState::rebase_keeping_places(snapshot, &opened.changes);
     let after = overlay
-        .map_err(|_| ToolError::new(ToolErrorCode::Stale, "The workspace conflicts with this proposal"))?;
+        .map_err(|_| Refusal::new(RefusalCode::Stale, "The workspace conflicts with this proposal"))?;
     Ok(ImageTarget {
         board,
         of: BoardImageSubject::Proposal { after: Box::new(after.state), elements: opened.elements },

@@ -3,7 +3,7 @@
 use super::changes::page_of_changes;
 use crate::escape::shown;
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{MAX_PAGE_ITEMS, with_list},
     schema::NoArguments,
 };
@@ -14,7 +14,7 @@ use authority::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalState, ProposalSubject};
+use shared_protocol::{Proposal, ProposalState, ProposalSubject, Refusal, RefusalCode};
 use std::sync::Arc;
 
 /// The maximum number of elements described per proposal; the total is always returned.
@@ -61,7 +61,7 @@ pub(super) fn get() -> SurfaceTool {
     )
 }
 
-fn get_one(call: &AgentCall, arguments: GetProposalArguments) -> Result<ToolReply, ToolError> {
+fn get_one(call: &AgentCall, arguments: GetProposalArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let GetProposalArguments { id, changes, limit, cursor } = arguments;
     let mut meta = EnvelopeMeta { revision: workspace.revision().0, ..EnvelopeMeta::default() };
@@ -69,7 +69,7 @@ fn get_one(call: &AgentCall, arguments: GetProposalArguments) -> Result<ToolRepl
     if !changes && (limit.is_some() || cursor.is_some()) {
         let field = if limit.is_some() { "limit" } else { "cursor" };
         let message = format!("{field} requires changes: true");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field(field));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field(field));
     }
     if !changes {
         return ToolReply::new(&data, meta);
@@ -142,17 +142,16 @@ fn summarize(review: &ReviewQueue, proposal: &Proposal) -> Value {
 }
 
 /// Returns a proposal of the client. A proposal of another client is reported as not found.
-fn own_proposal<'a>(call: &'a AgentCall, id: &str) -> Result<&'a Arc<Proposal>, ToolError> {
+fn own_proposal<'a>(call: &'a AgentCall, id: &str) -> Result<&'a Arc<Proposal>, Refusal> {
     let unknown = || {
-        ToolError::new(ToolErrorCode::NotFound, format!("Proposal `{}` does not exist", shown(id)))
-            .field("id")
+        Refusal::new(RefusalCode::NotFound, format!("Proposal `{}` does not exist", shown(id))).field("id")
     };
     let id = id.parse().map_err(|_| unknown())?;
     call.view.review.owned_by(id, &call.client).map_err(|_| unknown())
 }
 
 /// Returns all data of a proposal except its list of changes.
-pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, ToolError> {
+pub(crate) fn describe_proposal(call: &AgentCall, id: &str) -> Result<Value, Refusal> {
     let workspace: &AgentWorkspaceView = call.workspace()?;
     let (review, proposal) = (&call.view.review, own_proposal(call, id)?);
     let mut data = summarize(review, proposal);

@@ -3,13 +3,13 @@
 use super::shape::{REDACTED, property};
 use crate::escape::shown;
 use crate::{
-    AgentCall, EnvelopeMeta, FoundEntity, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, EnvelopeMeta, FoundEntity, SurfaceTool, ToolReply,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use shared_protocol::{Node, TypeDef};
+use shared_protocol::{Node, Refusal, RefusalCode, TypeDef};
 use std::borrow::Cow;
 
 const DEFAULT_RESULTS: usize = 20;
@@ -68,13 +68,13 @@ enum SearchMatch<'a> {
     Entity(FoundEntity),
 }
 
-fn search(call: &AgentCall, arguments: SearchArguments) -> Result<ToolReply, ToolError> {
+fn search(call: &AgentCall, arguments: SearchArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let query: String = arguments.query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     if words.is_empty() || query.chars().count() > MAX_QUERY_CHARS {
         let message = format!("query must have 1 to {MAX_QUERY_CHARS} characters");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("query"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("query"));
     }
     let snapshot = &workspace.snapshot;
     let mut found: Vec<(u32, SearchMatch<'_>)> = Vec::new();

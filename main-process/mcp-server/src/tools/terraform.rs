@@ -3,36 +3,31 @@
 use super::{board, shape::REDACTED};
 use crate::escape::shown;
 use crate::{
-    AgentCall, AgentWorkspaceView, BoardHcl, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError,
-    ToolErrorCode, ToolReply,
+    AgentCall, AgentWorkspaceView, BoardHcl, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, ListPage, MAX_DATA_BYTES, MAX_PAGE_ITEMS, PageRequest},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     Board, BoardKind, Node, NodeId,
     messages::ProblemSeverity,
     terraform::{CostView, NodeCost, TerraformFindingView},
 };
+use shared_protocol::{Refusal, RefusalCode, secret_names::looks_secret};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Returns the named or default board when it is an infrastructure board.
-pub(super) fn find<'a>(
-    workspace: &'a AgentWorkspaceView,
-    named: Option<&str>,
-) -> Result<&'a Board, ToolError> {
+pub(super) fn find<'a>(workspace: &'a AgentWorkspaceView, named: Option<&str>) -> Result<&'a Board, Refusal> {
     let found = match named {
         Some(_) => board::find(workspace, named)?,
         None => infrastructure_board(workspace).ok_or_else(|| {
-            ToolError::new(ToolErrorCode::NotFound, "The workspace has no infrastructure board")
-                .field("board")
+            Refusal::new(RefusalCode::NotFound, "The workspace has no infrastructure board").field("board")
         })?,
     };
     if found.kind != BoardKind::Infrastructure {
         let message = format!("Board {} is not an infrastructure board", found.name);
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("board"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("board"));
     }
     Ok(found)
 }
@@ -79,7 +74,7 @@ pub(super) fn generate_hcl() -> SurfaceTool {
     .of_drafts()
 }
 
-fn generate(call: &AgentCall, arguments: GenerateHclArguments) -> Result<ToolReply, ToolError> {
+fn generate(call: &AgentCall, arguments: GenerateHclArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let hcl = call.workbench.hcl(workspace, board.id)?;
@@ -93,7 +88,7 @@ fn generate(call: &AgentCall, arguments: GenerateHclArguments) -> Result<ToolRep
             BTreeMap::from([(file.as_str(), part)])
         }
         None if arguments.offset.is_some() => {
-            return Err(ToolError::new(ToolErrorCode::BadRequest, "offset requires file").field("offset"));
+            return Err(Refusal::new(RefusalCode::BadRequest, "offset requires file").field("offset"));
         }
         None => {
             let mut left = MAX_DATA_BYTES;
@@ -115,18 +110,13 @@ fn generate(call: &AgentCall, arguments: GenerateHclArguments) -> Result<ToolRep
 }
 
 /// Returns the text of one file, redacted and escaped.
-pub(crate) fn file_of(hcl: &BoardHcl, file: &str) -> Result<String, ToolError> {
+pub(crate) fn file_of(hcl: &BoardHcl, file: &str) -> Result<String, Refusal> {
     match hcl.files.get(file) {
         Some(text) => Ok(redact_file(file, text)),
-        None => {
-            Err(ToolError::new(ToolErrorCode::NotFound, format!("File `{}` does not exist", shown(file)))
-                .field("file")
-                .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
-                .hint(format!(
-                    "Available files: {}.",
-                    hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")
-                )))
-        }
+        None => Err(Refusal::new(RefusalCode::NotFound, format!("File `{}` does not exist", shown(file)))
+            .field("file")
+            .suggest(authority::similar(file, hcl.files.keys().map(String::as_str)))
+            .hint(format!("Available files: {}.", hcl.files.keys().cloned().collect::<Vec<_>>().join(", ")))),
     }
 }
 
@@ -242,7 +232,7 @@ pub(super) fn get_deployment_status() -> SurfaceTool {
     .of_drafts()
 }
 
-fn status(call: &AgentCall, arguments: BoardPageArguments) -> Result<ToolReply, ToolError> {
+fn status(call: &AgentCall, arguments: BoardPageArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let deployed: Vec<(NodeId, &str)> = workspace
@@ -278,7 +268,7 @@ pub(super) fn estimate_costs() -> SurfaceTool {
     .of_drafts()
 }
 
-fn costs(call: &AgentCall, arguments: BoardPageArguments) -> Result<ToolReply, ToolError> {
+fn costs(call: &AgentCall, arguments: BoardPageArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let board = find(workspace, arguments.board.as_deref())?;
     let cost = call.workbench.cost(workspace, board.id)?;

@@ -3,7 +3,7 @@
 use super::shape::{AnswerDetail, REDACTED};
 use crate::escape::shown;
 use crate::{
-    AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, EnvelopeMeta, SurfaceTool, ToolReply,
     escape::escape_hidden_json,
     page::{self, MAX_PAGE_ITEMS, PageRequest},
 };
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    BoardKind, TypeDef, TypeId,
+    BoardKind, Refusal, RefusalCode, TypeDef, TypeId,
     registry::{PortDirection, PortSide, PropDef},
 };
 use std::sync::Arc;
@@ -49,13 +49,13 @@ pub(super) fn tool() -> SurfaceTool {
     .cacheable()
 }
 
-fn types(call: &AgentCall, arguments: TypesArguments) -> Result<ToolReply, ToolError> {
+fn types(call: &AgentCall, arguments: TypesArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let registry = workspace.snapshot.registry();
     if let Some(id) = &arguments.type_id {
         let id = TypeId::parse(id.as_str())
-            .map_err(|error| ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field("typeId"))?;
-        registry.require(&id).map_err(|refusal| ToolError::from(refusal).field("typeId"))?;
+            .map_err(|error| Refusal::new(RefusalCode::BadRequest, error.to_string()).field("typeId"))?;
+        registry.require(&id).map_err(|refusal| refusal.field("typeId"))?;
     }
     let query = arguments.query.as_deref().unwrap_or_default().to_lowercase();
     let fits = |def: &&Arc<TypeDef>| {

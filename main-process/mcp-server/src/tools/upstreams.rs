@@ -1,9 +1,10 @@
 //! The managed servers and manifests whose tools are forwarded.
 
 use crate::escape::shown;
-use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolError, ToolReply, schema::NoArguments};
+use crate::{AgentCall, EnvelopeMeta, SurfaceTool, ToolReply, schema::NoArguments};
 use serde_json::{Value, json};
 use shared_protocol::{
+    Refusal,
     mcp::McpMode,
     upstreams::{ManifestBrief, ServerBrief, ServerState},
 };
@@ -19,7 +20,7 @@ pub(super) fn tool() -> SurfaceTool {
     )
 }
 
-fn list(call: &AgentCall, _: NoArguments) -> Result<ToolReply, ToolError> {
+fn list(call: &AgentCall, _: NoArguments) -> Result<ToolReply, Refusal> {
     let guests = &call.view.guests;
     let offered: Vec<&str> = guests.tools(McpMode::Guarded).map(|tool| tool.name()).collect();
     let servers: Vec<Value> = guests.upstreams.servers.iter().map(|server| shape(server, &offered)).collect();

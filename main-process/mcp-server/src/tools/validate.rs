@@ -3,17 +3,17 @@
 use super::board;
 use crate::escape::shown;
 use crate::{
-    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolError, ToolReply,
+    AgentCall, AgentWorkspaceView, EnvelopeMeta, SurfaceTool, ToolReply,
     page::{self, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS, PageRequest},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::secret_names::looks_secret;
 use shared_protocol::{
     BoardId, BoardKind, ElementId,
     messages::{BoardProblem, ProblemSeverity},
 };
+use shared_protocol::{Refusal, secret_names::looks_secret};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,7 +42,7 @@ pub(super) fn tool() -> SurfaceTool {
     .of_drafts()
 }
 
-fn validate(call: &AgentCall, arguments: ValidateArguments) -> Result<ToolReply, ToolError> {
+fn validate(call: &AgentCall, arguments: ValidateArguments) -> Result<ToolReply, Refusal> {
     let workspace = call.workspace()?;
     let board = match &arguments.board {
         Some(named) => Some(board::find(workspace, Some(named))?),

@@ -10,6 +10,7 @@
 
 use processes::Backoff;
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{
     ffi::OsString,
     net::TcpStream,
@@ -23,9 +24,7 @@ use test_support::{
     KilledOnDrop, PATIENCE, processes as process_table, python_interpreter, try_wait_for_within, wait_until,
     wait_until_async,
 };
-use upstreams::{
-    McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, UpstreamError, inherited_environment,
-};
+use upstreams::{McpConfig, McpPackageType, McpService, McpServiceSetup, McpStatus, inherited_environment};
 use uuid::Uuid;
 
 pub struct McpServiceFixture {
@@ -77,7 +76,7 @@ impl McpServiceFixture {
         id
     }
 
-    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
+    pub async fn call(&self, id: Uuid, tool: &str, arguments: Value) -> Result<Value, Refusal> {
         self.service.call_tool(id, tool, &arguments).await.map(|answer| answer.value())
     }
 

@@ -82,11 +82,9 @@ fn prop(
     let default = fields.take("default");
     fields.finish("a prop", findings);
     let exposure = match (control, exposure) {
-        (Some(source), None) => PropExposure::Editable {
-            control: control_of(source, findings)?,
-            ui_default_value: None,
-            constraints,
-        },
+        (Some(source), None) => {
+            PropExposure::Editable { control: control_of(source, findings)?, constraints }
+        }
         (None, Some(source)) => exposure_of(source, findings)?,
         (None, None) => {
             findings.add(

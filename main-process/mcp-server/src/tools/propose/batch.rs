@@ -6,13 +6,13 @@ use super::{
     resources::{BoardTool, CommandTranslator},
     with_common,
 };
-use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
+use crate::{AgentCall, SurfaceTool, ToolReply, surface::parse_arguments};
 use authority::Snapshot;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Command, ElementId};
+use shared_protocol::{Command, ElementId, Refusal, RefusalCode};
 
 /// The maximum number of operations in one batch.
 const MAX_BATCH_OPERATIONS: usize = 500;
@@ -43,12 +43,12 @@ struct BatchOperation {
     arguments: JsonObject,
 }
 
-async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn run(call: AgentCall) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let BatchArguments { operations } = parse_arguments(&own)?;
     if operations.is_empty() || operations.len() > MAX_BATCH_OPERATIONS {
         let message = format!("operations must have 1 to {MAX_BATCH_OPERATIONS} entries");
-        return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("operations"));
+        return Err(Refusal::new(RefusalCode::BadRequest, message).field("operations"));
     }
     let state = common.state(&call)?;
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };

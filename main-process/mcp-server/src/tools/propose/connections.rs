@@ -2,12 +2,12 @@
 
 use super::{CommonArguments, node_ref, output_schema, reply, with_common};
 use crate::escape::shown;
-use crate::{AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply, surface::parse_arguments};
+use crate::{AgentCall, SurfaceTool, ToolReply, surface::parse_arguments};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{Command, EdgeEndpointRef, EdgeId, ElementId, PortId};
+use shared_protocol::{Command, EdgeEndpointRef, EdgeId, ElementId, PortId, Refusal, RefusalCode};
 
 pub(super) fn all() -> Vec<SurfaceTool> {
     let text = json!({ "type": "string" });
@@ -35,8 +35,8 @@ pub(super) fn all() -> Vec<SurfaceTool> {
 
 async fn propose_one(
     call: AgentCall,
-    command: fn(&JsonObject) -> Result<Command, ToolError>,
-) -> Result<ToolReply, ToolError> {
+    command: fn(&JsonObject) -> Result<Command, Refusal>,
+) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     call.workspace()?;
     let outcome = common.propose(&call, vec![command(&own)?]).await?;
@@ -65,25 +65,25 @@ struct DisconnectArguments {
     edge_id: String,
 }
 
-pub(super) fn connect(own: &JsonObject) -> Result<Command, ToolError> {
+pub(super) fn connect(own: &JsonObject) -> Result<Command, Refusal> {
     let asked: ConnectArguments = parse_arguments(own)?;
     let end = |node: &str, handle: &str, fields: [&str; 2]| {
         let port: PortId = handle.parse().map_err(|_| {
-            ToolError::new(ToolErrorCode::NotFound, format!("Handle `{}` does not exist", shown(handle)))
+            Refusal::new(RefusalCode::NotFound, format!("Handle `{}` does not exist", shown(handle)))
                 .field(fields[1])
                 .hint("Call get_available_resource_types for the handles of each type.")
         })?;
-        Ok::<_, ToolError>(EdgeEndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
+        Ok::<_, Refusal>(EdgeEndpointRef { node: node_ref(node, fields[0])?, port: Some(port) })
     };
     let source = end(&asked.source_instance_id, &asked.source_handle, ["sourceInstanceId", "sourceHandle"])?;
     let target = end(&asked.target_instance_id, &asked.target_handle, ["targetInstanceId", "targetHandle"])?;
     Ok(Command::Connect { source, target, label: asked.label })
 }
 
-pub(super) fn disconnect(own: &JsonObject) -> Result<Command, ToolError> {
+pub(super) fn disconnect(own: &JsonObject) -> Result<Command, Refusal> {
     let DisconnectArguments { edge_id } = parse_arguments(own)?;
     let edge: EdgeId = edge_id.parse().map_err(|_| {
-        ToolError::new(ToolErrorCode::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
+        Refusal::new(RefusalCode::NotFound, format!("Edge `{}` does not exist", shown(&edge_id)))
             .field("edgeId")
             .hint("Call get_diagram to list the edges.")
     })?;

@@ -3,7 +3,7 @@
 
 use super::{CommonArguments, output_schema, project, reply, with_common};
 use crate::{
-    AgentCall, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
+    AgentCall, SurfaceTool, ToolReply,
     surface::parse_arguments,
     tools::{board, image::find_page},
 };
@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    Command, OverrideKey, OverrideScope, OverrideSelector, PropValue as Plain, SetOverride,
+    Command, OverrideKey, OverrideScope, OverrideSelector, PropValue as Plain, Refusal, RefusalCode,
+    SetOverride,
     preview_sessions::{PreviewId, PreviewTarget},
     preview_wire::{MAX_SCREEN_SIDE_POINTS, PreviewScreen},
     proposal::ProposedAction,
@@ -89,13 +90,13 @@ fn override_op() -> Value {
     })
 }
 
-async fn apply(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn apply(call: AgentCall) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let ApplyOverridesArguments { ops, scope } = parse_arguments(&own)?;
     call.workspace()?;
     if ops.is_empty() || ops.len() > MAX_OVERRIDE_OPS {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             format!("ops must have 1 to {MAX_OVERRIDE_OPS} entries"),
         )
         .field("ops"));
@@ -105,8 +106,7 @@ async fn apply(call: AgentCall) -> Result<ToolReply, ToolError> {
         .enumerate()
         .map(|(index, op)| {
             let wrong = |message: String| {
-                ToolError::new(ToolErrorCode::BadRequest, format!("Operation {index}: {message}"))
-                    .field("ops")
+                Refusal::new(RefusalCode::BadRequest, format!("Operation {index}: {message}")).field("ops")
             };
             let op: OverrideOp = serde_json::from_value(op).map_err(|error| wrong(error.to_string()))?;
             command(op, scope).map_err(wrong)
@@ -159,7 +159,7 @@ struct StartPreviewArguments {
     dark: bool,
 }
 
-fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let StartPreviewArguments { page, component, variant, width, height, dark } = parse_arguments(own)?;
     let shows = match (page, component, variant) {
         (Some(page), None, None) => PreviewTarget::Route(self::page(call, &page)?),
@@ -167,15 +167,15 @@ fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError
         (None, Some(component), Some(variant)) => PreviewTarget::Variant { component, variant },
         _ => {
             let message = "Give either page, or component with an optional variant";
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message).field("page"));
+            return Err(Refusal::new(RefusalCode::BadRequest, message).field("page"));
         }
     };
     if let PreviewTarget::Component { component } | PreviewTarget::Variant { component, .. } = &shows {
         let known = &call.workspace()?.previews.components;
         if !known.iter().any(|known| known.id == *component) {
             let similar = authority::similar(component, known.iter().map(|known| known.id.as_str()));
-            return Err(ToolError::new(
-                ToolErrorCode::NotFound,
+            return Err(Refusal::new(
+                RefusalCode::NotFound,
                 format!("Component `{component}` does not exist"),
             )
             .field("component")
@@ -184,13 +184,12 @@ fn start(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError
     }
     let screen = PreviewScreen::new(width.unwrap_or(1280), height.unwrap_or(800), 1.0, dark);
     let screen = screen.ok_or_else(|| {
-        ToolError::new(ToolErrorCode::BadRequest, "width and height are not a valid screen size")
-            .field("width")
+        Refusal::new(RefusalCode::BadRequest, "width and height are not a valid screen size").field("width")
     })?;
     Ok(ProposedAction::StartPreview { shows, screen })
 }
 
-fn page(call: &AgentCall, named: &str) -> Result<shared_protocol::NodeId, ToolError> {
+fn page(call: &AgentCall, named: &str) -> Result<shared_protocol::NodeId, Refusal> {
     let workspace = call.workspace()?;
     find_page(workspace, board::find(workspace, None)?, named)
 }
@@ -201,7 +200,7 @@ struct StopPreviewArguments {
     session: String,
 }
 
-fn stop(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn stop(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let StopPreviewArguments { session } = parse_arguments(own)?;
     Ok(ProposedAction::StopPreview { session: self::session(call, &session)? })
 }
@@ -213,7 +212,7 @@ struct NavigatePreviewArguments {
     page: String,
 }
 
-fn navigate(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn navigate(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let NavigatePreviewArguments { session, page } = parse_arguments(own)?;
     Ok(ProposedAction::NavigatePreview {
         session: self::session(call, &session)?,
@@ -221,12 +220,12 @@ fn navigate(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolEr
     })
 }
 
-fn session(call: &AgentCall, named: &str) -> Result<PreviewId, ToolError> {
+fn session(call: &AgentCall, named: &str) -> Result<PreviewId, Refusal> {
     let sessions = &call.workspace()?.previews.sessions;
     let found = sessions.iter().map(|session| session.id).find(|id| id.to_string() == named);
     found.ok_or_else(|| {
         let failure =
-            ToolError::new(ToolErrorCode::NoPreview, format!("Preview session `{named}` does not exist"))
+            Refusal::new(RefusalCode::NoPreview, format!("Preview session `{named}` does not exist"))
                 .field("session");
         let known: Vec<String> = sessions.iter().map(|session| session.id.to_string()).collect();
         match known.is_empty() {

@@ -1,11 +1,12 @@
 //! The lifecycle of a proposal: submit, revise, withdraw.
 
 use super::{output_schema, proposal_id, reply, with_contract_fields};
-use crate::{AgentCall, SurfaceTool, ToolError, ToolReply, schema};
+use crate::{AgentCall, SurfaceTool, ToolReply, schema};
 use authority::proposals::{AgentRequest, ProposalSubmission};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use shared_protocol::Refusal;
 
 pub(super) fn all() -> Vec<SurfaceTool> {
     vec![
@@ -53,7 +54,7 @@ struct SubmitArguments {
     supersedes: Option<String>,
 }
 
-async fn submit(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn submit(call: AgentCall) -> Result<ToolReply, Refusal> {
     let SubmitArguments { title, rationale, proposal, supersedes } = call.arguments()?;
     call.workspace()?;
     let id = |named: Option<String>, field| named.map(|text| proposal_id(&text, field)).transpose();
@@ -71,7 +72,7 @@ struct ProposalIdArguments {
 async fn named(
     call: AgentCall,
     ask: impl Fn(shared_protocol::ProposalId) -> AgentRequest,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     let ProposalIdArguments { id } = call.arguments()?;
     call.workspace()?;
     let id = proposal_id(&id, "id")?;

@@ -11,8 +11,7 @@ mod runs;
 use super::shape::REDACTED;
 use crate::escape::shown;
 use crate::{
-    AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode, ToolReply, schema,
-    surface::parse_arguments,
+    AgentCall, EnvelopeDiagnostic, EnvelopeMeta, SurfaceTool, ToolReply, schema, surface::parse_arguments,
 };
 use authority::{
     Snapshot,
@@ -26,7 +25,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shared_protocol::{
-    BoardId, Command, Node, NodeRef, Proposal, ProposalId, ProposalState,
+    BoardId, Command, Node, NodeRef, Proposal, ProposalId, ProposalState, Refusal, RefusalCode,
     messages::{BoardProblem, ProblemSeverity},
 };
 
@@ -80,13 +79,13 @@ fn with_submission<A: JsonSchema>() -> JsonObject {
 
 /// Refuses an argument that contains `[redacted]`. The text stands for a hidden value, and writing it back would
 /// overwrite that value.
-fn refuse_redacted(path: &str, value: &Value) -> Result<(), ToolError> {
+fn refuse_redacted(path: &str, value: &Value) -> Result<(), Refusal> {
     match value {
         Value::String(text) if text.trim() == REDACTED => {
             let message = format!(
                 "`{path}` is \"{REDACTED}\", a placeholder for a hidden value; writing it would overwrite the value"
             );
-            Err(ToolError::new(ToolErrorCode::ValidationError, message)
+            Err(Refusal::new(RefusalCode::ValidationError, message)
                 .field(path)
                 .hint("Omit the field to keep its current value."))
         }
@@ -103,20 +102,20 @@ fn refuse_redacted(path: &str, value: &Value) -> Result<(), ToolError> {
 
 impl CommonArguments {
     /// Splits the arguments into the common ones and the tool's own.
-    fn split(call: &AgentCall) -> Result<(Self, JsonObject), ToolError> {
+    fn split(call: &AgentCall) -> Result<(Self, JsonObject), Refusal> {
         let (common, own): (JsonObject, JsonObject) =
             call.arguments.clone().into_iter().partition(|(key, _)| COMMON.contains(&key.as_str()));
         own.iter().try_for_each(|(key, value)| refuse_redacted(key, value))?;
         Ok((parse_arguments(&common)?, own))
     }
 
-    fn named(&self) -> Result<Option<ProposalId>, ToolError> {
+    fn named(&self) -> Result<Option<ProposalId>, Refusal> {
         self.proposal.as_deref().map(|text| proposal_id(text, "proposal")).transpose()
     }
 
     /// Returns the target draft. A change that is submitted immediately is a separate proposal, unless it completes a
     /// named draft.
-    fn draft(&self) -> Result<DraftSelector, ToolError> {
+    fn draft(&self) -> Result<DraftSelector, Refusal> {
         Ok(match (self.named()?, self.submit) {
             (Some(id), _) => DraftSelector::ById(id),
             (None, true) => DraftSelector::New,
@@ -125,11 +124,11 @@ impl CommonArguments {
     }
 
     /// Returns the submission of an action, which is submitted on its own and never part of a draft.
-    fn submission_of_act(&self, title: &str) -> Result<ProposalSubmission, ToolError> {
+    fn submission_of_act(&self, title: &str) -> Result<ProposalSubmission, Refusal> {
         let wrong = [("proposal", self.proposal.is_some()), ("submit", self.submit)];
         if let Some((field, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
             let message = "This request is submitted immediately on its own and cannot be part of a draft";
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+            return Err(Refusal::new(RefusalCode::BadRequest, message)
                 .field(*field)
                 .hint("Omit this argument."));
         }
@@ -141,7 +140,7 @@ impl CommonArguments {
     }
 
     /// Returns the workspace with the draft applied, to resolve arguments.
-    fn state(&self, call: &AgentCall) -> Result<Snapshot, ToolError> {
+    fn state(&self, call: &AgentCall) -> Result<Snapshot, Refusal> {
         let (workspace, review) = (call.workspace()?, &call.view.review);
         let draft = match self.draft()? {
             DraftSelector::ById(id) => Some(review.owned_by(id, &call.client)?),
@@ -159,10 +158,10 @@ impl CommonArguments {
         &self,
         call: &AgentCall,
         mut commands: Vec<Command>,
-    ) -> Result<AgentCallOutcome, ToolError> {
+    ) -> Result<AgentCallOutcome, Refusal> {
         if self.submission.supersedes.is_some() && !self.submit {
             let message = "A draft cannot replace a proposal before it is submitted";
-            return Err(ToolError::new(ToolErrorCode::BadRequest, message)
+            return Err(Refusal::new(RefusalCode::BadRequest, message)
                 .field("supersedes")
                 .hint("Pass supersedes together with submit: true, or to submit_proposal."));
         }
@@ -180,31 +179,31 @@ impl CommonArguments {
 
 impl AgentCall {
     /// Submits a request to the review queue and waits until the result is durable.
-    pub async fn submit(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+    pub async fn submit(&self, request: AgentRequest) -> Result<AgentCallOutcome, Refusal> {
         let (sender, response) = tokio::sync::oneshot::channel();
         // A call that was cancelled has no receiver.
         let reply = Box::new(move |result| drop(sender.send(result)));
         self.review.submit(self.client.clone(), request, reply);
-        response.await.map_err(|_| service_ended())?.map_err(ToolError::from)
+        response.await.map_err(|_| service_ended())?
     }
 
     /// Like [`AgentCall::submit`], for a thread that may block.
-    pub fn submit_and_wait(&self, request: AgentRequest) -> Result<AgentCallOutcome, ToolError> {
+    pub fn submit_and_wait(&self, request: AgentRequest) -> Result<AgentCallOutcome, Refusal> {
         let (sender, response) = std::sync::mpsc::channel();
         let reply = Box::new(move |result| drop(sender.send(result)));
         self.review.submit(self.client.clone(), request, reply);
-        response.recv().map_err(|_| service_ended())?.map_err(ToolError::from)
+        response.recv().map_err(|_| service_ended())?
     }
 }
 
-fn service_ended() -> ToolError {
-    ToolError::new(ToolErrorCode::ServiceUnavailable, "Draftboard quit before it answered")
+fn service_ended() -> Refusal {
+    Refusal::new(RefusalCode::ServiceUnavailable, "Draftboard quit before it answered")
         .hint("Call list_proposals to see whether the request was recorded.")
 }
 
 impl SubmissionArguments {
     /// Returns title, rationale and supersedes; without a title the queue generates one.
-    fn parse(&self) -> Result<ProposalSubmission, ToolError> {
+    fn parse(&self) -> Result<ProposalSubmission, Refusal> {
         let supersedes = self.supersedes.as_deref().map(|text| proposal_id(text, "supersedes"));
         Ok(ProposalSubmission {
             title: self.title.clone().unwrap_or_default(),
@@ -214,23 +213,23 @@ impl SubmissionArguments {
     }
 }
 
-fn proposal_id(text: &str, field: &str) -> Result<ProposalId, ToolError> {
+fn proposal_id(text: &str, field: &str) -> Result<ProposalId, Refusal> {
     text.parse().map_err(|error: shared_protocol::ids::IdError| {
-        ToolError::new(ToolErrorCode::BadRequest, error.to_string()).field(field)
+        Refusal::new(RefusalCode::BadRequest, error.to_string()).field(field)
     })
 }
 
 /// Translates the core's field names to those of the contract.
-fn with_contract_fields(mut failure: ToolError) -> ToolError {
+fn with_contract_fields(mut failure: Refusal) -> Refusal {
     failure.field = failure.field.map(|field| {
-        match field.as_str() {
+        match &*field {
             "type" => "typeId",
             "parent" => "parentId",
             "node" => "instanceId",
             "edge" => "edgeId",
-            other => return other.to_owned(),
+            other => other,
         }
-        .to_owned()
+        .into()
     });
     failure
 }
@@ -241,7 +240,7 @@ fn node<'a>(
     board: Option<BoardId>,
     named: &str,
     field: &str,
-) -> Result<&'a Node, ToolError> {
+) -> Result<&'a Node, Refusal> {
     let found = match named.parse::<NodeRef>() {
         Ok(NodeRef::Id(id)) => state.node(id),
         Ok(NodeRef::Name(path)) => match (&path.board, board) {
@@ -258,23 +257,23 @@ fn node<'a>(
     };
     found.ok_or_else(|| {
         let names = state.nodes().map(|node| node.name.as_str());
-        ToolError::new(ToolErrorCode::NotFound, format!("Node `{}` does not exist", shown(named)))
+        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", shown(named)))
             .field(field)
             .suggest(authority::similar(named, names))
             .hint("Use the instanceId, or board/name when several boards have a node of this name.")
     })
 }
 
-fn node_ref(text: &str, field: &str) -> Result<NodeRef, ToolError> {
+fn node_ref(text: &str, field: &str) -> Result<NodeRef, Refusal> {
     text.parse().map_err(|_| {
-        ToolError::new(ToolErrorCode::NotFound, format!("Node `{}` does not exist", shown(text)))
+        Refusal::new(RefusalCode::NotFound, format!("Node `{}` does not exist", shown(text)))
             .field(field)
             .hint("Use the instanceId or the name of the node.")
     })
 }
 
 /// Builds the answer of a tool that added to a proposal: its own data and the state of the proposal.
-fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<ToolReply, ToolError> {
+fn reply(call: &AgentCall, outcome: &AgentCallOutcome, own: Value) -> Result<ToolReply, Refusal> {
     let mut data = proposal_fields(&call.client, outcome);
     if let (Value::Object(data), Value::Object(own)) = (&mut data, own) {
         data.extend(own);

@@ -3,8 +3,7 @@
 use super::{CommonArguments, output_schema, reply, summarize_proposal, with_submission};
 use crate::escape::shown;
 use crate::{
-    ActionRequest, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool, ToolError, ToolErrorCode,
-    ToolReply,
+    ActionRequest, AgentCall, CompletedAction, EnvelopeMeta, SurfaceTool, ToolReply,
     schema::{self, NoArguments},
     surface::parse_arguments,
     tools::redacted,
@@ -15,7 +14,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::proposal::ProposedAction;
+use shared_protocol::{Refusal, RefusalCode, proposal::ProposedAction};
 
 const MAX_PATH_BYTES: usize = 4_096;
 
@@ -68,8 +67,8 @@ pub(super) fn with_wait_argument<A: JsonSchema>() -> JsonObject {
 pub(super) async fn request_action(
     call: AgentCall,
     title: &str,
-    act: impl Fn(&AgentCall, &JsonObject) -> Result<ProposedAction, ToolError> + Send,
-) -> Result<ToolReply, ToolError> {
+    act: impl Fn(&AgentCall, &JsonObject) -> Result<ProposedAction, Refusal> + Send,
+) -> Result<ToolReply, Refusal> {
     let (common, mut own) = CommonArguments::split(&call)?;
     let WaitOption { wait_seconds } = match own.remove("waitSeconds") {
         Some(seconds) => parse_arguments(&[("waitSeconds".to_owned(), seconds)].into_iter().collect())?,
@@ -108,9 +107,9 @@ fn completed_reply(
     call: &AgentCall,
     acted: CompletedAction,
     is_of_project: bool,
-) -> Result<ToolReply, ToolError> {
+) -> Result<ToolReply, Refusal> {
     let CompletedAction { proposal, approval, done } = acted;
-    let result = done.result.as_ref().map_err(|refusal| ToolError::from(refusal.clone()))?;
+    let result = done.result.as_ref().map_err(Clone::clone)?;
     let mut data =
         json!({ "status": "done", "proposal": summarize_proposal(&proposal), "outcome": shown(&done.words) });
     if let (Value::Object(data), Value::Object(own)) = (&mut data, result) {
@@ -131,7 +130,7 @@ fn completed_reply(
     ToolReply::new(&data, EnvelopeMeta { revision: view.revision().0, ..EnvelopeMeta::default() })
 }
 
-fn save(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn save(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     parse_arguments::<NoArguments>(own)?;
     Ok(ProposedAction::Save)
 }
@@ -143,7 +142,7 @@ struct OpenProjectArguments {
     project_path: String,
 }
 
-fn open(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn open(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let OpenProjectArguments { project_path } = parse_arguments(own)?;
     Ok(ProposedAction::Open { path: absolute(&project_path, "projectPath")? })
 }
@@ -155,7 +154,7 @@ struct NewProjectArguments {
     directory_path: String,
 }
 
-fn new(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn new(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let NewProjectArguments { name, directory_path } = parse_arguments(own)?;
     let is_plain = !name.trim().is_empty()
         && name.len() <= 100
@@ -163,8 +162,8 @@ fn new(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
         && !name.contains(['/', '\\', '\0'])
         && !name.chars().any(char::is_control);
     if !is_plain {
-        return Err(ToolError::new(
-            ToolErrorCode::BadRequest,
+        return Err(Refusal::new(
+            RefusalCode::BadRequest,
             "name must be usable as a folder name: at most 100 bytes, no slash, no leading dot",
         )
         .field("name"));
@@ -173,11 +172,11 @@ fn new(_: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
     Ok(ProposedAction::New { path: format!("{}/{name}", folder.trim_end_matches('/')), name })
 }
 
-fn absolute(path: &str, field: &str) -> Result<String, ToolError> {
+fn absolute(path: &str, field: &str) -> Result<String, Refusal> {
     if path.starts_with('/') && path.len() <= MAX_PATH_BYTES && !path.chars().any(char::is_control) {
         return Ok(path.to_owned());
     }
-    Err(ToolError::new(ToolErrorCode::BadRequest, format!("{field} must be an absolute path")).field(field))
+    Err(Refusal::new(RefusalCode::BadRequest, format!("{field} must be an absolute path")).field(field))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -186,12 +185,12 @@ struct SetConfigArguments {
     config: JsonObject,
 }
 
-fn configure(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, ToolError> {
+fn configure(call: &AgentCall, own: &JsonObject) -> Result<ProposedAction, Refusal> {
     let SetConfigArguments { config } = parse_arguments(own)?;
     if config.is_empty() {
         return Err(
-            ToolError::new(ToolErrorCode::BadRequest, "config must have at least one field").field("config")
+            Refusal::new(RefusalCode::BadRequest, "config must have at least one field").field("config")
         );
     }
-    Ok(call.workbench.configured(&config)?)
+    call.workbench.configured(&config)
 }

@@ -1,18 +1,15 @@
 //! Tools that add, edit, remove and move nodes, with the arguments of the diagram contract.
 
 use super::{CommonArguments, connections, node, node_ref, output_schema, reply, with_common};
-use crate::{
-    AgentCall, AgentWorkspaceView, SurfaceTool, ToolError, ToolErrorCode, ToolReply,
-    surface::parse_arguments, tools::board,
-};
+use crate::{AgentCall, AgentWorkspaceView, SurfaceTool, ToolReply, surface::parse_arguments, tools::board};
 use authority::{Snapshot, proposals::AgentCallOutcome};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shared_protocol::{
-    AddNode, BoardId, BoardPoint, Command, ElementId, NodeName, NodeRef, PropKey, TypeDef, TypeId,
-    command::PlaceNode, registry::PropKind,
+    AddNode, BoardId, BoardPoint, Command, ElementId, NodeName, NodeRef, PropKey, Refusal, RefusalCode,
+    TypeDef, TypeId, command::PlaceNode, registry::PropKind,
 };
 use std::collections::BTreeMap;
 
@@ -73,7 +70,7 @@ pub(super) enum BoardTool {
 }
 
 /// Runs one call of one of these tools.
-async fn propose_one(call: AgentCall, tool: BoardTool) -> Result<ToolReply, ToolError> {
+async fn propose_one(call: AgentCall, tool: BoardTool) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let state = common.state(&call)?;
     let asked = CommandTranslator { workspace: call.workspace()?, state: &state };
@@ -177,7 +174,7 @@ struct SizeArgument {
 type SplitProperties = (BTreeMap<PropKey, shared_protocol::PropValue>, BTreeMap<PropKey, Vec<NodeRef>>);
 
 impl CommandTranslator<'_> {
-    pub(super) fn commands(&self, tool: BoardTool, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
+    pub(super) fn commands(&self, tool: BoardTool, own: &JsonObject) -> Result<Vec<Command>, Refusal> {
         match tool {
             BoardTool::AddResource => self.add(parse_arguments(own)?),
             BoardTool::UpdateResource => self.update(parse_arguments(own)?),
@@ -192,7 +189,7 @@ impl CommandTranslator<'_> {
         }
     }
 
-    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, ToolError> {
+    fn add(&self, add: AddResourceArguments) -> Result<Vec<Command>, Refusal> {
         let def = self.type_named(&add.type_id)?;
         let parent = add.parent_id.as_deref().map(|named| node_ref(named, "parentId")).transpose()?;
         // A container that the same batch creates does not exist yet.
@@ -218,12 +215,12 @@ impl CommandTranslator<'_> {
         })])
     }
 
-    fn type_named(&self, text: &str) -> Result<&TypeDef, ToolError> {
+    fn type_named(&self, text: &str) -> Result<&TypeDef, Refusal> {
         let registry = self.state.registry();
         let unknown = || {
             let known = registry.types().map(|def| def.id.as_str());
-            ToolError::new(
-                ToolErrorCode::NotFound,
+            Refusal::new(
+                RefusalCode::NotFound,
                 format!("Type `{}` was not found in the registry", crate::shown(text)),
             )
             .field("typeId")
@@ -234,7 +231,7 @@ impl CommandTranslator<'_> {
         registry.get(&id).ok_or_else(unknown)
     }
 
-    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, ToolError> {
+    fn update(&self, update: UpdateResourceArguments) -> Result<Vec<Command>, Refusal> {
         let named = node_ref(&update.instance_id, "instanceId")?;
         let known = node(self.state, None, &update.instance_id, "instanceId").ok();
         let (set, references) = match known.and_then(|node| self.state.type_of(node)) {
@@ -246,7 +243,7 @@ impl CommandTranslator<'_> {
         Ok(vec![Command::UpdateNode { node: named, name, label, set, unset: Vec::new(), references }])
     }
 
-    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, ToolError> {
+    fn relocate(&self, own: &JsonObject) -> Result<Vec<Command>, Refusal> {
         let MoveResourceArguments { instance_id, parent_id, position, size } = parse_arguments(own)?;
         let named = node_ref(&instance_id, "instanceId")?;
         let mut commands = Vec::new();
@@ -269,8 +266,9 @@ impl CommandTranslator<'_> {
             commands.push(Command::Place { items: vec![PlaceNode { node: named, x: at.x, y: at.y, w, h }] });
         }
         if commands.is_empty() {
-            return Err(ToolError::new(ToolErrorCode::BadRequest, "Give position, size or parentId")
-                .field("position"));
+            return Err(
+                Refusal::new(RefusalCode::BadRequest, "Give position, size or parentId").field("position")
+            );
         }
         Ok(commands)
     }
@@ -280,7 +278,7 @@ impl CommandTranslator<'_> {
 fn split_references(
     def: &TypeDef,
     properties: BTreeMap<PropKey, shared_protocol::PropValue>,
-) -> Result<SplitProperties, ToolError> {
+) -> Result<SplitProperties, Refusal> {
     let (mut props, mut references) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in properties {
         let is_reference = def.prop(key.as_str()).is_some_and(|prop| prop.kind == PropKind::Reference);
@@ -290,8 +288,8 @@ fn split_references(
         }
         let target = |value: &shared_protocol::PropValue| match value {
             shared_protocol::PropValue::Text(text) => node_ref(text, key.as_str()),
-            _ => Err(ToolError::new(
-                ToolErrorCode::ReferenceError,
+            _ => Err(Refusal::new(
+                RefusalCode::ReferenceError,
                 format!("{key} must be an instanceId or a list of instanceIds"),
             )
             .field(key.as_str())),

@@ -5,13 +5,14 @@ use super::{CommonArguments, proposal_id, with_submission};
 use crate::escape::shown;
 use crate::{
     ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
-    ToolError, ToolErrorCode, ToolReply, action_runs::ActionResult, schema, surface::parse_arguments,
-    tools::terraform, wait_of,
+    ToolReply, action_runs::ActionResult, schema, surface::parse_arguments, tools::terraform, wait_of,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shared_protocol::{Proposal, ProposalState, proposal::ProposedAction, terraform::TerraformOperation};
+use shared_protocol::{
+    Proposal, ProposalState, Refusal, RefusalCode, proposal::ProposedAction, terraform::TerraformOperation,
+};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -85,13 +86,13 @@ impl From<TerraformCommandArgument> for TerraformOperation {
     }
 }
 
-async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn run(call: AgentCall) -> Result<ToolReply, Refusal> {
     let (common, own) = CommonArguments::split(&call)?;
     let RunTerraformArguments { command, confirmed, board, wait_seconds } = parse_arguments(&own)?;
     let operation = TerraformOperation::from(command);
     if operation.needs_confirmation() && !confirmed {
         let message = format!("`{}` changes real resources and requires confirmed: true", operation.as_str());
-        return Err(ToolError::new(ToolErrorCode::ConfirmationRequired, message)
+        return Err(Refusal::new(RefusalCode::ConfirmationRequired, message)
             .field("confirmed")
             .hint("Nothing was run. Show the designer a plan first. A person reviews the run in any case."));
     }
@@ -118,8 +119,8 @@ async fn run(call: AgentCall) -> Result<ToolReply, ToolError> {
 }
 
 /// Returns the result of a run in the shape of the contract.
-fn result(done: &ActionResult) -> Result<&Value, ToolError> {
-    done.result.as_ref().map_err(|refusal| ToolError::from(refusal.clone()))
+fn result(done: &ActionResult) -> Result<&Value, Refusal> {
+    done.result.as_ref().map_err(Clone::clone)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -134,7 +135,7 @@ struct GetRunArguments {
     wait_seconds: f64,
 }
 
-async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
+async fn get(call: AgentCall) -> Result<ToolReply, Refusal> {
     let GetRunArguments { run_id, from, wait_seconds } = call.arguments()?;
     let (wait, began) = (wait_of(Some(wait_seconds))?, Instant::now());
     let id = proposal_id(&run_id, "runId")?;
@@ -145,7 +146,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
         action_runs.mark_unchanged();
         let view = call.workbench.view();
         let unknown = || {
-            ToolError::new(ToolErrorCode::NotFound, format!("You have no run `{}`", shown(&run_id)))
+            Refusal::new(RefusalCode::NotFound, format!("You have no run `{}`", shown(&run_id)))
                 .field("runId")
                 .hint("Use the runId that run_terraform returned.")
         };
@@ -171,7 +172,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
             _ = queue.changed() => {}
             _ = action_runs.changed() => {}
             () = tokio::time::sleep(wait.saturating_sub(began.elapsed()).max(Duration::from_millis(1))) => {}
-            () = call.cancelled.cancelled() => return Err(ToolError::new(ToolErrorCode::Timeout, "The call was cancelled")),
+            () = call.cancelled.cancelled() => return Err(Refusal::new(RefusalCode::Timeout, "The call was cancelled")),
         }
     }
 }
@@ -232,11 +233,11 @@ fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, statu
         Some(Ok(result)) if result.to_string().len() > MAX_RESULT_BYTES => {
             let message =
                 format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
-            data["error"] = json!(ToolError::new(ToolErrorCode::LimitExceeded, message));
+            data["error"] = json!(Refusal::new(RefusalCode::LimitExceeded, message));
         }
         // The result of a forwarded tool, kept apart from our own fields.
         Some(Ok(result)) => data["result"] = result.clone(),
-        Some(Err(refusal)) => data["error"] = json!(ToolError::from(refusal.clone())),
+        Some(Err(refusal)) => data["error"] = json!(AgentRefusal::from(refusal)),
         _ => {}
     }
     data
