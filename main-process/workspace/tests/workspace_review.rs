@@ -74,7 +74,7 @@ fn waiting(bench: &mut Bench) -> ProposalId {
 }
 
 fn opened(bench: &Bench, id: ProposalId) -> ProposalDetails {
-    bench.ws().opened(id).unwrap()
+    bench.ws().proposal_details(id).unwrap()
 }
 
 /// A yes to all that is shown.

@@ -13,14 +13,15 @@ use super::{
     schema::{EntityFormSchema, SchemaField, phrase},
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, SpecResponse, WindowAction},
     widgets::{muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, RichText, Sense, Ui, Vec2};
 use shared_protocol::{
-    bundle::{BundleRequest, EntityRef},
+    bundle::EntityRef,
     messages::ProblemSeverity,
+    requests::{ChangeBundle, CheckBundle},
 };
 use std::time::Duration;
 
@@ -180,8 +181,10 @@ pub(super) fn check(
         return;
     };
     draft.is_checking = true;
-    let request = BundleRequest::Change { bundle: subject.entity.bundle.clone(), changes, dry_run: true };
-    answers.ask(SpecQuestion::Check(subject.page.clone(), draft.version), request, actions);
+    let request = CheckBundle { bundle: subject.entity.bundle.clone(), changes };
+    let (page, version) = (subject.page.clone(), draft.version);
+    let respond = move |result| SpecResponse::Checked { page: page.clone(), version, result };
+    answers.request(request, respond, actions);
 }
 
 /// Sends the draft as one change.
@@ -198,8 +201,9 @@ pub(super) fn save(
     let Some(changes) = draft.changes(entity) else { return };
     draft.is_saving = true;
     draft.refused = None;
-    let request = BundleRequest::Change { bundle: entity.bundle.clone(), changes, dry_run: false };
-    answers.ask(SpecQuestion::Save(page.clone()), request, actions);
+    let request = ChangeBundle { bundle: entity.bundle.clone(), changes };
+    let page = page.clone();
+    answers.request(request, move |result| SpecResponse::Saved { page: page.clone(), result }, actions);
 }
 
 /// The title of the form of a new entity.
