@@ -126,16 +126,17 @@ pub(crate) struct SpecAnswers {
 }
 
 impl SpecAnswers {
-    /// Sends a request about a bundle.
-    pub(crate) fn request<R: Request<Frame = WorkbenchRequest>>(
+    /// Sends a request about a bundle. Its response names the subject.
+    pub(crate) fn request<R: Request<Frame = WorkbenchRequest>, S: Clone + 'static>(
         &self,
         request: R,
-        respond: impl Fn(Result<R::Response, Refusal>) -> SpecResponse + 'static,
+        subject: S,
+        response: fn(S, Result<R::Response, Refusal>) -> SpecResponse,
         actions: &mut Vec<WindowAction>,
     ) {
         let workspace = self.workspace;
         actions.push(WindowAction::Request(MainRequest::new(request, move |result| {
-            let response = Box::new(respond(result));
+            let response = Box::new(response(subject.clone(), result));
             Some(WindowAction::Spec(SpecAction::Receive { workspace, response }))
         })));
     }
@@ -160,51 +161,24 @@ impl SpecAnswers {
             return;
         }
         match question {
-            SpecQuestion::Entities(bundle) => {
-                let respond = {
-                    let bundle = bundle.clone();
-                    move |result| SpecResponse::Entities { bundle: bundle.clone(), result }
-                };
-                self.request(ListEntities { bundle }, respond, actions);
+            SpecQuestion::Entities(id) => {
+                self.request(ListEntities { bundle: id.clone() }, id, SpecResponse::Entities, actions);
             }
             SpecQuestion::Entity(entity) => {
-                let respond = {
-                    let entity = entity.clone();
-                    move |result| SpecResponse::Entity { entity: entity.clone(), result }
-                };
-                self.request(ShowEntity { entity }, respond, actions);
+                self.request(ShowEntity { entity: entity.clone() }, entity, SpecResponse::Entity, actions);
             }
             SpecQuestion::Schema(bundle, entity_type) => {
-                let respond = {
-                    let (bundle, entity_type) = (bundle.clone(), entity_type.clone());
-                    move |result| SpecResponse::Schema {
-                        bundle: bundle.clone(),
-                        entity_type: entity_type.clone(),
-                        result,
-                    }
-                };
-                self.request(ReadSchema { bundle, entity_type }, respond, actions);
+                let subject = (bundle.clone(), entity_type.clone());
+                self.request(ReadSchema { bundle, entity_type }, subject, SpecResponse::Schema, actions);
             }
-            SpecQuestion::Diagnostics(bundle) => {
-                let respond = {
-                    let bundle = bundle.clone();
-                    move |result| SpecResponse::Diagnostics { bundle: bundle.clone(), result }
-                };
-                self.request(ListDiagnostics { bundle }, respond, actions);
+            SpecQuestion::Diagnostics(id) => {
+                self.request(ListDiagnostics { bundle: id.clone() }, id, SpecResponse::Diagnostics, actions);
             }
-            SpecQuestion::Coverage(bundle) => {
-                let respond = {
-                    let bundle = bundle.clone();
-                    move |result| SpecResponse::Coverage { bundle: bundle.clone(), result }
-                };
-                self.request(MeasureCoverage { bundle }, respond, actions);
+            SpecQuestion::Coverage(id) => {
+                self.request(MeasureCoverage { bundle: id.clone() }, id, SpecResponse::Coverage, actions);
             }
-            SpecQuestion::Knowledge(bundle) => {
-                let respond = {
-                    let bundle = bundle.clone();
-                    move |result| SpecResponse::Knowledge { bundle: bundle.clone(), result }
-                };
-                self.request(ReadKnowledge { bundle }, respond, actions);
+            SpecQuestion::Knowledge(id) => {
+                self.request(ReadKnowledge { bundle: id.clone() }, id, SpecResponse::Knowledge, actions);
             }
         }
     }
@@ -277,8 +251,7 @@ impl SpecAnswers {
         self.searching = Some(query.to_owned());
         let query = query.to_owned();
         let request = SearchEntities { bundle: None, query: query.clone(), limit };
-        let respond = move |result| SpecResponse::Found { query: query.clone(), result };
-        self.request(request, respond, actions);
+        self.request(request, query, SpecResponse::Found, actions);
     }
 
     /// Clears the cache, because another workspace may have a bundle with the same name.
@@ -300,8 +273,7 @@ impl SpecAnswers {
     }
 
     pub(crate) fn receive_schema(&mut self, key: (String, String), result: Result<SchemaView, Refusal>) {
-        let schema = result.map(|view| EntityFormSchema::of(&view));
-        self.schemas.entry(key).or_default().receive(schema);
+        self.schemas.entry(key).or_default().receive(result.map(|view| EntityFormSchema::of(&view)));
     }
 
     pub(crate) fn receive_diagnostics(

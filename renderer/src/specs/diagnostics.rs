@@ -1,8 +1,8 @@
 //! The list of findings of all bundles in the problems panel. Each row opens its entity and field.
 
-use super::{answers::SpecAnswers, findings::EntityFindings};
+use super::{SpecAction, answers::SpecAnswers, findings::EntityFindings};
 use crate::{
-    view::{FrameView, SpecAction, WindowAction},
+    view::{FrameView, WindowAction},
     widgets::{
         ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui,
         small_font,

@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use super::{
-    answers::{SpecAnswers, SpecQuestion},
+    answers::SpecAnswers,
     draft::{CHECK_DELAY_SECONDS, EntityFormDraft},
     entity::{SpecReaderState, finding_ui, groups_ui, is_in_group, jump_ui},
     entity_picker::EntityPicker,
@@ -182,9 +182,7 @@ pub(super) fn check(
     };
     draft.is_checking = true;
     let request = CheckBundle { bundle: subject.entity.bundle.clone(), changes };
-    let (page, version) = (subject.page.clone(), draft.version);
-    let respond = move |result| SpecResponse::Checked { page: page.clone(), version, result };
-    answers.request(request, respond, actions);
+    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked, actions);
 }
 
 /// Sends the draft as one change.
@@ -202,8 +200,7 @@ pub(super) fn save(
     draft.is_saving = true;
     draft.refused = None;
     let request = ChangeBundle { bundle: entity.bundle.clone(), changes };
-    let page = page.clone();
-    answers.request(request, move |result| SpecResponse::Saved { page: page.clone(), result }, actions);
+    answers.request(request, page.clone(), SpecResponse::Saved, actions);
 }
 
 /// The title of the form of a new entity.

@@ -27,7 +27,9 @@ use answers::SpecQuestion;
 pub(crate) use entity_look::type_look;
 pub(crate) use new_entity::NewEntityPicker;
 
-use crate::view::{FrameView, SpecPage, SpecResponse, WindowAction, entity_of, spec_history as history};
+use crate::view::{
+    FrameView, SpecAction, SpecPage, SpecResponse, WindowAction, entity_of, spec_history as history,
+};
 use answers::SpecAnswers;
 use coverage::CoveragePage;
 use diagnostics::SpecFindingsList;
@@ -211,13 +213,11 @@ impl SpecsFeature {
             "operation": "delete", "entityType": entity.entity_type, "entityId": entity.id,
         }]);
         let request = ChangeBundle { bundle: entity.bundle.clone(), changes: change.to_string() };
-        let entity = entity.clone();
-        let respond = move |result| SpecResponse::Deleted { entity: entity.clone(), result };
-        self.answers.request(request, respond, actions);
+        self.answers.request(request, entity.clone(), SpecResponse::Deleted, actions);
     }
 
     pub(crate) fn draw_map(&mut self, request: DrawMap, actions: &mut Vec<WindowAction>) {
-        self.answers.request(request, SpecResponse::Map, actions);
+        self.answers.request(request, (), SpecResponse::Map, actions);
     }
 
     /// Clears all state after another workspace was opened.
@@ -233,26 +233,24 @@ impl SpecsFeature {
             return SpecOutcome::Nothing;
         }
         match response {
-            SpecResponse::Entities { bundle, result } => self.answers.receive_entities(bundle, result),
-            SpecResponse::Entity { entity, result } => {
+            SpecResponse::Entity(entity, result) => {
                 self.answers.receive_entity(entity.clone(), result);
                 self.rebase(&entity);
             }
-            SpecResponse::Schema { bundle, entity_type, result } => {
-                self.answers.receive_schema((bundle, entity_type), result);
-            }
-            SpecResponse::Diagnostics { bundle, result } => self.answers.receive_diagnostics(bundle, result),
-            SpecResponse::Coverage { bundle, result } => self.answers.receive_coverage(bundle, result),
-            SpecResponse::Knowledge { bundle, result } => self.answers.receive_knowledge(bundle, result),
-            SpecResponse::Found { query, result } => self.answers.receive_found(query, result),
-            SpecResponse::Checked { page, version, result } => self.receive_check(&page, version, result),
-            SpecResponse::Saved { page, result } => return self.receive_saved(page, result),
-            SpecResponse::Deleted { entity, result } => {
+            SpecResponse::Checked((page, version), result) => self.receive_check(&page, version, result),
+            SpecResponse::Saved(page, result) => return self.receive_saved(page, result),
+            SpecResponse::Deleted(entity, result) => {
                 return result.map_or_else(SpecOutcome::Refused, |_| SpecOutcome::Deleted(entity));
             }
-            SpecResponse::Map(result) => {
+            SpecResponse::Map((), result) => {
                 return result.map_or_else(SpecOutcome::Refused, |drawn| SpecOutcome::ShowBoard(drawn.board));
             }
+            SpecResponse::Entities(bundle, result) => self.answers.receive_entities(bundle, result),
+            SpecResponse::Schema(key, result) => self.answers.receive_schema(key, result),
+            SpecResponse::Diagnostics(bundle, result) => self.answers.receive_diagnostics(bundle, result),
+            SpecResponse::Coverage(bundle, result) => self.answers.receive_coverage(bundle, result),
+            SpecResponse::Knowledge(bundle, result) => self.answers.receive_knowledge(bundle, result),
+            SpecResponse::Found(query, result) => self.answers.receive_found(query, result),
         }
         SpecOutcome::Nothing
     }

@@ -1,9 +1,9 @@
 //! A searchable list of types for a new entity.
 
-use super::{entity_look::type_look, history::SpecPage};
+use super::{SpecAction, entity_look::type_look, history::SpecPage};
 use crate::{
     picker::{PickerEntry, PickerMark, SearchPicker, rank},
-    view::{FrameView, SpecAction, WindowAction},
+    view::{FrameView, WindowAction},
 };
 use egui::{Align2, Context, Frame, Id, Key, Modifiers, Order, vec2};
 use shared_protocol::bundle::{BundleView, EntityTypeView};

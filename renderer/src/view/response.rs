@@ -25,50 +25,21 @@ pub(crate) enum WelcomeResponse {
 /// A response about spec bundles, for the workspace that was open when it was requested.
 #[derive(Debug, Clone)]
 pub(crate) enum SpecResponse {
-    Entities {
-        bundle: String,
-        result: Result<Vec<EntitySummary>, Refusal>,
-    },
-    Entity {
-        entity: EntityRef,
-        result: Result<EntityView, Refusal>,
-    },
-    Schema {
-        bundle: String,
-        entity_type: String,
-        result: Result<SchemaView, Refusal>,
-    },
-    Diagnostics {
-        bundle: String,
-        result: Result<Vec<BundleDiagnostic>, Refusal>,
-    },
-    Coverage {
-        bundle: String,
-        result: Result<Vec<RelationCoverageView>, Refusal>,
-    },
-    Knowledge {
-        bundle: String,
-        result: Result<String, Refusal>,
-    },
-    Found {
-        query: String,
-        result: Result<Vec<EntitySummary>, Refusal>,
-    },
-    /// A dry run of a form, with the version of its draft.
-    Checked {
-        page: SpecPage,
-        version: u64,
-        result: Result<CheckedBundle, Refusal>,
-    },
-    Saved {
-        page: SpecPage,
-        result: Result<AppliedCommand, Refusal>,
-    },
-    Deleted {
-        entity: EntityRef,
-        result: Result<AppliedCommand, Refusal>,
-    },
-    Map(Result<DrawnMap, Refusal>),
+    /// By bundle.
+    Entities(String, Result<Vec<EntitySummary>, Refusal>),
+    Entity(EntityRef, Result<EntityView, Refusal>),
+    /// By bundle and type of the entity.
+    Schema((String, String), Result<SchemaView, Refusal>),
+    Diagnostics(String, Result<Vec<BundleDiagnostic>, Refusal>),
+    Coverage(String, Result<Vec<RelationCoverageView>, Refusal>),
+    Knowledge(String, Result<String, Refusal>),
+    /// By query.
+    Found(String, Result<Vec<EntitySummary>, Refusal>),
+    /// A dry run of a form, by its page and the version of its draft.
+    Checked((SpecPage, u64), Result<CheckedBundle, Refusal>),
+    Saved(SpecPage, Result<AppliedCommand, Refusal>),
+    Deleted(EntityRef, Result<AppliedCommand, Refusal>),
+    Map((), Result<DrawnMap, Refusal>),
 }
 
 /// A response about managed servers and manifests.
