@@ -3,7 +3,6 @@
 use super::standalone_terraform::{self, StandaloneTerraform};
 use crate::{
     local_user::user_name,
-    terminal::TerminalClient,
     terraform_worker::TerraformCall,
     writer::{WorkspaceRequest, WorkspaceTurn},
 };
@@ -14,8 +13,8 @@ use shared_protocol::{
     requests::{ImportBoard, ImportedBoard, WorkbenchRequest},
 };
 use std::path::{Path, PathBuf};
-use workspace::now;
-use workspace::{OpenWorkspaceError, Workspace};
+use terminal_client::TerminalClient;
+use workspace::{OpenWorkspaceError, Workspace, now};
 
 /// The named folder, or the nearest one upwards that is a workspace.
 pub(super) fn find(named: Option<&Path>) -> Result<PathBuf, Refusal> {

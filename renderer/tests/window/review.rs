@@ -139,7 +139,7 @@ fn an_empty_queue_says_how_an_agent_can_propose() {
     let asked = shop.settle();
     assert!(matches!(
         asked[..],
-        [shared_protocol::messages::WorkbenchRequest::SetAgentMode(SetAgentMode {
+        [shared_protocol::requests::WorkbenchRequest::SetAgentMode(SetAgentMode {
             mode: shared_protocol::mcp::McpMode::Guarded
         })]
     ));

@@ -340,8 +340,8 @@ impl Writer {
     }
 
     fn notify_done(&mut self, id: ProposalId, done: ActionResult) -> String {
-        let (words, doings) = (done.words.clone(), Arc::clone(&self.services.agents.doings));
-        self.respond(move || doings.done(id, done));
+        let (words, action_runs) = (done.words.clone(), Arc::clone(&self.services.agents.action_runs));
+        self.respond(move || action_runs.done(id, done));
         words
     }
 
@@ -356,7 +356,7 @@ impl Writer {
         let run = AgentRun {
             proposal: proposal.id,
             reviewer,
-            doings: Arc::clone(&self.services.agents.doings),
+            action_runs: Arc::clone(&self.services.agents.action_runs),
             writer: self.handle.clone(),
             terraform: self.services.terraform.clone(),
             run: AtomicU64::default(),
@@ -399,14 +399,15 @@ impl Writer {
     where
         preview::PreviewCall: From<(R, Responder<R::Response>)>,
     {
-        let (writer, doings) = (self.handle.clone(), Arc::clone(&self.services.agents.doings));
+        let (writer, action_runs) = (self.handle.clone(), Arc::clone(&self.services.agents.action_runs));
         let responder = Responder::new(move |result: Result<R::Response, Refusal>| {
             let done = result.map_or_else(ActionResult::refused, describe);
-            if let Err(refusal) = writer.send(WriterMsg::CameOf { proposal: id, outcome: done.words.clone() })
+            if let Err(refusal) =
+                writer.send(WriterMsg::ActionOutcome { proposal: id, outcome: done.words.clone() })
             {
                 tracing::debug!(%refusal, "the outcome of a preview was not recorded");
             }
-            doings.done(id, done);
+            action_runs.done(id, done);
         });
         self.services.previews.request(request, responder);
         "the preview is notified".to_owned()
