@@ -3,7 +3,7 @@
 
 use crate::{
     preview,
-    responses::wait_for,
+    responses::{JsonResponder, wait_for},
     router::Router,
     terminal::TerminalServer,
     terraform_worker, upstreams,
@@ -19,7 +19,8 @@ use journal::Journal;
 use processes::{ProcessGroupSpawner, RuntimeDir};
 use shared_protocol::{
     Actor, ActorKind, AddNode, BoardId, BoardName, Command, GraphDocument, Refusal,
-    messages::{WorkbenchRequest, WorkbenchResponse},
+    request::Request,
+    requests::{ReadDocument, WorkbenchRequest},
 };
 use std::{path::PathBuf, sync::Arc, thread::JoinHandle};
 use test_support::{PATIENCE, RandomSource};
@@ -115,16 +116,19 @@ impl Running {
         terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }
 
-    pub(crate) fn ask(&self, request: WorkbenchRequest) -> Result<WorkbenchResponse, Refusal> {
+    pub(crate) fn request<R: Request<Frame = WorkbenchRequest>>(
+        &self,
+        request: R,
+    ) -> Result<R::Response, Refusal> {
         let actor = Actor::new(ActorKind::Terminal, "test");
-        wait_for(PATIENCE, |responder| self.router.route(request, actor, responder))
+        let response = wait_for(PATIENCE, |responder| {
+            self.router.route(request.into(), actor, JsonResponder(responder));
+        })?;
+        Ok(serde_json::from_value(response).expect("the response of the request"))
     }
 
     pub(crate) fn document(&self) -> GraphDocument {
-        match self.ask(WorkbenchRequest::Document).unwrap() {
-            WorkbenchResponse::Document(document) => *document,
-            other => unreachable!("{other:?}"),
-        }
+        self.request(ReadDocument {}).unwrap()
     }
 
     /// Ends the writer and proves that what it leaves is whole: it did not panic, the graph loads, the chain holds.

@@ -12,6 +12,7 @@
 pub mod bundle;
 pub mod change;
 pub mod command;
+pub mod decisions;
 pub mod framing;
 pub mod graph;
 pub mod ids;

@@ -1,7 +1,8 @@
 //! Sessions against previews that behave and previews that do not: each is a thread at the other end of a socket.
 
 use super::{
-    PreviewEvents, PreviewLauncher, PreviewOrder, PreviewProcess, PreviewWindowMessage, PreviewsHandle, start,
+    PreviewCall, PreviewEvents, PreviewLauncher, PreviewOrder, PreviewProcess, PreviewWindowMessage,
+    PreviewsHandle, start,
 };
 use crossbeam_channel::{Receiver, bounded};
 use frame_memory::DescriptorChannel;
@@ -10,14 +11,17 @@ use shared_protocol::{
     framing::{decode_json, encode_json},
     messages::ToRenderer,
     preview_sessions::{
-        PreviewGesture, PreviewId, PreviewRequest, PreviewResponse, PreviewSessionStatus, PreviewSessionView,
-        PreviewTarget, PreviewsView, TransientPropValue,
+        PreviewGesture, PreviewId, PreviewSessionStatus, PreviewSessionView, PreviewTarget, PreviewsView,
+        TransientPropValue,
     },
     preview_wire::{
         FromPreview, LandlockLevel, MAX_FROM_PREVIEW_BYTES, MAX_INPUT_EVENTS, MAX_TO_PREVIEW_BYTES,
         PREVIEW_PROTOCOL_VERSION, PreviewInputEvent, PreviewScreen, SandboxReport, ToPreview,
     },
-    request::Responder,
+    request::{Request, Responder},
+    requests::{
+        ClosePreview, ListPreviews, ReadPreviewLog, RestartPreview, SetPreviewMode, StartPreview, StopPreview,
+    },
     v0::PreviewLogLevel,
 };
 use std::{
@@ -163,7 +167,10 @@ impl PreviewSessionsFixture {
         Self { link, workspace, thread: Some(thread), around, _folder: folder }
     }
 
-    fn ask(&self, request: PreviewRequest) -> Result<PreviewResponse, Refusal> {
+    fn request<R: Request>(&self, request: R) -> Result<R::Response, Refusal>
+    where
+        PreviewCall: From<(R, Responder<R::Response>)>,
+    {
         let (done, answered) = bounded(1);
         self.link.request(request, Responder::new(move |result| drop(done.send(result))));
         answered.recv_timeout(PATIENCE).expect("an answer")
@@ -177,14 +184,11 @@ impl PreviewSessionsFixture {
     fn begin(&self) -> PreviewId {
         let screen = PreviewScreen::new(320, 200, 1.0, false).unwrap();
         let shows = PreviewTarget::Route(self.page("home"));
-        match self.ask(PreviewRequest::Start { shows, screen }).unwrap() {
-            PreviewResponse::Started(session) => session,
-            other => panic!("{other:?}"),
-        }
+        self.request(StartPreview { shows, screen }).unwrap()
     }
 
     fn view(&self, session: PreviewId) -> PreviewSessionView {
-        let Ok(PreviewResponse::All(view)) = self.ask(PreviewRequest::List) else { panic!() };
+        let view = self.request(ListPreviews {}).unwrap();
         view.sessions.into_iter().find(|view| view.id == session).unwrap()
     }
 
@@ -356,7 +360,7 @@ fn whatever_a_hostile_preview_says_ends_it_and_nothing_else() {
         let view = bench.until(bad, reason, has_failed);
         let PreviewSessionStatus::Failed(failed) = &view.state else { panic!("{view:?}") };
         assert!(failed.what.contains(reason), "{index}: {}", failed.what);
-        bench.ask(PreviewRequest::Close(bad)).unwrap();
+        bench.request(ClosePreview { session: bad }).unwrap();
         assert!(is_ready(&bench.view(good)), "the other one goes on");
     }
 }
@@ -446,12 +450,10 @@ fn the_component_that_ends_it_twice_is_left_out_and_the_rest_is_shown() {
     let session = bench.begin();
     let view = bench.until(session, "ready without it", is_ready);
     assert_eq!(view.quarantined, ["ui.badge"]);
-    let PreviewResponse::Log(log) = bench.ask(PreviewRequest::Log { session, after: 0 }).unwrap() else {
-        panic!()
-    };
+    let log = bench.request(ReadPreviewLog { session, after: 0 }).unwrap();
     assert!(log.iter().any(|line| line.message.contains("ui.badge ended the preview twice")), "{log:?}");
     // A person may try again.
-    bench.ask(PreviewRequest::Restart(session)).unwrap();
+    bench.request(RestartPreview { session }).unwrap();
     assert!(bench.until(session, "again", |view| !view.quarantined.is_empty()).quarantined.len() == 1);
 }
 
@@ -513,7 +515,7 @@ fn what_is_picked_is_chosen_and_what_is_pressed_leads_on() {
         file: "components/button.component.yaml".into(),
         line: 3,
     };
-    let mode = |mode| bench.ask(PreviewRequest::Mode { session, mode }).unwrap();
+    let mode = |mode| bench.request(SetPreviewMode { session, mode }).unwrap();
     here.send(FromPreview::Instances { revision: 1, instances: vec![boxed] }).unwrap();
     here.send(FromPreview::Picked { instance: Some(open.to_string()) }).unwrap();
     mode(shared_protocol::preview_wire::PreviewMode::Inspect);
@@ -540,25 +542,25 @@ fn there_are_bounds_and_words_for_what_is_not_there() {
     let bench = PreviewSessionsFixture::new(|mut fake, _| fake.behave(|_| false));
     let screen = PreviewScreen { width: 0, height: 1, quarters: 4, dark: false };
     let shows = PreviewTarget::Route(bench.page("home"));
-    assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+    assert!(bench.request(StartPreview { shows, screen }).is_err());
     let screen = PreviewScreen::new(10, 10, 1.0, false).unwrap();
     for shows in [
         PreviewTarget::Route(bench.page("open")),
         PreviewTarget::Component { component: "ui.nothing".into() },
         PreviewTarget::Variant { component: "ui.button".into(), variant: "nothing".into() },
     ] {
-        assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+        assert!(bench.request(StartPreview { shows, screen }).is_err());
     }
     let sessions: Vec<PreviewId> =
         (0..shared_protocol::preview_sessions::MAX_PREVIEW_SESSIONS).map(|_| bench.begin()).collect();
     let shows = PreviewTarget::Component { component: "ui.button".into() };
-    assert!(bench.ask(PreviewRequest::Start { shows, screen }).is_err());
+    assert!(bench.request(StartPreview { shows, screen }).is_err());
     for session in sessions {
         bench.until(session, "ready", is_ready);
-        bench.ask(PreviewRequest::Stop(session)).unwrap();
+        bench.request(StopPreview { session }).unwrap();
         assert_eq!(bench.view(session).state, PreviewSessionStatus::Stopped);
-        bench.ask(PreviewRequest::Close(session)).unwrap();
-        assert!(bench.ask(PreviewRequest::Stop(session)).is_err());
+        bench.request(ClosePreview { session }).unwrap();
+        assert!(bench.request(StopPreview { session }).is_err());
     }
 }
 
@@ -568,10 +570,10 @@ fn orders_that_nobody_takes_are_refused() {
     let (done, answered) = bounded(4_096);
     for _ in 0..super::MAX_QUEUED_ORDERS + 10 {
         let done = done.clone();
-        let send = move |result: Result<PreviewResponse, Refusal>| {
+        let send = move |result: Result<PreviewsView, Refusal>| {
             let _ = done.try_send(result.is_err());
         };
-        link.request(PreviewRequest::List, Responder::new(send));
+        link.request(ListPreviews {}, Responder::new(send));
     }
     assert_eq!(answered.try_iter().filter(|refused| *refused).count(), 10);
 }

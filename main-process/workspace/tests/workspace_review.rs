@@ -74,7 +74,7 @@ fn waiting(bench: &mut WorkspaceFixture) -> ProposalId {
 }
 
 fn opened(bench: &WorkspaceFixture, id: ProposalId) -> ProposalDetails {
-    bench.ws().opened(id).unwrap()
+    bench.ws().proposal_details(id).unwrap()
 }
 
 /// A yes to all that is shown.

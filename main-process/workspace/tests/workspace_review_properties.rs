@@ -135,7 +135,7 @@ proptest! {
         let (mut bench, ids) = prepared();
         let (before, operations) = (everything(&bench), bench.ws().log(100).unwrap().len());
         let Some(id) = proposed(&mut bench, &ids, &calls) else { return Ok(()) };
-        let opened = bench.ws().opened(id).unwrap();
+        let opened = bench.ws().proposal_details(id).unwrap();
         let confirmed = opened.elements.iter().map(|element| element.subject.clone()).collect();
         let yes = opened.verdict(None, confirmed);
         step(&mut bench, |group, moment| group.rejects((id, opened.brief.version), "No", &ada(), moment)).unwrap();
@@ -154,7 +154,7 @@ proptest! {
         let (mut bench, ids) = prepared();
         let Some(id) = proposed(&mut bench, &ids, &calls) else { return Ok(()) };
         let before = nodes(&bench);
-        let opened = bench.ws().opened(id).unwrap();
+        let opened = bench.ws().proposal_details(id).unwrap();
         let touched: BTreeSet<ProposalSubject> =
             opened.elements.iter().map(|element| element.subject.clone()).collect();
         let yes = opened.verdict(None, touched.clone());

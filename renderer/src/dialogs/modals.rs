@@ -192,7 +192,7 @@ impl ModalDialog {
                     PathPurpose::Export { .. } if !matches!(ending, "png" | "svg" | "md") => {
                         Err("The path must end in .png, .svg or .md.".to_owned())
                     }
-                    _ => Ok(WindowAction::Ask(purpose.request(path.trim().to_owned()))),
+                    _ => Ok(purpose.action(path.trim().to_owned())),
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use super::{
-    answers::{SpecAnswers, SpecQuestion},
+    answers::SpecAnswers,
     draft::{CHECK_DELAY_SECONDS, EntityFormDraft},
     entity::{SpecReaderState, finding_ui, groups_ui, is_in_group, jump_ui},
     entity_picker::EntityPicker,
@@ -13,14 +13,15 @@ use super::{
     values::in_line,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, SpecResponse, WindowAction},
     widgets::{muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, RichText, Sense, Ui, Vec2};
 use shared_protocol::{
-    bundle::{BundleRequest, EntityRef},
+    bundle::EntityRef,
     messages::ProblemSeverity,
+    requests::{ChangeBundle, CheckBundle},
 };
 use std::time::Duration;
 
@@ -175,8 +176,8 @@ pub(super) fn check(
         return;
     };
     draft.is_checking = true;
-    let request = BundleRequest::Change { bundle: subject.entity.bundle.clone(), changes, dry_run: true };
-    answers.ask(SpecQuestion::Check(subject.page.clone(), draft.version), request, actions);
+    let request = CheckBundle { bundle: subject.entity.bundle.clone(), changes };
+    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked, actions);
 }
 
 /// Sends the draft as one change.
@@ -193,8 +194,8 @@ pub(super) fn save(
     let Some(changes) = draft.changes(entity) else { return };
     draft.is_saving = true;
     draft.refused = None;
-    let request = BundleRequest::Change { bundle: entity.bundle.clone(), changes, dry_run: false };
-    answers.ask(SpecQuestion::Save(page.clone()), request, actions);
+    let request = ChangeBundle { bundle: entity.bundle.clone(), changes };
+    answers.request(request, page.clone(), SpecResponse::Saved, actions);
 }
 
 /// The title of the form of a new entity.

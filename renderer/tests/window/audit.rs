@@ -5,9 +5,11 @@ use egui::Theme;
 use egui_kittest::kittest::Queryable;
 use shared_protocol::{
     ProposalId, Revision,
-    messages::WorkbenchRequest,
+    decisions::{OpenProposal, ReviewRequest, WindowRequest},
+    messages::FromRenderer,
     proposal::Proposer,
-    review::{AuditEntry, AuditEvent, AuditLine, AuditView, AuditedProposal, ReviewRequest},
+    requests::{ExportAudit, WorkbenchRequest},
+    review::{AuditEntry, AuditEvent, AuditLine, AuditView, AuditedProposal},
 };
 use test_support::requirements::NO_DESKTOP_SESSION;
 
@@ -89,8 +91,8 @@ fn lines_are_told_newest_first_and_lead_to_the_proposal() {
     shop.window.get_by_label_contains("Line 5: grace accepted").click();
     shop.window.run();
     let opens = shop.main.heard().into_iter().any(|message| {
-        let open = ReviewRequest::Open(ProposalId::from_bits(17));
-        matches!(message, shared_protocol::messages::FromRenderer::Review { request, .. } if request == open)
+        let open = ReviewRequest::from(OpenProposal { proposal: ProposalId::from_bits(17) });
+        matches!(message, FromRenderer::Request { request: WindowRequest::Review(request), .. } if request == open)
     });
     assert!(opens);
 }
@@ -159,7 +161,10 @@ fn the_audit_is_exported_to_a_path_that_a_person_chooses() {
     shop.window.get_by_label("Export audit");
     shop.window.get_by_label("Export").click();
     let asked = shop.settle();
-    assert_eq!(asked, [WorkbenchRequest::AuditExport { path: "/home/ada/shop/audit.jsonl".into() }]);
+    assert_eq!(
+        asked,
+        [WorkbenchRequest::ExportAudit(ExportAudit { path: "/home/ada/shop/audit.jsonl".into() })]
+    );
     assert!(shop.shows("Exported the audit"));
 }
 

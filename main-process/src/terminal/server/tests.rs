@@ -5,9 +5,10 @@ use crate::testing::{Running, add_note, damage_frame};
 use processes::{DiscoveryRecord, instance};
 use shared_protocol::{
     RefusalCode, Revision,
+    decisions::ListQueue,
     framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json, frame},
-    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal, WorkbenchRequest},
-    review::TerminalReviewRequest,
+    messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
+    requests::RunCommand,
 };
 use std::{
     io::{Read, Write},
@@ -98,17 +99,17 @@ fn only_the_right_hello_opens_the_door() {
         let mut fake = Fake::connect(&record);
         fake.say(&FromTerminal::Hello { protocol, token });
         assert!(matches!(fake.hear(), Some(ToTerminal::Refused(_))), "{what}");
-        fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+        fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
         assert_eq!(fake.hear(), None, "{what}");
     }
     let mut fake = Fake::connect(&record);
-    fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+    fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
     assert_eq!(fake.hear(), None, "a request before the hello");
     assert_eq!(running.document().revision, Revision::START);
 
     let mut fake = Fake::connect(&record);
     assert!(fake.greet(&record));
-    fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+    fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
     assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"] == 1));
     drop(fake);
     assert_eq!(running.finish().revision, Revision(1));
@@ -117,11 +118,10 @@ fn only_the_right_hello_opens_the_door() {
 #[test]
 fn a_terminal_does_not_reach_the_workspace_that_took_the_place_of_its_own() {
     let running = Running::start();
-    let confirm = TerminalReviewRequest::Confirm { code: "12345678".to_owned() };
     for message in [
-        FromTerminal::Request(WorkbenchRequest::Run(add_note())),
-        FromTerminal::Review(TerminalReviewRequest::List),
-        FromTerminal::Review(confirm),
+        FromTerminal::Request(RunCommand { command: add_note() }.into()),
+        FromTerminal::Review(ListQueue {}.into()),
+        FromTerminal::Confirm { code: "12345678".to_owned() },
         FromTerminal::Mcp,
     ] {
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -150,7 +150,11 @@ fn broken_frames_end_the_connection_and_nothing_else() {
     let record = record(&running);
     let deep = |open: &str, close: &str| {
         let value = format!("{}{}", open.repeat(50_000), close.repeat(50_000));
-        frame(format!(r#"{{"request":{{"run":{value}}}}}"#).as_bytes(), MAX_TERMINAL_FRAME_BYTES).unwrap()
+        frame(
+            format!(r#"{{"request":{{"runCommand":{{"command":{value}}}}}}}"#).as_bytes(),
+            MAX_TERMINAL_FRAME_BYTES,
+        )
+        .unwrap()
     };
     let broken: Vec<(&str, Vec<u8>)> = vec![
         ("the largest length", vec![0xff; 4]),
@@ -230,7 +234,7 @@ fn a_hundred_at_once_get_their_turn_or_a_clear_end() {
     let mut inside: Vec<Fake> =
         all.into_iter().zip(welcome).filter(|(_, welcome)| *welcome).map(|(fake, _)| fake).collect();
     for fake in &mut inside {
-        fake.say(&FromTerminal::Request(WorkbenchRequest::Run(add_note())));
+        fake.say(&FromTerminal::Request(RunCommand { command: add_note() }.into()));
     }
     for fake in &mut inside {
         assert!(matches!(fake.hear(), Some(ToTerminal::Response(applied)) if applied["revision"].is_u64()));
@@ -262,15 +266,11 @@ fn garbage_never_gets_further_than_its_own_connection() {
         drop(conversation.join().expect("no panic"));
     }
     assert_eq!(running.document().revision, Revision::START, "nobody was let in");
-    let valid: Vec<Vec<u8>> = [
-        WorkbenchRequest::Run(add_note()),
-        WorkbenchRequest::Undo,
-        WorkbenchRequest::Log { limit: 3 },
-        WorkbenchRequest::Problems,
-    ]
-    .into_iter()
-    .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL_FRAME_BYTES).unwrap())
-    .collect();
+    let valid: Vec<Vec<u8>> =
+        [RunCommand { command: add_note() }, UndoLast {}, ReadLog { limit: 3 }, ListProblems {}]
+            .into_iter()
+            .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL_FRAME_BYTES).unwrap())
+            .collect();
     for _ in 0..1_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         assert!(fake.greet(&record));

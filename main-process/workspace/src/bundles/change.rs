@@ -2,17 +2,13 @@
 
 use super::{
     SpecBundles,
-    map::{self, DrawnMap},
-    view,
+    map::{self, MapDrawing},
 };
 use crate::SourceEdits;
 use authority::Snapshot;
 use bundles::{BundleChangePlan, plan};
 use serde_json::{Value, json};
-use shared_protocol::{
-    Refusal, RefusalCode, SourcePath,
-    bundle::{BundleResponse, EntityRef},
-};
+use shared_protocol::{Refusal, RefusalCode, SourcePath, bundle::EntityRef};
 use std::sync::Arc;
 
 impl SpecBundles {
@@ -76,22 +72,13 @@ impl SpecBundles {
         depth: u32,
         snapshot: &Snapshot,
         seed: u64,
-    ) -> Result<DrawnMap, Refusal> {
+    ) -> Result<MapDrawing, Refusal> {
         let around = around.map(|entity| self.entity(entity)).transpose()?.map(|(_, entity)| entity);
         map::draw(snapshot, self.get(bundle)?, around, depth, seed)
     }
 }
 
-/// The outcome of a dry run.
-pub(crate) fn checked(bundle: &str, plan: &BundleChangePlan) -> BundleResponse {
-    BundleResponse::Checked {
-        possible: plan.is_possible(),
-        diagnostics: plan.diagnostics().iter().map(|found| view::diagnostic(bundle, found)).collect(),
-        files: plan.edits().iter().map(|edit| edit.path().to_owned()).collect(),
-    }
-}
-
-/// A refusal of the crate `bundles` with the codes that the window and terminals have.
+/// A refusal of the crate `bundles` with the codes of the workspace.
 fn refused(refusal: Refusal) -> Refusal {
     let code = match refusal.code {
         RefusalCode::DeleteBlocked => RefusalCode::ReferenceError,

@@ -284,7 +284,7 @@ impl WorkspaceReview {
         brief
     }
 
-    pub(super) fn opened(
+    pub(super) fn details(
         &self,
         id: ProposalId,
         snapshot: &Snapshot,

@@ -24,7 +24,7 @@ pub(crate) use controls::paint_combo_arrow;
 use egui::{Context, Key, RichText, Ui};
 use fields::{FieldEdit, FieldPart, InspectorField, InspectorSubject, interpret};
 use history::ElementHistory;
-pub(crate) use messages::{InspectorContext, InspectorMessage, InspectorPending};
+pub(crate) use messages::{InspectorContext, InspectorMessage, InspectorReply};
 pub(crate) use overrides::override_row_ui;
 use shared_protocol::text::counted;
 use shared_protocol::{

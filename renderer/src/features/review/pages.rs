@@ -3,7 +3,7 @@
 
 use super::{ProposalReview, trial::scope_ui, words};
 use crate::{
-    features::review::ReviewContext,
+    features::review::{ReviewContext, ReviewReply},
     widgets::{focus_ring, modal_frame, muted_ui, small_font},
 };
 use canvas::theme::WorkbenchTheme;
@@ -14,9 +14,10 @@ use egui::{
 use shared_protocol::text::counted;
 use shared_protocol::{
     NodeId,
+    decisions::DrawPagePictures,
     preview_wire::PreviewScreen,
     proposal::ContentHash,
-    review::{PagePictures, PageRendering, ProposalConsequences, ReviewRequest, TouchedPage},
+    review::{PagePictures, PageRendering, ProposalConsequences, TouchedPage},
 };
 use std::collections::BTreeMap;
 
@@ -133,7 +134,7 @@ impl PageComparison {
         {
             self.asked = Some(page.page);
             let (proposal, hash, page) = (all.proposal, all.hash, page.page);
-            cx.request(ReviewRequest::PagePictures { proposal, hash, page, screen });
+            cx.request(DrawPagePictures { proposal, hash, page, screen }, ReviewReply::Pages);
         }
     }
 
