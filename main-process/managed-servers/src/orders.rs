@@ -285,8 +285,7 @@ impl OrderHandler {
     async fn add(&self, form: ServerForm) -> Result<ServerDetails, Refusal> {
         let (mut config, secrets) = forms::config(form, None)?;
         forms::reset_trust(&mut config);
-        let create =
-            move |service: &McpService| service.create_with_secrets(config, &secrets);
+        let create = move |service: &McpService| service.create_with_secrets(config, &secrets);
         let created = self.background(create).await?;
         self.details(created.id).await
     }
@@ -304,8 +303,7 @@ impl OrderHandler {
     async fn update(&self, server: &ServerId, form: ServerForm) -> Result<ServerDetails, Refusal> {
         let id = self.find(server)?;
         let (config, secrets) = forms::config(form, Some(&self.config(id)?))?;
-        self.background(move |service| service.update_with_secrets(config, &secrets))
-            .await?;
+        self.background(move |service| service.update_with_secrets(config, &secrets)).await?;
         self.details(id).await
     }
 
@@ -319,18 +317,14 @@ impl OrderHandler {
         let SetServerSecret { server, part, secret } = decision;
         let id = self.find(&server)?;
         let secret = forms::typed_secret(&part, &secret)?;
-        self.background(move |service| service.set_secret(id, &part, &secret))
-            .await?;
+        self.background(move |service| service.set_secret(id, &part, &secret)).await?;
         self.details(id).await
     }
 
     async fn set_manifest_secret(&self, decision: SetManifestSecret) -> Result<(), Refusal> {
         let SetManifestSecret { manifest, credential, secret } = decision;
         let secret = forms::typed_secret(&credential, &secret)?;
-        self.background(move |service| {
-            service.set_manifest_secret(&manifest, &credential, &secret)
-        })
-        .await?;
+        self.background(move |service| service.set_manifest_secret(&manifest, &credential, &secret)).await?;
         self.read_manifests().await
     }
 

@@ -5,7 +5,8 @@ use super::{CommonArguments, proposal_id, with_submission};
 use crate::escape::shown;
 use crate::{
     ActionRequest, ActionRunState, AgentCall, CompletedAction, EnvelopeMeta, OutputLine, SurfaceTool,
-    ToolReply, action_runs::ActionResult, schema, surface::parse_arguments, tools::terraform, wait_of,
+    ToolReply, action_runs::ActionResult, refusal::AgentRefusal, schema, surface::parse_arguments,
+    tools::terraform, wait_of,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -233,7 +234,7 @@ fn shape(proposal: &Proposal, act: &ProposedAction, seen: &ActionRunState, statu
         Some(Ok(result)) if result.to_string().len() > MAX_RESULT_BYTES => {
             let message =
                 format!("The action succeeded, but its result is larger than {MAX_RESULT_BYTES} bytes");
-            data["error"] = json!(Refusal::new(RefusalCode::LimitExceeded, message));
+            data["error"] = json!(AgentRefusal::from(&Refusal::new(RefusalCode::LimitExceeded, message)));
         }
         // The result of a forwarded tool, kept apart from our own fields.
         Some(Ok(result)) => data["result"] = result.clone(),
