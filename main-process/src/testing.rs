@@ -116,13 +116,13 @@ impl Running {
         terraform_user(folder.join("settings.toml"), folder.join("plans"))
     }
 
-    pub(crate) fn request<R: Request<Frame = WorkbenchRequest>>(
+    pub(crate) fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
         &self,
         request: R,
     ) -> Result<R::Response, Refusal> {
         let actor = Actor::new(ActorKind::Terminal, "test");
         let response = wait_for(PATIENCE, |responder| {
-            self.router.route(request.into(), actor, JsonResponder(responder));
+            self.router.route(Into::into(request), actor, JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the request"))
     }

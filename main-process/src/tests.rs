@@ -65,7 +65,10 @@ impl Agents {
         instance::find(std::slice::from_ref(&self.running().runtime), &self.running().root).unwrap().unwrap()
     }
 
-    fn request<R: Request<Frame = WorkbenchRequest>>(&self, request: R) -> R::Response {
+    fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+        &self,
+        request: R,
+    ) -> R::Response {
         self.running().request(request).unwrap()
     }
 

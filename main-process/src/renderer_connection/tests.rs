@@ -129,8 +129,11 @@ fn rewrite_note(name: &str, round: u64) -> Command {
     }
 }
 
-fn request<R: Request<Frame = WorkbenchRequest>>(id: u64, request: R) -> FromRenderer {
-    FromRenderer::Request { id, request: WindowRequest::Workbench(request.into()) }
+fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+    id: u64,
+    request: R,
+) -> FromRenderer {
+    FromRenderer::Request { id, request: WindowRequest::Workbench(Into::into(request)) }
 }
 
 fn revision(running: &Running) -> Revision {

@@ -40,24 +40,24 @@ pub(super) fn guarding(agents: Agents) -> Agents {
 
 impl Agents {
     /// As the window's own channel does it.
-    pub(super) fn review<R: Request<Frame = ReviewRequest>>(
+    pub(super) fn review<R: Request<Frame = ReviewRequest> + Into<ReviewRequest>>(
         &self,
         request: R,
     ) -> Result<R::Response, Refusal> {
         let response = wait_for(PATIENCE, |responder| {
-            self.running().host.review(request.into(), "ada".to_owned(), JsonResponder(responder));
+            self.running().host.review(Into::into(request), "ada".to_owned(), JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the request"))
     }
 
     /// As the window's own channel does it.
-    pub(super) fn decide<D: Request<Frame = ProposalDecision>>(
+    pub(super) fn decide<D: Request<Frame = ProposalDecision> + Into<ProposalDecision>>(
         &self,
         decision: D,
     ) -> Result<D::Response, Refusal> {
         let reviewer = Reviewer::at_window("ada".to_owned());
         let response = wait_for(PATIENCE, |responder| {
-            self.running().host.decide(decision.into(), reviewer, JsonResponder(responder));
+            self.running().host.decide(Into::into(decision), reviewer, JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the decision"))
     }

@@ -64,12 +64,12 @@ fn fill(shop: &mut Shop) {
     shop.window.run();
 }
 
-fn answer<R: Request<Frame = WorkbenchRequest>>(
+fn answer<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
     shop: &mut Shop,
     expected: R,
     result: Result<R::Response, Refusal>,
 ) {
-    let expected = expected.into();
+    let expected = Into::into(expected);
     let request = shop.main.request_id(|request| *request == expected);
     shop.main.send(ToRenderer::Response { request, result: response(result) });
     shop.window.run();
