@@ -917,7 +917,7 @@ fn nothing_is_acknowledged_in_a_folder_that_is_gone() {
     let bench = CliFixture::new();
     let _serving = Running::serve(&bench.home, &bench.workspace);
     let mut client = support::client::Client::connect(&bench.home, &bench.workspace).unwrap();
-    let run = |name: &str| json!({"run": {"batch": {"summary": name, "commands": [add(name)]}}});
+    let run = |name: &str| json!({"runCommand": {"command": {"batch": {"summary": name, "commands": [add(name)]}}}});
     client.request(run("a")).unwrap().unwrap();
     let moved = bench.home.path("moved");
     fs::rename(&bench.workspace, &moved).unwrap();
