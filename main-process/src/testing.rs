@@ -123,7 +123,7 @@ impl Running {
     ) -> Result<R::Response, Refusal> {
         let actor = Actor::new(ActorKind::Terminal, "test");
         let response = wait_for(PATIENCE, |responder| {
-            self.router.route(request.into(), actor, JsonResponder(responder));
+            self.router.route(R::Frame::from(request), actor, JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the request"))
     }

@@ -130,7 +130,7 @@ fn rewrite_note(name: &str, round: u64) -> Command {
 }
 
 fn request<R: Request<Frame = WorkbenchRequest>>(id: u64, request: R) -> FromRenderer {
-    FromRenderer::Request { id, request: WindowRequest::Workbench(request.into()) }
+    FromRenderer::Request { id, request: WindowRequest::Workbench(R::Frame::from(request)) }
 }
 
 fn revision(running: &Running) -> Revision {

@@ -44,7 +44,7 @@ impl Agents {
         request: R,
     ) -> Result<R::Response, Refusal> {
         let response = wait_for(PATIENCE, |responder| {
-            self.running().host.review(request.into(), "ada".to_owned(), JsonResponder(responder));
+            self.running().host.review(R::Frame::from(request), "ada".to_owned(), JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the request"))
     }
@@ -56,7 +56,7 @@ impl Agents {
     ) -> Result<D::Response, Refusal> {
         let reviewer = Reviewer::at_window("ada".to_owned());
         let response = wait_for(PATIENCE, |responder| {
-            self.running().host.decide(decision.into(), reviewer, JsonResponder(responder));
+            self.running().host.decide(D::Frame::from(decision), reviewer, JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the decision"))
     }

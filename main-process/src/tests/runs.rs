@@ -221,7 +221,7 @@ fn what_follows_from_a_proposal_is_worked_out_and_rising_costs_are_a_risk() {
         large["price"] = json!(0.4);
         prices.extend([small, large]);
     }
-    assert!(prices.len() >= 2, "{text}");
+    assert!(prices.len() >= 2, "{missing}");
     book["prices"] = json!(prices);
     book["currency"] = json!("USD");
     std::fs::create_dir_all(root.join("prices")).unwrap();

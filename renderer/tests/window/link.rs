@@ -91,7 +91,7 @@ fn it_answers_the_challenge_and_then_talks() {
 
 #[test]
 fn the_end_of_main_is_told() {
-    let (mut peer, link) = Peer::pair();
+    let (mut peer, mut link) = Peer::pair();
     peer.send(&ToRenderer::Challenge { protocol: PROTOCOL_VERSION, token: [7; 32] });
     peer.hear();
     drop(peer);
@@ -111,7 +111,7 @@ fn anything_but_this_protocol_ends_it() {
         vec![0xff; 16],
     ];
     for bytes in wrong {
-        let (mut peer, link) = Peer::pair();
+        let (mut peer, mut link) = Peer::pair();
         peer.stream.write_all(&bytes).unwrap();
         assert!(matches!(next(&mut link), MainConnectionEvent::Closed { why: Some(_) }), "{bytes:?}");
     }

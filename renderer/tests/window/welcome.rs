@@ -68,7 +68,7 @@ fn answer<R: Request<Frame = WorkbenchRequest>>(
     expected: R,
     result: Result<R::Response, Refusal>,
 ) {
-    let expected = expected.into();
+    let expected = R::Frame::from(expected);
     let request = shop.main.request_id(|request| *request == expected);
     shop.main.send(ToRenderer::Response { request, result: response(result) });
     shop.window.run();

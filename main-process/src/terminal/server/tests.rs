@@ -8,7 +8,7 @@ use shared_protocol::{
     decisions::ListQueue,
     framing::{FrameDecoder, MAX_TERMINAL_FRAME_BYTES, decode_json, encode_json, frame},
     messages::{FromTerminal, PROTOCOL_VERSION, ToTerminal},
-    requests::RunCommand,
+    requests::{ListProblems, ReadLog, RunCommand, UndoLast, WorkbenchRequest},
 };
 use std::{
     io::{Read, Write},
@@ -270,11 +270,15 @@ fn garbage_never_gets_further_than_its_own_connection() {
         drop(conversation.join().expect("no panic"));
     }
     assert_eq!(running.document().revision, Revision::START, "nobody was let in");
-    let valid: Vec<Vec<u8>> =
-        [RunCommand { command: add_note() }, UndoLast {}, ReadLog { limit: 3 }, ListProblems {}]
-            .into_iter()
-            .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL_FRAME_BYTES).unwrap())
-            .collect();
+    let valid: Vec<Vec<u8>> = [
+        WorkbenchRequest::from(RunCommand { command: add_note() }),
+        UndoLast {}.into(),
+        ReadLog { limit: 3 }.into(),
+        ListProblems {}.into(),
+    ]
+    .into_iter()
+    .map(|request| encode_json(&FromTerminal::Request(request), MAX_TERMINAL_FRAME_BYTES).unwrap())
+    .collect();
     for _ in 0..1_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         assert!(fake.greet(&record));
