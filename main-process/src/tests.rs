@@ -27,10 +27,8 @@ use std::{
     os::unix::net::UnixStream,
     sync::Arc,
     thread::JoinHandle,
-    time::Duration,
 };
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use test_support::{PATIENCE, mcp};
 
 struct Agents {
     running: Running,
@@ -67,7 +65,10 @@ impl Agents {
         instance::find(std::slice::from_ref(&self.running().runtime), &self.running().root).unwrap().unwrap()
     }
 
-    fn request<R: Request<Frame = WorkbenchRequest>>(&self, request: R) -> R::Response {
+    fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+        &self,
+        request: R,
+    ) -> R::Response {
         self.running().request(request).unwrap()
     }
 
@@ -107,13 +108,7 @@ fn exchange(stream: &mut UnixStream, message: &FromTerminal) -> ToTerminal {
 }
 
 fn call(stream: &UnixStream, tool: &str, arguments: Value) -> Value {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}
-    });
-    let request = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": tool, "arguments": arguments, "_meta": meta }
-    });
+    let request = mcp::stateless_call(1, tool, arguments);
     (&mut &*stream).write_all(format!("{request}\n").as_bytes()).unwrap();
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).unwrap();

@@ -85,7 +85,7 @@ pub(super) async fn run(
 }
 
 /// Opens the service. Reads the keyring and files, so it may take a moment.
-fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, upstreams::UpstreamError> {
+fn open(context: &ManagedServerContext, runtime: Handle) -> Result<McpService, Refusal> {
     let folders = &context.folders;
     let setup = McpServiceSetup {
         config_file: folders.config.join("upstreams.json"),
@@ -249,13 +249,13 @@ impl OrderHandler {
             ServerDecisionCall::ApproveManifest(ApproveManifest { hash }, responder) => {
                 let result = match service.approve_manifest(&hash) {
                     Ok(_) => self.read_manifests().await,
-                    Err(error) => Err(views::refusal(error)),
+                    Err(error) => Err(error),
                 };
                 record.finish(result, responder).await;
             }
             ServerDecisionCall::SetManifestPolicy(SetManifestPolicy { tool, policy }, responder) => {
                 let result = service.set_manifest_policy(&tool, forms::tool_policy(policy));
-                record.finish(result.map_err(views::refusal), responder).await;
+                record.finish(result, responder).await;
             }
             ServerDecisionCall::SetManifestSecret(decision, responder) => {
                 record.finish(self.set_manifest_secret(decision).await, responder).await;
@@ -271,10 +271,10 @@ impl OrderHandler {
     async fn control<T>(
         &self,
         server: &ServerId,
-        change: impl AsyncFnOnce(&McpService, Uuid) -> Result<T, upstreams::UpstreamError>,
+        change: impl AsyncFnOnce(&McpService, Uuid) -> Result<T, Refusal>,
     ) -> Result<ServerDetails, Refusal> {
         let id = self.find(server)?;
-        change(self.service(), id).await.map_err(views::refusal)?;
+        change(self.service(), id).await?;
         self.details(id).await
     }
 
@@ -285,8 +285,7 @@ impl OrderHandler {
     async fn add(&self, form: ServerForm) -> Result<ServerDetails, Refusal> {
         let (mut config, secrets) = forms::config(form, None)?;
         forms::reset_trust(&mut config);
-        let create =
-            move |service: &McpService| service.create_with_secrets(config, &secrets).map_err(views::refusal);
+        let create = move |service: &McpService| service.create_with_secrets(config, &secrets);
         let created = self.background(create).await?;
         self.details(created.id).await
     }
@@ -297,21 +296,20 @@ impl OrderHandler {
         let mut config = self.config(id)?;
         let policy = forms::tool_policy(policy);
         config.tools.insert(tool, ToolSettings { enabled, policy, idle_ms, total_ms });
-        self.service().update(config).map_err(views::refusal)?;
+        self.service().update(config)?;
         self.details(id).await
     }
 
     async fn update(&self, server: &ServerId, form: ServerForm) -> Result<ServerDetails, Refusal> {
         let id = self.find(server)?;
         let (config, secrets) = forms::config(form, Some(&self.config(id)?))?;
-        self.background(move |service| service.update_with_secrets(config, &secrets).map_err(views::refusal))
-            .await?;
+        self.background(move |service| service.update_with_secrets(config, &secrets)).await?;
         self.details(id).await
     }
 
     async fn delete(&self, server: &ServerId) -> Result<(), Refusal> {
         let id = self.find(server)?;
-        self.background(move |service| service.delete(id).map_err(views::refusal)).await?;
+        self.background(move |service| service.delete(id)).await?;
         Ok(())
     }
 
@@ -319,25 +317,21 @@ impl OrderHandler {
         let SetServerSecret { server, part, secret } = decision;
         let id = self.find(&server)?;
         let secret = forms::typed_secret(&part, &secret)?;
-        self.background(move |service| service.set_secret(id, &part, &secret).map_err(views::refusal))
-            .await?;
+        self.background(move |service| service.set_secret(id, &part, &secret)).await?;
         self.details(id).await
     }
 
     async fn set_manifest_secret(&self, decision: SetManifestSecret) -> Result<(), Refusal> {
         let SetManifestSecret { manifest, credential, secret } = decision;
         let secret = forms::typed_secret(&credential, &secret)?;
-        self.background(move |service| {
-            service.set_manifest_secret(&manifest, &credential, &secret).map_err(views::refusal)
-        })
-        .await?;
+        self.background(move |service| service.set_manifest_secret(&manifest, &credential, &secret)).await?;
         self.read_manifests().await
     }
 
     async fn search_registry(&self, request: SearchServerRegistry) -> Result<Vec<RegistryServer>, Refusal> {
         let place = request.registry.filter(|place| !place.trim().is_empty());
         let place = place.unwrap_or_else(|| self.following.places.registry.clone());
-        let found = upstreams::search_registry(place.trim(), &request.query).await.map_err(views::refusal)?;
+        let found = upstreams::search_registry(place.trim(), &request.query).await?;
         Ok(found.iter().map(views::found).collect())
     }
 
@@ -449,7 +443,7 @@ impl OrderHandler {
         };
         let reason = format!("{}: {came}", purpose::shorten(&call.tool));
         self.following.audit(AuditEvent::Call, by.clone(), reason).await;
-        let answer = answered.map_err(views::refusal)?;
+        let answer = answered?;
         Ok(ToolCallResult { json: answer.json, is_error: answer.is_error })
     }
 }
@@ -492,7 +486,7 @@ fn unknown_tool(exposed: &str, tools: &[upstreams::UpstreamTool]) -> Refusal {
 }
 
 fn imported(source: &ServerImportInput) -> Result<upstreams::ImportReport, Refusal> {
-    upstreams::import(&sources::text(source)?).map_err(views::refusal)
+    upstreams::import(&sources::text(source)?)
 }
 
 fn import(

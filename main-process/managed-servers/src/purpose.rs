@@ -89,10 +89,6 @@ fn form_words(form: &ServerForm) -> String {
 }
 
 pub(super) fn shorten(text: &str) -> String {
-    let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if shown.len() > MAX_QUOTED_BYTES {
-        shown.truncate(shown.floor_char_boundary(MAX_QUOTED_BYTES));
-        shown.push('…');
-    }
-    shown
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    shared_protocol::text::truncate_bytes(&shown, MAX_QUOTED_BYTES)
 }

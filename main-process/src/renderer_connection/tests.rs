@@ -1,7 +1,7 @@
 //! A hostile or broken renderer against a real writer: its connection ends, and nothing else does.
 
 use super::{LIMITS, RendererConnectionError, RendererLimits, serve_within};
-use crate::testing::{Chance, Running, add_note};
+use crate::testing::{Running, add_note, damage_frame};
 use shared_protocol::{
     AddNode, BoardId, Command, ElementId, NodeId, PropValue, Revision,
     decisions::WindowRequest,
@@ -21,8 +21,8 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
+use test_support::{PATIENCE, RandomSource};
 
-const PATIENCE: Duration = Duration::from_secs(120);
 const SHORT: RendererLimits =
     RendererLimits { hello: Duration::from_millis(100), frame: Duration::from_millis(100) };
 
@@ -129,8 +129,11 @@ fn rewrite_note(name: &str, round: u64) -> Command {
     }
 }
 
-fn request<R: Request<Frame = WorkbenchRequest>>(id: u64, request: R) -> FromRenderer {
-    FromRenderer::Request { id, request: WindowRequest::Workbench(R::Frame::from(request)) }
+fn request<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
+    id: u64,
+    request: R,
+) -> FromRenderer {
+    FromRenderer::Request { id, request: WindowRequest::Workbench(Into::into(request)) }
 }
 
 fn revision(running: &Running) -> Revision {
@@ -235,7 +238,7 @@ fn silence_has_its_limits() {
             "{what}: {ended:?}"
         );
     }
-    // One that says nothing between frames is fine for as long as it likes.
+    // One that says nothing between frames is fine for as long as it likes. The silence is what is tried, so it is slept.
     let (mut patient, _) = Fake::greeted(&running, SHORT);
     std::thread::sleep(3 * SHORT.frame + super::POLL);
     patient.say(&FromRenderer::Resync);
@@ -340,19 +343,19 @@ fn batches_within_batches_do_not_exhaust_the_stack() {
 #[test]
 fn garbage_before_the_hello_changes_nothing() {
     let running = Running::start();
-    let mut chance = Chance::seeded(1);
+    let mut random = RandomSource::from_environment(1);
     let mut ended = 0;
     for round in 0..3_000 {
         let mut fake = Fake::connect(&running, LIMITS);
         let bytes = if round % 3 == 0 {
-            chance.bytes(400)
+            random.bytes(400)
         } else {
             let token = fake.challenge();
             let mut said = hello(token);
             // Spoiled, and with a token that does not fit, so that no accident opens the door.
             said.token = said.token.map(|byte| !byte);
             let framed = encode(&FromRenderer::Hello(said), MAX_FROM_RENDERER_BYTES).unwrap();
-            chance.spoiled(&framed)
+            damage_frame(&mut random, &framed)
         };
         fake.send(&bytes);
         ended += usize::from(fake.end().is_err());
@@ -365,7 +368,7 @@ fn garbage_before_the_hello_changes_nothing() {
 #[test]
 fn garbage_after_the_hello_leaves_a_whole_graph() {
     let running = Running::start();
-    let mut chance = Chance::seeded(2);
+    let mut random = RandomSource::from_environment(2);
     let board = running.document().boards[0].id;
     let viewport = BoardViewport { x: 1.0, y: 2.0, zoom: 1.0 };
     let presence = Presence { board: Some(board), viewports: vec![(board, viewport)], ..Presence::default() };
@@ -383,10 +386,10 @@ fn garbage_after_the_hello_leaves_a_whole_graph() {
     let mut refused = 0;
     for round in 0..600 {
         let (mut fake, _) = Fake::greeted(&running, LIMITS);
-        for _ in 0..=chance.below(4) {
-            let frame = &valid[chance.below(valid.len())];
-            let spoiled = chance.spoiled(frame);
-            fake.send(&spoiled);
+        for _ in 0..=random.below(4) {
+            let frame = &valid[random.below(valid.len())];
+            let damaged = damage_frame(&mut random, frame);
+            fake.send(&damaged);
         }
         refused += usize::from(fake.end().is_err());
         if round % 100 == 0 {

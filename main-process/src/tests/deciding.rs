@@ -30,6 +30,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use test_support::mcp;
 
 /// A tool of somebody else's that asks for each call, as those of managed servers do.
 fn guest(name: &str) -> SurfaceTool {
@@ -219,14 +220,8 @@ fn valid(tool: &str, draft: &Value) -> Value {
     }
 }
 
-fn meta() -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}
-    })
-}
-
 fn listed(mut stream: &UnixStream) -> Vec<String> {
-    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta() } });
+    let list = mcp::stateless_request(1, "tools/list", json!({}));
     stream.write_all(format!("{list}\n").as_bytes()).unwrap();
     let mut reader = BufReader::new(stream);
     loop {
@@ -248,15 +243,14 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     /// Says something, and waits until the question after it is answered.
-    fn say(&mut self, method: &str, mut params: Value) {
+    fn say(&mut self, method: &str, params: Value) {
         let agents = self.agents;
         let stream = self.stream.get_or_insert_with(|| BufReader::new(agents.bridge().0));
-        params["_meta"] = meta();
-        let mut message = json!({ "jsonrpc": "2.0", "id": "asked", "method": method, "params": params });
+        let mut message = mcp::stateless_request("asked", method, params);
         if method.starts_with("notifications/") {
             message.as_object_mut().unwrap().remove("id");
         }
-        let sync = json!({ "jsonrpc": "2.0", "id": "sync", "method": "server/discover", "params": { "_meta": meta() } });
+        let sync = mcp::stateless_request("sync", "server/discover", json!({}));
         // From then on it would be a conversation of the older kind, in which that question is none.
         let begins_another = method == "initialize";
         let text = if begins_another { format!("{message}\n") } else { format!("{message}\n{sync}\n") };
@@ -298,14 +292,11 @@ fn over_http(agents: &Agents, verb: &str, path: &str, headers: &[(&str, &str)], 
 }
 
 fn call_over_http(agents: &Agents, name: &str, arguments: &Value) {
-    let body = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": name, "arguments": arguments, "_meta": meta() }
-    });
+    let body = mcp::stateless_call(1, name, arguments.clone());
     let headers = [
         ("content-type", "application/json"),
         ("accept", "application/json, text/event-stream"),
-        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-protocol-version", mcp::STATELESS),
         ("mcp-method", "tools/call"),
         ("mcp-name", name),
     ];

@@ -39,6 +39,10 @@ fn painters() -> PreviewLauncher {
 fn paint(stream: UnixStream) {
     let mut channel = DescriptorChannel::new(stream, MAX_TO_PREVIEW_BYTES);
     let sandbox = SandboxReport {
+        first_out_of_memory: true,
+        not_root: true,
+        namespaces: true,
+        no_capabilities: true,
         no_new_privileges: true,
         not_dumpable: true,
         no_new_executable_memory: true,

@@ -26,6 +26,7 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     os::unix::net::UnixStream,
 };
+use test_support::mcp;
 use workspace::Reviewer;
 
 pub(super) fn guarded() -> Agents {
@@ -39,24 +40,24 @@ pub(super) fn guarding(agents: Agents) -> Agents {
 
 impl Agents {
     /// As the window's own channel does it.
-    pub(super) fn review<R: Request<Frame = ReviewRequest>>(
+    pub(super) fn review<R: Request<Frame = ReviewRequest> + Into<ReviewRequest>>(
         &self,
         request: R,
     ) -> Result<R::Response, Refusal> {
         let response = wait_for(PATIENCE, |responder| {
-            self.running().host.review(R::Frame::from(request), "ada".to_owned(), JsonResponder(responder));
+            self.running().host.review(Into::into(request), "ada".to_owned(), JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the request"))
     }
 
     /// As the window's own channel does it.
-    pub(super) fn decide<D: Request<Frame = ProposalDecision>>(
+    pub(super) fn decide<D: Request<Frame = ProposalDecision> + Into<ProposalDecision>>(
         &self,
         decision: D,
     ) -> Result<D::Response, Refusal> {
         let reviewer = Reviewer::at_window("ada".to_owned());
         let response = wait_for(PATIENCE, |responder| {
-            self.running().host.decide(D::Frame::from(decision), reviewer, JsonResponder(responder));
+            self.running().host.decide(Into::into(decision), reviewer, JsonResponder(responder));
         })?;
         Ok(serde_json::from_value(response).expect("the response of the decision"))
     }
@@ -67,16 +68,12 @@ impl Agents {
 
     /// A request to apply or destroy, once it is not being planned any more.
     pub(super) fn planned(&self, id: ProposalId) -> ProposalDetails {
-        let end = std::time::Instant::now() + PATIENCE;
-        loop {
+        test_support::wait_for("the plan", || {
             let opened = self.opened(id);
             let state = opened.plan.as_ref().map(|plan| &plan.state);
-            if !matches!(state, None | Some(RequestPlanState::Planning { .. })) {
-                return opened;
-            }
-            assert!(std::time::Instant::now() < end, "{opened:?}");
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+            let is_planned = !matches!(state, None | Some(RequestPlanState::Planning { .. }));
+            is_planned.then_some(opened)
+        })
     }
 
     pub(super) fn yes(&self, id: ProposalId) -> ReviewVerdict {
@@ -174,15 +171,9 @@ fn an_agent_builds_a_reviewer_takes_all_but_one_and_one_undo_takes_it_back() {
 fn fifty_calls_at_once_through_the_writer_are_all_there_in_one_draft() {
     let agents = guarded();
     let (stream, _) = agents.bridge();
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}
-    });
     let mut text = String::new();
     for index in 0..50 {
-        let request = json!({
-            "jsonrpc": "2.0", "id": index, "method": "tools/call",
-            "params": { "name": "add_resource", "arguments": note(&format!("n{index}")), "_meta": meta }
-        });
+        let request = mcp::stateless_call(index, "add_resource", note(&format!("n{index}")));
         text += &format!("{request}\n");
     }
     (&mut &stream).write_all(text.as_bytes()).unwrap();

@@ -18,18 +18,7 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     os::unix::net::UnixStream,
 };
-
-/// Where Terraform has to be there, its absence is a failure.
-pub(super) fn has_terraform() -> bool {
-    let found = ["terraform", "tofu"]
-        .iter()
-        .any(|name| std::process::Command::new(name).arg("version").output().is_ok());
-    if !found {
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "no terraform on the path");
-        eprintln!("SKIPPED: no run was tried, because neither terraform nor tofu is on the path");
-    }
-    found
-}
+use test_support::{mcp, requirements::TERRAFORM};
 
 pub(super) fn add(agents: &Agents, name: &str) {
     let add = json!({ "addNode": {
@@ -46,14 +35,8 @@ struct Calling<'a> {
 
 impl<'a> Calling<'a> {
     fn begin(stream: &'a UnixStream, tool: &str, arguments: Value) -> Self {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": 7
-        });
-        let request = json!({
-            "jsonrpc": "2.0", "id": 9, "method": "tools/call",
-            "params": { "name": tool, "arguments": arguments, "_meta": meta }
-        });
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 7 } });
+        let request = mcp::stateless_request(9, "tools/call", params);
         (&mut &*stream).write_all(format!("{request}\n").as_bytes()).unwrap();
         Self { reader: BufReader::new(stream), told: Vec::new() }
     }
@@ -84,7 +67,7 @@ fn waiting(agents: &Agents) -> ProposalId {
 
 #[test]
 fn a_plan_and_an_apply_run_once_a_person_says_so_and_every_line_is_told() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -139,7 +122,7 @@ fn ran(command: &str) -> &str {
 
 #[test]
 fn plans_that_a_person_has_allowed_run_at_once_and_applies_never_do() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();

@@ -4,7 +4,7 @@
 use super::{
     Agents, PATIENCE,
     review::{guarded, id_of, ok},
-    runs::{add, has_terraform},
+    runs::add,
 };
 use crossbeam_channel::Receiver;
 use serde_json::json;
@@ -22,8 +22,9 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Instant,
 };
+use test_support::{requirements::TERRAFORM, wait_for};
 
 impl Agents {
     fn board(&self) -> BoardId {
@@ -100,7 +101,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn a_proposal_is_planned_on_a_copy_of_the_state_and_nothing_of_the_board_is_touched() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -159,7 +160,7 @@ fn what_is_planned_is_what_was_seen() {
 /// An agent's HCL could run a program while it is planned; nobody has accepted that.
 #[test]
 fn what_would_do_more_than_be_planned_is_not_planned() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -178,7 +179,7 @@ fn what_would_do_more_than_be_planned_is_not_planned() {
 /// a file of the user's to whoever listens there.
 #[test]
 fn a_plan_of_a_proposal_sends_nothing_through_what_was_accepted_before() {
-    if !has_terraform() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let agents = guarded();
@@ -246,10 +247,7 @@ fn a_plan_can_be_cancelled_goes_on_one_at_a_time_and_leaves_nothing() {
     );
 
     // The place is free again.
-    let again = (0..100).find_map(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        agents.plan(id).ok()
-    });
-    agents.running().request(CancelRun { run: again.unwrap() }).unwrap();
-    trial(&heard, again.unwrap(), is_over);
+    let again = wait_for("the place of the plan", || agents.plan(id).ok());
+    agents.running().request(CancelRun { run: again }).unwrap();
+    trial(&heard, again, is_over);
 }

@@ -27,21 +27,8 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
+use test_support::{PATIENCE, requirements::TERRAFORM};
 use workspace::{Mutation, Workspace, WorkspaceTemplate, create, now};
-
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Where Terraform has to be there, its absence is a failure.
-fn has_program() -> bool {
-    let found = ["terraform", "tofu"]
-        .iter()
-        .any(|name| std::process::Command::new(name).arg("version").output().is_ok());
-    if !found {
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_TERRAFORM").is_none(), "no terraform on the path");
-        eprintln!("SKIPPED: no run was tried, because neither terraform nor tofu is on the path");
-    }
-    found
-}
 
 /// Stands in for the writer: it owns the workspace, and shows it after each change.
 struct WriterFixture {
@@ -67,7 +54,7 @@ impl TerraformEvents for WriterFixture {
 }
 
 /// The Terraform of a workspace with one blank board, and the events that its window receives.
-struct Bench {
+struct TerraformRunsFixture {
     writer: Arc<WriterFixture>,
     worker: Option<JoinHandle<()>>,
     root: PathBuf,
@@ -78,14 +65,14 @@ struct Bench {
     lines: Vec<(TerraformRunId, u64, TerraformRunLine, Instant)>,
 }
 
-impl Drop for Bench {
+impl Drop for TerraformRunsFixture {
     fn drop(&mut self) {
         self.writer.handle.stop();
         drop(self.worker.take().map(JoinHandle::join));
     }
 }
 
-impl Bench {
+impl TerraformRunsFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("workspace");
@@ -220,10 +207,10 @@ impl Bench {
 
 #[test]
 fn a_whole_life_as_the_window_sees_it() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let first = bench.add("first", r#"{"input":"one"}"#);
     let second = bench.add("second", r#"{"triggers_replace":["a"]}"#);
     bench.succeed(TerraformOperation::Init);
@@ -316,10 +303,10 @@ fn sorted<const N: usize>(mut all: [(NodeId, PlannedAction); N]) -> Vec<(NodeId,
 
 #[test]
 fn each_line_reaches_the_window_soon_after_it_was_printed() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let command = "for n in 1 2 3 4 5 6 7 8; do date +printed-%s%N; sleep 0.15; done";
     let extra = format!("provisioner \"local-exec\" {{\n  command = \"{command}\"\n}}\n");
     bench.add("slow", &serde_json::json!({ "extra": extra }).to_string());
@@ -353,10 +340,10 @@ fn each_line_reaches_the_window_soon_after_it_was_printed() {
 
 #[test]
 fn a_run_is_alone_on_its_board_and_can_be_cancelled() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let marker = 8_000_000 + u64::from(std::process::id());
     let extra =
         format!("provisioner \"local-exec\" {{\n  command = \"echo started; exec sleep {marker}\"\n}}\n");
@@ -388,10 +375,10 @@ fn is_running(word: &str) -> bool {
 
 #[test]
 fn a_renamed_board_does_not_lose_its_state() {
-    if !has_program() {
+    if !TERRAFORM.is_available() {
         return;
     }
-    let mut bench = Bench::new();
+    let mut bench = TerraformRunsFixture::new();
     let node = bench.add("first", "{}");
     bench.succeed(TerraformOperation::Init);
     bench.succeed(TerraformOperation::Apply);
@@ -407,7 +394,7 @@ fn a_renamed_board_does_not_lose_its_state() {
 
 #[test]
 fn files_are_shown_with_their_differences_and_written() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let node = bench.add("first", r#"{"input":"one"}"#);
     let view = bench.hcl();
     let main = view.files.iter().find(|file| file.path == "main.tf").unwrap();
@@ -425,7 +412,7 @@ fn files_are_shown_with_their_differences_and_written() {
 
 #[test]
 fn what_needs_a_word_is_not_done_without_one() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     bench.add("first", "{}");
     for operation in TerraformOperation::ALL.into_iter().filter(|operation| operation.needs_confirmation()) {
         let request = StartRun { board: bench.board, operation, confirmed: false, secrets: Vec::new() };
@@ -439,10 +426,11 @@ fn what_needs_a_word_is_not_done_without_one() {
 
 #[test]
 fn prices_come_from_the_workspace_and_what_is_wrong_is_named() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     bench.add("first", "{}");
-    let cost =
-        |bench: &Bench| -> Result<CostView, Refusal> { bench.request(EstimateCost { board: bench.board }) };
+    let cost = |bench: &TerraformRunsFixture| -> Result<CostView, Refusal> {
+        bench.request(EstimateCost { board: bench.board })
+    };
     let view = cost(&bench).unwrap();
     assert_eq!((view.nodes.len(), view.currency), (1, None));
     std::fs::create_dir(bench.root.join("prices")).unwrap();
@@ -456,7 +444,7 @@ fn prices_come_from_the_workspace_and_what_is_wrong_is_named() {
 
 #[test]
 fn a_folder_becomes_a_board_in_one_operation() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("Web shop");
     std::fs::create_dir(&source).unwrap();
@@ -483,7 +471,7 @@ fn a_folder_becomes_a_board_in_one_operation() {
 
 #[test]
 fn settings_of_an_import_join_the_projects_own() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let folder = tempfile::tempdir().unwrap();
     let text = "terraform {\n  required_version = \">= 1.6\"\n  backend \"local\" {\n    path = \"x.tfstate\"\n  }\n}\n\
                 resource \"terraform_data\" \"a\" {}\n";
@@ -502,7 +490,7 @@ fn settings_of_an_import_join_the_projects_own() {
 #[test]
 fn projects_bring_their_settings_each_for_its_own_board() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../terraform/tests/fixtures/terrastudio");
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let folder = tempfile::tempdir().unwrap();
     let mut with_settings = 0;
     for entry in std::fs::read_dir(&fixtures).unwrap().flatten() {
@@ -524,7 +512,7 @@ fn projects_bring_their_settings_each_for_its_own_board() {
 
 #[test]
 fn drawing_goes_on_while_a_large_board_becomes_files() {
-    let bench = Bench::new();
+    let bench = TerraformRunsFixture::new();
     let commands: Vec<serde_json::Value> = (0..5_000)
         .map(|number| {
             serde_json::json!({ "addNode": {

@@ -1,7 +1,7 @@
 //! Spec bundles follow every operation of the workspace, and what changes them is an operation.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use journal::WorkspacePath;
 use serde_json::json;
@@ -12,7 +12,7 @@ use shared_protocol::{
     requests::{ChangeBundle, CheckedBundle, DrawMap},
 };
 use std::{fs, path::Path};
-use workspace_bench::Bench;
+use workspace_fixture::WorkspaceFixture;
 
 const THREAT: &str = "specs/parcel/bundle/threats/THR-jam.yaml";
 
@@ -34,24 +34,24 @@ fn put(root: &Path, fixture: &str, at: &str) {
     copy(&fixtures.join(fixture), &root.join(at));
 }
 
-fn parcel() -> Bench {
-    Bench::with_files(|root| put(root, "parcel", "specs/parcel"))
+fn parcel() -> WorkspaceFixture {
+    WorkspaceFixture::with_files(|root| put(root, "parcel", "specs/parcel"))
 }
 
-fn view(bench: &Bench) -> BundlesView {
+fn view(bench: &WorkspaceFixture) -> BundlesView {
     bench.ws().bundles().view()
 }
 
-fn generation(bench: &Bench, id: &str) -> u64 {
+fn generation(bench: &WorkspaceFixture, id: &str) -> u64 {
     view(bench).bundles.iter().find(|bundle| bundle.id == id).unwrap().generation
 }
 
-fn title(bench: &Bench, kind: &str, id: &str) -> Option<String> {
+fn title(bench: &WorkspaceFixture, kind: &str, id: &str) -> Option<String> {
     let entity = bench.ws().bundles().loaded().get("parcel")?.entity(kind, id)?;
     entity.title().map(str::to_owned)
 }
 
-fn change(bench: &mut Bench, changes: &serde_json::Value) -> Result<AppliedCommand, Refusal> {
+fn change(bench: &mut WorkspaceFixture, changes: &serde_json::Value) -> Result<AppliedCommand, Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Window, "ada"), bench.moment());
     let request = ChangeBundle { bundle: "parcel".to_owned(), changes: changes.to_string() };
     bench.workspace().change_bundle(&request, &actor, moment).map(|(applied, _)| applied)
@@ -61,12 +61,12 @@ fn retitle(id: &str, title: &str) -> serde_json::Value {
     json!([{ "operation": "update", "entityType": "Threat", "entityId": id, "fieldPath": "title", "value": title }])
 }
 
-fn look(bench: &mut Bench, file: &str) {
+fn look(bench: &mut WorkspaceFixture, file: &str) {
     let moment = bench.moment();
     bench.workspace().file_changed(&WorkspacePath::parse(file).unwrap(), moment);
 }
 
-fn file(bench: &Bench, path: &str) -> String {
+fn file(bench: &WorkspaceFixture, path: &str) -> String {
     fs::read_to_string(bench.root().join(path)).unwrap()
 }
 
@@ -118,12 +118,12 @@ fn a_dry_run_changes_nothing_and_what_is_wrong_is_refused() {
 
 #[test]
 fn an_edit_by_another_program_is_followed_and_touches_that_file_alone() {
-    let mut bench = Bench::with_files(|root| {
+    let mut bench = WorkspaceFixture::with_files(|root| {
         put(root, "parcel", "specs/parcel");
         put(root, "minimal", "specs/minimal");
     });
     let other = generation(&bench, "minimal");
-    let entity = |bench: &Bench| {
+    let entity = |bench: &WorkspaceFixture| {
         std::ptr::from_ref(
             bench.ws().bundles().loaded().get("parcel").unwrap().entity_by_id("ACT-courier").unwrap(),
         )
@@ -142,7 +142,7 @@ fn an_edit_by_another_program_is_followed_and_touches_that_file_alone() {
 #[test]
 fn what_is_broken_disables_itself_and_is_a_notice() {
     let mut bench = parcel();
-    let notices = |bench: &Bench| -> Vec<String> {
+    let notices = |bench: &WorkspaceFixture| -> Vec<String> {
         bench.ws().status().notices.into_iter().map(|notice| notice.message).collect()
     };
     let good = file(&bench, THREAT);
@@ -173,7 +173,8 @@ fn bundles_come_and_go_with_their_folders_in_a_stable_order() {
     put(bench.root(), "minimal", "specs/a");
     let moment = bench.moment();
     bench.workspace().everything_changed(moment);
-    let ids = |bench: &Bench| -> Vec<String> { view(bench).bundles.into_iter().map(|b| b.id).collect() };
+    let ids =
+        |bench: &WorkspaceFixture| -> Vec<String> { view(bench).bundles.into_iter().map(|b| b.id).collect() };
     assert_eq!(ids(&bench), ["a", "parcel"]);
     let toml = file(&bench, "draftboard.toml").replace("specs/*", "specs/p*");
     fs::write(bench.root().join("draftboard.toml"), toml).unwrap();
@@ -215,7 +216,7 @@ fn questions_are_answered() {
     assert_eq!((unknown.code, unknown.suggestions), (RefusalCode::NotFound, vec![bundle]));
 }
 
-fn draw(bench: &mut Bench, around: Option<(&str, &str)>, depth: u32) -> Result<BoardId, Refusal> {
+fn draw(bench: &mut WorkspaceFixture, around: Option<(&str, &str)>, depth: u32) -> Result<BoardId, Refusal> {
     let bundle = "parcel".to_owned();
     let entity = |(kind, id): (&str, &str)| EntityRef {
         bundle: "parcel".into(),
@@ -228,7 +229,7 @@ fn draw(bench: &mut Bench, around: Option<(&str, &str)>, depth: u32) -> Result<B
 }
 
 /// The labels of a map's nodes, and its edges as `from -label-> to`, by entity id.
-fn shown(bench: &Bench, board: BoardId) -> (Vec<String>, Vec<String>) {
+fn shown(bench: &WorkspaceFixture, board: BoardId) -> (Vec<String>, Vec<String>) {
     let snapshot = bench.ws().snapshot();
     let id = |node: NodeId| {
         let node = snapshot.node(node).unwrap();
@@ -301,7 +302,7 @@ fn a_map_follows_its_bundle_in_the_same_operation() {
 
 #[test]
 fn a_map_that_nobody_could_read_is_refused() {
-    let mut bench = Bench::with_files(|root| {
+    let mut bench = WorkspaceFixture::with_files(|root| {
         put(root, "minimal", "specs/parcel");
         for number in 0..2_100 {
             let file = root.join(format!("specs/parcel/notes/m{number}.yaml"));

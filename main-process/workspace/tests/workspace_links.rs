@@ -1,7 +1,7 @@
 //! Links across domains: kept in a file of the workspace, changed by operations, suspect when an end changes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-mod workspace_bench;
+mod workspace_fixture;
 
 use journal::WorkspacePath;
 use shared_protocol::{
@@ -11,29 +11,29 @@ use shared_protocol::{
 };
 use std::{fs, path::Path};
 use workspace::{TimeAndSeed, Workspace, WorkspaceTemplate, create};
-use workspace_bench::{Bench, copy};
+use workspace_fixture::{WorkspaceFixture, copy};
 
-fn ask(bench: &mut Bench, request: &TraceLinkChange) -> Result<(), Refusal> {
+fn ask(bench: &mut WorkspaceFixture, request: &TraceLinkChange) -> Result<(), Refusal> {
     let (actor, moment) = (Actor::new(ActorKind::Terminal, "ada"), bench.moment());
     bench.workspace().change_links(request, &actor, moment).map(drop)
 }
 
-fn links(bench: &Bench) -> Vec<TraceLinkView> {
+fn links(bench: &WorkspaceFixture) -> Vec<TraceLinkView> {
     bench.ws().links().links.clone()
 }
 
-fn file(bench: &Bench) -> Option<String> {
+fn file(bench: &WorkspaceFixture) -> Option<String> {
     fs::read_to_string(bench.root().join("links.json")).ok()
 }
 
-fn look(bench: &mut Bench) {
+fn look(bench: &mut WorkspaceFixture) {
     let moment = bench.moment();
     bench.workspace().file_changed(&WorkspacePath::parse("links.json").unwrap(), moment);
 }
 
 /// Two notes and a link between them.
-fn linked() -> (Bench, NodeId, NodeId, TraceLinkId) {
-    let mut bench = Bench::new();
+fn linked() -> (WorkspaceFixture, NodeId, NodeId, TraceLinkId) {
+    let mut bench = WorkspaceFixture::new();
     bench.add("main", "a");
     bench.add("main", "b");
     let (a, b) = (bench.find("a").unwrap().id, bench.find("b").unwrap().id);
@@ -120,7 +120,7 @@ fn what_others_write_is_taken_in_and_a_broken_file_stops_changes_until_it_is_men
 fn an_entity_is_linked_to_what_realises_it() {
     const THREAT: &str = "specs/parcel/bundle/threats/THR-jam.yaml";
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bundles/tests/fixtures/bundles/parcel");
-    let mut bench = Bench::with_files(|root| {
+    let mut bench = WorkspaceFixture::with_files(|root| {
         fs::create_dir_all(root.join("specs")).unwrap();
         copy(&fixture, &root.join("specs/parcel"));
     });
@@ -135,7 +135,7 @@ fn an_entity_is_linked_to_what_realises_it() {
     ask(&mut bench, &add(of("THR-jam"), to)).unwrap();
     let file = bench.root().join(THREAT);
     let text = fs::read_to_string(&file).unwrap();
-    let edit = |bench: &mut Bench, text: &str| {
+    let edit = |bench: &mut WorkspaceFixture, text: &str| {
         fs::write(&file, text).unwrap();
         bench.look_at(THREAT);
         links(bench)[0].clone()

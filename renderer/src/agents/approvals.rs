@@ -4,10 +4,11 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{ago, counted, line, now},
+    wording::{ago, line, now},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, TextEdit, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId,
     decisions::{GrantApproval, RevokeApproval},

@@ -23,11 +23,11 @@ use crate::{
     trace_links::end_of,
     view::{PathPurpose, WindowAction},
     welcome::WelcomePage,
-    wording::counted,
 };
 use authority::may_contain;
 use canvas::{BoardScene, Canvas};
 use egui::{Context, ViewportCommand};
+use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, BoardKind, BoardPoint, Command, ElementId, GraphFragment, NodeId, NodeRef,
     command::{LayoutAxis, NodeAlignment},

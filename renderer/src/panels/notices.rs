@@ -225,8 +225,7 @@ pub(crate) fn capitalised(text: &str) -> String {
     if first.trim_end_matches(['.', ':', ',']).contains(['.', '/', '_']) {
         return text.to_owned();
     }
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+    shared_protocol::text::capitalize(text)
 }
 
 /// The banner: held boards, workspace notices and module problems.

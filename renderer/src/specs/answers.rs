@@ -1,13 +1,13 @@
 //! Cache of main's answers about bundles, valid until the bundle changes, and the pending questions. The old answer stays
 //! visible while a newer one is loading, which avoids flicker. Must not know: widgets.
 
-use super::{json::OrderedJson, schema::EntityFormSchema};
+use super::schema::EntityFormSchema;
 use crate::{
     main_request::MainRequest,
     view::{SpecAction, SpecResponse, WindowAction},
 };
 use shared_protocol::{
-    Refusal,
+    OrderedValue, Refusal,
     bundle::{
         BundleDiagnostic, BundlesView, EntityRef, EntitySummary, EntityView, RelationCoverageView, SchemaView,
     },
@@ -86,13 +86,13 @@ impl EntityList {
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedEntity {
     pub(crate) view: EntityView,
-    pub(crate) data: OrderedJson,
+    pub(crate) data: OrderedValue,
     pub(crate) schema: EntityFormSchema,
 }
 
 impl LoadedEntity {
     fn of(view: EntityView) -> Self {
-        let data = OrderedJson::parse(&view.data).unwrap_or_default();
+        let data = serde_json::from_str(&view.data).unwrap_or_default();
         let schema = EntityFormSchema::of(&view.schema);
         Self { view, data, schema }
     }

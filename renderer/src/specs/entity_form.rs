@@ -9,8 +9,8 @@ use super::{
     findings::EntityFindings,
     form_controls::{EntityForm, FormFieldRef},
     history::SpecPage,
-    json::OrderedJson,
     schema::{EntityFormSchema, SchemaField, phrase},
+    values::in_line,
 };
 use crate::{
     view::{FrameView, SpecResponse, WindowAction},
@@ -117,12 +117,7 @@ fn form_fields(schema: &EntityFormSchema, draft: &EntityFormDraft) -> Vec<Schema
     }
     let known = |name: &str| schema.field(name).is_some() || name == schema.id_field;
     fields.extend(
-        draft
-            .values
-            .members()
-            .iter()
-            .filter(|(name, _)| !known(name))
-            .map(|(name, _)| SchemaField::unknown(name)),
+        draft.values.members().filter(|(name, _)| !known(name)).map(|(name, _)| SchemaField::unknown(name)),
     );
     fields
 }
@@ -130,7 +125,7 @@ fn form_fields(schema: &EntityFormSchema, draft: &EntityFormDraft) -> Vec<Schema
 /// Shows a conflicting change from elsewhere. Returns whether the person takes it.
 fn theirs_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, draft: &EntityFormDraft) -> bool {
     let Some(theirs) = draft.theirs.get(&field.name) else { return false };
-    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), OrderedJson::in_line);
+    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), in_line);
     ui.horizontal_wrapped(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);

@@ -13,7 +13,6 @@ mod entity_look;
 mod entity_picker;
 mod findings;
 mod form_controls;
-mod json;
 mod knowledge;
 mod navigator;
 mod navigator_lines;
@@ -283,7 +282,7 @@ impl SpecsFeature {
         let Some(draft) = self.drafts.get_mut(&page) else { return SpecOutcome::Nothing };
         draft.is_saving = false;
         if let Err(refusal) = result {
-            draft.refused = Some(schema::sentence(&refusal.to_string()));
+            draft.refused = Some(shared_protocol::text::capitalize(&refusal.to_string()));
             return SpecOutcome::Nothing;
         }
         let Some(draft) = self.drafts.remove(&page) else { return SpecOutcome::Nothing };

@@ -12,8 +12,8 @@ use shared_protocol::{
 use std::{
     io::{Read, Write},
     os::unix::net::UnixStream,
-    time::{Duration, Instant},
 };
+use test_support::{PATIENCE, wait_for};
 
 struct Peer {
     stream: UnixStream,
@@ -23,7 +23,7 @@ struct Peer {
 impl Peer {
     fn pair() -> (Self, MainConnection) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        ours.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        ours.set_read_timeout(Some(PATIENCE)).unwrap();
         let link = MainConnection::over(theirs, egui::Context::default()).unwrap();
         (Self { stream: ours, reader: FrameDecoder::new(MAX_FROM_RENDERER_BYTES) }, link)
     }
@@ -46,14 +46,7 @@ impl Peer {
 }
 
 fn next(link: &mut MainConnection) -> MainConnectionEvent {
-    let started = Instant::now();
-    loop {
-        if let Some(incoming) = link.next() {
-            return incoming;
-        }
-        assert!(started.elapsed() < Duration::from_secs(5), "nothing arrived");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_for("an event of main", || link.next())
 }
 
 #[test]

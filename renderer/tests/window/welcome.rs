@@ -14,6 +14,7 @@ use shared_protocol::{
         OpenedWorkspace, StartDemo, StartedDemo, WorkbenchRequest,
     },
 };
+use test_support::requirements::NO_DESKTOP_SESSION;
 
 const TITLE: &str = "Welcome to Draftboard";
 
@@ -63,12 +64,12 @@ fn fill(shop: &mut Shop) {
     shop.window.run();
 }
 
-fn answer<R: Request<Frame = WorkbenchRequest>>(
+fn answer<R: Request<Frame = WorkbenchRequest> + Into<WorkbenchRequest>>(
     shop: &mut Shop,
     expected: R,
     result: Result<R::Response, Refusal>,
 ) {
-    let expected = R::Frame::from(expected);
+    let expected = Into::into(expected);
     let request = shop.main.request_id(|request| *request == expected);
     shop.main.send(ToRenderer::Response { request, result: response(result) });
     shop.window.run();
@@ -195,16 +196,9 @@ fn a_folder_that_is_no_workspace_comes_with_what_can_be_done() {
     }
 }
 
-/// With a desktop session the system's dialog would open; without one ours asks.
-fn has_desktop() -> bool {
-    let bus = |folder| std::path::Path::new(&folder).join("bus").exists();
-    std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some()
-        || std::env::var_os("XDG_RUNTIME_DIR").is_some_and(bus)
-}
-
 #[test]
 fn a_template_and_a_terraform_folder_ask_for_a_folder() {
-    if has_desktop() {
+    if !NO_DESKTOP_SESSION.is_available() {
         return;
     }
     let mut shop = Shop::open();

@@ -1,7 +1,7 @@
 //! Hostile or broken terminals against a real writer and its socket.
 
 use super::{IDLE_LIMIT, MAX_CONNECTIONS, TerminalContext, TerminalServer, converse};
-use crate::testing::{Chance, Running, add_note};
+use crate::testing::{Running, add_note, damage_frame};
 use processes::{DiscoveryRecord, instance};
 use shared_protocol::{
     RefusalCode, Revision,
@@ -18,8 +18,7 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use test_support::{PATIENCE, RandomSource, wait_until};
 
 fn record(running: &Running) -> DiscoveryRecord {
     instance::find(std::slice::from_ref(&running.runtime), &running.root).unwrap().unwrap()
@@ -207,6 +206,7 @@ fn whoever_dawdles_is_let_go() {
         let started = Instant::now();
         let mut left = 1_000;
         while left > 0 && dripping.stream.write_all(&[0]).is_ok() {
+            // The pace is what is tried: each byte comes within the limit, the frame does not.
             std::thread::sleep(limit / 10);
             left -= 1;
             if left == 999 {
@@ -241,18 +241,14 @@ fn a_hundred_at_once_get_their_turn_or_a_clear_end() {
     }
     drop(inside);
     // When they are gone there is room again.
-    let deadline = Instant::now() + PATIENCE;
-    while !Fake::connect(&record).greet(&record) {
-        assert!(Instant::now() < deadline, "no room after everybody left");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("room after everybody left", || Fake::connect(&record).greet(&record));
     assert_eq!(running.finish().revision, Revision(MAX_CONNECTIONS as u64));
 }
 
 #[test]
 fn garbage_never_gets_further_than_its_own_connection() {
     let running = Running::start();
-    let mut chance = Chance::seeded(3);
+    let mut random = RandomSource::from_environment(3);
     let record = record(&running);
     let token = record.token.reveal().to_owned();
     let near = |last: char| format!("{}{last}", &token[..63]);
@@ -264,7 +260,7 @@ fn garbage_never_gets_further_than_its_own_connection() {
     .unwrap();
     for round in 0..2_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
-        let bytes = if round % 3 == 0 { chance.bytes(400) } else { chance.spoiled(&locked_out) };
+        let bytes = if round % 3 == 0 { random.bytes(400) } else { damage_frame(&mut random, &locked_out) };
         fake.send(&bytes);
         drop(fake.stream.shutdown(Shutdown::Write));
         drop(conversation.join().expect("no panic"));
@@ -282,9 +278,9 @@ fn garbage_never_gets_further_than_its_own_connection() {
     for _ in 0..1_000 {
         let (mut fake, conversation) = conversing(&running, IDLE_LIMIT);
         assert!(fake.greet(&record));
-        for _ in 0..=chance.below(3) {
-            let frame = &valid[chance.below(valid.len())];
-            let bytes = chance.spoiled(frame);
+        for _ in 0..=random.below(3) {
+            let frame = &valid[random.below(valid.len())];
+            let bytes = damage_frame(&mut random, frame);
             fake.send(&bytes);
         }
         drop(fake.stream.shutdown(Shutdown::Write));

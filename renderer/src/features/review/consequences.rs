@@ -14,10 +14,10 @@ use crate::{
     tour::targets::{TourTarget, mark},
     view::FrameView,
     widgets::{ROW_HEIGHT, disclosure_ui, muted_ui, paint_severity},
-    wording::counted,
 };
 use authority::Snapshot;
 use egui::{RichText, Sense, Ui, vec2};
+use shared_protocol::text::counted;
 use shared_protocol::{
     ElementId, ProposalSubject,
     decisions::ReadConsequences,

@@ -5,13 +5,13 @@ use super::{ProposalReview, trial::scope_ui, words};
 use crate::{
     features::review::{ReviewContext, ReviewReply},
     widgets::{focus_ring, modal_frame, muted_ui, small_font},
-    wording::counted,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{
     Color32, ColorImage, Context, CornerRadius, Id, Rect, Response, RichText, Role, Sense, Stroke,
     StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
+use shared_protocol::text::counted;
 use shared_protocol::{
     NodeId,
     decisions::DrawPagePictures,

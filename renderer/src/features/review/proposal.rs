@@ -11,10 +11,11 @@ use crate::{
     tour::targets::{TourTarget, mark},
     view::{FrameView, WindowAction},
     widgets::{disclosure_ui, empty_state_ui, muted_ui, paint_severity},
-    wording::{counted, now},
+    wording::now,
 };
 use canvas::ChangeSign;
 use egui::{CornerRadius, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, vec2};
+use shared_protocol::text::counted;
 use shared_protocol::{ProposalState, decisions::RebaseProposal, messages::ProblemSeverity};
 
 /// The maximum number of listed reasons.

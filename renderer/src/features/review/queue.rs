@@ -222,8 +222,7 @@ fn standing(brief: &ProposalBrief, now: u64) -> String {
     let state = if brief.is_partly_accepted() { format!("partly accepted · {state}") } else { state };
     let comments = match brief.comments {
         0 => String::new(),
-        1 => " · 1 comment".to_owned(),
-        many => format!(" · {many} comments"),
+        count => format!(" · {}", shared_protocol::text::counted(count as usize, "comment")),
     };
     format!("{who} · {age} · {state}{comments}")
 }

@@ -11,7 +11,7 @@ use crate::{
     tour::targets::{TourTarget, bring_into_view, mark_button},
     view::{FrameView, WindowAction},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
-    wording::{counted, now},
+    wording::now,
 };
 use authority::Snapshot;
 use canvas::{action_colour, paint_action, planned_words, theme::WorkbenchTheme};
@@ -19,6 +19,7 @@ use egui::{
     CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo,
     response::Flags, vec2,
 };
+use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, ProposalId, ProposalSubject,
     decisions::PlanProposal,

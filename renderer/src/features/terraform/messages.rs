@@ -6,8 +6,8 @@ use crate::{
     panel_id::PanelId,
     terraform_answers::{TerraformAnswers, TerraformBoard, TerraformReply, TerraformWants},
     view::WindowAction,
-    wording::counted,
 };
+use shared_protocol::text::counted;
 use shared_protocol::{
     ElementId,
     requests::{CancelRun, ImportedBoard, StartRun, WrittenHcl},

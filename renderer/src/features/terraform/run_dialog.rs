@@ -9,10 +9,10 @@ use crate::{
     terraform_answers::of_board,
     view::FrameView,
     widgets::{focus_stroke, muted_ui},
-    wording::counted,
 };
 use canvas::{paint_action, planned_words};
 use egui::{RichText, Sense, TextEdit, Ui, vec2};
+use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId,
     requests::StartRun,

@@ -11,10 +11,11 @@ use crate::{
         body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
         small_font,
     },
-    wording::{ago, counted, now},
+    wording::{ago, now},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use shared_protocol::text::counted;
 use shared_protocol::{Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView};
 use words::{AuditFilter, AuditRow};
 
@@ -159,10 +160,7 @@ impl AuditPanel {
             let text = match broken {
                 None => {
                     paint_tick(ui, mark, theme);
-                    match total {
-                        1 => "Verified: 1 line, hash chain intact".to_owned(),
-                        total => format!("Verified: {total} lines, hash chain intact"),
-                    }
+                    format!("Verified: {}, hash chain intact", counted(*total as usize, "line"))
                 }
                 Some((number, problem)) => {
                     paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error);

@@ -7,9 +7,10 @@ use super::{
 use crate::{
     view::{FrameView, UpstreamResponse, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,

@@ -4,11 +4,12 @@ use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
 use crate::{
     view::{FrameView, UpstreamResponse, WindowAction},
     widgets::muted_ui,
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Label, RichText, TextStyle, Ui};
 use shared_protocol::{
     requests::ReadServerLog,
+    text::counted,
     upstreams::{ServerBrief, ServerId, ServerLogChunk},
 };
 use std::{collections::VecDeque, time::Duration};

@@ -9,9 +9,10 @@ use super::{
 use crate::{
     view::{FrameView, UpstreamResponse, WindowAction},
     widgets::muted_ui,
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     messages::ProblemSeverity,

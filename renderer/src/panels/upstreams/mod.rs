@@ -243,7 +243,7 @@ impl UpstreamsPanel {
             self.shown = UpstreamsPage::Server(first.id.clone());
             self.add = AddServerPage::default();
         }
-        let what = crate::wording::counted(servers.len(), "server");
+        let what = shared_protocol::text::counted(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
         more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());

@@ -17,9 +17,10 @@ use crate::{
     panels::notices::capitalised,
     view::{FrameView, UpstreamResponse, WindowAction},
     widgets::{muted_ui, named_text_ui},
-    wording::{counted, line, now, paragraph},
+    wording::{line, now, paragraph},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},

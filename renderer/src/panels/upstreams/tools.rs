@@ -9,9 +9,9 @@ use crate::{
     picker::rank,
     view::{FrameView, UpstreamResponse, WindowAction},
     widgets::{muted_ui, search_field_ui},
-    wording::counted,
 };
 use egui::{Button, RichText, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     decisions::ApproveTools,

@@ -12,11 +12,11 @@ use crate::{
     terraform_answers::TerraformReply,
     view::FrameView,
     widgets::{empty_state_ui, muted_ui},
-    wording::counted,
 };
 use code::{HclCodeView, code_ui};
 use egui::{Ui, vec2};
 use file::HclFileRows;
+use shared_protocol::text::counted;
 use shared_protocol::{BoardId, NodeId, requests::WriteHcl, terraform::HclView};
 
 /// Below this width the files are in a drop-down list.
