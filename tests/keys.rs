@@ -1,6 +1,6 @@
 //! `draftboard key` and `draftboard audit verify` as a person uses them: with a keyring and without, on an open workspace and on
 //! a closed one that somebody edited.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod support;
 
@@ -10,16 +10,14 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
 };
-use support::{
-    home::{Home, Outcome, Running, finished, serving},
-    wait_for,
-};
+use support::home::{HomeFixture, Outcome, Running, finished, serving};
+use test_support::{KilledOnDrop, requirements::KEYRING, wait_for, wait_until};
 
 const PASSPHRASE: &str = "correct horse battery\n";
 
-fn serve_guarded(home: &Home, workspace: &Path) -> Running {
+fn serve_guarded(home: &HomeFixture, workspace: &Path) -> Running {
     let mut command = serving(home, workspace);
     command.args(["--mode", "guarded"]);
     let running = Running::start(command);
@@ -28,7 +26,7 @@ fn serve_guarded(home: &Home, workspace: &Path) -> Running {
 }
 
 /// A workspace whose audit has a signed line.
-fn with_a_line(home: &Home) -> PathBuf {
+fn with_a_line(home: &HomeFixture) -> PathBuf {
     let workspace = home.workspace("workspace", "blank");
     let running = serve_guarded(home, &workspace);
     let at = workspace.to_str().unwrap();
@@ -39,7 +37,7 @@ fn with_a_line(home: &Home) -> PathBuf {
     workspace
 }
 
-fn verify(home: &Home, workspace: &Path) -> Outcome {
+fn verify(home: &HomeFixture, workspace: &Path) -> Outcome {
     home.run(&["audit", "verify", "--json", "-w", workspace.to_str().unwrap()])
 }
 
@@ -48,7 +46,7 @@ fn kinds(verified: &Outcome) -> Vec<String> {
     findings.as_array().unwrap().iter().map(|found| found["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-fn with_input(home: &Home, arguments: &[&str], input: &str) -> Outcome {
+fn with_input(home: &HomeFixture, arguments: &[&str], input: &str) -> Outcome {
     let file = home.path("input");
     fs::write(&file, input).unwrap();
     let mut command = home.command();
@@ -56,14 +54,14 @@ fn with_input(home: &Home, arguments: &[&str], input: &str) -> Outcome {
     finished(command)
 }
 
-fn secret_files(home: &Home) -> Vec<PathBuf> {
+fn secret_files(home: &HomeFixture) -> Vec<PathBuf> {
     let all = fs::read_dir(home.path("config/draftboard")).unwrap().map(|entry| entry.unwrap().path());
     all.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("device-key-")).collect()
 }
 
 #[test]
 fn verifying_says_what_somebody_did_to_a_closed_journal() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let workspace = with_a_line(&home);
     let clean = verify(&home, &workspace);
     let data = clean.data();
@@ -81,7 +79,7 @@ fn verifying_says_what_somebody_did_to_a_closed_journal() {
     let running = serve_guarded(&home, &workspace);
     let at = workspace.to_str().unwrap();
     let status = || home.run(&["status", "--json", "-w", at]);
-    wait_for("the notice", || status().out.contains("The audit does not hold").then_some(()));
+    wait_until("the notice", || status().out.contains("The audit does not hold"));
     let opened = verify(&home, &workspace);
     assert_eq!((opened.code, kinds(&opened)), (Some(1), vec!["cutTail".to_owned()]), "{opened:?}");
     assert_eq!(running.stop().code, Some(0));
@@ -101,7 +99,7 @@ fn verifying_says_what_somebody_did_to_a_closed_journal() {
 
 #[test]
 fn a_key_is_backed_up_restored_replaced_and_trusted() {
-    let home = Home::new();
+    let home = HomeFixture::new();
     let none = home.run(&["key", "show"]);
     assert!(none.code == Some(1) && none.err.contains("no key yet"), "{none:?}");
     let workspace = with_a_line(&home);
@@ -131,7 +129,7 @@ fn a_key_is_backed_up_restored_replaced_and_trusted() {
     assert_eq!(home.run(&["key", "show", "--json"]).data()["key"]["id"], Value::from(first.as_str()));
 
     // Another device does not know the key until it trusts it, nor the next one.
-    let elsewhere = Home::new();
+    let elsewhere = HomeFixture::new();
     let lines = home.run(&["audit", "export", "-w", workspace.to_str().unwrap()]);
     let file = elsewhere.path("audit.jsonl");
     fs::write(&file, lines.out).unwrap();
@@ -161,19 +159,12 @@ const BUS: &str = r#"<busconfig><type>session</type><listen>unix:dir=FOLDER</lis
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
 </busconfig>"#;
 
-/// Ended when dropped.
-struct Ends(Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn the_key_is_in_the_keyring_where_one_answers() {
-    let home = Home::new();
+    if !KEYRING.is_available() {
+        return;
+    }
+    let home = HomeFixture::new();
     let config = home.path("bus.conf");
     fs::write(&config, BUS.replace("FOLDER", home.path("run").to_str().unwrap())).unwrap();
     let bus = Command::new("dbus-daemon")
@@ -181,16 +172,10 @@ fn the_key_is_in_the_keyring_where_one_answers() {
         .args(["--nofork", "--print-address"])
         .stdout(Stdio::piped())
         .spawn();
-    let there = Command::new("gnome-keyring-daemon").arg("--version").stdout(Stdio::null()).status();
-    let (Ok(mut bus), Ok(_)) = (bus, there) else {
-        let missing = "SKIPPED: dbus-daemon or gnome-keyring-daemon is not installed";
-        assert!(std::env::var_os("DRAFTBOARD_REQUIRE_KEYRING").is_none(), "{missing}");
-        println!("{missing}");
-        return;
-    };
+    let mut bus = KilledOnDrop(bus.unwrap());
     let mut address = String::new();
     BufReader::new(bus.stdout.take().unwrap()).read_line(&mut address).unwrap();
-    let (_bus, address) = (Ends(bus), address.trim().to_owned());
+    let address = address.trim().to_owned();
     let mut keyring = Command::new("gnome-keyring-daemon");
     keyring.args(["--foreground", "--unlock", "--components=secrets"]);
     keyring.env("DBUS_SESSION_BUS_ADDRESS", &address).stdin(Stdio::piped());
@@ -199,7 +184,7 @@ fn the_key_is_in_the_keyring_where_one_answers() {
     }
     let mut keyring = keyring.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     keyring.stdin.take().unwrap().write_all(b"password").unwrap();
-    let keyring = Ends(keyring);
+    let keyring = KilledOnDrop(keyring);
 
     let workspace = home.workspace("workspace", "blank");
     let with_keyring = |mut command: Command| {
@@ -217,9 +202,9 @@ fn the_key_is_in_the_keyring_where_one_answers() {
             "org.freedesktop.DBus.NameHasOwner",
         ]);
         let asked = ask.arg("string:org.freedesktop.secrets").output().unwrap();
-        String::from_utf8_lossy(&asked.stdout).contains("true").then_some(())
+        String::from_utf8_lossy(&asked.stdout).contains("true")
     };
-    wait_for("the keyring", owns);
+    wait_until("the keyring", owns);
     let running = Running::start(with_keyring(serving(&home, &workspace)));
     assert!(running.line().unwrap().contains("ready"));
     let key = |arguments: &[&str]| {

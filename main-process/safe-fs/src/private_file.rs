@@ -1,5 +1,6 @@
 //! Files of the user that nobody else may read: keys, approvals, anchors.
 
+use crate::write_private;
 use rustix::fs::OFlags;
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -57,21 +58,16 @@ impl PrivateFile {
         Ok(lock)
     }
 
-    /// Replaces the file atomically; after an error the old content remains. Creates the folder.
+    /// Replaces the file as [`write_private`] does.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(self.folder())?;
-        let draft = self.folder().join(crate::temporary_name());
-        let written = write_new(&draft, bytes).and_then(|()| fs::rename(&draft, &self.path));
-        if written.is_err() {
-            // The first error is the one to report.
-            let _ = fs::remove_file(&draft);
-        }
-        written.and_then(|()| File::open(self.folder())?.sync_all())
+        write_private(&self.path, bytes)
     }
 
     /// Creates the file. Fails when there is one already.
     pub fn create(&self, bytes: &[u8]) -> io::Result<()> {
-        write_new(&self.path, bytes)
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
     }
 
     /// Removes the file, if there is one.
@@ -90,12 +86,6 @@ impl PrivateFile {
 /// Opening never waits, as it would at a pipe, and follows no link.
 fn safe_flags() -> i32 {
     i32::try_from((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits()).unwrap_or_default()
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 #[cfg(test)]
@@ -119,7 +109,7 @@ mod tests {
         file.remove().unwrap();
         file.remove().unwrap();
         let elsewhere = folder.path().join("elsewhere");
-        write_new(&elsewhere, b"x").unwrap();
+        write_private(&elsewhere, b"x").unwrap();
         std::os::unix::fs::symlink(&elsewhere, file.path()).unwrap();
         assert!(file.read(9).is_err(), "a link is not followed");
     }

@@ -334,7 +334,7 @@ fn without_the_key_nothing_is_decided_and_everything_else_goes_on() {
             "{message}"
         );
     }
-    assert!(signed.ws().opened(waiting).unwrap().brief.needs_decision());
+    assert!(signed.ws().proposal_details(waiting).unwrap().brief.needs_decision());
     let findings = signed.verify().findings;
     assert!(
         !findings.is_empty() && findings.iter().all(|found| found.kind == Kind::ForgedLine),

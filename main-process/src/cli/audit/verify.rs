@@ -13,6 +13,7 @@ use shared_protocol::{
     Refusal, RefusalCode,
     requests::VerifyAudit,
     review::{AuditLine, AuditReport},
+    text::counted,
 };
 use std::{
     io::{BufRead as _, BufReader},
@@ -52,8 +53,8 @@ pub(super) fn run(file: Option<&Path>, at: &WorkspaceArguments) -> ExitCode {
 
 fn words(report: &AuditReport, is_file: bool) -> String {
     let AuditReport { lines, signed, before_signing, operations, anchored, findings, .. } = report;
-    let noun = if *lines == 1 { "line" } else { "lines" };
-    let mut text = format!("{lines} audit {noun}, {signed} signed");
+    let lines = counted(usize::try_from(*lines).unwrap_or(usize::MAX), "audit line");
+    let mut text = format!("{lines}, {signed} signed");
     if *before_signing > 0 {
         text += &format!(", {before_signing} from before signing began");
     }
@@ -66,8 +67,7 @@ fn words(report: &AuditReport, is_file: bool) -> String {
         count => {
             let list: String =
                 findings.iter().map(|found| format!("\n- {}\n  {}", found.message, found.hint)).collect();
-            let findings = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
-            format!("{findings} in {text}{list}")
+            format!("{} in {text}{list}", counted(count, "finding"))
         }
     }
 }

@@ -6,6 +6,7 @@ use journal::{Journal, JournalError};
 use shared_protocol::{
     Revision,
     review::{AuditFinding, AuditFindingKind},
+    text::counted,
     v0::UtcTimestamp,
 };
 
@@ -96,7 +97,7 @@ pub(super) fn earlier_findings(found: &FoundAnchor) -> impl Iterator<Item = Audi
 fn differences(anchor: &Anchor, journal: &JournalFacts, findings: &mut Vec<AuditFinding>) {
     let JournalFacts { lines, revision, .. } = journal;
     let anchored = Revision(anchor.revision);
-    let (before, now) = (counted(anchor.lines), counted(*lines));
+    let (before, now) = (audit_lines(anchor.lines), audit_lines(*lines));
     if anchor.journal != journal.identity {
         let message = format!("Another journal was anchored here, with {before}. The present one has {now}.");
         findings.push(finding(AuditFindingKind::Replaced, message, COMPARE));
@@ -127,8 +128,8 @@ fn differences(anchor: &Anchor, journal: &JournalFacts, findings: &mut Vec<Audit
 }
 
 /// A number of audit lines in words.
-pub(super) fn counted(lines: u64) -> String {
-    if lines == 1 { "1 audit line".to_owned() } else { format!("{lines} audit lines") }
+pub(super) fn audit_lines(lines: u64) -> String {
+    counted(usize::try_from(lines).unwrap_or(usize::MAX), "audit line")
 }
 
 pub(super) fn finding(

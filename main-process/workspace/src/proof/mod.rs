@@ -23,6 +23,7 @@ use safe_fs::PrivateFile;
 use shared_protocol::{
     Refusal, RefusalCode,
     review::{AuditFinding, AuditLine, LineSignature},
+    text::counted,
 };
 use std::{path::Path, sync::Arc};
 
@@ -158,8 +159,7 @@ pub(crate) fn words_of(findings: &[AuditFinding]) -> Option<String> {
     let first = findings.first()?;
     let more = match findings.len() - 1 {
         0 => String::new(),
-        1 => " 1 more finding.".to_owned(),
-        more => format!(" {more} more findings."),
+        more => format!(" {}.", counted(more, "more finding")),
     };
     Some(format!(
         "The audit does not hold. {}{more} `draftboard audit verify` lists all findings.",

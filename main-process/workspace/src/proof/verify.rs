@@ -2,7 +2,7 @@
 
 use super::{
     anchor::{AnchorFolder, FoundAnchor},
-    anchor_check::{JournalFacts, compare, counted, earlier_findings, finding},
+    anchor_check::{JournalFacts, audit_lines, compare, earlier_findings, finding},
     line_check::LineCheck,
 };
 use crate::{error::storage, review::read_approvals};
@@ -124,7 +124,7 @@ pub fn verify_missing(files: &ProofFiles, root: &Path) -> Result<AuditReport, Re
     };
     report.findings.push(finding(
         AuditFindingKind::MissingJournal,
-        format!("The workspace has no journal, and one with {} was anchored here.", counted(lines)),
+        format!("The workspace has no journal, and one with {} was anchored here.", audit_lines(lines)),
         "Restore .draftboard/journal.db from a backup. Without one, opening the workspace starts a new journal.",
     ));
     Ok(report)

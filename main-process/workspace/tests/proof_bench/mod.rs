@@ -154,12 +154,12 @@ impl Signed {
     }
 
     pub(crate) fn accept(&mut self, id: ProposalId) -> Result<(), Refusal> {
-        let verdict = self.ws().opened(id).unwrap().verdict(None, Default::default());
+        let verdict = self.ws().proposal_details(id).unwrap().verdict(None, Default::default());
         self.step(|group, moment| group.accepts(&verdict, &ada(), moment)).map(drop)
     }
 
     pub(crate) fn reject(&mut self, id: ProposalId) -> Result<(), Refusal> {
-        let version = self.ws().opened(id).unwrap().brief.version;
+        let version = self.ws().proposal_details(id).unwrap().brief.version;
         self.step(|group, moment| group.rejects((id, version), "no", &ada(), moment)).map(drop)
     }
 

@@ -21,9 +21,9 @@ use drawer::PreviewDrawer;
 use egui::{Context, Id, Ui, Vec2, vec2};
 use shared_protocol::{
     ElementId, NodeId,
-    messages::WorkbenchRequest,
-    preview_sessions::{PreviewId, PreviewRequest, PreviewSessionView, SelectedInstance},
+    preview_sessions::{PreviewId, PreviewSessionView, SelectedInstance},
     preview_wire::PreviewScreen,
+    requests::SelectInstance,
 };
 use std::collections::BTreeMap;
 
@@ -141,8 +141,8 @@ impl PreviewPanel {
             };
             let told = session.selected.as_ref().and_then(|selected| selected.node);
             if let Some(instance) = instance.filter(|_| told != nodes.first().copied()) {
-                let request = PreviewRequest::Select { session: session.id, instance: Some(instance) };
-                actions.push(ask(request));
+                let request = SelectInstance { session: session.id, instance: Some(instance) };
+                actions.push(WindowAction::request(request));
             }
         }
         self.followed = SelectionSync { session: Some(session.id), shown: session.selected.clone(), nodes };
@@ -153,10 +153,6 @@ impl PreviewPanel {
         let mut instances = self.screens.instances(session.id).iter();
         instances.find(|instance| instance.node == Some(node)).map(|instance| instance.id.clone())
     }
-}
-
-fn ask(request: PreviewRequest) -> WindowAction {
-    WindowAction::Ask(WorkbenchRequest::Preview(request))
 }
 
 /// One page is visible at a time.

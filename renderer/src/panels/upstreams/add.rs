@@ -8,13 +8,12 @@ use super::{
     pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
     registry::RegistrySearch,
 };
-use crate::view::{FrameView, WindowAction};
+use crate::view::{FrameView, UpstreamResponse, WindowAction};
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
-    upstreams::{
-        ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview, UpstreamRequest,
-    },
+    requests::AddServer,
+    upstreams::{ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview},
 };
 
 #[derive(Default)]
@@ -120,7 +119,7 @@ impl AddServerPage {
                 true
             }
             FormOutcome::Filled(form) => {
-                asking.request(UpstreamRequest::Add { form }, UpstreamPurpose::Add, actions);
+                asking.send(AddServer { form }, UpstreamPurpose::Add, UpstreamResponse::Added, actions);
                 false
             }
         }

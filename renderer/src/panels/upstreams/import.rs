@@ -1,22 +1,23 @@
 //! Imports servers from pasted JSON or from the configuration of another program. A preview comes before the import.
 
 use super::{
-    box_ui, notice_ui,
+    box_ui, describe, notice_ui,
     pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
-    told,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, UpstreamResponse, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
+    requests::{ImportServers, ListImportSources, PreviewServerImport},
     upstreams::{
         AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
-        ServerImportPreview, TypedSecret, UpstreamRequest, VariableValue,
+        ServerImportPreview, TypedSecret, VariableValue,
     },
 };
 
@@ -57,7 +58,7 @@ impl ServerImportForm {
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.waiting, self.refused) = (false, Some(told(refusal)));
+        (self.waiting, self.refused) = (false, Some(describe(refusal)));
     }
 
     fn look(
@@ -68,7 +69,12 @@ impl ServerImportForm {
     ) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        asking.request(UpstreamRequest::PreviewImport { source }, UpstreamPurpose::Preview, actions);
+        asking.send(
+            PreviewServerImport { source },
+            UpstreamPurpose::Preview,
+            UpstreamResponse::Preview,
+            actions,
+        );
     }
 
     pub(super) fn paste_ui(
@@ -125,7 +131,7 @@ impl ServerImportForm {
         actions: &mut Vec<WindowAction>,
     ) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            asking.request(UpstreamRequest::Sources, UpstreamPurpose::Sources, actions);
+            asking.send(ListImportSources {}, UpstreamPurpose::Sources, UpstreamResponse::Sources, actions);
         }
         let mut looked = None;
         match &self.sources {
@@ -220,7 +226,12 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            asking.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import, actions);
+            asking.send(
+                ImportServers { source, names },
+                UpstreamPurpose::Import,
+                UpstreamResponse::Imported,
+                actions,
+            );
         }
     }
 }

@@ -2,12 +2,16 @@
 
 use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, UpstreamResponse, WindowAction},
     widgets::muted_ui,
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Label, RichText, TextStyle, Ui};
-use shared_protocol::upstreams::{ServerBrief, ServerId, ServerLogChunk, UpstreamRequest};
+use shared_protocol::{
+    requests::ReadServerLog,
+    text::counted,
+    upstreams::{ServerBrief, ServerId, ServerLogChunk},
+};
 use std::{collections::VecDeque, time::Duration};
 
 /// The maximum number of lines in memory; main keeps no more either.
@@ -90,7 +94,7 @@ impl ServerLogTab {
         asking: &mut PendingUpstreamRequests,
         actions: &mut Vec<WindowAction>,
     ) {
-        self.ask(ui, server, asking, actions);
+        self.request(ui, server, asking, actions);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
@@ -127,7 +131,7 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn ask(
+    fn request(
         &mut self,
         ui: &Ui,
         server: &ServerBrief,
@@ -146,11 +150,8 @@ impl ServerLogTab {
             ui.ctx().request_repaint_after(Duration::from_secs_f64(self.again - now));
             return;
         }
-        asking.request(
-            UpstreamRequest::Log { server: server.id.clone(), from: self.end() },
-            purpose,
-            actions,
-        );
+        let (id, read) = (server.id.clone(), ReadServerLog { server: server.id.clone(), from: self.end() });
+        asking.send(read, purpose, move |part| UpstreamResponse::Log(id.clone(), part), actions);
     }
 }
 

@@ -7,14 +7,17 @@ use super::{
     tool,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::{FrameView, UpstreamResponse, WindowAction},
     widgets::muted_ui,
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
+    decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     messages::ProblemSeverity,
-    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief, UpstreamDecision, UpstreamRequest},
+    requests::ReloadManifests,
+    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
 /// The maximum number of tools listed per manifest.
@@ -81,7 +84,12 @@ impl ManifestPage {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    asking.request(UpstreamRequest::ReloadManifests, UpstreamPurpose::Manifest, actions);
+                    asking.send(
+                        ReloadManifests {},
+                        UpstreamPurpose::Manifest,
+                        |()| UpstreamResponse::Done,
+                        actions,
+                    );
                 }
             });
             ui.add(
@@ -137,8 +145,8 @@ impl ManifestPage {
             let text = RichText::new("Approve manifest").color(theme.accent_text);
             let is_free = !asking.is_open(&UpstreamPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
-                let decision = UpstreamDecision::ApproveManifest { hash: hash.clone() };
-                asking.decide(decision, UpstreamPurpose::Manifest, actions);
+                let decision = ApproveManifest { hash: hash.clone() };
+                asking.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done, actions);
             }
         });
     }
@@ -155,8 +163,9 @@ impl ManifestPage {
         for credential in &manifest.credentials {
             self.typing.secret_ui(ui, view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
-                let decision = UpstreamDecision::SetManifestSecret { manifest, credential, secret };
-                asking.decide(decision, UpstreamPurpose::Secret { id: None }, actions);
+                let decision = SetManifestSecret { manifest, credential, secret };
+                let purpose = UpstreamPurpose::Secret { id: None };
+                asking.send(decision, purpose, |()| UpstreamResponse::Done, actions);
             });
             if credential.optional {
                 muted_ui(ui, view.theme, "Optional");
@@ -183,8 +192,8 @@ fn tool_ui(
                 tool::policy_ui(ui, &name, &mut policy);
             }
             if policy != tool.policy {
-                let decision = UpstreamDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
-                asking.decide(decision, UpstreamPurpose::Manifest, actions);
+                let decision = SetManifestPolicy { tool: tool.name.clone(), policy };
+                asking.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done, actions);
             }
         });
         if !tool.does.is_empty() {

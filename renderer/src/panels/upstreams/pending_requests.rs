@@ -1,17 +1,17 @@
 //! Pending requests to main, each with its purpose.
 
-use crate::view::{UpstreamAsk, WindowAction};
-use shared_protocol::{
-    Refusal,
-    upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
+use crate::{
+    main_request::MainRequest,
+    view::{UpstreamResponse, WindowAction},
 };
+use shared_protocol::{Refusal, decisions::WindowRequest, request::Request, upstreams::ServerId};
 use std::collections::BTreeMap;
 
 /// The effect of an answer outside this panel.
 #[derive(Debug)]
 pub(crate) enum UpstreamOutcome {
     Nothing,
-    Told(String, Vec<String>),
+    Notify(String, Vec<String>),
     Refused(Refusal),
 }
 
@@ -56,32 +56,27 @@ pub(super) struct PendingUpstreamRequests {
 }
 
 impl PendingUpstreamRequests {
-    pub(super) fn request(
+    /// Sends a request or a decision.
+    pub(super) fn send<R: Request>(
         &mut self,
-        request: UpstreamRequest,
+        request: R,
         purpose: UpstreamPurpose,
+        respond: impl Fn(R::Response) -> UpstreamResponse + 'static,
         actions: &mut Vec<WindowAction>,
-    ) {
-        self.push(UpstreamAsk::Request(Box::new(request)), purpose, actions);
-    }
-
-    pub(super) fn decide(
-        &mut self,
-        decision: UpstreamDecision,
-        purpose: UpstreamPurpose,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        self.push(UpstreamAsk::Decision(Box::new(decision)), purpose, actions);
-    }
-
-    fn push(&mut self, ask: UpstreamAsk, purpose: UpstreamPurpose, actions: &mut Vec<WindowAction>) {
+    ) where
+        WindowRequest: From<R::Frame>,
+    {
         self.next += 1;
         self.open.insert(self.next, purpose);
-        actions.push(WindowAction::Upstream { ticket: self.next, ask });
+        let number = self.next;
+        actions.push(WindowAction::Request(MainRequest::new(request, move |result| {
+            let response = result.map_or_else(UpstreamResponse::Refused, &respond);
+            Some(WindowAction::Upstream { request: number, response })
+        })));
     }
 
-    pub(super) fn close(&mut self, ticket: u64) -> Option<UpstreamPurpose> {
-        self.open.remove(&ticket)
+    pub(super) fn close(&mut self, request: u64) -> Option<UpstreamPurpose> {
+        self.open.remove(&request)
     }
 
     pub(super) fn is_open(&self, purpose: &UpstreamPurpose) -> bool {

@@ -3,28 +3,32 @@
 use super::{
     box_ui, brief, configuration,
     delete::DeleteServerPrompt,
+    describe,
     form::{self, ServerFormEditor},
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
     pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamOutcome, UpstreamPurpose},
     secret_field::SecretField,
-    server_status, told,
+    server_status,
     tools::ToolList,
 };
 use crate::{
     panels::notices::capitalised,
-    view::{FrameView, WindowAction},
+    view::{FrameView, UpstreamResponse, WindowAction},
     widgets::{muted_ui, named_text_ui},
-    wording::{counted, line, now, paragraph},
+    wording::{line, now, paragraph},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
+    decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},
     messages::ProblemSeverity,
+    request::Request,
+    requests::{DisableServer, RestartServer, ShowServer, StartServer, StopServer},
     upstreams::{
         ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
-        UpstreamDecision, UpstreamRequest,
     },
 };
 
@@ -101,19 +105,11 @@ impl ServerPage {
         self.asked = None;
     }
 
-    pub(super) fn lost(&mut self, purpose: &UpstreamPurpose) {
-        match purpose {
-            UpstreamPurpose::Log(id) => self.log.lost(id),
-            UpstreamPurpose::Details(_) => self.asked = None,
-            _ => {}
-        }
-    }
-
     pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
         match purpose {
             UpstreamPurpose::Log(id) => self.log.lost(id),
             UpstreamPurpose::Server { id, doing } => {
-                let why = told(&refusal);
+                let why = describe(&refusal);
                 let why = match doing {
                     ServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
@@ -149,7 +145,7 @@ impl ServerPage {
         let details = UpstreamPurpose::Details(id.clone());
         if self.asked.as_ref() != Some(&wanted) && !asking.is_open(&details) {
             self.asked = Some(wanted);
-            asking.request(UpstreamRequest::Show { server: id.clone() }, details, actions);
+            asking.send(ShowServer { server: id.clone() }, details, UpstreamResponse::Server, actions);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
@@ -164,14 +160,16 @@ impl ServerPage {
                     form::FormOutcome::Nothing => {}
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
-                        let decision = UpstreamDecision::Update { server: id.clone(), form };
-                        asking.decide(decision, UpstreamPurpose::Update(id.clone()), actions);
+                        let (decision, purpose) =
+                            (UpdateServer { server: id.clone(), form }, UpstreamPurpose::Update(id.clone()));
+                        asking.send(decision, purpose, UpstreamResponse::Server, actions);
                     }
                 };
             }
             if self.deleting.show_ui(ui, view, server) {
-                let decision = UpstreamDecision::Delete { server: id.clone() };
-                asking.decide(decision, UpstreamPurpose::Delete(id.clone()), actions);
+                let (deleted, decision) = (id.clone(), DeleteServer { server: id.clone() });
+                let respond = move |()| UpstreamResponse::Deleted(deleted.clone());
+                asking.send(decision, UpstreamPurpose::Delete(id.clone()), respond, actions);
             }
             self.attention_ui(ui, view, server, asking, actions);
             self.tabs_ui(ui, server);
@@ -226,9 +224,13 @@ impl ServerPage {
                 if server.state.is_connected() {
                     let restart = ui.add_enabled(asking.doing(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        ask(asking, actions, &server.id, ServerAction::Starting, |server| {
-                            UpstreamRequest::Restart { server }
-                        });
+                        control(
+                            asking,
+                            actions,
+                            &server.id,
+                            ServerAction::Starting,
+                            RestartServer { server: server.id.clone() },
+                        );
                     }
                 }
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
@@ -278,13 +280,9 @@ impl ServerPage {
                     for part in missing {
                         self.typing.secret_ui(ui, view, part, false, |secret| {
                             let part = part.clone();
-                            let decision =
-                                UpstreamDecision::SetSecret { server: server.id.clone(), part, secret };
-                            asking.decide(
-                                decision,
-                                UpstreamPurpose::Secret { id: Some(server.id.clone()) },
-                                actions,
-                            );
+                            let decision = SetServerSecret { server: server.id.clone(), part, secret };
+                            let purpose = UpstreamPurpose::Secret { id: Some(server.id.clone()) };
+                            asking.send(decision, purpose, UpstreamResponse::Server, actions);
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
@@ -364,14 +362,18 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
     });
 }
 
-fn ask(
+/// Starts, stops or disables a server.
+fn control<R: Request<Response = ServerDetails>>(
     asking: &mut PendingUpstreamRequests,
     actions: &mut Vec<WindowAction>,
-    id: &ServerId,
+    server: &ServerId,
     doing: ServerAction,
-    request: impl FnOnce(ServerId) -> UpstreamRequest,
-) {
-    asking.request(request(id.clone()), UpstreamPurpose::Server { id: id.clone(), doing }, actions);
+    request: R,
+) where
+    WindowRequest: From<R::Frame>,
+{
+    let purpose = UpstreamPurpose::Server { id: server.clone(), doing };
+    asking.send(request, purpose, UpstreamResponse::Server, actions);
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
@@ -400,12 +402,16 @@ pub(super) fn switch_ui(
         return;
     }
     if on {
-        let purpose = UpstreamPurpose::Server { id: server.id.clone(), doing: ServerAction::Enabling };
-        asking.decide(UpstreamDecision::Enable { server: server.id.clone() }, purpose, actions);
+        let enable = EnableServer { server: server.id.clone() };
+        control(asking, actions, &server.id, ServerAction::Enabling, enable);
     } else {
-        ask(asking, actions, &server.id, ServerAction::Disabling, |server| UpstreamRequest::Disable {
-            server,
-        });
+        control(
+            asking,
+            actions,
+            &server.id,
+            ServerAction::Disabling,
+            DisableServer { server: server.id.clone() },
+        );
     }
 }
 
@@ -431,29 +437,45 @@ pub(super) fn start_stop_ui(
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Start {
-                    server,
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Starting,
+                    StartServer { server: server.id.clone() },
+                );
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
-                    server,
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Starting,
+                    RestartServer { server: server.id.clone() },
+                );
             }
             if !named && button(ui, "Stop") {
-                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
-                    server,
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Stopping,
+                    StopServer { server: server.id.clone() },
+                );
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
-                    server,
-                });
+                control(
+                    asking,
+                    actions,
+                    &server.id,
+                    ServerAction::Stopping,
+                    StopServer { server: server.id.clone() },
+                );
             }
         }
     }

@@ -7,14 +7,15 @@ use super::{
 };
 use crate::{
     picker::rank,
-    view::{FrameView, WindowAction},
+    view::{FrameView, UpstreamResponse, WindowAction},
     widgets::{muted_ui, search_field_ui},
-    wording::counted,
 };
 use egui::{Button, RichText, Ui};
+use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
-    upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView, UpstreamDecision},
+    decisions::ApproveTools,
+    upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView},
 };
 
 /// The search field appears above this number of tools.
@@ -150,7 +151,7 @@ impl ToolList {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
             let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-            asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
+            asking.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server, actions);
             is_left = true;
         }
         if !is_left && !shown.is_empty() {
