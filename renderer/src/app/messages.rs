@@ -15,7 +15,6 @@ use crate::{
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
-use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, Change, Command, ElementId, Refusal,
     decisions::WindowRequest,

@@ -231,6 +231,10 @@ impl ReviewFeature {
                 self.reset_decision();
                 cx.act(WindowAction::DropNudges);
                 cx.act(WindowAction::Refuse(refusal));
+                // The proposal that is shown may be out of date.
+                if let Some(opened) = &self.opened {
+                    cx.request(OpenProposal { proposal: opened.id() }, ReviewReply::Opened);
+                }
             }
             ReviewReply::Commented(Err(refusal)) => {
                 self.finish_comment(false);
