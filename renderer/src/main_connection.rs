@@ -105,7 +105,7 @@ impl MainConnection {
     }
 
     /// Returns the next event without blocking.
-    pub fn next(&mut self) -> Option<MainConnectionEvent> {
+    pub fn next_event(&mut self) -> Option<MainConnectionEvent> {
         self.not_sent.pop_front().or_else(|| self.incoming.try_recv().ok())
     }
 

@@ -51,7 +51,7 @@ impl InstanceStatus {
     }
 
     fn words(&self) -> String {
-        let agents = self.agents.as_ref().map_or_else(String::new, |view| format::agents_line(view));
+        let agents = self.agents.as_ref().map_or_else(String::new, format::agents_line);
         format!("{}{agents}", format::instance_line(&self.instance))
     }
 }

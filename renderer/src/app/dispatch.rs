@@ -24,9 +24,9 @@ pub(super) enum FeatureMessage {
 
 /// A response of main to a request of one of the features.
 pub(super) enum FeatureReply {
-    Inspector(InspectorReply),
-    Review(ReviewReply),
-    Terraform(TerraformReply),
+    Inspector(Box<InspectorReply>),
+    Review(Box<ReviewReply>),
+    Terraform(Box<TerraformReply>),
 }
 
 pub(super) enum WindowCommand {
@@ -46,7 +46,7 @@ macro_rules! routes {
 
         impl From<$reply> for FeatureReply {
             fn from(reply: $reply) -> Self {
-                Self::$feature(reply)
+                Self::$feature(Box::new(reply))
             }
         }
     )*};
@@ -130,17 +130,17 @@ impl Workbench {
         let mut queue = CommandQueue::default();
         match reply {
             FeatureReply::Inspector(reply) => {
-                queue.sender(|commands| self.inspector.receive(reply, commands));
+                queue.sender(|commands| self.inspector.receive(*reply, commands));
             }
             FeatureReply::Review(reply) => {
                 let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
                 if let Some(view) = view {
-                    queue.feature(&view, context, |cx| self.review.receive(reply, cx));
+                    queue.feature(&view, context, |cx| self.review.receive(*reply, cx));
                 }
             }
             FeatureReply::Terraform(reply) => {
                 let answers = &mut self.session.terraform;
-                queue.sender(|commands| self.terraform.receive(reply, answers, context, commands));
+                queue.sender(|commands| self.terraform.receive(*reply, answers, context, commands));
             }
         }
         self.execute(queue, context);

@@ -15,10 +15,9 @@ use crate::{
 };
 use canvas::Canvas;
 use egui::{Context, ViewportCommand};
-use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, Change, Command, ElementId, Refusal,
-    decisions::WindowRequest,
+    decisions::{EditProposal, WindowRequest},
     messages::{AppliedCommand, DesignerActivity, Presence},
     request::Request,
     requests::{Quit, RunCommand, WorkbenchRequest},
@@ -29,7 +28,7 @@ impl Workbench {
     /// Takes everything that has arrived, without waiting.
     pub fn receive(&mut self, context: &Context) {
         let mut newest = None;
-        while let Some(incoming) = self.link.next() {
+        while let Some(incoming) = self.link.next_event() {
             match incoming {
                 MainConnectionEvent::Message(message) => match self.replica.receive(message) {
                     // Drawn once, however often an agent has changed it since the last frame.
@@ -243,11 +242,14 @@ impl Workbench {
         command: Command,
         then: impl Fn(Result<AppliedCommand, Refusal>) -> Option<WindowAction> + 'static,
     ) {
-        match self.review.edit(command) {
-            Ok(edit) => self.send(MainRequest::new(edit, |result| {
-                Some(WindowCommand::Reply(ReviewReply::Edited(result).into()))
-            })),
-            Err(command) => self.request(RunCommand { command }, then),
+        match self.review.begin_edit() {
+            Some(edit) => {
+                let edit = EditProposal { commands: vec![command], ..edit };
+                self.send(MainRequest::new(edit, |result| {
+                    Some(WindowCommand::Reply(ReviewReply::Edited(result).into()))
+                }));
+            }
+            None => self.request(RunCommand { command }, then),
         }
     }
 
@@ -275,7 +277,7 @@ impl Workbench {
     }
 
     pub(super) fn send(&mut self, request: MainRequest<WindowCommand>) {
-        let id = self.link.request(request.request);
+        let id = self.link.request(*request.request);
         self.pending.insert(id, request.handler);
     }
 

@@ -149,7 +149,7 @@ impl Workbench {
                 }
             }
             WindowAction::Welcome(response) => self.receive_welcome(response, context),
-            WindowAction::Upstream { request, response } => self.receive_upstream(request, response),
+            WindowAction::Upstream { request, response } => self.receive_upstream(request, *response),
         }
     }
 

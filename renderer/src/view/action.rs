@@ -135,7 +135,7 @@ pub(crate) enum WindowAction {
     /// A response about managed servers, with the number of its request.
     Upstream {
         request: u64,
-        response: UpstreamResponse,
+        response: Box<UpstreamResponse>,
     },
 }
 

@@ -102,6 +102,9 @@ impl Main {
     /// Sends the queue, and the proposal that the window shows when it changed.
     pub(crate) fn tell_queue(&mut self) {
         self.send(ToRenderer::Review(Box::new(self.reviews.view())));
+        if self.reviews.silent {
+            return;
+        }
         let Reviews { opened, shown, closed, sent, .. } = &mut self.reviews;
         let is_followed = |details: &&ProposalDetails| {
             details.brief.state == ProposalState::Draft && !closed.contains(&details.brief.id)

@@ -13,7 +13,7 @@ use crate::{
 };
 use egui::Key;
 use shared_protocol::{
-    Command, ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
+    ProposalId, ProposalState, ProposalSubject, Refusal, RefusalCode,
     decisions::{DecidedProposal, EditProposal, OpenProposal, PlanStart, RevertProposal},
     messages::AppliedCommand,
     review::{PagePictures, ProposalBrief, ProposalConsequences, ProposalDetails},
@@ -177,14 +177,12 @@ impl ReviewFeature {
 
     // ---- main ----------------------------------------------------------------------------------------------------------
 
-    /// Turns a change into an edit of the proposal while the reviewer edits it; else returns the change.
-    pub(crate) fn edit(&self, command: Command) -> Result<EditProposal, Command> {
-        let Some(opened) = self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit) else {
-            return Err(command);
-        };
+    /// Begins an edit of the proposal, without commands yet, while the reviewer edits it.
+    pub(crate) fn begin_edit(&self) -> Option<EditProposal> {
+        let opened = self.opened.as_ref().filter(|opened| opened.look == ProposalLook::Edit)?;
         let details = opened.proposal();
         let (proposal, version, hash) = (details.brief.id, details.brief.version, details.hash);
-        Ok(EditProposal { proposal, version, hash, commands: vec![command] })
+        Some(EditProposal { proposal, version, hash, commands: Vec::new() })
     }
 
     /// Returns why nothing can be undone now.
@@ -231,6 +229,10 @@ impl ReviewFeature {
                 self.reset_decision();
                 cx.act(WindowAction::DropNudges);
                 cx.act(WindowAction::Refuse(refusal));
+                // The proposal that is shown may be out of date.
+                if let Some(opened) = &self.opened {
+                    cx.request(OpenProposal { proposal: opened.id() }, ReviewReply::Opened);
+                }
             }
             ReviewReply::Commented(Err(refusal)) => {
                 self.finish_comment(false);

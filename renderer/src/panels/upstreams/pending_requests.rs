@@ -70,7 +70,7 @@ impl PendingUpstreamRequests {
         self.open.insert(self.next, purpose);
         let number = self.next;
         actions.push(WindowAction::Request(MainRequest::new(request, move |result| {
-            let response = result.map_or_else(UpstreamResponse::Refused, &respond);
+            let response = Box::new(result.map_or_else(UpstreamResponse::Refused, &respond));
             Some(WindowAction::Upstream { request: number, response })
         })));
     }
