@@ -40,7 +40,7 @@ struct ApprovalForm {
 }
 
 impl ApprovalsSection {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let theme = view.theme;
         ui.add_space(6.0);
         ui.label("Standing approvals");
@@ -51,7 +51,7 @@ impl ApprovalsSection {
                          be undone or reverted.",
         );
         for approval in &view.review.approvals {
-            approval_ui(ui, view, approval, actions);
+            approval_ui(ui, view, approval);
         }
         if view.review.approvals.is_empty() && self.form.is_none() {
             muted_ui(ui, theme, "None. Every proposal needs your decision.");
@@ -68,7 +68,7 @@ impl ApprovalsSection {
                 ui.horizontal(|ui| {
                     let grant = ui.add_enabled(!form.areas.is_empty(), egui::Button::new("Grant"));
                     if grant.on_disabled_hover_text("Select at least one area").clicked() {
-                        actions.push(WindowAction::Review(ReviewRequest::Grant(form.grant())));
+                        view.act(WindowAction::Review(ReviewRequest::Grant(form.grant())));
                         done = true;
                     }
                     done |= ui.button("Cancel").clicked();
@@ -81,12 +81,7 @@ impl ApprovalsSection {
     }
 }
 
-fn approval_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    approval: &StandingApproval,
-    actions: &mut Vec<WindowAction>,
-) {
+fn approval_ui(ui: &mut Ui, view: &FrameView<'_>, approval: &StandingApproval) {
     let StandingApproval { id, grant, by, granted, for_this_run, used } = approval;
     let who = grant.client.as_deref().map_or_else(|| "Any client".to_owned(), line);
     ui.push_id(id, |ui| {
@@ -94,7 +89,7 @@ fn approval_ui(
             ui.label(format!("{who} · {}", grant.scope));
             let name = format!("Revoke the approval of {who}");
             if ui.small_button("Revoke").accessible_name(name).clicked() {
-                actions.push(WindowAction::Review(ReviewRequest::Revoke(*id)));
+                view.act(WindowAction::Review(ReviewRequest::Revoke(*id)));
             }
         });
         let boards: Vec<String> = grant.boards.iter().map(|board| board_title(view, *board)).collect();

@@ -6,12 +6,9 @@ pub(crate) mod guide;
 pub(crate) mod pill;
 pub(crate) mod settings;
 
-use crate::view::WindowAction;
+use crate::view::ActionQueue;
 use egui::Ui;
-use shared_protocol::{
-    mcp::{McpMode, McpRequest, McpView},
-    messages::WorkbenchRequest,
-};
+use shared_protocol::mcp::{McpMode, McpRequest, McpView};
 
 /// Clients whose configuration can be copied: the id for main and the display name.
 const CONFIGURABLE_CLIENTS: [(&str, &str); 4] = [
@@ -20,10 +17,6 @@ const CONFIGURABLE_CLIENTS: [(&str, &str); 4] = [
     ("vscode", "VS Code"),
     ("cursor", "Cursor"),
 ];
-
-pub(crate) fn ask(actions: &mut Vec<WindowAction>, request: McpRequest) {
-    actions.push(WindowAction::Ask(WorkbenchRequest::Mcp(request)));
-}
 
 /// The name and description of a mode.
 fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
@@ -36,24 +29,24 @@ fn mode_words(mode: McpMode) -> (&'static str, &'static str) {
     }
 }
 
-fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &mut Vec<WindowAction>) {
+fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &ActionQueue) {
     ui.horizontal_wrapped(|ui| {
         for mode in McpMode::ALL {
             let (word, text) = mode_words(mode);
             let chosen = ui.selectable_label(mcp.mode == mode, word).on_hover_text(text);
             if chosen.clicked() && mcp.mode != mode {
-                ask(actions, McpRequest::SetMode(mode));
+                actions.push(McpRequest::SetMode(mode));
             }
         }
     });
 }
 
-fn copy_configuration_ui(ui: &mut Ui, actions: &mut Vec<WindowAction>) {
+fn copy_configuration_ui(ui: &mut Ui, actions: &ActionQueue) {
     ui.horizontal_wrapped(|ui| {
         for (client, name) in CONFIGURABLE_CLIENTS {
             let button = ui.button(name).accessible_name(format!("Copy configuration for {name}"));
             if button.on_hover_text(format!("Copies the MCP configuration for {name}")).clicked() {
-                ask(actions, McpRequest::ClientConfig { client: client.to_owned() });
+                actions.push(McpRequest::ClientConfig { client: client.to_owned() });
             }
         }
     });

@@ -1,8 +1,8 @@
 //! The MCP server section of the settings page. Main stores the settings; this section shows the latest state and sends
 //! requests.
 
-use super::{ask, mode_ui, mode_words};
-use crate::{view::WindowAction, widgets::muted_ui};
+use super::{mode_ui, mode_words};
+use crate::{view::ActionQueue, widgets::muted_ui};
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, Ui};
 use shared_protocol::mcp::{McpRequest, McpView};
@@ -24,7 +24,7 @@ impl McpSettingsSection {
         ui: &mut Ui,
         theme: &WorkbenchTheme,
         mcp: &McpView,
-        actions: &mut Vec<WindowAction>,
+        actions: &ActionQueue,
     ) {
         ui.label("MCP server");
         muted_ui(ui, theme, mode_words(mcp.mode).1);
@@ -51,13 +51,7 @@ impl McpSettingsSection {
         }
     }
 
-    fn port_ui(
-        &mut self,
-        ui: &mut Ui,
-        theme: &WorkbenchTheme,
-        mcp: &McpView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn port_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &ActionQueue) {
         ui.label("Port");
         ui.horizontal_wrapped(|ui| {
             let mut port = self.port.unwrap_or(mcp.configured_port);
@@ -67,11 +61,11 @@ impl McpSettingsSection {
             }
             let changed = self.port.is_some_and(|port| port != mcp.configured_port);
             if ui.add_enabled(changed, egui::Button::new("Use this port")).clicked() {
-                ask(actions, McpRequest::SetPort(port));
+                actions.push(McpRequest::SetPort(port));
                 self.port = None;
             }
             if ui.button("Test connection").on_hover_text("Requests /health as a client would").clicked() {
-                ask(actions, McpRequest::TestConnection);
+                actions.push(McpRequest::TestConnection);
             }
         });
         if let Some(actual) = mcp.port.filter(|actual| *actual != mcp.configured_port) {

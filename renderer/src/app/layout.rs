@@ -6,7 +6,6 @@ use crate::{
     commands::CommandId,
     dock::DockContent,
     features::{review::codes_ui, terraform::cost_ui},
-    frame::FeatureContext,
     panel_id::{PanelId, PanelSide},
     panels::{
         PanelStates,
@@ -48,13 +47,11 @@ impl Workbench {
         let view = view_of(&self.replica, &self.session, theme, self.counted());
         let bar = frame(theme, Margin { left: 8, right: 8, top: 4, bottom: 0 });
         Panel::top("menu bar").frame(bar).show_separator_line(false).show(ui, |ui| {
-            queue.actions(|actions| menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_on(id), actions));
+            menu_bar_ui(ui, theme, view.as_ref(), |id| self.is_on(id), &self.session.actions);
         });
         let Some(view) = view else { return };
         let tabs = frame(theme, Margin { left: 8, right: 8, top: 2, bottom: 0 });
-        Panel::top("board tabs")
-            .frame(tabs)
-            .show(ui, |ui| queue.actions(|actions| board_tabs_ui(ui, &view, actions)));
+        Panel::top("board tabs").frame(tabs).show(ui, |ui| board_tabs_ui(ui, &view));
         if !view.review.codes.is_empty() {
             Panel::top("codes").frame(Frame::NONE).show(ui, |ui| {
                 let context = ui.ctx().clone();
@@ -63,10 +60,9 @@ impl Workbench {
         }
         let sound = view.snapshot.registry().problems().is_empty();
         if !view.status.held.is_empty() || !view.status.notices.is_empty() || !sound {
-            Panel::top("banner")
-                .frame(Frame::new().fill(theme.border))
-                .show(ui, |ui| queue.actions(|actions| banner_ui(ui, &view, actions)));
+            Panel::top("banner").frame(Frame::new().fill(theme.border)).show(ui, |ui| banner_ui(ui, &view));
         }
+        queue.collect(view.actions);
     }
 
     fn status_ui(&mut self, ui: &mut Ui, queue: &mut CommandQueue) {
@@ -79,12 +75,7 @@ impl Workbench {
             .exact_size(STATUS_HEIGHT)
             .show(ui, |ui| {
                 let context = ui.ctx().clone();
-                queue.sender(|commands| {
-                    let cx = FeatureContext { view: &view, egui: &context, commands };
-                    commands.with_actions(|actions| {
-                        status_bar_ui(ui, &view, zoom, |ui| cost_ui(ui, &cx), actions);
-                    });
-                });
+                queue.feature(&view, &context, |cx| status_bar_ui(ui, &view, zoom, |ui| cost_ui(ui, cx)));
             });
     }
 
@@ -97,43 +88,44 @@ impl Workbench {
     }
 
     pub(super) fn overlays_ui(&mut self, context: &Context, queue: &mut CommandQueue) {
-        queue.actions(|actions| self.tour_ui(context, actions));
-        queue.actions(|actions| self.popups_ui(context, actions));
+        self.tour_ui(context);
+        self.popups_ui(context);
+        queue.collect(&self.session.actions);
         let view = view_of(&self.replica, &self.session, &self.theme, self.counted());
         if let Some(view) = view {
             queue.feature(&view, context, |cx| self.terraform.dialog_ui(cx));
         }
     }
 
-    fn popups_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
+    fn popups_ui(&mut self, context: &Context) {
+        let actions = &self.session.actions;
         let counts = self.counted();
         let view = view_of(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
         if let Some(view) = &view {
             let done = |open: bool| !open;
-            if overlays.quick_add.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
+            if overlays.quick_add.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
                 overlays.quick_add = None;
             }
-            if overlays.connect_to.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
+            if overlays.connect_to.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
                 overlays.connect_to = None;
             }
             let specs = &mut self.panels.specs;
             let link_to = overlays.link_to.as_mut();
-            if link_to.is_some_and(|popup| done(popup.show_ui(context, view, specs, actions))) {
+            if link_to.is_some_and(|popup| done(popup.show_ui(context, view, specs))) {
                 overlays.link_to = None;
             }
-            if overlays.new_entity.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions))) {
+            if overlays.new_entity.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
                 overlays.new_entity = None;
             }
-            if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view, actions)))
-            {
+            if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
                 overlays.context_menu = None;
             }
             let welcome = overlays.welcome.as_mut();
-            if welcome.is_some_and(|welcome| !welcome.show_ui(context, view, actions)) {
+            if welcome.is_some_and(|welcome| !welcome.show_ui(context, view)) {
                 overlays.welcome = None;
             }
-            self.dialogs.show_ui(context, view, actions);
+            self.dialogs.show_ui(context, view);
         }
         let palette = overlays.command_palette.as_mut();
         let specs = &mut self.panels.specs;
@@ -180,7 +172,7 @@ impl DockContent for DockedPanels<'_> {
         let context = &ui.ctx().clone();
         match panel {
             PanelId::Inspector => {
-                queue.actions(|actions| workbench.panels.specs.brief_ui(ui, &view, actions));
+                workbench.panels.specs.brief_ui(ui, &view);
                 queue.feature(&view, context, |cx| workbench.inspector.panel_ui(ui, cx));
             }
             PanelId::Terraform => {
@@ -189,8 +181,9 @@ impl DockContent for DockedPanels<'_> {
             PanelId::Hcl => queue.feature(&view, context, |cx| workbench.terraform.hcl_ui(ui, cx)),
             PanelId::Review => queue.feature(&view, context, |cx| workbench.review.queue_ui(ui, cx)),
             PanelId::Proposal => queue.feature(&view, context, |cx| workbench.review.proposal_ui(ui, cx)),
-            panel => queue.actions(|actions| workbench.panels.show_ui(panel, ui, &view, actions)),
+            panel => workbench.panels.show_ui(panel, ui, &view),
         }
+        queue.collect(view.actions);
     }
 
     fn title(&self, panel: PanelId) -> String {

@@ -40,7 +40,7 @@ use crate::{
     specs::NewEntityPicker,
     terraform_answers::{TerraformAnswers, TerraformPending},
     tour::Tour,
-    view::{FrameView, SpecHistory},
+    view::{ActionQueue, FrameView, SpecHistory},
     welcome::WelcomePage,
 };
 use canvas::{Canvas, theme::WorkbenchTheme};
@@ -80,6 +80,8 @@ pub(crate) struct WindowSession {
     picked: Option<(PreviewId, String)>,
     /// Overrides that could not be saved to their source, and the reasons.
     unsaved: BTreeMap<OverrideKey, String>,
+    /// Requested by the panels of this frame.
+    actions: ActionQueue,
 }
 
 /// Elements that a command created, selected as soon as the replica has them.
@@ -286,6 +288,8 @@ impl Workbench {
         self.overlays_ui(&context, &mut queue);
         self.hear_dialogs(&mut queue);
         self.execute(queue, &context);
+        self.send_spec_requests();
+        self.send_upstream_requests();
         self.remember(&context);
         self.notice_doing(&context, had_popup);
         self.tell_presence(&context);
@@ -333,7 +337,9 @@ impl Workbench {
 
     fn hear_dialogs(&mut self, queue: &mut CommandQueue) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
-        queue.actions(|actions| self.dialogs.receive(root, actions));
+        if let Some(request) = self.dialogs.receive(root) {
+            queue.act(request);
+        }
     }
 
     fn title(&mut self, context: &Context) {
@@ -385,6 +391,7 @@ fn view_of<'a>(
         board: session.board,
         selection: &session.selection,
         theme,
+        actions: &session.actions,
         counts,
     })
 }

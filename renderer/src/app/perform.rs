@@ -124,7 +124,6 @@ impl Workbench {
                     tracing::debug!(%error, "cannot send to the preview");
                 }
             }
-            WindowAction::Upstream { ticket, ask } => self.ask_upstream(ticket, ask),
             WindowAction::OpenServer(server) => {
                 self.panels.upstreams.open(server);
                 self.dock.show(PanelId::Upstreams);

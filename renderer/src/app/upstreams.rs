@@ -15,7 +15,13 @@ use shared_protocol::{
 };
 
 impl Workbench {
-    pub(super) fn ask_upstream(&mut self, ticket: u64, ask: UpstreamAsk) {
+    pub(super) fn send_upstream_requests(&mut self) {
+        for (ticket, ask) in self.panels.upstreams.take_requests() {
+            self.ask_upstream(ticket, ask);
+        }
+    }
+
+    fn ask_upstream(&mut self, ticket: u64, ask: UpstreamAsk) {
         let decision = match ask {
             UpstreamAsk::Request(request) => {
                 return self.ask(WorkbenchRequest::Upstream(*request), PendingRequest::Upstream(ticket));

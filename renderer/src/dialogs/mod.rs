@@ -5,11 +5,11 @@ mod native;
 
 pub(crate) use modals::{ModalDialog, ModalLook, ModalOutcome, kind_text, kind_title};
 
-use crate::view::{FrameView, PathPurpose, WindowAction};
+use crate::view::{FrameView, PathPurpose};
 use crossbeam_channel::Receiver;
 use egui::Context;
 use native::{PickedPath, pick};
-use shared_protocol::messages::WorkspaceTemplate;
+use shared_protocol::messages::{WorkbenchRequest, WorkspaceTemplate};
 use std::path::{Path, PathBuf};
 
 fn new_title(template: WorkspaceTemplate) -> &'static str {
@@ -66,26 +66,22 @@ impl Dialogs {
         }
     }
 
-    /// Handles the result of the native dialog, if there is one.
-    pub(crate) fn receive(&mut self, root: &str, actions: &mut Vec<WindowAction>) {
-        let Some((purpose, picked)) = &self.native else { return };
-        let Ok(picked) = picked.try_recv() else { return };
+    /// Handles the result of the native dialog, if there is one. Returns the request that follows from it.
+    pub(crate) fn receive(&mut self, root: &str) -> Option<WorkbenchRequest> {
+        let (_, picked) = self.native.as_ref()?;
+        let picked = picked.try_recv().ok()?;
+        let (purpose, _) = self.native.take()?;
         match picked {
-            PickedPath::Path(path) => actions.push(WindowAction::Ask(purpose.request(path))),
+            PickedPath::Path(path) => return Some(purpose.request(path)),
             PickedPath::Cancelled => {}
-            PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose.clone(), root, why)),
+            PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose, root, why)),
         }
-        self.native = None;
+        None
     }
 
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) {
         if let Some(modal) = &mut self.modal
-            && !modal.show_ui(context, view, actions)
+            && !modal.show_ui(context, view)
         {
             self.modal = None;
         }

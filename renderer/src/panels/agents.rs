@@ -1,9 +1,9 @@
 //! The agents panel: each client with its last request, and buttons to pause or disconnect it.
 
 use crate::{
-    agents::{ask, pill::activity_colour},
+    agents::pill::activity_colour,
     commands::CommandId,
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView},
     widgets::{body_font, empty_state_ui, paint_line, small_font},
     wording::{ago, now},
 };
@@ -17,7 +17,7 @@ const BUTTONS_WIDTH: f32 = 176.0;
 /// A client counts as active for this many milliseconds after a request.
 const ACTIVE_MS: u64 = 5_000;
 
-pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>) {
     let clients = &view.mcp.clients;
     if clients.is_empty() {
         let (title, text) = match view.mcp.mode {
@@ -30,7 +30,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
         empty_state_ui(ui, view.theme, title, text);
         ui.vertical_centered(|ui| {
             if ui.button("Setup guide").clicked() {
-                actions.push(WindowAction::Do(CommandId::SetupGuide));
+                view.act(CommandId::SetupGuide);
             }
         });
         return;
@@ -43,7 +43,7 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
         clients.len(),
         |ui, range| {
             for client in clients.get(range).unwrap_or_default() {
-                client_ui(ui, view, client, now, actions);
+                client_ui(ui, view, client, now);
             }
         },
     );
@@ -57,13 +57,7 @@ fn is_active(client: &McpClientView, now: u64) -> bool {
     !client.paused && now.saturating_sub(client.last) < ACTIVE_MS
 }
 
-fn client_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    client: &McpClientView,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn client_ui(ui: &mut Ui, view: &FrameView<'_>, client: &McpClientView, now: u64) {
     let theme = view.theme;
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     if !ui.is_rect_visible(rect) {
@@ -88,16 +82,16 @@ fn client_ui(
     );
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(buttons).id_salt(client.id).layout(layout));
-    buttons_ui(&mut child, client, actions);
+    buttons_ui(&mut child, client, view.actions);
 }
 
-fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowAction>) {
+fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &ActionQueue) {
     let name = &client.name;
     if client.connected {
         let end =
             ui.button(RichText::new("Disconnect").small()).accessible_name(format!("Disconnect {name}"));
         if end.clicked() {
-            ask(actions, McpRequest::Disconnect { client: client.id });
+            actions.push(McpRequest::Disconnect { client: client.id });
         }
     }
     let (word, request) = if client.paused {
@@ -107,7 +101,7 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &mut Vec<WindowActio
     };
     let hold = ui.button(RichText::new(word).small()).accessible_name(format!("{word} {name}"));
     if hold.on_hover_text("Requests from a paused client are refused").clicked() {
-        ask(actions, request);
+        actions.push(request);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The log panel: recent operations, newest first, each with a button to revert it.
 
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{body_font, empty_state_ui, paint_line, small_font},
     wording::{ago, describe_actor, now},
 };
@@ -66,12 +66,12 @@ impl LogPanel {
         place
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let place = self.place_of_marked(view.snapshot.revision());
         // Sends one request per change; an empty or missing answer is not requested again.
         if self.stale && !self.asked && view.snapshot.revision().0 > 0 {
             (self.stale, self.asked) = (false, true);
-            actions.push(WindowAction::Ask(WorkbenchRequest::Log { limit: self.reach.max(DEFAULT_ENTRIES) }));
+            view.act(WorkbenchRequest::Log { limit: self.reach.max(DEFAULT_ENTRIES) });
         }
         if self.entries.is_empty() {
             empty_state_ui(ui, view.theme, "No operations yet", "Changes appear here and can be reverted.");
@@ -87,20 +87,13 @@ impl LogPanel {
         area.show_rows(ui, ROW_HEIGHT, self.entries.len(), |ui, range| {
             for entry in self.entries.get(range).unwrap_or_default() {
                 let marked = self.marked == Some(entry.revision);
-                entry_ui(ui, view, entry, marked, now, actions);
+                entry_ui(ui, view, entry, marked, now);
             }
         });
     }
 }
 
-fn entry_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    entry: &OperationLogEntry,
-    marked: bool,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &OperationLogEntry, marked: bool, now: u64) {
     let theme = view.theme;
     let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     if !ui.is_rect_visible(rect) {
@@ -135,8 +128,7 @@ fn entry_ui(
         .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
         .accessible_name(format!("Revert {}", entry.summary));
     if response.on_hover_text("Reverts this operation and keeps later ones").clicked() {
-        actions
-            .push(WindowAction::Ask(WorkbenchRequest::Revert { revision: entry.revision, partial: false }));
+        view.act(WorkbenchRequest::Revert { revision: entry.revision, partial: false });
     }
 }
 

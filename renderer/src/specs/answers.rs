@@ -1,8 +1,7 @@
 //! Cache of main's answers about bundles, valid until the bundle changes, and the pending questions. The old answer stays
 //! visible while a newer one is loading, which avoids flicker. Must not know: widgets.
 
-use super::{SpecAction, history::SpecPage, json::OrderedJson, schema::EntityFormSchema};
-use crate::view::WindowAction;
+use super::{history::SpecPage, json::OrderedJson, schema::EntityFormSchema};
 use shared_protocol::{
     Refusal,
     bundle::{
@@ -123,18 +122,15 @@ pub(crate) struct SpecAnswers {
     searching: Option<String>,
     asked: BTreeMap<u64, SpecQuestion>,
     next: u64,
+    /// Requests that the window has not sent yet, each with its ticket.
+    pub(super) unsent: Vec<(u64, BundleRequest)>,
 }
 
 impl SpecAnswers {
-    pub(crate) fn ask(
-        &mut self,
-        question: SpecQuestion,
-        request: BundleRequest,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn ask(&mut self, question: SpecQuestion, request: BundleRequest) {
         self.next += 1;
         self.asked.insert(self.next, question);
-        actions.push(WindowAction::Spec(SpecAction::Ask { ticket: self.next, request }));
+        self.unsent.push((self.next, request));
     }
 
     pub(crate) fn question(&mut self, ticket: u64) -> Option<SpecQuestion> {
@@ -142,12 +138,7 @@ impl SpecAnswers {
     }
 
     /// Requests an answer, unless it was already requested for this generation or the bundle does not exist.
-    pub(crate) fn want(
-        &mut self,
-        bundles: &BundlesView,
-        question: SpecQuestion,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn want(&mut self, bundles: &BundlesView, question: SpecQuestion) {
         let (bundle, request) = match &question {
             SpecQuestion::Entities(bundle) => (bundle, BundleRequest::Entities { bundle: bundle.clone() }),
             SpecQuestion::Entity(entity) => (&entity.bundle, BundleRequest::Entity(entity.clone())),
@@ -188,7 +179,7 @@ impl SpecAnswers {
             _ => false,
         };
         if must_ask {
-            self.ask(question, request, actions);
+            self.ask(question, request);
         }
     }
 
@@ -225,14 +216,14 @@ impl SpecAnswers {
     }
 
     /// Searches all bundles. Only one search runs at a time; the newest query follows it.
-    pub(crate) fn search(&mut self, query: &str, limit: u32, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn search(&mut self, query: &str, limit: u32) {
         let query = query.trim();
         if query.is_empty() || self.found.0 == query || self.searching.is_some() {
             return;
         }
         self.searching = Some(query.to_owned());
         let request = BundleRequest::Search { bundle: None, query: query.to_owned(), limit };
-        self.ask(SpecQuestion::Search(query.to_owned()), request, actions);
+        self.ask(SpecQuestion::Search(query.to_owned()), request);
     }
 
     /// Clears the cache, because another workspace may have a bundle with the same name.

@@ -2,7 +2,7 @@
 
 use super::{SpecAction, answers::SpecAnswers, findings::EntityFindings};
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{
         ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui,
         small_font,
@@ -52,13 +52,7 @@ fn source_of(diagnostic: &BundleDiagnostic) -> &str {
 }
 
 impl SpecFindingsList {
-    pub(crate) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        answers: &SpecAnswers,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
         let all = known(view, answers);
         if all.iter().all(|(.., found)| found.is_empty()) {
             return empty_state_ui(
@@ -105,7 +99,7 @@ impl SpecFindingsList {
                         .find(|(known, ..)| known == bundle)
                         .and_then(|(.., found)| found.get(*place));
                     if let Some(found) = found {
-                        finding_row_ui(ui, view, found, many, actions);
+                        finding_row_ui(ui, view, found, many);
                     }
                 }
             },
@@ -161,13 +155,7 @@ fn filter_ui(ui: &mut Ui, name: &str, all: &str, words: &BTreeSet<&str>, chosen:
     response.response.accessible_name(name);
 }
 
-fn finding_row_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    found: &BundleDiagnostic,
-    many: bool,
-    actions: &mut Vec<WindowAction>,
-) {
+fn finding_row_ui(ui: &mut Ui, view: &FrameView<'_>, found: &BundleDiagnostic, many: bool) {
     let theme = view.theme;
     let entity = match (&found.entity_type, &found.entity_id) {
         (Some(entity_type), Some(id)) => {
@@ -194,6 +182,6 @@ fn finding_row_ui(
     let row = row.on_hover_text(format!("{}{file}{code}", found.message));
     if let Some(entity) = entity.filter(|_| row.clicked()) {
         let field = EntityFindings::field_of(found);
-        actions.push(WindowAction::Spec(SpecAction::OpenAt(entity, field)));
+        view.act(SpecAction::OpenAt(entity, field));
     }
 }

@@ -13,7 +13,7 @@ use super::{
     schema::{EntityFormSchema, SchemaField, phrase},
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
@@ -161,7 +161,6 @@ pub(super) fn check(
     subject: &EntityFormSubject<'_>,
     draft: &mut EntityFormDraft,
     answers: &mut SpecAnswers,
-    actions: &mut Vec<WindowAction>,
 ) {
     let Some(touched) = draft.touched else { return };
     if draft.is_checking {
@@ -181,7 +180,7 @@ pub(super) fn check(
     };
     draft.is_checking = true;
     let request = BundleRequest::Change { bundle: subject.entity.bundle.clone(), changes, dry_run: true };
-    answers.ask(SpecQuestion::Check(subject.page.clone(), draft.version), request, actions);
+    answers.ask(SpecQuestion::Check(subject.page.clone(), draft.version), request);
 }
 
 /// Sends the draft as one change.
@@ -190,7 +189,6 @@ pub(super) fn save(
     entity: &EntityRef,
     draft: &mut EntityFormDraft,
     answers: &mut SpecAnswers,
-    actions: &mut Vec<WindowAction>,
 ) {
     if !draft.can_be_saved() {
         return;
@@ -199,7 +197,7 @@ pub(super) fn save(
     draft.is_saving = true;
     draft.refused = None;
     let request = BundleRequest::Change { bundle: entity.bundle.clone(), changes, dry_run: false };
-    answers.ask(SpecQuestion::Save(page.clone()), request, actions);
+    answers.ask(SpecQuestion::Save(page.clone()), request);
 }
 
 /// The title of the form of a new entity.

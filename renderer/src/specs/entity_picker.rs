@@ -74,7 +74,6 @@ impl EntityPicker {
                     title: if title.is_empty() { (*id).to_owned() } else { (*title).to_owned() },
                     note: (*id).to_owned(),
                     mark: PickerMark::Icon(type_look(kind).0),
-                    enabled: true,
                 })
                 .collect();
             let hint = if types.is_empty() {

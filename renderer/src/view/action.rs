@@ -8,15 +8,16 @@ use crate::{
 use shared_protocol::{
     BoardId, BoardKind, BoardPoint, Command, EdgeEndpoint, ElementId, OverrideSelector, PropKey, ProposalId,
     Refusal, Revision, TypeId,
-    bundle::{BundleRequest, EntityRef},
+    bundle::EntityRef,
+    mcp::McpRequest,
     messages::{WorkbenchRequest, WorkspaceTemplate},
-    preview_sessions::{PreviewGesture, PreviewId, PreviewTarget},
+    preview_sessions::{PreviewGesture, PreviewId, PreviewRequest, PreviewTarget},
     review::ReviewRequest,
     terraform::TerraformRequest,
-    trace_link::TraceLinkEnd,
+    trace_link::{TraceLinkEnd, TraceLinkRequest},
     upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
 };
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet};
 
 /// An action of the window, requested by a panel and performed after the frame is drawn.
 #[derive(Debug, Clone)]
@@ -97,11 +98,6 @@ pub(crate) enum WindowAction {
     Promote(OverrideSelector),
     /// Input in a preview.
     Gesture(PreviewId, PreviewGesture),
-    /// A request about managed servers, with the ticket of its response.
-    Upstream {
-        ticket: u64,
-        ask: UpstreamAsk,
-    },
     /// Shows the page of a managed server.
     OpenServer(ServerId),
     /// Undoes an operation that was just made.
@@ -114,14 +110,48 @@ impl WindowAction {
     }
 }
 
+macro_rules! actions_from {
+    ($($from:ty: $value:ident => $action:expr;)*) => {$(
+        impl From<$from> for WindowAction {
+            fn from($value: $from) -> Self {
+                $action
+            }
+        }
+    )*};
+}
+
+actions_from! {
+    CommandId: id => Self::Do(id);
+    Command: command => Self::Run(command);
+    SpecAction: action => Self::Spec(action);
+    WorkbenchRequest: request => Self::Ask(request);
+    McpRequest: request => Self::Ask(WorkbenchRequest::Mcp(request));
+    PreviewRequest: request => Self::Ask(WorkbenchRequest::Preview(request));
+    TraceLinkRequest: request => Self::Ask(WorkbenchRequest::Link(request));
+}
+
+/// The actions of a frame in the order of pushing. Everything that draws can push, so it needs only a shared reference.
+#[derive(Debug, Default)]
+pub(crate) struct ActionQueue(RefCell<Vec<WindowAction>>);
+
+impl ActionQueue {
+    pub(crate) fn push(&self, action: impl Into<WindowAction>) {
+        self.0.borrow_mut().push(action.into());
+    }
+
+    pub(crate) fn extend(&self, actions: impl IntoIterator<Item = WindowAction>) {
+        self.0.borrow_mut().extend(actions);
+    }
+
+    /// Empties the queue.
+    pub(crate) fn take(&self) -> Vec<WindowAction> {
+        self.0.take()
+    }
+}
+
 /// An action on spec bundles.
 #[derive(Debug, Clone)]
 pub(crate) enum SpecAction {
-    /// Sends a request; the response has the same ticket.
-    Ask {
-        ticket: u64,
-        request: BundleRequest,
-    },
     /// Shows a page in the reader.
     Open(SpecPage),
     /// Shows an entity, with one of its fields in view.

@@ -5,7 +5,7 @@ mod action;
 pub(crate) mod spec_history;
 mod spec_nodes;
 
-pub(crate) use action::{PathPurpose, SpecAction, UpstreamAsk, WindowAction};
+pub(crate) use action::{ActionQueue, PathPurpose, SpecAction, UpstreamAsk, WindowAction};
 pub(crate) use spec_history::{SpecHistory, SpecPage};
 pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};
 
@@ -68,11 +68,18 @@ pub(crate) struct FrameView<'a> {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a WorkbenchTheme,
+    /// Receives the actions that panels request.
+    pub(crate) actions: &'a ActionQueue,
     /// The numbers of nodes and edges on the board.
     pub(crate) counts: (usize, usize),
 }
 
 impl<'a> FrameView<'a> {
+    /// Requests an action, which is performed after the frame is drawn.
+    pub(crate) fn act(&self, action: impl Into<WindowAction>) {
+        self.actions.push(action);
+    }
+
     pub(crate) fn board(&self) -> Option<&'a Board> {
         self.snapshot.board(self.board?)
     }

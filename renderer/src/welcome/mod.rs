@@ -81,16 +81,11 @@ impl WelcomePage {
     }
 
     /// Returns `false` when the page closes.
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            actions.push(WindowAction::Ask(WorkbenchRequest::Recents));
+            view.act(WorkbenchRequest::Recents);
             if self.templates.is_missing() {
-                actions.push(WindowAction::Ask(WorkbenchRequest::Templates));
+                view.act(WorkbenchRequest::Templates);
             }
         }
         let page = egui::Modal::new(Id::unique("welcome")).frame(modal_frame(context).inner_margin(24));
@@ -98,7 +93,7 @@ impl WelcomePage {
             let room = context.content_rect();
             ui.set_width(MAX_PAGE_WIDTH.min(room.width() - MARGIN - 48.0));
             let close = heading_ui(ui, view);
-            self.news_ui(ui, view, actions);
+            self.news_ui(ui, view);
             // The height does not depend on the recent workspaces, so that nothing moves when they arrive.
             let whole = MAX_PAGE_HEIGHT.min(room.height() - MARGIN - 48.0);
             let height = (whole - ui.min_rect().height()).max(120.0);
@@ -107,7 +102,7 @@ impl WelcomePage {
                 .min_scrolled_height(height)
                 .auto_shrink([false, false])
                 .show(ui, |ui| {
-                    ui.add_enabled_ui(self.waiting.is_none(), |ui| self.page_ui(ui, view, actions));
+                    ui.add_enabled_ui(self.waiting.is_none(), |ui| self.page_ui(ui, view));
                 });
             !close
         });
@@ -120,7 +115,7 @@ impl WelcomePage {
     }
 
     /// Shows the progress, the last refusal, or the options for a folder.
-    fn news_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn news_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if let Some(what) = &self.waiting {
             ui.label(what.as_str());
             ui.add_space(8.0);
@@ -133,19 +128,13 @@ impl WelcomePage {
             });
         }
         if let Some(folder) = self.folder.clone() {
-            boxed_ui(ui, view, view.theme.accent, |ui| self.folder_ui(ui, view, &folder, actions));
+            boxed_ui(ui, view, view.theme.accent, |ui| self.folder_ui(ui, view, &folder));
         }
     }
 
-    fn folder_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        folder: &PlainFolder,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn folder_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, folder: &PlainFolder) {
         if folder.is_workspace {
-            return self.existing_ui(ui, view, &folder.path, actions);
+            return self.existing_ui(ui, view, &folder.path);
         }
         ui.label(RichText::new(format!("{} is not a workspace yet", folder.path)).strong());
         let text = if folder.has_terraform {
@@ -164,7 +153,7 @@ impl WelcomePage {
                     self.focus_first(&import);
                     if import.clicked() {
                         self.wait(format!("Importing {}…", folder.path));
-                        actions.push(WindowAction::Ask(WorkbenchRequest::ImportFolder(folder.path.clone())));
+                        view.act(WorkbenchRequest::ImportFolder(folder.path.clone()));
                     }
                 }
                 let create = ui.button("Create a workspace here");
@@ -172,23 +161,17 @@ impl WelcomePage {
                 if create.clicked() {
                     self.wait(format!("Creating a workspace in {}…", folder.path));
                     let (path, template) = (folder.path.clone(), WorkspaceTemplate::Blank);
-                    actions.push(WindowAction::Ask(WorkbenchRequest::New { path, template }));
+                    view.act(WorkbenchRequest::New { path, template });
                 }
                 if ui.button("Choose another folder…").clicked() {
-                    actions.push(WindowAction::AskPath(PathPurpose::OpenWorkspace));
+                    view.act(WindowAction::AskPath(PathPurpose::OpenWorkspace));
                 }
             });
         });
     }
 
     /// Shows the options when a new workspace was requested in an existing one.
-    fn existing_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        path: &str,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn existing_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, path: &str) {
         ui.label(RichText::new(format!("{path} is already a workspace")).strong());
         let text = "It was not changed. Open it, or choose a template and another folder.";
         muted_ui(ui, view.theme, text);
@@ -198,7 +181,7 @@ impl WelcomePage {
             self.focus_first(&open);
             if open.clicked() {
                 self.wait(format!("Opening {path}…"));
-                actions.push(WindowAction::Ask(WorkbenchRequest::Open(path.to_owned())));
+                view.act(WorkbenchRequest::Open(path.to_owned()));
             }
         });
     }
@@ -210,42 +193,42 @@ impl WelcomePage {
         }
     }
 
-    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let width = ui.available_width();
         if width < TWO_COLUMNS_MIN_WIDTH {
-            self.choices_ui(ui, view, actions);
+            self.choices_ui(ui, view);
             ui.add_space(14.0);
-            self.rest_ui(ui, view, actions);
+            self.rest_ui(ui, view);
             return;
         }
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| {
                 ui.set_width((width * 0.39).round());
-                self.choices_ui(ui, view, actions);
+                self.choices_ui(ui, view);
             });
             ui.add_space(20.0);
             ui.vertical(|ui| {
                 // Leaves room for the scroll bar.
                 ui.set_width(ui.available_width() - 8.0);
-                self.rest_ui(ui, view, actions);
+                self.rest_ui(ui, view);
             });
         });
     }
 
-    fn rest_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn rest_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         section_ui(ui, view, "New workspace");
         if let Some(template) = self.templates.show_ui(ui, view) {
-            actions.push(WindowAction::AskPath(PathPurpose::NewWorkspace { template }));
+            view.act(WindowAction::AskPath(PathPurpose::NewWorkspace { template }));
         }
         ui.add_space(14.0);
         section_ui(ui, view, "Recent");
-        if let Some(path) = recents::recents_ui(ui, view, self.recents.as_deref(), actions) {
+        if let Some(path) = recents::recents_ui(ui, view, self.recents.as_deref()) {
             self.wait(format!("Opening {path}…"));
-            actions.push(WindowAction::Ask(WorkbenchRequest::Open(path)));
+            view.act(WorkbenchRequest::Open(path));
         }
     }
 
-    fn choices_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn choices_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         section_ui(ui, view, "Start");
         let demo = WelcomeChoice {
             icon: "decision",
@@ -258,7 +241,7 @@ impl WelcomePage {
         self.focus_first(&first);
         if first.clicked() {
             self.wait("Setting up the demo…");
-            actions.push(WindowAction::Ask(WorkbenchRequest::StartDemo));
+            view.act(WorkbenchRequest::StartDemo);
         }
         let example = WelcomeChoice {
             icon: "layers",
@@ -268,7 +251,7 @@ impl WelcomePage {
         };
         if choice_ui(ui, view.theme, example).clicked() {
             self.wait("Opening the example…");
-            actions.push(WindowAction::Ask(WorkbenchRequest::OpenExample));
+            view.act(WorkbenchRequest::OpenExample);
         }
         let terraform = WelcomeChoice {
             icon: "code",
@@ -277,7 +260,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, terraform).clicked() {
-            actions.push(WindowAction::AskPath(PathPurpose::OpenTerraform));
+            view.act(WindowAction::AskPath(PathPurpose::OpenTerraform));
         }
         let agent = WelcomeChoice {
             icon: "cluster",
@@ -286,7 +269,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, agent).clicked() {
-            actions.push(WindowAction::Do(CommandId::SetupGuide));
+            view.act(CommandId::SetupGuide);
         }
         let folder = WelcomeChoice {
             icon: "folder",
@@ -295,7 +278,7 @@ impl WelcomePage {
             is_main: false,
         };
         if choice_ui(ui, view.theme, folder).clicked() {
-            actions.push(WindowAction::AskPath(PathPurpose::OpenWorkspace));
+            view.act(WindowAction::AskPath(PathPurpose::OpenWorkspace));
         }
     }
 }

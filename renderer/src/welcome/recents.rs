@@ -2,7 +2,7 @@
 
 use super::choice::paint_card;
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{body_font, close_button_ui, muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
@@ -16,7 +16,6 @@ pub(super) fn recents_ui(
     ui: &mut Ui,
     view: &FrameView<'_>,
     recents: Option<&[RecentWorkspace]>,
-    actions: &mut Vec<WindowAction>,
 ) -> Option<String> {
     let Some(recents) = recents else {
         muted_ui(ui, view.theme, "Loading…");
@@ -30,9 +29,7 @@ pub(super) fn recents_ui(
     for recent in recents {
         match recent_ui(ui, view, recent) {
             Some(RecentAction::Open) => chosen = Some(recent.path.clone()),
-            Some(RecentAction::Forget) => {
-                actions.push(WindowAction::Ask(WorkbenchRequest::ForgetRecent(recent.path.clone())))
-            }
+            Some(RecentAction::Forget) => view.act(WorkbenchRequest::ForgetRecent(recent.path.clone())),
             None => {}
         }
     }

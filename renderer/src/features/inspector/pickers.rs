@@ -41,7 +41,7 @@ pub(super) fn reference_ui(
     let response = combo.show_ui(ui, |ui| {
         let candidates = candidates(cx.view, subjects, prop, &current);
         if !prop.many && !current.is_empty() && ui.selectable_label(false, "None").clicked() {
-            cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &[])));
+            cx.act(refer(subjects.ids, &prop.key, &[]));
         }
         if candidates.is_empty() {
             let kinds: Vec<&str> = prop.targets.iter().map(|pattern| pattern.as_str()).collect();
@@ -52,7 +52,7 @@ pub(super) fn reference_ui(
             if ui.selectable_label(chosen, &node.label).on_hover_text(node.name.as_str()).clicked() {
                 let mut next = if prop.many { current.clone() } else { Vec::new() };
                 next.push(node.id);
-                cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &next)));
+                cx.act(refer(subjects.ids, &prop.key, &next));
             }
         }
     });
@@ -80,7 +80,7 @@ fn target_ui(
                     .clicked()
                 {
                     let kept: Vec<NodeId> = current.iter().copied().filter(|id| *id != target).collect();
-                    cx.act(WindowAction::Run(refer(subjects.ids, &prop.key, &kept)));
+                    cx.act(refer(subjects.ids, &prop.key, &kept));
                 }
             });
         });

@@ -2,11 +2,7 @@
 //! as its default.
 
 use super::InspectedNodes;
-use crate::{
-    features::inspector::InspectorContext,
-    view::{FrameView, WindowAction},
-    widgets::muted_ui,
-};
+use crate::{features::inspector::InspectorContext, view::FrameView, widgets::muted_ui};
 use authority::may_vary;
 use egui::{RichText, Role, Ui, WidgetInfo};
 use shared_protocol::{Command, registry::PropDef};
@@ -41,7 +37,7 @@ pub(super) fn variable_ui(
     };
     if response.on_hover_text(why).clicked() {
         let nodes = subjects.ids.iter().copied().map(Into::into).collect();
-        cx.act(WindowAction::Run(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all }));
+        cx.act(Command::SetVariable { nodes, key: prop.key.clone(), variable: !all });
     }
 }
 

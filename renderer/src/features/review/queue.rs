@@ -6,10 +6,8 @@ use super::{
     words,
 };
 use crate::{
-    agents::ask,
     commands::CommandId,
     features::review::{ReviewContext, ReviewMessage},
-    view::WindowAction,
     widgets::{body_font, disclosure_ui, empty_state_ui, focus_ring, muted_ui, paint_line, small_font},
     wording::{ago, now},
 };
@@ -108,10 +106,10 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
         ui.add_space(6.0);
         ui.vertical_centered(|ui| {
             if !guarded && ui.button("Enable guarded mode").clicked() {
-                cx.with_actions(|actions| ask(actions, McpRequest::SetMode(McpMode::Guarded)));
+                cx.act(McpRequest::SetMode(McpMode::Guarded));
             }
             if ui.button("Connect an agent").clicked() {
-                cx.act(WindowAction::Do(CommandId::SetupGuide));
+                cx.act(CommandId::SetupGuide);
             }
         });
     });

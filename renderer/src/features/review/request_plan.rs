@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     features::{review::ReviewContext, terraform::words as run_words},
-    view::WindowAction,
     widgets::muted_ui,
 };
 use egui::{RichText, Ui};
@@ -71,7 +70,7 @@ pub(super) fn plan_ui(ui: &mut Ui, cx: &ReviewContext<'_>, opened: &ProposalRevi
             ui.horizontal_wrapped(|ui| {
                 ui.label("Planning…");
                 if let Some(run) = run.filter(|_| ui.small_button("Cancel the plan").clicked()) {
-                    cx.act(WindowAction::Ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run })));
+                    cx.act(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run }));
                 }
             });
         }

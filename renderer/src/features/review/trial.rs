@@ -9,7 +9,7 @@ use crate::{
     },
     terraform_answers::is_going,
     tour::targets::{TourTarget, bring_into_view, mark_button},
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
     wording::{counted, now},
 };
@@ -262,7 +262,7 @@ fn going_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) {
         );
         lead_to(ui, TourTarget::Plan, &cancel);
         if cancel.clicked() {
-            cx.act(WindowAction::Ask(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run: run.id })));
+            cx.act(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run: run.id }));
         }
     });
     ui.ctx().request_repaint_after(std::time::Duration::from_secs(1));

@@ -5,7 +5,7 @@
 mod words;
 
 use crate::{
-    view::{FrameView, PathPurpose, WindowAction},
+    view::{ActionQueue, FrameView, PathPurpose, WindowAction},
     widgets::{
         body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
         small_font,
@@ -84,10 +84,10 @@ impl AuditPanel {
         self.checked = Some((view.total, view.broken));
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if self.stale && self.asked.is_none() {
             self.stale = false;
-            self.ask(AuditPageRequest::Newest, actions);
+            self.ask(AuditPageRequest::Newest, view.actions);
         }
         match &self.checked {
             None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
@@ -101,18 +101,18 @@ impl AuditPanel {
             }
             Some(_) => {}
         }
-        self.controls_ui(ui, view.theme, actions);
+        self.controls_ui(ui, view.theme, view.actions);
         self.verdict_ui(ui, view.theme);
-        self.lines_ui(ui, view, actions);
+        self.lines_ui(ui, view);
     }
 
-    fn ask(&mut self, asked: AuditPageRequest, actions: &mut Vec<WindowAction>) {
+    fn ask(&mut self, asked: AuditPageRequest, actions: &ActionQueue) {
         self.asked = Some(asked);
         let before = self.lines.last().filter(|_| asked == AuditPageRequest::Older).map(|last| last.number);
-        actions.push(WindowAction::Ask(WorkbenchRequest::AuditView { before, limit: PAGE_LINES }));
+        actions.push(WorkbenchRequest::AuditView { before, limit: PAGE_LINES });
     }
 
-    fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &mut Vec<WindowAction>) {
+    fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &ActionQueue) {
         let is_narrow = ui.available_width() < NARROW_WIDTH;
         if is_narrow {
             search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
@@ -171,7 +171,7 @@ impl AuditPanel {
         });
     }
 
-    fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let query = self.query.trim().to_lowercase();
         let fits = |line: &&AuditRow| self.kind.holds(line) && line.contains(&query);
         let shown: Vec<&AuditRow> = self.lines.iter().filter(fits).collect();
@@ -191,7 +191,7 @@ impl AuditPanel {
             |ui, range| {
                 for place in range {
                     match shown.get(place) {
-                        Some(line) => row_ui(ui, view, line, broken == Some(line.number), now, actions),
+                        Some(line) => row_ui(ui, view, line, broken == Some(line.number), now),
                         None => {
                             older = below_ui(
                                 ui,
@@ -205,7 +205,7 @@ impl AuditPanel {
             },
         );
         if older && self.asked.is_none() {
-            self.ask(AuditPageRequest::Older, actions);
+            self.ask(AuditPageRequest::Older, view.actions);
         }
     }
 }
@@ -227,14 +227,7 @@ fn below_ui(
     .inner
 }
 
-fn row_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    line: &AuditRow,
-    is_broken: bool,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn row_ui(ui: &mut Ui, view: &FrameView<'_>, line: &AuditRow, is_broken: bool, now: u64) {
     let theme = view.theme;
     let sense = if line.proposal.is_some() { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), sense);
@@ -250,7 +243,7 @@ fn row_ui(
     if response.clicked()
         && let Some(proposal) = line.proposal
     {
-        actions.push(WindowAction::OpenProposal(proposal));
+        view.act(WindowAction::OpenProposal(proposal));
     }
     let room = rect.shrink2(vec2(6.0, 3.0));
     let number = room.with_max_x(room.left() + 44.0);

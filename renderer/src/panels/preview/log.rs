@@ -1,8 +1,7 @@
 //! The log of the selected session, loaded incrementally.
 
-use super::ask;
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{muted_ui, paint_line, small_font},
 };
 use egui::{Align2, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
@@ -40,20 +39,14 @@ impl PreviewLog {
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
         if self.of != Some(session.id) {
             *self = Self { of: Some(session.id), ..Self::default() };
         }
         if session.logged != self.known && !self.asked {
             (self.asked, self.known) = (true, session.logged);
             let after = self.lines.last().map_or(0, |line| line.number);
-            actions.push(ask(PreviewRequest::Log { session: session.id, after }));
+            view.act(PreviewRequest::Log { session: session.id, after });
         }
         if self.lines.is_empty() {
             muted_ui(ui, view.theme, "No log lines yet.");

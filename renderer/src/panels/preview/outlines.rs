@@ -1,10 +1,7 @@
 //! Outlines of selected and hovered instances. The window draws them over the page from the rectangles that main sends.
 
 use super::stage::PageStage;
-use crate::{
-    view::{FrameView, WindowAction},
-    widgets::small_font,
-};
+use crate::{view::FrameView, widgets::small_font};
 use egui::{Align2, Color32, CornerRadius, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use shared_protocol::{
     preview_sessions::{PreviewInstanceBox, PreviewSessionView},
@@ -103,7 +100,6 @@ pub(super) fn path_ui(
     view: &FrameView<'_>,
     session: &PreviewSessionView,
     instances: &[PreviewInstanceBox],
-    actions: &mut Vec<WindowAction>,
 ) {
     use shared_protocol::preview_sessions::PreviewRequest;
     let Some(selected) = &session.selected else { return };
@@ -120,7 +116,7 @@ pub(super) fn path_ui(
             let step = ui.add(egui::Button::new(text).frame_when_inactive(false));
             if step.clicked() && !last {
                 let instance = Some(instance.id.clone());
-                actions.push(super::ask(PreviewRequest::Select { session: session.id, instance }));
+                view.act(PreviewRequest::Select { session: session.id, instance });
             }
         }
         let place = format!("{}:{}", selected.file, selected.line);

@@ -8,7 +8,7 @@ use super::{
     pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
     registry::RegistrySearch,
 };
-use crate::view::{FrameView, WindowAction};
+use crate::view::FrameView;
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
@@ -68,7 +68,6 @@ impl AddServerPage {
         ui: &mut Ui,
         view: &FrameView<'_>,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) -> bool {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
@@ -89,11 +88,11 @@ impl AddServerPage {
             ui,
             |ui| {
                 is_left = match self.way {
-                    AddServerMethod::Form => self.form_ui(ui, view, asking, actions),
-                    AddServerMethod::Paste => self.paste.paste_ui(ui, view, asking, actions),
-                    AddServerMethod::Programs => self.programs.programs_ui(ui, view, asking, actions),
+                    AddServerMethod::Form => self.form_ui(ui, view, asking),
+                    AddServerMethod::Paste => self.paste.paste_ui(ui, view, asking),
+                    AddServerMethod::Programs => self.programs.programs_ui(ui, view, asking),
                     AddServerMethod::Registry => {
-                        if let Some(offer) = self.registry.show_ui(ui, view, asking, actions) {
+                        if let Some(offer) = self.registry.show_ui(ui, view, asking) {
                             self.form = Some(offer);
                             self.way = AddServerMethod::Form;
                         }
@@ -105,13 +104,7 @@ impl AddServerPage {
         is_left
     }
 
-    fn form_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    fn form_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, asking: &mut PendingUpstreamRequests) -> bool {
         let form = self.form.get_or_insert_with(|| ServerFormEditor::of(&ServerForm::new(PackageKind::Npm)));
         match form.show_ui(ui, view, "Add as disabled", asking.is_open(&UpstreamPurpose::Add)) {
             FormOutcome::Nothing => false,
@@ -120,7 +113,7 @@ impl AddServerPage {
                 true
             }
             FormOutcome::Filled(form) => {
-                asking.request(UpstreamRequest::Add { form }, UpstreamPurpose::Add, actions);
+                asking.request(UpstreamRequest::Add { form }, UpstreamPurpose::Add);
                 false
             }
         }

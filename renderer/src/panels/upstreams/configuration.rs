@@ -5,7 +5,7 @@ use super::{
     secret_field::SecretField,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{muted_ui, named_text_ui},
     wording::line,
 };
@@ -19,7 +19,6 @@ pub(super) fn show_ui(
     details: &ServerDetails,
     typing: &mut SecretField,
     asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) -> bool {
     let form = &details.form;
     row_ui(ui, view, "Tool names", &format!("{}__…", details.brief.slug));
@@ -51,11 +50,7 @@ pub(super) fn show_ui(
         typing.secret_ui(ui, view, part, is_set, |secret| {
             let server = details.brief.id.clone();
             let purpose = UpstreamPurpose::Secret { id: Some(server.clone()) };
-            asking.decide(
-                UpstreamDecision::SetSecret { server, part: part.to_owned(), secret },
-                purpose,
-                actions,
-            );
+            asking.decide(UpstreamDecision::SetSecret { server, part: part.to_owned(), secret }, purpose);
         });
     };
     match &form.auth {

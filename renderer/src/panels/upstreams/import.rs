@@ -6,7 +6,7 @@ use super::{
     told,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{focus_stroke, muted_ui},
     wording::{counted, line},
 };
@@ -60,15 +60,10 @@ impl ServerImportForm {
         (self.waiting, self.refused) = (false, Some(told(refusal)));
     }
 
-    fn look(
-        &mut self,
-        source: ServerImportInput,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn look(&mut self, source: ServerImportInput, asking: &mut PendingUpstreamRequests) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        asking.request(UpstreamRequest::PreviewImport { source }, UpstreamPurpose::Preview, actions);
+        asking.request(UpstreamRequest::PreviewImport { source }, UpstreamPurpose::Preview);
     }
 
     pub(super) fn paste_ui(
@@ -76,7 +71,6 @@ impl ServerImportForm {
         ui: &mut Ui,
         view: &FrameView<'_>,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) -> bool {
         muted_ui(
             ui,
@@ -108,9 +102,9 @@ impl ServerImportForm {
             left = ui.button("Cancel").clicked();
         });
         if looks {
-            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), asking, actions);
+            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), asking);
         }
-        self.preview_ui(ui, view, asking, actions);
+        self.preview_ui(ui, view, asking);
         if left {
             *self = Self::default();
         }
@@ -122,10 +116,9 @@ impl ServerImportForm {
         ui: &mut Ui,
         view: &FrameView<'_>,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            asking.request(UpstreamRequest::Sources, UpstreamPurpose::Sources, actions);
+            asking.request(UpstreamRequest::Sources, UpstreamPurpose::Sources);
         }
         let mut looked = None;
         match &self.sources {
@@ -162,22 +155,16 @@ impl ServerImportForm {
             self.sources = None;
         }
         if let Some(source) = looked {
-            self.look(source, asking, actions);
+            self.look(source, asking);
         }
-        self.preview_ui(ui, view, asking, actions);
+        self.preview_ui(ui, view, asking);
         if left {
             *self = Self::default();
         }
         left
     }
 
-    fn preview_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn preview_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, asking: &mut PendingUpstreamRequests) {
         if let Some(why) = &self.refused {
             notice_ui(ui, view, ProblemSeverity::Error, why);
         }
@@ -220,7 +207,7 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            asking.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import, actions);
+            asking.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import);
         }
     }
 }

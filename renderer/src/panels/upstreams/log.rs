@@ -2,7 +2,7 @@
 
 use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::muted_ui,
     wording::{counted, line},
 };
@@ -88,9 +88,8 @@ impl ServerLogTab {
         view: &FrameView<'_>,
         server: &ServerBrief,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
-        self.ask(ui, server, asking, actions);
+        self.ask(ui, server, asking);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
@@ -127,13 +126,7 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn ask(
-        &mut self,
-        ui: &Ui,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn ask(&mut self, ui: &Ui, server: &ServerBrief, asking: &mut PendingUpstreamRequests) {
         let purpose = UpstreamPurpose::Log(server.id.clone());
         if asking.is_open(&purpose) {
             return;
@@ -146,11 +139,7 @@ impl ServerLogTab {
             ui.ctx().request_repaint_after(Duration::from_secs_f64(self.again - now));
             return;
         }
-        asking.request(
-            UpstreamRequest::Log { server: server.id.clone(), from: self.end() },
-            purpose,
-            actions,
-        );
+        asking.request(UpstreamRequest::Log { server: server.id.clone(), from: self.end() }, purpose);
     }
 }
 

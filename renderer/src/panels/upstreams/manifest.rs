@@ -7,7 +7,7 @@ use super::{
     tool,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::muted_ui,
     wording::{counted, line},
 };
@@ -66,7 +66,6 @@ impl ManifestPage {
         view: &FrameView<'_>,
         path: &str,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let Some(manifest) = view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
             return;
@@ -81,7 +80,7 @@ impl ManifestPage {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    asking.request(UpstreamRequest::ReloadManifests, UpstreamPurpose::Manifest, actions);
+                    asking.request(UpstreamRequest::ReloadManifests, UpstreamPurpose::Manifest);
                 }
             });
             ui.add(
@@ -98,10 +97,10 @@ impl ManifestPage {
                 let text = format!("{} Correct the file; it reloads automatically.", ended(&line(problem)));
                 notice_ui(ui, view, ProblemSeverity::Error, &text);
             }
-            self.approval_ui(ui, view, manifest, asking, actions);
-            self.credentials_ui(ui, view, manifest, asking, actions);
+            self.approval_ui(ui, view, manifest, asking);
+            self.credentials_ui(ui, view, manifest, asking);
             for tool in manifest.tools.iter().take(MAX_LISTED_TOOLS) {
-                tool_ui(ui, view, manifest, tool, asking, actions);
+                tool_ui(ui, view, manifest, tool, asking);
             }
             if manifest.tools.len() > MAX_LISTED_TOOLS {
                 muted_ui(ui, theme, format!("and {} more", manifest.tools.len() - MAX_LISTED_TOOLS));
@@ -115,7 +114,6 @@ impl ManifestPage {
         view: &FrameView<'_>,
         manifest: &ManifestBrief,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
         let theme = view.theme;
@@ -138,7 +136,7 @@ impl ManifestPage {
             let is_free = !asking.is_open(&UpstreamPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
                 let decision = UpstreamDecision::ApproveManifest { hash: hash.clone() };
-                asking.decide(decision, UpstreamPurpose::Manifest, actions);
+                asking.decide(decision, UpstreamPurpose::Manifest);
             }
         });
     }
@@ -149,14 +147,13 @@ impl ManifestPage {
         view: &FrameView<'_>,
         manifest: &ManifestBrief,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
             self.typing.secret_ui(ui, view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
                 let decision = UpstreamDecision::SetManifestSecret { manifest, credential, secret };
-                asking.decide(decision, UpstreamPurpose::Secret { id: None }, actions);
+                asking.decide(decision, UpstreamPurpose::Secret { id: None });
             });
             if credential.optional {
                 muted_ui(ui, view.theme, "Optional");
@@ -171,7 +168,6 @@ fn tool_ui(
     manifest: &ManifestBrief,
     tool: &ManifestToolBrief,
     asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
     let name = line(&tool.name);
@@ -184,7 +180,7 @@ fn tool_ui(
             }
             if policy != tool.policy {
                 let decision = UpstreamDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
-                asking.decide(decision, UpstreamPurpose::Manifest, actions);
+                asking.decide(decision, UpstreamPurpose::Manifest);
             }
         });
         if !tool.does.is_empty() {

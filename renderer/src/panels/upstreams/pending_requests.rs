@@ -1,6 +1,6 @@
 //! Pending requests to main, each with its purpose.
 
-use crate::view::{UpstreamAsk, WindowAction};
+use crate::view::UpstreamAsk;
 use shared_protocol::{
     Refusal,
     upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
@@ -53,31 +53,23 @@ pub(super) enum UpstreamPurpose {
 pub(super) struct PendingUpstreamRequests {
     next: u64,
     open: BTreeMap<u64, UpstreamPurpose>,
+    /// Requests that the window has not sent yet, each with its ticket.
+    pub(super) unsent: Vec<(u64, UpstreamAsk)>,
 }
 
 impl PendingUpstreamRequests {
-    pub(super) fn request(
-        &mut self,
-        request: UpstreamRequest,
-        purpose: UpstreamPurpose,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        self.push(UpstreamAsk::Request(Box::new(request)), purpose, actions);
+    pub(super) fn request(&mut self, request: UpstreamRequest, purpose: UpstreamPurpose) {
+        self.push(UpstreamAsk::Request(Box::new(request)), purpose);
     }
 
-    pub(super) fn decide(
-        &mut self,
-        decision: UpstreamDecision,
-        purpose: UpstreamPurpose,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        self.push(UpstreamAsk::Decision(Box::new(decision)), purpose, actions);
+    pub(super) fn decide(&mut self, decision: UpstreamDecision, purpose: UpstreamPurpose) {
+        self.push(UpstreamAsk::Decision(Box::new(decision)), purpose);
     }
 
-    fn push(&mut self, ask: UpstreamAsk, purpose: UpstreamPurpose, actions: &mut Vec<WindowAction>) {
+    fn push(&mut self, ask: UpstreamAsk, purpose: UpstreamPurpose) {
         self.next += 1;
         self.open.insert(self.next, purpose);
-        actions.push(WindowAction::Upstream { ticket: self.next, ask });
+        self.unsent.push((self.next, ask));
     }
 
     pub(super) fn close(&mut self, ticket: u64) -> Option<UpstreamPurpose> {

@@ -8,7 +8,7 @@ use super::{
     told,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{focus_stroke, muted_ui, search_field_ui},
     wording::line,
 };
@@ -46,7 +46,6 @@ impl RegistrySearch {
         ui: &mut Ui,
         view: &FrameView<'_>,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) -> Option<ServerFormEditor> {
         let theme = view.theme;
         let field = search_field_ui(ui, theme, &mut self.query, "Name or description", "Search the registry");
@@ -63,11 +62,7 @@ impl RegistrySearch {
         if searches {
             let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
             let query = self.query.trim().to_owned();
-            asking.request(
-                UpstreamRequest::SearchRegistry { registry, query },
-                UpstreamPurpose::Registry,
-                actions,
-            );
+            asking.request(UpstreamRequest::SearchRegistry { registry, query }, UpstreamPurpose::Registry);
         }
         if is_busy {
             muted_ui(ui, theme, "Searching the registry…");

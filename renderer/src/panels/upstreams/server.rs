@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     panels::notices::capitalised,
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{muted_ui, named_text_ui},
     wording::{counted, line, now, paragraph},
 };
@@ -137,7 +137,6 @@ impl ServerPage {
         view: &FrameView<'_>,
         id: &ServerId,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let Some(server) = brief(view, id) else {
             muted_ui(ui, view.theme, "Loading the server…");
@@ -149,11 +148,11 @@ impl ServerPage {
         let details = UpstreamPurpose::Details(id.clone());
         if self.asked.as_ref() != Some(&wanted) && !asking.is_open(&details) {
             self.asked = Some(wanted);
-            asking.request(UpstreamRequest::Show { server: id.clone() }, details, actions);
+            asking.request(UpstreamRequest::Show { server: id.clone() }, details);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
-            self.header_ui(ui, view, server, asking, actions);
+            self.header_ui(ui, view, server, asking);
             if let Some((_, form)) = &mut self.editing {
                 return match form.show_ui(
                     ui,
@@ -165,23 +164,23 @@ impl ServerPage {
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
                         let decision = UpstreamDecision::Update { server: id.clone(), form };
-                        asking.decide(decision, UpstreamPurpose::Update(id.clone()), actions);
+                        asking.decide(decision, UpstreamPurpose::Update(id.clone()));
                     }
                 };
             }
             if self.deleting.show_ui(ui, view, server) {
                 let decision = UpstreamDecision::Delete { server: id.clone() };
-                asking.decide(decision, UpstreamPurpose::Delete(id.clone()), actions);
+                asking.decide(decision, UpstreamPurpose::Delete(id.clone()));
             }
-            self.attention_ui(ui, view, server, asking, actions);
+            self.attention_ui(ui, view, server, asking);
             self.tabs_ui(ui, server);
             let details = self.details.as_ref().filter(|details| details.brief.id == *id);
             match (self.tab, details) {
-                (ServerTab::Log, _) => self.log.show_ui(ui, view, server, asking, actions),
+                (ServerTab::Log, _) => self.log.show_ui(ui, view, server, asking),
                 (_, None) => drop(muted_ui(ui, view.theme, "Loading details…")),
-                (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking, actions),
+                (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking),
                 (ServerTab::Configuration, Some(details)) => {
-                    if configuration::show_ui(ui, view, details, &mut self.typing, asking, actions) {
+                    if configuration::show_ui(ui, view, details, &mut self.typing, asking) {
                         self.editing = Some((id.clone(), ServerFormEditor::of(&details.form)));
                     }
                 }
@@ -206,7 +205,6 @@ impl ServerPage {
         view: &FrameView<'_>,
         server: &ServerBrief,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         ui.horizontal_wrapped(|ui| {
@@ -221,13 +219,13 @@ impl ServerPage {
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
             ui.spacing_mut().interact_size.y = 24.0;
             ui.horizontal_wrapped(|ui| {
-                switch_ui(ui, server, asking, actions);
-                start_stop_ui(ui, server, false, asking, actions);
+                switch_ui(ui, server, asking);
+                start_stop_ui(ui, server, false, asking);
                 if server.state.is_connected() {
                     let restart = ui.add_enabled(asking.doing(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        ask(asking, actions, &server.id, ServerAction::Starting, |server| {
-                            UpstreamRequest::Restart { server }
+                        ask(asking, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
+                            server,
                         });
                     }
                 }
@@ -257,7 +255,6 @@ impl ServerPage {
         view: &FrameView<'_>,
         server: &ServerBrief,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         if let Some((_, why)) = self.refused.as_ref().filter(|(id, _)| *id == server.id) {
@@ -280,11 +277,7 @@ impl ServerPage {
                             let part = part.clone();
                             let decision =
                                 UpstreamDecision::SetSecret { server: server.id.clone(), part, secret };
-                            asking.decide(
-                                decision,
-                                UpstreamPurpose::Secret { id: Some(server.id.clone()) },
-                                actions,
-                            );
+                            asking.decide(decision, UpstreamPurpose::Secret { id: Some(server.id.clone()) });
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
@@ -366,21 +359,15 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
 
 fn ask(
     asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
     id: &ServerId,
     doing: ServerAction,
     request: impl FnOnce(ServerId) -> UpstreamRequest,
 ) {
-    asking.request(request(id.clone()), UpstreamPurpose::Server { id: id.clone(), doing }, actions);
+    asking.request(request(id.clone()), UpstreamPurpose::Server { id: id.clone(), doing });
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
-pub(super) fn switch_ui(
-    ui: &mut Ui,
-    server: &ServerBrief,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut PendingUpstreamRequests) {
     let doing = asking.doing(&server.id);
     let mut on = match doing {
         Some(ServerAction::Enabling) => true,
@@ -401,11 +388,9 @@ pub(super) fn switch_ui(
     }
     if on {
         let purpose = UpstreamPurpose::Server { id: server.id.clone(), doing: ServerAction::Enabling };
-        asking.decide(UpstreamDecision::Enable { server: server.id.clone() }, purpose, actions);
+        asking.decide(UpstreamDecision::Enable { server: server.id.clone() }, purpose);
     } else {
-        ask(asking, actions, &server.id, ServerAction::Disabling, |server| UpstreamRequest::Disable {
-            server,
-        });
+        ask(asking, &server.id, ServerAction::Disabling, |server| UpstreamRequest::Disable { server });
     }
 }
 
@@ -415,7 +400,6 @@ pub(super) fn start_stop_ui(
     server: &ServerBrief,
     named: bool,
     asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     if !server.enabled {
         return;
@@ -431,29 +415,21 @@ pub(super) fn start_stop_ui(
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Start {
-                    server,
-                });
+                ask(asking, &server.id, ServerAction::Starting, |server| UpstreamRequest::Start { server });
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                ask(asking, actions, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
-                    server,
-                });
+                ask(asking, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart { server });
             }
             if !named && button(ui, "Stop") {
-                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
-                    server,
-                });
+                ask(asking, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop { server });
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                ask(asking, actions, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop {
-                    server,
-                });
+                ask(asking, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop { server });
             }
         }
     }

@@ -7,7 +7,7 @@ use super::{
     tool_call::ToolCallForm,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
@@ -64,7 +64,6 @@ pub(super) fn tool_ui(
     is_wide: bool,
     open: &mut Option<OpenTool>,
     asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     ui.push_id(&tool.name, |ui| {
         let is_approved = tool.approval == ToolApproval::Approved;
@@ -78,7 +77,7 @@ pub(super) fn tool_ui(
             let layout = egui::Layout::right_to_left(egui::Align::Center);
             let mut child =
                 ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt("controls").layout(layout));
-            controls_ui(&mut child, details, tool, asking, actions);
+            controls_ui(&mut child, details, tool, asking);
         }
         let Some(opened) = open else { return };
         let mut again = false;
@@ -90,7 +89,7 @@ pub(super) fn tool_ui(
                 ui.set_width(ui.available_width());
                 ui.spacing_mut().item_spacing.y = 5.0;
                 if is_approved && !is_wide {
-                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking, actions));
+                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking));
                 }
                 if let ToolApproval::Changed(changes) = &tool.approval {
                     ui.label(
@@ -100,12 +99,12 @@ pub(super) fn tool_ui(
                 }
                 definition_ui(ui, view, details, tool);
                 if is_approved {
-                    times_ui(ui, view, (details, tool), &mut opened.times, asking, actions);
+                    times_ui(ui, view, (details, tool), &mut opened.times, asking);
                     if tool.enabled {
-                        opened.trying.show_ui(ui, view, tool, asking, actions);
+                        opened.trying.show_ui(ui, view, tool, asking);
                     }
                 }
-                again = decide_ui(ui, view, details, tool, opened.seen == pin(tool), asking, actions);
+                again = decide_ui(ui, view, details, tool, opened.seen == pin(tool), asking);
             });
         if again {
             opened.seen = pin(tool);
@@ -164,13 +163,7 @@ fn row_ui(
 }
 
 /// The switch and the policy of a tool.
-fn controls_ui(
-    ui: &mut Ui,
-    details: &ServerDetails,
-    tool: &ToolView,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
+fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, asking: &mut PendingUpstreamRequests) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
     policy_ui(ui, &name, &mut policy);
@@ -187,7 +180,7 @@ fn controls_ui(
             idle_ms: tool.idle_ms,
             total_ms: tool.total_ms,
         };
-        asking.decide(decision, purpose, actions);
+        asking.decide(decision, purpose);
     }
 }
 
@@ -198,7 +191,6 @@ fn times_ui(
     (details, tool): (&ServerDetails, &ToolView),
     times: &mut Option<(u64, u64)>,
     asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     let limits = &details.form.limits;
     let kept = (tool.idle_ms.unwrap_or(limits.idle_ms), tool.total_ms.unwrap_or(limits.total_ms));
@@ -230,7 +222,7 @@ fn times_ui(
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
         let decision = UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        asking.decide(decision, purpose, actions);
+        asking.decide(decision, purpose);
     }
 }
 
@@ -329,7 +321,6 @@ fn decide_ui(
     tool: &ToolView,
     is_as_seen: bool,
     asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) -> bool {
     let theme = view.theme;
     let server = details.brief.id.clone();
@@ -337,7 +328,7 @@ fn decide_ui(
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
-            asking.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose, actions);
+            asking.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose);
         }
         return false;
     }
@@ -353,7 +344,7 @@ fn decide_ui(
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
+        asking.decide(UpstreamDecision::Approve { server, tools }, purpose);
     }
     false
 }

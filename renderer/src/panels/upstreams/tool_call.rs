@@ -7,7 +7,7 @@ use super::{
     told,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::paragraph,
 };
@@ -43,7 +43,6 @@ impl ToolCallForm {
         view: &FrameView<'_>,
         tool: &ToolView,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         if !disclosure_ui(ui, view.theme, "Try it…", None, &mut self.is_open) {
             return;
@@ -67,7 +66,7 @@ impl ToolCallForm {
                     arguments: text.clone(),
                     definition: Some(tool.hash.clone()),
                 };
-                asking.decide(UpstreamDecision::Call(call), purpose, actions);
+                asking.decide(UpstreamDecision::Call(call), purpose);
             }
             match &read {
                 Err(why) => {

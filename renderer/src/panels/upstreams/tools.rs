@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     picker::rank,
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{muted_ui, search_field_ui},
     wording::counted,
 };
@@ -52,7 +52,6 @@ impl ToolList {
         view: &FrameView<'_>,
         details: &ServerDetails,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         if details.tools.is_empty() {
@@ -69,7 +68,7 @@ impl ToolList {
             self.look = Some(new().take(MAX_TOOLS_PER_REVIEW).map(tool::pin).collect());
         }
         if self.look.is_some() {
-            return self.look_ui(ui, view, details, asking, actions);
+            return self.look_ui(ui, view, details, asking);
         }
         let waiting = details.tools.iter().filter(|tool| tool.approval != ToolApproval::Approved).count();
         let count = new().count();
@@ -98,7 +97,7 @@ impl ToolList {
             }
             found += 1;
             let mut open = self.open.take_if(|open| open.seen.0 == tool.name);
-            tool::tool_ui(ui, view, (details, tool), is_wide, &mut open, asking, actions);
+            tool::tool_ui(ui, view, (details, tool), is_wide, &mut open, asking);
             if open.is_some() {
                 self.open = open;
             }
@@ -115,7 +114,6 @@ impl ToolList {
         view: &FrameView<'_>,
         details: &ServerDetails,
         asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         let look = self.look.take().unwrap_or_default();
@@ -150,7 +148,7 @@ impl ToolList {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
             let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-            asking.decide(UpstreamDecision::Approve { server, tools }, purpose, actions);
+            asking.decide(UpstreamDecision::Approve { server, tools }, purpose);
             is_left = true;
         }
         if !is_left && !shown.is_empty() {
