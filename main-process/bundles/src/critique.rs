@@ -6,7 +6,7 @@
 use crate::{
     Bundle, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, BundleToolResponse, ToolResult},
 };
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Bundle
 }
 
 /// Returns the refusal for clients without sampling.
-pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
+pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> ToolResult {
     let critique = begin(bundles, arguments)?;
     let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
     Err(BundleRefusal::new(BundleErrorCode::UnsupportedCapability, message).with(BundleValue::map([
@@ -147,7 +147,7 @@ fn validated_finding(finding: &BundleValue) -> Result<BundleValue, String> {
     ]))
 }
 
-fn envelope(result: Result<BundleToolResponse, BundleRefusal>) -> BundleToolEnvelope {
+fn envelope(result: ToolResult) -> BundleToolEnvelope {
     BundleToolEnvelope { tool: TOOL.to_owned(), result }
 }
 

@@ -82,6 +82,8 @@ impl BundleRefusal {
     }
 }
 
+pub(crate) type ToolResult = Result<BundleToolResponse, BundleRefusal>;
+
 /// The successful result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolResponse {
@@ -122,7 +124,7 @@ impl BundleToolResponse {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolEnvelope {
     pub tool: String,
-    pub result: Result<BundleToolResponse, BundleRefusal>,
+    pub result: ToolResult,
 }
 
 impl BundleToolEnvelope {

@@ -5,7 +5,6 @@
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error as _, MapAccess, SeqAccess, Visitor},
-    ser::SerializeMap as _,
 };
 use serde_json::{Number, Value};
 use std::{collections::HashSet, fmt};
@@ -214,13 +213,7 @@ impl Serialize for BundleValue {
             Self::Number(number) => number.serialize(serializer),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(items) => serializer.collect_seq(items),
-            Self::Map(members) => {
-                let mut map = serializer.serialize_map(Some(members.len()))?;
-                for (key, value) in members.iter() {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
+            Self::Map(members) => serializer.collect_map(members.iter()),
         }
     }
 }

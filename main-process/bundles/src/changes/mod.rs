@@ -20,12 +20,12 @@ pub(crate) use write_ahead::recover;
 
 use crate::{
     Bundles,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, ToolResult},
 };
 use serde_json::Value;
 
 /// Performs a dry run. Refuses a write, which this read-only caller cannot allow.
-pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
+pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> ToolResult {
     let plan = plan(bundles, arguments)?;
     if plan.is_dry_run() {
         return plan.answer();
@@ -36,7 +36,7 @@ pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> Result<BundleTool
 }
 
 /// Performs a dry run, or plans and writes the changes.
-pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> Result<BundleToolResponse, BundleRefusal> {
+pub(crate) fn apply(bundles: &mut Bundles, arguments: &Value) -> ToolResult {
     let plan = plan(bundles, arguments)?;
     let answer = plan.answer()?;
     if plan.is_dry_run() {

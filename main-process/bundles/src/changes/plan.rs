@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     BundleFinding, BundleValue, Bundles,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse, ToolResult},
     files::BundlePath,
 };
 use serde_json::Value;
@@ -103,12 +103,12 @@ impl BundleChangePlan {
     }
 
     /// Returns the response of `apply_changes`: the planned effect for a dry run, otherwise the applied effect.
-    pub fn answer(&self) -> Result<BundleToolResponse, BundleRefusal> {
+    pub fn answer(&self) -> ToolResult {
         self.answer_as(!self.is_dry_run())
     }
 
     /// Like [`Self::answer`], for changes that are not a dry run but may still wait for review.
-    pub fn answer_as(&self, is_written: bool) -> Result<BundleToolResponse, BundleRefusal> {
+    pub fn answer_as(&self, is_written: bool) -> ToolResult {
         let results = |applied: bool| -> BundleValue {
             let numbered = self.results.iter().enumerate();
             numbered.map(|(index, result)| result.to_data(index, applied)).collect::<Vec<_>>().into()

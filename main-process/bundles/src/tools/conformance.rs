@@ -3,14 +3,11 @@
 use crate::{
     Bundle, BundleEntity, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse, ToolResult},
     value::BundleValueMembers,
 };
 
-pub(super) fn get(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let profile_id = arguments.text("profileId")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let Some(profile_id) = profile_id else {

@@ -7,14 +7,11 @@ use super::{
 use crate::{
     BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleRefusal, BundleToolResponse},
+    envelope::{BundleRefusal, BundleToolResponse, ToolResult},
     value::BundleValueMembers,
 };
 
-pub(super) fn get(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let depth = arguments.count("depth", 1, 3)?;
     let most = arguments.count("maxRelated", 20, 100)?;

@@ -5,7 +5,7 @@ use crate::{
     Bundle, BundleEntity, BundleValue, Bundles,
     arguments::CallArguments,
     calendar,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse, ToolResult},
     model::ReferenceEdge,
     value::BundleValueMembers,
     yaml,
@@ -15,10 +15,7 @@ use std::{collections::HashSet, time::SystemTime};
 const MAX_TARGETS: usize = 100;
 const MAX_DEPENDENCIES: usize = 2_000;
 
-pub(super) fn export(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let wanted = requested_targets(arguments)?;
     let with_schemas = arguments.flag("includeSchemas", true)?;
     let depth = arguments.clamped("dependencyDepth", 3, 5)?;

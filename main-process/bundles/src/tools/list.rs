@@ -4,15 +4,12 @@ use crate::{
     Bundle, BundleValue, Bundles,
     arguments::CallArguments,
     collation,
-    envelope::{BundleRefusal, BundleToolResponse},
+    envelope::{BundleToolResponse, ToolResult},
     model::LoadedEntityType,
     value::BundleValueMembers,
 };
 
-pub(super) fn bundles(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn bundles(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     arguments.expect_only(&[])?;
     let list: Vec<BundleValue> = bundles
         .iter()
@@ -33,10 +30,7 @@ pub(super) fn bundles(
     Ok(BundleToolResponse::new(BundleValue::map([("bundles", list.into())])).meta([("count", count.into())]))
 }
 
-pub(super) fn entities(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn entities(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle_id = arguments.text("bundleId")?;
     let entity_type = arguments.text("entityType")?;
     let limit = arguments.count("limit", 100, 500)?;
@@ -78,10 +72,7 @@ fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> BundleToolRespo
     BundleToolResponse::new(BundleValue::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
 }
 
-pub(super) fn summaries(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.text("entityType")?;
     let include = arguments.texts("include")?.unwrap_or_else(|| vec!["id", "title"]);
     let limit = arguments.clamped("limit", 50, 200)?;

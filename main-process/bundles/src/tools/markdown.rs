@@ -5,7 +5,7 @@ use crate::{
     Bundle, BundleEntity, BundleValue, Bundles,
     arguments::CallArguments,
     calendar,
-    envelope::{BundleRefusal, BundleToolResponse},
+    envelope::{BundleRefusal, BundleToolResponse, ToolResult},
 };
 use std::{fmt::Write as _, time::SystemTime};
 
@@ -13,10 +13,7 @@ const MAX_DEPENDENCIES: usize = 500;
 /// The maximum characters of an inline text; a longer one gets its own heading.
 const MAX_INLINE_CHARS: usize = 200;
 
-pub(super) fn export(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let with_dependencies = arguments.flag("includeDependencies", true)?;
     let depth = arguments.clamped("dependencyDepth", 2, 5)?;

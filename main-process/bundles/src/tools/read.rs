@@ -3,16 +3,13 @@
 use crate::{
     BundleEntity, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse, ToolResult},
     value::BundleValueMembers,
 };
 
 const MAX_IDS: usize = 50;
 
-pub(super) fn one(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn one(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
@@ -21,10 +18,7 @@ pub(super) fn one(
     Ok(BundleToolResponse::new(entity.to_data()).of(bundle.id()))
 }
 
-pub(super) fn many(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.required_text("entityType")?;
     let ids = arguments
         .texts("ids")?

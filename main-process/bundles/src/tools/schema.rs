@@ -3,15 +3,12 @@
 use crate::{
     Bundle, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse, ToolResult},
     model::RelationDefinition,
     schema::EntitySchema,
 };
 
-pub(super) fn bundle(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn bundle(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let metadata = |key: &str| bundle.manifest.metadata(key).map(BundleValue::from);
     let manifest = BundleValue::map_of_present([
@@ -26,10 +23,7 @@ pub(super) fn bundle(
     Ok(BundleToolResponse::new(data).of(bundle.id()))
 }
 
-pub(super) fn entity(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn entity(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.required_text("entityType")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let schema = find(bundle, entity_type)?;
@@ -56,10 +50,7 @@ pub(crate) fn find<'a>(bundle: &'a Bundle, entity_type: &str) -> Result<&'a Enti
     Err(refusal.with(details))
 }
 
-pub(super) fn relations(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn relations(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.text("entityType")?;
     let direction = arguments.one_of("direction", &["outgoing", "incoming", "both"], "both")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;

@@ -4,14 +4,11 @@ use super::list::page_meta;
 use crate::{
     Bundle, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleRefusal, BundleToolResponse},
+    envelope::{BundleToolResponse, ToolResult},
     search,
 };
 
-pub(super) fn search(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn search(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let query = arguments.required_text("query")?;
     let entity_type = arguments.text("entityType")?;
     let bundle_id = arguments.text("bundleId")?;

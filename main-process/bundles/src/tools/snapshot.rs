@@ -4,15 +4,12 @@ use super::{list::sorted_types, read::select_fields};
 use crate::{
     BundleFinding, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleRefusal, BundleToolResponse},
+    envelope::{BundleToolResponse, ToolResult},
     model::ReferenceEdge,
     value::BundleValueMembers,
 };
 
-pub(super) fn get(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let wanted_types = arguments.texts("entityTypes")?;
     let detail = arguments.one_of("includeEntityData", &["full", "summary", "ids"], "full")?;
     let with_schemas = arguments.flag("includeSchemas", true)?;

@@ -3,14 +3,11 @@
 use crate::{
     Bundle, BundleFinding, BundleValue, Bundles,
     arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse},
+    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse, ToolResult},
 };
 use std::borrow::Cow;
 
-pub(super) fn validate(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, BundleRefusal> {
+pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle_id = arguments.text("bundleId")?;
     if bundle_id == Some("all") || (bundle_id.is_none() && bundles.iter().len() > 1) {
         return all(bundles);
@@ -29,7 +26,7 @@ pub(super) fn validate(
         .diagnostics(diagnostics))
 }
 
-fn all(bundles: &Bundles) -> Result<BundleToolResponse, BundleRefusal> {
+fn all(bundles: &Bundles) -> ToolResult {
     let mut errors = 0;
     let mut diagnostics = Vec::new();
     for bundle in bundles.iter() {
