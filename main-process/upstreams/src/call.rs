@@ -3,7 +3,7 @@
 use crate::{
     actor::{CallProgress, ServerSession, SharedServerState},
     config::{McpConfig, ToolSettings},
-    error::{UpstreamError, UpstreamErrorCode},
+    error::{Result, UpstreamError, UpstreamErrorCode},
     tools::{ApprovedDefinition, ToolApprovalState, ToolDefinition, exposed_name},
 };
 use rmcp::model::{CallToolRequestParams, CallToolResult};
@@ -40,7 +40,7 @@ impl ServerToolCall<'_> {
         self,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    ) -> Result<ToolAnswer> {
         self.check_callable()?;
         let arguments = self.checked_arguments(arguments)?;
         let params = CallToolRequestParams::new(self.definition.name().to_owned()).with_arguments(arguments);
@@ -54,7 +54,7 @@ impl ServerToolCall<'_> {
     }
 
     /// Returns whether the call would be sent.
-    pub(crate) fn check(self, arguments: &Value) -> Result<(), UpstreamError> {
+    pub(crate) fn check(self, arguments: &Value) -> Result<()> {
         self.check_callable()?;
         self.checked_arguments(arguments).map(drop)
     }
@@ -67,7 +67,7 @@ impl ServerToolCall<'_> {
         exposed_name(&self.config.slug, self.definition.name())
     }
 
-    fn check_callable(&self) -> Result<(), UpstreamError> {
+    fn check_callable(&self) -> Result<()> {
         let why = match ToolApprovalState::of(self.definition, self.approved.as_deref()) {
             ToolApprovalState::New => "it is not approved",
             ToolApprovalState::Changed { .. } => "it has changed since it was approved",
@@ -82,7 +82,7 @@ impl ServerToolCall<'_> {
         )))
     }
 
-    fn checked_arguments(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>, UpstreamError> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<serde_json::Map<String, Value>> {
         let arguments = match arguments {
             Value::Null => serde_json::Map::new(),
             Value::Object(arguments) => arguments.clone(),
@@ -105,7 +105,7 @@ impl ServerToolCall<'_> {
         }
     }
 
-    fn checked_answer(&self, result: &CallToolResult) -> Result<ToolAnswer, UpstreamError> {
+    fn checked_answer(&self, result: &CallToolResult) -> Result<ToolAnswer> {
         let name = &self.exposed();
         let is_error = result.is_error == Some(true);
         if let (Some(schema), false) = (self.definition.output(), is_error) {

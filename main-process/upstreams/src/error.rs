@@ -27,6 +27,8 @@ pub struct UpstreamError {
     pub field: Option<String>,
 }
 
+pub(crate) type Result<T, E = UpstreamError> = std::result::Result<T, E>;
+
 impl UpstreamError {
     pub(crate) fn new(code: UpstreamErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), field: None }

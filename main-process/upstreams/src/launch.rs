@@ -3,7 +3,7 @@
 
 use crate::{
     config::{McpConfig, McpPackageType},
-    error::UpstreamError,
+    error::{Result, UpstreamError},
     secrets::ResolvedSecrets,
 };
 use processes::{Environment, ProgramLaunch, StdStream};
@@ -84,7 +84,7 @@ pub(crate) fn plan(
     config: &McpConfig,
     secrets: &ResolvedSecrets,
     place: &LaunchContext<'_>,
-) -> Result<LaunchPlan, UpstreamError> {
+) -> Result<LaunchPlan> {
     let mut environment = place.environment.to_vec();
     let home = value_of(&environment, "HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
     for (name, variable) in &config.env_vars {
@@ -221,10 +221,7 @@ fn value_of<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&
 }
 
 /// Searches the PATH of the server, not that of this process.
-pub(crate) fn find_program(
-    name: &str,
-    environment: &[(OsString, OsString)],
-) -> Result<PathBuf, UpstreamError> {
+pub(crate) fn find_program(name: &str, environment: &[(OsString, OsString)]) -> Result<PathBuf> {
     let path = value_of(environment, "PATH").unwrap_or_default();
     std::env::split_paths(path)
         .map(|folder| folder.join(name))
@@ -242,7 +239,7 @@ pub(crate) fn find_program(
         })
 }
 
-fn executable(path: &Path) -> Result<PathBuf, UpstreamError> {
+fn executable(path: &Path) -> Result<PathBuf> {
     if is_executable(path) {
         return Ok(path.to_owned());
     }

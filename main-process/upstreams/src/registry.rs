@@ -4,7 +4,7 @@
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpSource},
     durable,
-    error::UpstreamError,
+    error::{Result, UpstreamError},
     http::{HttpClient, percent_encode, read},
 };
 use bytes::Bytes;
@@ -45,7 +45,7 @@ pub struct RegistryLaunchOption {
 }
 
 /// Searches an index given as a path or a URL (`…/v0.1/servers`). Best matches first.
-pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>, UpstreamError> {
+pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEntry>> {
     let bytes = if place.starts_with("http://") || place.starts_with("https://") {
         fetch(place, query).await?
     } else {
@@ -61,7 +61,7 @@ pub async fn search_registry(place: &str, query: &str) -> Result<Vec<RegistryEnt
     Ok(rank(&index, query))
 }
 
-async fn fetch(place: &str, query: &str) -> Result<Bytes, UpstreamError> {
+async fn fetch(place: &str, query: &str) -> Result<Bytes> {
     let offline = |why: String| {
         UpstreamError::network(format!(
             "The registry cannot be reached: {why}. Search a registry file instead, or try again later."

@@ -16,7 +16,11 @@ pub(crate) use session::{ServerSession, ToolDefinitions};
 pub use state::ServerStartPhase;
 pub(crate) use state::{ServerRunState, SharedServerState};
 
-use crate::{config::McpConfig, error::UpstreamError, secrets::SecretStore};
+use crate::{
+    config::McpConfig,
+    error::{Result, UpstreamError},
+    secrets::SecretStore,
+};
 use connection::ServerConnection;
 use handshake::StartFailure;
 use processes::{Backoff, ProgramSpawner, RestartDecision, RestartPolicy};
@@ -36,7 +40,7 @@ pub(crate) struct ServerDeps {
     pub(crate) backoff: Backoff,
 }
 
-type OrderReply = oneshot::Sender<Result<(), UpstreamError>>;
+type OrderReply = oneshot::Sender<Result<()>>;
 
 pub(crate) enum ServerOrder {
     /// Started by a person, who receives the result and decides about a retry.
@@ -351,7 +355,7 @@ impl ServerActor {
     }
 }
 
-fn reply_all(waiting: Vec<OrderReply>, result: &Result<(), UpstreamError>) {
+fn reply_all(waiting: Vec<OrderReply>, result: &Result<()>) {
     for reply in waiting {
         // Sending fails when the caller is gone.
         let _ = reply.send(result.clone());

@@ -2,7 +2,7 @@
 
 use super::client::{CallProgress, ProgressWatchers};
 use crate::{
-    error::{UpstreamError, UpstreamErrorCode},
+    error::{Result, UpstreamError, UpstreamErrorCode},
     tools::ToolDefinition,
 };
 use rmcp::{
@@ -48,7 +48,7 @@ impl ServerSession {
         params: CallToolRequestParams,
         (idle, total): (Duration, Duration),
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<CallToolResult, UpstreamError> {
+    ) -> Result<CallToolResult> {
         let Ok(_permit) = self.permits.try_acquire() else {
             let message =
                 format!("{server} has reached its limit of concurrent calls: wait for one to finish");

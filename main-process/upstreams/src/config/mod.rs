@@ -10,7 +10,10 @@ pub(crate) use store::ConfigStore;
 pub use store::UnreadableConfigEntry;
 pub(crate) use validate::{check, is_slug, slug_for};
 
-use crate::{error::UpstreamError, secrets::secret_name};
+use crate::{
+    error::{Result, UpstreamError},
+    secrets::secret_name,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
@@ -206,7 +209,7 @@ impl McpConfig {
     }
 
     /// Parses JSON that a person pasted or a form created. The error names the missing part.
-    pub fn from_json(value: &Value) -> Result<Self, UpstreamError> {
+    pub fn from_json(value: &Value) -> Result<Self> {
         for (part, message) in [
             ("name", "Name is required"),
             ("package", "Package identifier required"),

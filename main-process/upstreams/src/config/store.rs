@@ -4,7 +4,7 @@
 use super::{McpConfig, ToolPolicy};
 use crate::{
     durable,
-    error::{UpstreamError, UpstreamErrorCode},
+    error::{Result, UpstreamError, UpstreamErrorCode},
     tools::ApprovedDefinition,
 };
 use serde::{Deserialize, Serialize};
@@ -71,13 +71,13 @@ pub(crate) struct ConfigStore {
 
 impl ConfigStore {
     /// Opens the file. An unreadable file is an error and stays unchanged; a single invalid entry is set aside.
-    pub(crate) fn open(path: &Path) -> Result<Self, UpstreamError> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let contents = Mutex::new(read(path, bytes_of(path)?)?);
         Ok(Self { path: path.to_owned(), contents, last_checked: Mutex::default() })
     }
 
     /// Loads changes written by another Draftboard process of the same user. Returns whether there were any.
-    pub(crate) fn refresh(&self) -> Result<bool, UpstreamError> {
+    pub(crate) fn refresh(&self) -> Result<bool> {
         let about = std::fs::metadata(&self.path).ok();
         let looks = about.and_then(|about| Some((about.modified().ok()?, about.len())));
         let before =
@@ -93,7 +93,7 @@ impl ConfigStore {
         Ok(true)
     }
 
-    fn newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>, UpstreamError> {
+    fn newer(&self, contents: &ConfigContents) -> Result<Option<ConfigContents>> {
         let bytes = bytes_of(&self.path)?;
         if digest(bytes.as_deref()) == contents.digest {
             return Ok(None);
@@ -128,7 +128,7 @@ impl ConfigStore {
         self.locked().approved.get(&id).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>, UpstreamError> {
+    pub(crate) fn insert(&self, config: McpConfig) -> Result<Arc<McpConfig>> {
         let config = Arc::new(config);
         self.change(|contents| {
             if contents.servers.len() >= MAX_SERVERS && !contents.servers.contains_key(&config.id) {
@@ -142,7 +142,7 @@ impl ConfigStore {
         Ok(config)
     }
 
-    pub(crate) fn remove(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub(crate) fn remove(&self, id: Uuid) -> Result<()> {
         self.change(|contents| {
             contents.servers.remove(&id);
             contents.approved.remove(&id);
@@ -150,18 +150,14 @@ impl ConfigStore {
         })
     }
 
-    pub(crate) fn approve(
-        &self,
-        id: Uuid,
-        tools: Vec<(String, Arc<ApprovedDefinition>)>,
-    ) -> Result<(), UpstreamError> {
+    pub(crate) fn approve(&self, id: Uuid, tools: Vec<(String, Arc<ApprovedDefinition>)>) -> Result<()> {
         self.change(|contents| {
             contents.approved.entry(id).or_default().extend(tools);
             Ok(())
         })
     }
 
-    pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), UpstreamError> {
+    pub(crate) fn withdraw(&self, id: Uuid, tool: &str) -> Result<()> {
         self.change(|contents| {
             contents.approved.entry(id).or_default().remove(tool);
             Ok(())
@@ -172,7 +168,7 @@ impl ConfigStore {
         self.locked().approved_manifests.clone()
     }
 
-    pub(crate) fn approve_manifest(&self, hash: &str) -> Result<(), UpstreamError> {
+    pub(crate) fn approve_manifest(&self, hash: &str) -> Result<()> {
         self.change(|contents| {
             contents.approved_manifests.insert(hash.to_owned());
             Ok(())
@@ -185,12 +181,7 @@ impl ConfigStore {
         contents.manifest_tools.get(tool).filter(|setting| setting.hash == hash).map(|setting| setting.policy)
     }
 
-    pub(crate) fn set_manifest_policy(
-        &self,
-        tool: &str,
-        hash: &str,
-        policy: ToolPolicy,
-    ) -> Result<(), UpstreamError> {
+    pub(crate) fn set_manifest_policy(&self, tool: &str, hash: &str, policy: ToolPolicy) -> Result<()> {
         self.change(|contents| {
             let setting = ManifestToolSetting { hash: hash.to_owned(), policy };
             contents.manifest_tools.insert(tool.to_owned(), setting);
@@ -199,10 +190,7 @@ impl ConfigStore {
     }
 
     /// Writes the change to disk, then updates memory.
-    fn change(
-        &self,
-        edit: impl FnOnce(&mut ConfigContents) -> Result<(), UpstreamError>,
-    ) -> Result<(), UpstreamError> {
+    fn change(&self, edit: impl FnOnce(&mut ConfigContents) -> Result<()>) -> Result<()> {
         let mut contents = self.locked();
         // Merges into the current file, because another Draftboard process of the same user may have written it.
         let _held = durable::lock(&self.path).map_err(|error| self.write_error(&error))?;
@@ -254,7 +242,7 @@ fn damaged(path: &Path, why: &str) -> UpstreamError {
     UpstreamError::new(UpstreamErrorCode::Internal, message)
 }
 
-fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, UpstreamError> {
+fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>> {
     durable::read(path, MAX_CONFIG_FILE_BYTES).map_err(|error| damaged(path, &error.to_string()))
 }
 
@@ -262,7 +250,7 @@ fn digest(bytes: Option<&[u8]>) -> Option<[u8; 32]> {
     bytes.map(|bytes| Sha256::digest(bytes).into())
 }
 
-fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents, UpstreamError> {
+fn read(path: &Path, bytes: Option<Vec<u8>>) -> Result<ConfigContents> {
     let mut contents = ConfigContents { digest: digest(bytes.as_deref()), ..ConfigContents::default() };
     let Some(bytes) = bytes else { return Ok(contents) };
     let file: ConfigFileText =

@@ -1,7 +1,7 @@
 //! Validates configurations: the contract's rules, and rules that keep secrets out of unsafe places.
 
 use super::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, McpServerTransport, limits};
-use crate::error::UpstreamError;
+use crate::error::{Result, UpstreamError};
 
 const MAX_NAME_CHARS: usize = 100;
 const MAX_TEXT_BYTES: usize = 4_096;
@@ -10,7 +10,7 @@ const MAX_VARIABLES: usize = 128;
 /// Leaves room for a tool name within 64 characters.
 const MAX_SLUG_CHARS: usize = 24;
 
-pub(crate) fn check(config: &McpConfig) -> Result<(), UpstreamError> {
+pub(crate) fn check(config: &McpConfig) -> Result<()> {
     let name = config.name.trim();
     if name.is_empty() {
         return Err(UpstreamError::validation("name", "Name is required"));
@@ -32,7 +32,7 @@ pub(crate) fn check(config: &McpConfig) -> Result<(), UpstreamError> {
     check_limits(config)
 }
 
-fn check_package(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_package(config: &McpConfig) -> Result<()> {
     let package = &config.package;
     let identifier = package.identifier.trim();
     if identifier.is_empty() {
@@ -64,7 +64,7 @@ fn check_package(config: &McpConfig) -> Result<(), UpstreamError> {
     }
 }
 
-fn check_transport(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_transport(config: &McpConfig) -> Result<()> {
     let over_http = config.package.package_type == McpPackageType::Http;
     match &config.transport {
         McpServerTransport::Stdio if over_http => {
@@ -79,7 +79,7 @@ fn check_transport(config: &McpConfig) -> Result<(), UpstreamError> {
     }
 }
 
-fn check_url(url: &str, auth: &HttpAuth) -> Result<(), UpstreamError> {
+fn check_url(url: &str, auth: &HttpAuth) -> Result<()> {
     let wrong = |message: &str| UpstreamError::validation("transport.url", message);
     let uri: http::Uri =
         url.parse().map_err(|_| wrong("The URL is not valid; use a form such as https://example.org/mcp"))?;
@@ -117,7 +117,7 @@ fn check_url(url: &str, auth: &HttpAuth) -> Result<(), UpstreamError> {
     Ok(())
 }
 
-fn check_arguments(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_arguments(config: &McpConfig) -> Result<()> {
     if config.args.len() > MAX_ARGUMENTS {
         let message = format!("A server can have at most {MAX_ARGUMENTS} arguments");
         return Err(UpstreamError::validation("args", message));
@@ -131,7 +131,7 @@ fn check_arguments(config: &McpConfig) -> Result<(), UpstreamError> {
     Ok(())
 }
 
-fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), UpstreamError> {
+fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<()> {
     let field = format!("env_vars.{name}");
     let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') || name.len() > 128 {
@@ -165,7 +165,7 @@ fn check_variable(name: &str, variable: &EnvVarConfig) -> Result<(), UpstreamErr
     Ok(())
 }
 
-fn check_limits(config: &McpConfig) -> Result<(), UpstreamError> {
+fn check_limits(config: &McpConfig) -> Result<()> {
     let limits = &config.limits;
     let times = [
         ("install_ms", limits.install_ms),

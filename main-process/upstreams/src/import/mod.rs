@@ -5,7 +5,7 @@ mod exposed;
 
 use crate::{
     config::{EnvVarConfig, HttpAuth, McpConfig, McpPackageType, check},
-    error::UpstreamError,
+    error::{Result, UpstreamError},
     secrets::{Secret, secret_name},
 };
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ pub struct ImportReport {
 
 /// Parses `mcpServers` (Claude Desktop, Claude Code also per project, Cursor), `servers` (VS Code's `mcp.json`),
 /// `mcp.servers` (VS Code's settings), bare entries and a single server, with comments and trailing commas.
-pub fn import(text: &str) -> Result<ImportReport, UpstreamError> {
+pub fn import(text: &str) -> Result<ImportReport> {
     if text.len() > MAX_IMPORT_BYTES {
         return Err(UpstreamError::validation(
             "text",
@@ -68,7 +68,7 @@ pub fn import(text: &str) -> Result<ImportReport, UpstreamError> {
     Ok(import)
 }
 
-fn parsed(text: &str) -> Result<Value, UpstreamError> {
+fn parsed(text: &str) -> Result<Value> {
     let parse = |text: &str| -> Result<Value, _> {
         jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default())
     };

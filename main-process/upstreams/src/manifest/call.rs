@@ -7,7 +7,7 @@ use super::{
 use crate::{
     actor::ServerDeps,
     call::ToolAnswer,
-    error::{UpstreamError, UpstreamErrorCode},
+    error::{Result, UpstreamError, UpstreamErrorCode},
 };
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ impl ManifestTool {
         &self,
         arguments: &Value,
         hands: &ManifestCallDeps<'_>,
-    ) -> Result<ManifestCallOutcome, UpstreamError> {
+    ) -> Result<ManifestCallOutcome> {
         let arguments = self.checked_arguments(arguments)?;
         let surroundings = hands.surroundings;
         let credentials = self.resolve_credentials(surroundings).await?;
@@ -82,15 +82,12 @@ impl ManifestTool {
         self.answer(&value, |text| redactor.clean(text).into_owned()).map(ManifestCallOutcome::Answered)
     }
 
-    pub(crate) fn check(&self, arguments: &Value) -> Result<(), UpstreamError> {
+    pub(crate) fn check(&self, arguments: &Value) -> Result<()> {
         self.checked_arguments(arguments).map(drop)
     }
 
     /// Runs on a blocking thread, because a keyring may prompt the user first.
-    async fn resolve_credentials(
-        &self,
-        surroundings: &ServerDeps,
-    ) -> Result<ResolvedCredentials, UpstreamError> {
+    async fn resolve_credentials(&self, surroundings: &ServerDeps) -> Result<ResolvedCredentials> {
         if self.credentials.is_empty() {
             return Ok(ResolvedCredentials::default());
         }
@@ -108,7 +105,7 @@ impl ManifestTool {
         resolving.await.map_err(broken)?
     }
 
-    fn checked_arguments(&self, arguments: &Value) -> Result<Map<String, Value>, UpstreamError> {
+    fn checked_arguments(&self, arguments: &Value) -> Result<Map<String, Value>> {
         let arguments = match arguments {
             Value::Null => Map::new(),
             Value::Object(arguments) => arguments.clone(),
@@ -124,7 +121,7 @@ impl ManifestTool {
         Ok(arguments)
     }
 
-    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<ToolAnswer, UpstreamError> {
+    fn answer(&self, value: &Value, clean: impl Fn(&str) -> String) -> Result<ToolAnswer> {
         if let Some(Err((field, message))) = self.output.as_ref().map(|output| output.check(value)) {
             let message = format!(
                 "The answer of {} does not match its output schema at {field:?}: {message}",

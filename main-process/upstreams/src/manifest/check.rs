@@ -1,7 +1,7 @@
 //! Checks manifests without running anything, for `validate` and `manifest check`.
 
 use super::{InternalMethods, ManifestFolder, ManifestReport, ManifestSource, read_manifests};
-use crate::{UpstreamError, UpstreamErrorCode};
+use crate::{UpstreamError, UpstreamErrorCode, error::Result};
 use serde_json::Value;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ impl InternalMethods for MethodNames {
         INTERNAL_METHODS.contains(&method)
     }
 
-    fn call(&self, _: &str, _: &Value) -> Result<Value, UpstreamError> {
+    fn call(&self, _: &str, _: &Value) -> Result<Value> {
         let message = "Checking a manifest calls no method".to_owned();
         Err(UpstreamError { code: UpstreamErrorCode::Conflict, message, field: None })
     }

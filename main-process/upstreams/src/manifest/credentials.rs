@@ -6,7 +6,7 @@ use super::{
     format::CredentialSpec,
 };
 use crate::{
-    error::UpstreamError,
+    error::{Result, UpstreamError},
     secrets::{Redactor, Secret, SecretStore},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -47,7 +47,7 @@ impl ResolvedCredentials {
         (manifest, keys): (&str, &CredentialNamespace),
         wanted: &[(String, bool)],
         store: &dyn SecretStore,
-    ) -> Result<Self, UpstreamError> {
+    ) -> Result<Self> {
         let mut by_id = BTreeMap::new();
         for (id, optional) in wanted {
             match store.get(&keys.reference(id))? {
@@ -64,7 +64,7 @@ impl ResolvedCredentials {
         Ok(Self { by_id })
     }
 
-    pub(super) fn field(&self, id: &str, field: &str) -> Result<String, UpstreamError> {
+    pub(super) fn field(&self, id: &str, field: &str) -> Result<String> {
         let missing = || UpstreamError::validation(id, format!("The credential {id} has no field {field}"));
         let secret = self.by_id.get(id).ok_or_else(missing)?;
         match serde_json::from_str::<Value>(secret.reveal()) {

@@ -6,7 +6,7 @@ use super::{
     template::ArgumentTemplate,
 };
 use crate::{
-    error::{UpstreamError, UpstreamErrorCode},
+    error::{Result, UpstreamError, UpstreamErrorCode},
     http::{HttpClient, HttpError, percent_encode, read},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -53,7 +53,7 @@ pub(super) async fn call(
     tool: &str,
     template: &ArgumentTemplate<'_>,
     most: usize,
-) -> Result<Value, UpstreamError> {
+) -> Result<Value> {
     let binding = proxy
         .tool_bindings
         .get(tool)
@@ -115,7 +115,7 @@ fn request(
     proxy: &ProxySpec,
     binding: &ProxyBinding,
     template: &ArgumentTemplate<'_>,
-) -> Result<Request<Full<Bytes>>, UpstreamError> {
+) -> Result<Request<Full<Bytes>>> {
     let missing = || {
         UpstreamError::validation("arguments", format!("An argument of the path {} is missing", binding.path))
     };
@@ -167,7 +167,7 @@ enum PlacedCredential {
     Query(String, String),
 }
 
-fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<PlacedCredential, UpstreamError> {
+fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<PlacedCredential> {
     let field = |name: &str| template.credentials.field(&auth.credential_id, name);
     let named = |otherwise: &'static str| auth.token_field.as_deref().unwrap_or(otherwise);
     match auth.strategy {
@@ -190,12 +190,12 @@ fn credential(auth: &ProxyAuth, template: &ArgumentTemplate<'_>) -> Result<Place
     }
 }
 
-fn header_name(name: &str) -> Result<HeaderName, UpstreamError> {
+fn header_name(name: &str) -> Result<HeaderName> {
     HeaderName::try_from(name)
         .map_err(|_| UpstreamError::validation("headers", format!("{name:.64} is not a valid header name")))
 }
 
-fn header_value(value: &str) -> Result<HeaderValue, UpstreamError> {
+fn header_value(value: &str) -> Result<HeaderValue> {
     let mut value = HeaderValue::from_str(value)
         .map_err(|_| UpstreamError::validation("headers", "A header value contains invalid characters"))?;
     value.set_sensitive(true);

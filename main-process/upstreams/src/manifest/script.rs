@@ -2,7 +2,7 @@
 
 use super::{format::ScriptSpec, template::ArgumentTemplate};
 use crate::{
-    error::{UpstreamError, UpstreamErrorCode},
+    error::{Result, UpstreamError, UpstreamErrorCode},
     launch::{find_program, piped_launch},
     log::ServerLog,
     process::ServerProcess,
@@ -39,7 +39,7 @@ pub(super) struct ScriptRun<'a> {
 }
 
 impl ScriptRun<'_> {
-    pub(super) async fn run(&self, template: &ArgumentTemplate<'_>) -> Result<Value, UpstreamError> {
+    pub(super) async fn run(&self, template: &ArgumentTemplate<'_>) -> Result<Value> {
         let launch = self.launch(template)?;
         let action = self.script.tool_bindings.get(self.tool).map(|binding| binding.action.as_str());
         let input = json!({"tool": self.tool, "action": action, "params": template.arguments}).to_string();
@@ -97,7 +97,7 @@ impl ScriptRun<'_> {
         serde_json::from_slice(&bytes).map_err(|error| failed(format!("did not return JSON: {error}")))
     }
 
-    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<ProgramLaunch, UpstreamError> {
+    fn launch(&self, template: &ArgumentTemplate<'_>) -> Result<ProgramLaunch> {
         let inherited =
             self.environment.iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited));
         let mut environment: Vec<(OsString, OsString)> = inherited.cloned().collect();

@@ -2,7 +2,7 @@
 //! omitted, never empty text.
 
 use super::credentials::ResolvedCredentials;
-use crate::error::UpstreamError;
+use crate::error::{Result, UpstreamError};
 use serde_json::{Map, Value};
 
 /// Encodes a value for its position.
@@ -15,7 +15,7 @@ pub(super) struct ArgumentTemplate<'a> {
 
 impl ArgumentTemplate<'_> {
     /// Returns `None` when an argument in the template is not given.
-    pub(super) fn text(&self, template: &str, writing: EncodeFn) -> Result<Option<String>, UpstreamError> {
+    pub(super) fn text(&self, template: &str, writing: EncodeFn) -> Result<Option<String>> {
         let mut text = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
@@ -36,7 +36,7 @@ impl ArgumentTemplate<'_> {
         Ok(Some(text))
     }
 
-    fn lookup(&self, name: &str) -> Result<Option<String>, UpstreamError> {
+    fn lookup(&self, name: &str) -> Result<Option<String>> {
         if let Some(credential) = name.strip_prefix("credential:") {
             let (id, field) = credential.split_once(':').unwrap_or((credential, "value"));
             return self.credentials.field(id, field).map(Some);
@@ -53,7 +53,7 @@ impl ArgumentTemplate<'_> {
     }
 
     /// Replaces a string that is exactly one placeholder by the argument of any type. Omits missing arguments.
-    pub(super) fn value(&self, template: &Value) -> Result<Option<Value>, UpstreamError> {
+    pub(super) fn value(&self, template: &Value) -> Result<Option<Value>> {
         Ok(Some(match template {
             Value::String(text) => {
                 let whole = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));

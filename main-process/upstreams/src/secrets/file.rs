@@ -4,7 +4,7 @@
 use super::{Secret, SecretStore};
 use crate::{
     durable,
-    error::{UpstreamError, UpstreamErrorCode},
+    error::{Result, UpstreamError, UpstreamErrorCode},
 };
 use std::{
     collections::BTreeMap,
@@ -32,7 +32,7 @@ impl FileSecrets {
         )
     }
 
-    fn read(&self) -> Result<BTreeMap<String, String>, UpstreamError> {
+    fn read(&self) -> Result<BTreeMap<String, String>> {
         let Some(bytes) =
             durable::read(&self.path, MAX_SECRETS_FILE_BYTES).map_err(|error| self.failure(error))?
         else {
@@ -48,7 +48,7 @@ impl FileSecrets {
         serde_json::from_slice(&bytes).map_err(|_| self.failure("the file is not a JSON object of strings"))
     }
 
-    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), UpstreamError> {
+    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<()> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut secrets = self.read()?;
         edit(&mut secrets);
@@ -58,15 +58,15 @@ impl FileSecrets {
 }
 
 impl SecretStore for FileSecrets {
-    fn get(&self, name: &str) -> Result<Option<Secret>, UpstreamError> {
+    fn get(&self, name: &str) -> Result<Option<Secret>> {
         self.read()?.get(name).map(|value| Secret::new(value)).transpose()
     }
 
-    fn set(&self, name: &str, secret: &Secret) -> Result<(), UpstreamError> {
+    fn set(&self, name: &str, secret: &Secret) -> Result<()> {
         self.change(|secrets| drop(secrets.insert(name.to_owned(), secret.reveal().to_owned())))
     }
 
-    fn remove(&self, name: &str) -> Result<(), UpstreamError> {
+    fn remove(&self, name: &str) -> Result<()> {
         if self.read()?.contains_key(name) {
             self.change(|secrets| drop(secrets.remove(name)))?;
         }

@@ -9,7 +9,10 @@ pub use file::FileSecrets;
 pub use keyring::Keyring;
 pub(crate) use redact::Redactor;
 
-use crate::{config::McpConfig, error::UpstreamError};
+use crate::{
+    config::McpConfig,
+    error::{Result, UpstreamError},
+};
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use uuid::Uuid;
 
@@ -22,7 +25,7 @@ const MAX_SECRET_BYTES: usize = 16_384;
 pub struct Secret(String);
 
 impl Secret {
-    pub fn new(value: &str) -> Result<Self, UpstreamError> {
+    pub fn new(value: &str) -> Result<Self> {
         // Pasted values often end in a line break.
         let value = value.trim();
         if !(MIN_SECRET_BYTES..=MAX_SECRET_BYTES).contains(&value.len()) || value.contains(['\0', '\n', '\r'])
@@ -47,9 +50,9 @@ impl fmt::Debug for Secret {
 
 /// A store of secret values. Their names are chosen by Draftboard and are not secret.
 pub trait SecretStore: Send + Sync {
-    fn get(&self, name: &str) -> Result<Option<Secret>, UpstreamError>;
-    fn set(&self, name: &str, secret: &Secret) -> Result<(), UpstreamError>;
-    fn remove(&self, name: &str) -> Result<(), UpstreamError>;
+    fn get(&self, name: &str) -> Result<Option<Secret>>;
+    fn set(&self, name: &str, secret: &Secret) -> Result<()>;
+    fn remove(&self, name: &str) -> Result<()>;
     /// The location of the store, for people.
     fn location(&self) -> String;
 }

@@ -5,7 +5,7 @@ use crate::{
     actor::CallProgress,
     call::ToolAnswer,
     config::ToolPolicy,
-    error::UpstreamError,
+    error::{Result, UpstreamError},
     manifest::{
         CredentialNamespace, LoadedManifests, ManifestCallDeps, ManifestCallOutcome, ManifestContext,
         ManifestFolder, ManifestReport, ManifestTool,
@@ -44,7 +44,7 @@ impl McpService {
 
     /// Approves a workspace manifest in exactly this form. Its tools are offered after the next
     /// [`Self::load_manifests`].
-    pub fn approve_manifest(&self, hash: &str) -> Result<(), UpstreamError> {
+    pub fn approve_manifest(&self, hash: &str) -> Result<()> {
         if !self.loaded().reports.iter().any(|report| report.hash.as_deref() == Some(hash)) {
             return Err(UpstreamError::conflict("The manifest has changed: review it again"));
         }
@@ -58,7 +58,7 @@ impl McpService {
         self.store.manifest_policy(&tool.exposed, &tool.hash).unwrap_or(usual)
     }
 
-    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<(), UpstreamError> {
+    pub fn set_manifest_policy(&self, exposed: &str, policy: ToolPolicy) -> Result<()> {
         let tool = self.manifest_tool(exposed)?;
         self.store.set_manifest_policy(exposed, &tool.hash, policy)?;
         self.notify_changed();
@@ -66,7 +66,7 @@ impl McpService {
     }
 
     /// Returns a manifest tool by its exposed name.
-    pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>, UpstreamError> {
+    pub fn manifest_tool(&self, exposed: &str) -> Result<Arc<ManifestTool>> {
         let found = self.loaded().tools.get(exposed).cloned();
         found.ok_or_else(|| UpstreamError::not_found(format!("Tool {exposed:.64} does not exist")).at("tool"))
     }
@@ -78,16 +78,11 @@ impl McpService {
     }
 
     /// Stores a credential of a manifest: plain text, or a JSON object of fields.
-    pub fn set_manifest_secret(
-        &self,
-        manifest: &str,
-        credential: &str,
-        secret: &Secret,
-    ) -> Result<(), UpstreamError> {
+    pub fn set_manifest_secret(&self, manifest: &str, credential: &str, secret: &Secret) -> Result<()> {
         self.deps.secrets.set(&self.keys(manifest)?.reference(credential), secret)
     }
 
-    fn keys(&self, manifest: &str) -> Result<CredentialNamespace, UpstreamError> {
+    fn keys(&self, manifest: &str) -> Result<CredentialNamespace> {
         let loaded = self.loaded();
         let found = loaded.reports.iter().filter(|report| report.id.as_deref() == Some(manifest));
         let found = found.filter_map(|report| report.keys.clone()).next();
@@ -97,16 +92,12 @@ impl McpService {
     }
 
     /// Checks whether a call with these arguments would be made.
-    pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<(), UpstreamError> {
+    pub fn check_manifest_arguments(&self, exposed: &str, arguments: &Value) -> Result<()> {
         self.manifest_tool(exposed)?.check(arguments)
     }
 
     /// Calls a tool by its exposed name. Dropping the future ends the processes it started.
-    pub async fn call_manifest_tool(
-        &self,
-        exposed: &str,
-        arguments: &Value,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    pub async fn call_manifest_tool(&self, exposed: &str, arguments: &Value) -> Result<ToolAnswer> {
         self.call_manifest_tool_with_progress(exposed, arguments, None).await
     }
 
@@ -115,7 +106,7 @@ impl McpService {
         exposed: &str,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    ) -> Result<ToolAnswer> {
         let tool = self.manifest_tool(exposed)?;
         let hands = ManifestCallDeps { surroundings: &self.deps, internal: &*self.internal };
         match tool.call(arguments, &hands).await? {

@@ -9,7 +9,7 @@ use crate::{
     },
     call::{ServerToolCall, ToolAnswer},
     config::{self, ConfigStore, McpConfig, McpSource, ToolPolicy, UnreadableConfigEntry},
-    error::UpstreamError,
+    error::{Result, UpstreamError},
     launch::inherited_environment,
     manifest::{InternalMethods, LoadedManifests},
     secrets::{FileSecrets, Secret, SecretStore, secret_name},
@@ -82,7 +82,7 @@ impl InternalMethods for StatusMethodOnly {
         method == "server.status"
     }
 
-    fn call(&self, method: &str, _: &Value) -> Result<Value, UpstreamError> {
+    fn call(&self, method: &str, _: &Value) -> Result<Value> {
         match method {
             "server.status" => {
                 Ok(serde_json::json!({"status": "running", "version": env!("CARGO_PKG_VERSION")}))
@@ -106,7 +106,7 @@ pub struct McpService {
 
 impl McpService {
     /// Opens the service without starting servers; see [`Self::launch_enabled`].
-    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self, UpstreamError> {
+    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self> {
         let store = ConfigStore::open(&setup.config_file)?;
         let surroundings = Arc::new(ServerDeps {
             environment: setup.environment,
@@ -223,29 +223,31 @@ impl McpService {
     }
 
     /// Starts a server. Returns when it runs or with the reason it does not.
-    pub async fn start(&self, id: Uuid) -> Result<(), UpstreamError> {
-        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        if !config.enabled {
-            return Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)));
-        }
+    pub async fn start(&self, id: Uuid) -> Result<()> {
+        self.check_enabled(id)?;
         self.order(id, ServerOrder::Start).await
     }
 
     /// Stops a server. Returns when the process and all its children have ended.
-    pub async fn stop(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub async fn stop(&self, id: Uuid) -> Result<()> {
         self.order(id, ServerOrder::Stop).await
     }
 
-    pub async fn restart(&self, id: Uuid) -> Result<(), UpstreamError> {
-        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        if !config.enabled {
-            return Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)));
-        }
+    pub async fn restart(&self, id: Uuid) -> Result<()> {
+        self.check_enabled(id)?;
         self.order(id, ServerOrder::Restart).await
     }
 
+    fn check_enabled(&self, id: Uuid) -> Result<()> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        if config.enabled {
+            return Ok(());
+        }
+        Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)))
+    }
+
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
-    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), UpstreamError> {
+    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<()> {
         let config = self.get(id).ok_or_else(|| unknown(id))?;
         self.update(McpConfig { enabled, ..config.clone() })?;
         if !enabled {
@@ -262,7 +264,7 @@ impl McpService {
     }
 
     /// Stops all servers concurrently and returns when no process is left.
-    pub async fn shutdown_all(&self) -> Result<(), UpstreamError> {
+    pub async fn shutdown_all(&self) -> Result<()> {
         let ids: Vec<Uuid> = self.servers().keys().copied().collect();
         let mut stopping = Vec::new();
         for id in ids {
@@ -287,8 +289,8 @@ impl McpService {
     async fn order(
         &self,
         id: Uuid,
-        order: impl FnOnce(oneshot::Sender<Result<(), UpstreamError>>) -> ServerOrder,
-    ) -> Result<(), UpstreamError> {
+        order: impl FnOnce(oneshot::Sender<Result<()>>) -> ServerOrder,
+    ) -> Result<()> {
         let orders = self.orders(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
         let gone = || UpstreamError::conflict("The server was removed");
@@ -350,19 +352,12 @@ impl McpService {
 
     /// Approves a tool in its current form. `hash` identifies the definition that the person has seen; if it has
     /// changed since, nothing is approved.
-    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), UpstreamError> {
-        let definitions = self.definitions(id)?;
-        let definition = find(&definitions, tool)?;
-        if definition.hash() != hash {
-            return Err(UpstreamError::conflict(format!(
-                "{tool} has changed since you reviewed it: review it again"
-            )));
-        }
-        self.record_approval(id, &[definition])
+    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<()> {
+        self.approve_seen(id, &[(tool.to_owned(), hash.to_owned())])
     }
 
     /// Approves several tools, each by the hash of the definition that the person has seen: all or none.
-    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), UpstreamError> {
+    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<()> {
         let definitions = self.definitions(id)?;
         let mut approved = Vec::new();
         for (tool, hash) in seen {
@@ -377,12 +372,12 @@ impl McpService {
     }
 
     /// Approves all tools in their current form.
-    pub fn approve_all(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub fn approve_all(&self, id: Uuid) -> Result<()> {
         let definitions = self.definitions(id)?;
         self.record_approval(id, &definitions.values().collect::<Vec<_>>())
     }
 
-    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<(), UpstreamError> {
+    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<()> {
         let seen = definitions.iter().map(|definition| {
             (definition.name().to_owned(), Arc::new(ApprovedDefinition::new(definition.value().clone())))
         });
@@ -392,21 +387,21 @@ impl McpService {
     }
 
     /// Withdraws an approval.
-    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), UpstreamError> {
+    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<()> {
         self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.withdraw(id, tool)?;
         self.notify_changed();
         Ok(())
     }
 
-    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, UpstreamError> {
+    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let link = self.shared(id).and_then(|shared| shared.session());
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
     /// Checks whether a call with these arguments would be sent.
-    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), UpstreamError> {
+    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<()> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let shared = self.shared(id).ok_or_else(|| unknown(id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -418,12 +413,7 @@ impl McpService {
     }
 
     /// Calls a tool by its own or its exposed name. A call is never sent twice.
-    pub async fn call_tool(
-        &self,
-        mcp_id: Uuid,
-        tool_name: &str,
-        arguments: &Value,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    pub async fn call_tool(&self, mcp_id: Uuid, tool_name: &str, arguments: &Value) -> Result<ToolAnswer> {
         self.call_tool_with_progress(mcp_id, tool_name, arguments, None).await
     }
 
@@ -434,7 +424,7 @@ impl McpService {
         tool_name: &str,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer, UpstreamError> {
+    ) -> Result<ToolAnswer> {
         let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let shared = self.shared(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -449,17 +439,13 @@ impl McpService {
     // Configurations.
 
     /// Saves a new server without starting it.
-    pub fn create(&self, config: McpConfig) -> Result<McpConfig, UpstreamError> {
+    pub fn create(&self, config: McpConfig) -> Result<McpConfig> {
         self.create_with_secrets(config, &[])
     }
 
     /// Checks that all required secrets of a registry server are provided before it is saved. A person who writes a
     /// configuration manually may provide them later.
-    fn check_required_secrets(
-        &self,
-        config: &McpConfig,
-        secrets: &[(String, Secret)],
-    ) -> Result<(), UpstreamError> {
+    fn check_required_secrets(&self, config: &McpConfig, secrets: &[(String, Secret)]) -> Result<()> {
         if !matches!(config.source, McpSource::Official { .. }) {
             return Ok(());
         }
@@ -475,11 +461,7 @@ impl McpService {
         Ok(())
     }
 
-    fn save_new(
-        &self,
-        mut config: McpConfig,
-        secrets: &[(String, Secret)],
-    ) -> Result<McpConfig, UpstreamError> {
+    fn save_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig> {
         config.name = config.name.trim().to_owned();
         config::check(&config)?;
         self.check_required_secrets(&config, secrets)?;
@@ -498,7 +480,7 @@ impl McpService {
         &self,
         mut config: McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<McpConfig, UpstreamError> {
+    ) -> Result<McpConfig> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -515,7 +497,7 @@ impl McpService {
 
     /// Replaces a configuration. A running server restarts when its launch settings changed and stops when it is
     /// disabled.
-    pub fn update(&self, mut config: McpConfig) -> Result<(), UpstreamError> {
+    pub fn update(&self, mut config: McpConfig) -> Result<()> {
         let current = self.store.get(config.id).ok_or_else(|| unknown(config.id))?;
         config.name = config.name.trim().to_owned();
         config.slug = current.slug.clone();
@@ -526,7 +508,7 @@ impl McpService {
     }
 
     /// Deletes a server with its approvals and secrets, and stops it.
-    pub fn delete(&self, id: Uuid) -> Result<(), UpstreamError> {
+    pub fn delete(&self, id: Uuid) -> Result<()> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.remove(id)?;
         self.notify_changed();
@@ -546,7 +528,7 @@ impl McpService {
     }
 
     /// Stores the secret of a variable, or of the URL as `auth`, and refers to it in the configuration.
-    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), UpstreamError> {
+    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<()> {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
         config.refer_to_own_secret(part);
         config::check(&config)?;
@@ -555,11 +537,7 @@ impl McpService {
     }
 
     /// Replaces a configuration and stores the secrets that came with it.
-    pub fn update_with_secrets(
-        &self,
-        mut config: McpConfig,
-        secrets: &[(String, Secret)],
-    ) -> Result<(), UpstreamError> {
+    pub fn update_with_secrets(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<()> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -572,7 +550,7 @@ impl McpService {
     }
 
     /// Returns the parts of a configuration whose secret is stored. A keyring may prompt the user first.
-    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, UpstreamError> {
+    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>> {
         let mut set = BTreeSet::new();
         for (part, reference, _) in config.secret_refs() {
             if self.deps.secrets.get(reference)?.is_some() {
@@ -597,7 +575,7 @@ impl McpService {
     }
 
     /// Loads changes written by another Draftboard process of the same user.
-    pub fn refresh(&self) -> Result<(), UpstreamError> {
+    pub fn refresh(&self) -> Result<()> {
         if self.store.refresh()? {
             self.notify_changed();
         }
@@ -664,7 +642,7 @@ fn find_named<'a>(
     definitions: &'a ToolDefinitions,
     config: &McpConfig,
     tool: &str,
-) -> Result<&'a Arc<ToolDefinition>, UpstreamError> {
+) -> Result<&'a Arc<ToolDefinition>> {
     find_exposed(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
 }
 
@@ -681,7 +659,7 @@ fn find_exposed<'a>(
     same.or_else(|| definitions.iter().find(|(name, _)| is_it(name)).map(|(_, definition)| definition))
 }
 
-fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>, UpstreamError> {
+fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>> {
     definitions
         .get(tool)
         .ok_or_else(|| UpstreamError::not_found(format!("This server has no tool {tool:.128}")).at("tool"))
