@@ -59,7 +59,7 @@ impl SearchPicker {
             let content = |ui: &mut Ui| {
                 ui.set_width(popup.width.min(context.content_rect().width() - 24.0));
                 header(ui);
-                self.show_ui(ui, theme, (popup.name, popup.hint), entries)
+                self.show_ui(ui, theme, popup.name, popup.hint, entries)
             };
             egui::Frame::popup(ui.style()).show(ui, content).inner
         })
@@ -70,7 +70,8 @@ impl SearchPicker {
         &mut self,
         ui: &mut Ui,
         theme: &WorkbenchTheme,
-        (name, hint): (&str, &str),
+        name: &str,
+        hint: &str,
         entries: &[PickerEntry<'_>],
     ) -> Option<usize> {
         // Consumes the keys before the field handles them, so that its cursor does not move.

@@ -103,55 +103,38 @@ impl Workbench {
         let view = view_of(&self.replica, &self.session, &self.theme, counts);
         let overlays = &mut self.overlays;
         if let Some(view) = &view {
-            let done = |open: bool| !open;
-            if overlays.quick_add.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
-                overlays.quick_add = None;
-            }
-            if overlays.connect_to.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
-                overlays.connect_to = None;
-            }
             let specs = &mut self.panels.specs;
-            let link_to = overlays.link_to.as_mut();
-            if link_to.is_some_and(|popup| done(popup.show_ui(context, view, specs))) {
-                overlays.link_to = None;
-            }
-            if overlays.new_entity.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
-                overlays.new_entity = None;
-            }
-            if overlays.context_menu.as_mut().is_some_and(|popup| done(popup.show_ui(context, view))) {
-                overlays.context_menu = None;
-            }
-            let welcome = overlays.welcome.as_mut();
-            if welcome.is_some_and(|welcome| !welcome.show_ui(context, view)) {
-                overlays.welcome = None;
-            }
+            close_unless(&mut overlays.quick_add, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.connect_to, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.link_to, |popup| popup.show_ui(context, view, specs));
+            close_unless(&mut overlays.new_entity, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.context_menu, |popup| popup.show_ui(context, view));
+            close_unless(&mut overlays.welcome, |page| page.show_ui(context, view));
             self.dialogs.show_ui(context, view);
         }
-        let palette = overlays.command_palette.as_mut();
         let specs = &mut self.panels.specs;
-        if palette
-            .is_some_and(|palette| !palette.show_ui(context, view.as_ref(), specs, &self.theme, actions))
-        {
-            overlays.command_palette = None;
-        }
+        close_unless(&mut overlays.command_palette, |palette| {
+            palette.show_ui(context, view.as_ref(), specs, &self.theme, actions)
+        });
         if overlays.guide {
             overlays.guide = setup_guide_ui(context, &self.theme);
         }
-        if overlays.report.as_mut().is_some_and(|report| !report.show_ui(context, &self.theme)) {
-            overlays.report = None;
-        }
+        close_unless(&mut overlays.report, |report| report.show_ui(context, &self.theme));
         if overlays.shortcuts {
             overlays.shortcuts = shortcuts_sheet_ui(context, &self.theme);
         }
-        if overlays.settings.as_mut().is_some_and(|page| {
-            let mcp = self.replica.mcp();
-            !page.show_ui(context, &self.theme, &mut self.settings, mcp, view.as_ref(), actions)
-        }) {
-            overlays.settings = None;
-        }
+        close_unless(&mut overlays.settings, |page| {
+            let mcp = &self.replica.mcp;
+            page.show_ui(context, &self.theme, &mut self.settings, mcp, view.as_ref(), actions)
+        });
         let card = self.tour.as_ref().and_then(Tour::card);
         self.notices.show_ui(context, &self.theme, STATUS_HEIGHT + 12.0, card, actions);
     }
+}
+
+/// Closes a popup when showing it returns `false`.
+fn close_unless<T>(popup: &mut Option<T>, show_ui: impl FnOnce(&mut T) -> bool) {
+    popup.take_if(|shown| !show_ui(shown));
 }
 
 /// The panels as content of the dock.

@@ -363,7 +363,7 @@ fn view_of<'a>(
 ) -> Option<FrameView<'a>> {
     let workspace = replica.workspace()?;
     let edited = session.review.edited().map(Arc::as_ref);
-    let sessions = &replica.previews().sessions;
+    let sessions = &replica.previews.sessions;
     let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
     Some(FrameView {
         workspace,
@@ -372,18 +372,18 @@ fn view_of<'a>(
         snapshot: edited.map_or(&workspace.snapshot, |edited| &edited.after),
         problems: edited.map_or(&workspace.problems, |edited| &edited.problems),
         problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
-        links: replica.links(),
-        review: replica.review(),
-        upstreams: replica.upstreams(),
+        links: &replica.links,
+        review: &replica.review,
+        upstreams: &replica.upstreams,
         is_reviewing: matches!(session.review, ReviewMode::Looking),
         is_proposed: edited.is_some(),
         status: &workspace.status,
-        mcp: replica.mcp(),
-        bundles: replica.bundles(),
+        mcp: &replica.mcp,
+        bundles: &replica.bundles,
         history: &session.history,
-        terraform: replica.terraform(),
+        terraform: &replica.terraform,
         terraform_answers: &session.terraform,
-        previews: replica.previews(),
+        previews: &replica.previews,
         looked_at,
         is_previewing: session.previewing,
         is_overriding: session.overriding && session.previewing && looked_at.is_some(),

@@ -11,7 +11,7 @@ impl Workbench {
     pub(super) fn follow_review(&mut self, context: &Context) {
         if self.replica.workspace().is_some() {
             let mut queue = CommandQueue::default();
-            queue.sender(|commands| self.review.follow(self.replica.review(), commands));
+            queue.sender(|commands| self.review.follow(&self.replica.review, commands));
             self.execute(queue, context);
         }
         let mode = match self.review.edited() {

@@ -171,8 +171,8 @@ fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>]) {
                     ProblemRow::Told(told) => told_ui(ui, view, told),
                     ProblemRow::Module(problem) => {
                         let place = format!("{} in {}", problem.entry, problem.origin);
-                        let sense = (Sense::hover(), 0.0);
-                        line_ui(ui, view, RegistryProblem::SEVERITY, &problem.message, &place, sense);
+                        let severity = RegistryProblem::SEVERITY;
+                        line_ui(ui, view, severity, &problem.message, &place, Sense::hover(), 0.0);
                     }
                 }
             }
@@ -183,7 +183,7 @@ fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>]) {
 fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>) {
     let finding = told.finding;
     let place = format!("{} · {}", place_of(view, told.board, told.element()), told.origin.word());
-    let row = line_ui(ui, view, finding.severity, &finding.message, &place, (Sense::click(), 0.0));
+    let row = line_ui(ui, view, finding.severity, &finding.message, &place, Sense::click(), 0.0);
     if row.clicked() {
         view.act(match &finding.prop {
             Some(prop) => WindowAction::GoToField(told.element(), prop.clone()),
@@ -199,7 +199,7 @@ fn problem_ui(ui: &mut Ui, view: &FrameView<'_>, problem: &BoardProblem) {
     let place = place_of(view, problem.board, problem.element);
     let fix = fix_of(view, problem);
     let spare = if fix.is_some() { FIX_BUTTON_WIDTH } else { 0.0 };
-    let row = line_ui(ui, view, problem.severity, &problem.message, &place, (Sense::click(), spare));
+    let row = line_ui(ui, view, problem.severity, &problem.message, &place, Sense::click(), spare);
     if row.clicked() {
         view.act(WindowAction::Reveal(problem.element));
     }
@@ -275,7 +275,8 @@ fn line_ui(
     severity: ProblemSeverity,
     message: &str,
     place: &str,
-    (sense, spare): (Sense, f32),
+    sense: Sense,
+    spare: f32,
 ) -> egui::Response {
     let theme = view.theme;
     let word = match severity {

@@ -126,6 +126,17 @@ pub(crate) struct SpecAnswers {
     pub(super) unsent: Vec<(u64, BundleRequest)>,
 }
 
+/// Reads the expected kind of answer from a result.
+macro_rules! answer {
+    ($result:expr, $pattern:pat => $value:expr) => {
+        match $result {
+            Ok(WorkbenchResponse::Bundle($pattern)) => Ok($value),
+            Ok(_) => Err(odd()),
+            Err(refusal) => Err(refusal),
+        }
+    };
+}
+
 impl SpecAnswers {
     pub(crate) fn ask(&mut self, question: SpecQuestion, request: BundleRequest) {
         self.next += 1;
@@ -239,40 +250,26 @@ impl SpecAnswers {
     ) -> Option<Result<WorkbenchResponse, Refusal>> {
         match question {
             SpecQuestion::Entities(bundle) => {
-                self.entities.entry(bundle.clone()).or_default().receive(pick(
-                    result,
-                    |answer| match answer {
-                        BundleResponse::Entities { entities, .. } => Some(EntityList::of(entities)),
-                        _ => None,
-                    },
-                ));
+                let known = self.entities.entry(bundle.clone()).or_default();
+                known.receive(
+                    answer!(result, BundleResponse::Entities { entities, .. } => EntityList::of(entities)),
+                );
             }
             SpecQuestion::Entity(entity) => {
-                self.entity.entry(entity.clone()).or_default().receive(pick(result, |answer| match answer {
-                    BundleResponse::Entity(view) => Some(LoadedEntity::of(*view)),
-                    _ => None,
-                }));
+                let known = self.entity.entry(entity.clone()).or_default();
+                known.receive(answer!(result, BundleResponse::Entity(view) => LoadedEntity::of(*view)));
             }
             SpecQuestion::Schema(bundle, kind) => {
                 let known = self.schemas.entry((bundle.clone(), kind.clone())).or_default();
-                known.receive(pick(result, |answer| match answer {
-                    BundleResponse::Schema(view) => Some(EntityFormSchema::of(&view)),
-                    _ => None,
-                }));
+                known.receive(answer!(result, BundleResponse::Schema(view) => EntityFormSchema::of(&view)));
             }
             SpecQuestion::Diagnostics(bundle) => {
                 let known = self.diagnostics.entry(bundle.clone()).or_default();
-                known.receive(pick(result, |answer| match answer {
-                    BundleResponse::Diagnostics(all) => Some(all),
-                    _ => None,
-                }));
+                known.receive(answer!(result, BundleResponse::Diagnostics(all) => all));
             }
             SpecQuestion::Coverage(bundle) => {
                 let known = self.coverage.entry(bundle.clone()).or_default();
-                known.receive(pick(result, |answer| match answer {
-                    BundleResponse::Coverage(all) => Some(all),
-                    _ => None,
-                }));
+                known.receive(answer!(result, BundleResponse::Coverage(all) => all));
             }
             SpecQuestion::Knowledge(bundle) => {
                 let known = self.knowledge.entry(bundle.clone()).or_default();
@@ -284,10 +281,7 @@ impl SpecAnswers {
             }
             SpecQuestion::Search(query) => {
                 self.searching = None;
-                let found = pick(result, |answer| match answer {
-                    BundleResponse::Found(found) => Some(found),
-                    _ => None,
-                });
+                let found = answer!(result, BundleResponse::Found(found) => found);
                 // A failed search counts as no results; the next query tries again.
                 self.found = (query.clone(), found.unwrap_or_default());
             }
@@ -299,16 +293,6 @@ impl SpecAnswers {
 
 pub(crate) fn generation(bundles: &BundlesView, bundle: &str) -> Option<u64> {
     bundles.bundles.iter().find(|known| known.id == bundle).map(|known| known.generation)
-}
-
-fn pick<T>(
-    result: Result<WorkbenchResponse, Refusal>,
-    part: impl FnOnce(BundleResponse) -> Option<T>,
-) -> Result<T, Refusal> {
-    match result? {
-        WorkbenchResponse::Bundle(answer) => part(answer).ok_or_else(odd),
-        _ => Err(odd()),
-    }
 }
 
 fn odd() -> Refusal {

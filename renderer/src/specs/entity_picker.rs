@@ -81,7 +81,7 @@ impl EntityPicker {
             } else {
                 format!("Search {}", types.join(", "))
             };
-            if let Some(place) = picker.show_ui(ui, theme, ("Search entities", &hint), &entries) {
+            if let Some(place) = picker.show_ui(ui, theme, "Search entities", &hint, &entries) {
                 chosen = found.get(place).map(|(id, ..)| (*id).to_owned());
                 ui.close();
             }

@@ -43,13 +43,16 @@ pub(super) struct FormFieldRef<'a> {
     pub(super) worst: Option<ProblemSeverity>,
 }
 
+/// The value of a field; `None` while it is not set.
+type FormValue = Option<OrderedJson>;
+
 impl EntityForm<'_> {
     pub(super) fn value_ui(
         &mut self,
         ui: &mut Ui,
         kind: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut FormValue,
     ) {
         if value.as_ref().is_some_and(|value| !fits(kind, value)) {
             return self.json_ui(ui, at, value);
@@ -67,13 +70,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn text_ui(
-        &mut self,
-        ui: &mut Ui,
-        kind: &SchemaFieldKind,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
-    ) {
+    fn text_ui(&mut self, ui: &mut Ui, kind: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
         let mut text = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
         let hint = if *kind == SchemaFieldKind::Date { "2026-01-31" } else { "" };
         let edit = TextEdit::singleline(&mut text).hint_text(hint);
@@ -88,13 +85,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn long_ui(
-        &mut self,
-        ui: &mut Ui,
-        markdown: bool,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
-    ) {
+    fn long_ui(&mut self, ui: &mut Ui, markdown: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
         let mut text = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
         if markdown && self.draft.previews.contains(at.pointer) {
             return block(ui, self.theme, |ui| markdown_ui(ui, self.theme, &text));
@@ -107,7 +98,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn number_ui(&mut self, ui: &mut Ui, whole: bool, at: FormFieldRef<'_>, value: &mut Option<OrderedJson>) {
+    fn number_ui(&mut self, ui: &mut Ui, whole: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
         let stored = value
             .as_ref()
             .filter(|value| **value != OrderedJson::Null)
@@ -124,7 +115,7 @@ impl EntityForm<'_> {
     }
 
     /// The fallback control: edits any value as JSON.
-    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedJson>) {
+    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
         let stored = value.as_ref().map(OrderedJson::to_pretty).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let rows = text.lines().count().clamp(2, 14);
@@ -149,7 +140,7 @@ impl EntityForm<'_> {
         &mut self,
         at: FormFieldRef<'_>,
         text: String,
-        value: &mut Option<OrderedJson>,
+        value: &mut FormValue,
         read: Result<Option<OrderedJson>, String>,
     ) {
         self.changed = true;
@@ -169,7 +160,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedJson>) {
+    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
         let now = value.as_ref().and_then(OrderedJson::as_bool);
         ui.horizontal(|ui| {
             let choices = [(Some(true), "Yes"), (Some(false), "No"), (None, "Not set")];
@@ -190,7 +181,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         choices: &[SchemaChoice],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut FormValue,
     ) {
         let now = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
         let known = choices.iter().find(|choice| choice.value == now);
@@ -222,13 +213,7 @@ impl EntityForm<'_> {
         self.named(response.response, at);
     }
 
-    fn reference_ui(
-        &mut self,
-        ui: &mut Ui,
-        types: &[String],
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
-    ) {
+    fn reference_ui(&mut self, ui: &mut Ui, types: &[String], at: FormFieldRef<'_>, value: &mut FormValue) {
         let now = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
         ui.horizontal_wrapped(|ui| {
             if !now.is_empty() && self.picking.chosen_ui(ui, self.theme, self.list, &now, at.name) {
@@ -245,13 +230,7 @@ impl EntityForm<'_> {
         });
     }
 
-    fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        of: &SchemaFieldKind,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
-    ) {
+    fn list_ui(&mut self, ui: &mut Ui, of: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
         let had = value.is_some();
         let mut items = match value.take() {
             Some(OrderedJson::List(items)) => items,
@@ -388,7 +367,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         fields: &[SchemaField],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedJson>,
+        value: &mut FormValue,
     ) {
         let had = value.is_some();
         let mut object = value.take().unwrap_or_else(|| OrderedJson::Map(Vec::new()));

@@ -4,7 +4,6 @@
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{MapAccess, SeqAccess, Visitor},
-    ser::{SerializeMap, SerializeSeq},
 };
 use serde_json::Number;
 use std::fmt;
@@ -115,20 +114,8 @@ impl Serialize for OrderedJson {
             Self::Bool(on) => serializer.serialize_bool(*on),
             Self::Number(number) => number.serialize(serializer),
             Self::Text(text) => serializer.serialize_str(text),
-            Self::List(items) => {
-                let mut list = serializer.serialize_seq(Some(items.len()))?;
-                for item in items {
-                    list.serialize_element(item)?;
-                }
-                list.end()
-            }
-            Self::Map(members) => {
-                let mut map = serializer.serialize_map(Some(members.len()))?;
-                for (key, value) in members {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Map(members) => serializer.collect_map(members.iter().map(|(key, value)| (key, value))),
         }
     }
 }

@@ -40,7 +40,7 @@ impl SpecsFeature {
         }
         match page {
             SpecPage::Entity(entity) => self.entity_page_ui(ui, view, page, entity),
-            SpecPage::New { bundle, entity_type } => self.new_page_ui(ui, view, page, (bundle, entity_type)),
+            SpecPage::New { bundle, entity_type } => self.new_page_ui(ui, view, page, bundle, entity_type),
             SpecPage::Knowledge(bundle) => {
                 self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()));
                 let known = self.answers.knowledge(bundle);
@@ -179,7 +179,8 @@ impl SpecsFeature {
         ui: &mut Ui,
         view: &FrameView<'_>,
         page: &SpecPage,
-        (bundle, entity_type): (&str, &str),
+        bundle: &str,
+        entity_type: &str,
     ) {
         let question = SpecQuestion::Schema(bundle.to_owned(), entity_type.to_owned());
         self.answers.want(view.bundles, question);

@@ -44,7 +44,7 @@ pub(crate) fn section_ui(ui: &mut Ui, view: &FrameView<'_>, end: &TraceLinkEnd) 
     for link in &view.links.links {
         if let Some((other, now)) = link.other_end(end) {
             any = true;
-            link_ui(ui, view, link, (end, other), now);
+            link_ui(ui, view, link, end, other, now);
         }
     }
     if !any && view.links.problem.is_none() {
@@ -56,7 +56,8 @@ fn link_ui(
     ui: &mut Ui,
     view: &FrameView<'_>,
     link: &TraceLinkView,
-    (end, other): (&TraceLinkEnd, &TraceLinkEnd),
+    end: &TraceLinkEnd,
+    other: &TraceLinkEnd,
     now: &TraceLinkEndView,
 ) {
     ui.horizontal(|ui| {

@@ -20,6 +20,7 @@ use crate::{
     view::FrameView,
     widgets::{disclosure_ui, empty_state_ui, muted_ui},
 };
+use controls::PropField;
 pub(crate) use controls::paint_combo_arrow;
 use egui::{Context, Key, RichText, Ui};
 use fields::{FieldEdit, FieldPart, InspectorField, InspectorSubject, interpret};
@@ -195,7 +196,7 @@ impl InspectorFeature {
             if open {
                 self.folded.remove(title);
                 for prop in props {
-                    self.prop_ui(ui, cx, subjects, prop);
+                    self.prop_ui(ui, PropField { cx, subjects, prop });
                 }
             } else {
                 self.folded.insert(title.to_owned());

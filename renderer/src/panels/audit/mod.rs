@@ -196,7 +196,9 @@ impl AuditPanel {
                             older = below_ui(
                                 ui,
                                 view.theme,
-                                (shown.len(), self.lines.len(), is_filtered),
+                                shown.len(),
+                                self.lines.len(),
+                                is_filtered,
                                 has_older,
                             )
                         }
@@ -214,7 +216,9 @@ impl AuditPanel {
 fn below_ui(
     ui: &mut Ui,
     theme: &WorkbenchTheme,
-    (shown, read, is_filtered): (usize, usize, bool),
+    shown: usize,
+    read: usize,
+    is_filtered: bool,
     has_older: bool,
 ) -> bool {
     ui.horizontal(|ui| {

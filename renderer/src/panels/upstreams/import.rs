@@ -2,7 +2,7 @@
 
 use super::{
     box_ui, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{PendingUpstreamRequests, UpstreamPurpose, UpstreamsContext},
     told,
 };
 use crate::{
@@ -60,21 +60,16 @@ impl ServerImportForm {
         (self.waiting, self.refused) = (false, Some(told(refusal)));
     }
 
-    fn look(&mut self, source: ServerImportInput, asking: &mut PendingUpstreamRequests) {
+    fn look(&mut self, source: ServerImportInput, asking: &PendingUpstreamRequests) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
         asking.request(UpstreamRequest::PreviewImport { source }, UpstreamPurpose::Preview);
     }
 
-    pub(super) fn paste_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-    ) -> bool {
+    pub(super) fn paste_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         muted_ui(
             ui,
-            view.theme,
+            cx.view.theme,
             "The configuration of another client: mcpServers, servers, or a single server. Comments are allowed.",
         );
         let before = self.text.len();
@@ -88,7 +83,7 @@ impl ServerImportForm {
         egui::ScrollArea::vertical().id_salt("pasted").max_height(tallest).min_scrolled_height(tallest).show(
             ui,
             |ui| {
-                focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Pasted JSON");
+                focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Pasted JSON");
             },
         );
         if self.text.len() != before {
@@ -102,27 +97,22 @@ impl ServerImportForm {
             left = ui.button("Cancel").clicked();
         });
         if looks {
-            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), asking);
+            self.look(ServerImportInput::Text(TypedSecret(self.text.clone())), cx);
         }
-        self.preview_ui(ui, view, asking);
+        self.preview_ui(ui, cx);
         if left {
             *self = Self::default();
         }
         left
     }
 
-    pub(super) fn programs_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-    ) -> bool {
+    pub(super) fn programs_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            asking.request(UpstreamRequest::Sources, UpstreamPurpose::Sources);
+            cx.request(UpstreamRequest::Sources, UpstreamPurpose::Sources);
         }
         let mut looked = None;
         match &self.sources {
-            None => drop(muted_ui(ui, view.theme, "Looking for configurations…")),
+            None => drop(muted_ui(ui, cx.view.theme, "Looking for configurations…")),
             Some(sources) if sources.is_empty() => {
                 let text = "No configuration of Claude Desktop, Claude Code, VS Code or Cursor found. Paste one instead.";
                 ui.add(Label::new(text).wrap());
@@ -140,7 +130,7 @@ impl ServerImportForm {
                         {
                             looked = Some(ServerImportInput::File(source.path.clone()));
                         }
-                        muted_ui(ui, view.theme, line(&source.path));
+                        muted_ui(ui, cx.view.theme, line(&source.path));
                     });
                 }
             }
@@ -155,18 +145,18 @@ impl ServerImportForm {
             self.sources = None;
         }
         if let Some(source) = looked {
-            self.look(source, asking);
+            self.look(source, cx);
         }
-        self.preview_ui(ui, view, asking);
+        self.preview_ui(ui, cx);
         if left {
             *self = Self::default();
         }
         left
     }
 
-    fn preview_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, asking: &mut PendingUpstreamRequests) {
+    fn preview_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) {
         if let Some(why) = &self.refused {
-            notice_ui(ui, view, ProblemSeverity::Error, why);
+            notice_ui(ui, cx.view, ProblemSeverity::Error, why);
         }
         let Some(preview) = &mut self.preview else { return };
         let servers = &preview.view.servers;
@@ -174,18 +164,18 @@ impl ServerImportForm {
             ui.label("No servers to import.");
         }
         for (server, chosen) in servers.iter().zip(&mut preview.chosen).take(MAX_LISTED_SERVERS) {
-            server_ui(ui, view, server, chosen);
+            server_ui(ui, cx.view, server, chosen);
         }
         for (name, why) in preview.view.refused.iter().take(MAX_LISTED_SERVERS) {
             notice_ui(
                 ui,
-                view,
+                cx.view,
                 ProblemSeverity::Warning,
                 &format!("{} cannot be imported: {}", line(name), line(why)),
             );
         }
         for (name, why) in preview.view.skipped.iter().take(MAX_LISTED_SERVERS) {
-            muted_ui(ui, view.theme, format!("{} is skipped: {}", line(name), line(why)));
+            muted_ui(ui, cx.view.theme, format!("{} is skipped: {}", line(name), line(why)));
         }
         let names: Vec<String> = servers
             .iter()
@@ -196,9 +186,9 @@ impl ServerImportForm {
         if servers.is_empty() {
             return;
         }
-        let theme = view.theme;
+        let theme = cx.view.theme;
         let text = format!("Import {} as disabled", counted(names.len(), "server"));
-        let is_ready = !names.is_empty() && !asking.is_open(&UpstreamPurpose::Import);
+        let is_ready = !names.is_empty() && !cx.is_open(&UpstreamPurpose::Import);
         let button = if is_ready {
             Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent)
         } else {
@@ -207,7 +197,7 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            asking.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import);
+            cx.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import);
         }
     }
 }

@@ -33,7 +33,7 @@ impl UpstreamsPanel {
             ui.spacing_mut().item_spacing.y = 0.0;
             for server in &view.upstreams.servers {
                 let selected = *lit == UpstreamsPage::Server(server.id.clone());
-                self.server_ui(ui, view, (server, selected), now);
+                self.server_ui(ui, view, server, selected, now);
             }
             if view.upstreams.servers.is_empty() {
                 muted_ui(ui, view.theme, "No servers yet.");
@@ -75,7 +75,8 @@ impl UpstreamsPanel {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        (server, selected): (&ServerBrief, bool),
+        server: &ServerBrief,
+        selected: bool,
         now: u64,
     ) {
         let theme = view.theme;
@@ -117,10 +118,10 @@ impl UpstreamsPanel {
         let mut child =
             ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(&server.id.0).layout(layout));
         child.spacing_mut().button_padding = vec2(6.0, 2.0);
-        server::switch_ui(&mut child, server, &mut self.asking);
+        server::switch_ui(&mut child, server, &self.asking);
         let busy = self.asking.doing(&server.id);
         if busy.is_none_or(|doing| doing == ServerAction::Enabling) {
-            server::start_stop_ui(&mut child, server, true, &mut self.asking);
+            server::start_stop_ui(&mut child, server, true, &self.asking);
         }
     }
 

@@ -1,8 +1,7 @@
 //! The error output of a server: loaded incrementally from main, and followed unless a person scrolls away.
 
-use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
+use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose, UpstreamsContext};
 use crate::{
-    view::FrameView,
     widgets::muted_ui,
     wording::{counted, line},
 };
@@ -82,14 +81,8 @@ impl ServerLogTab {
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-    ) {
-        self.ask(ui, server, asking);
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+        self.ask(ui, server, cx);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
@@ -98,11 +91,11 @@ impl ServerLogTab {
             }
             if self.first > 0 {
                 let what = counted(usize::try_from(self.first).unwrap_or(usize::MAX), "earlier line");
-                muted_ui(ui, view.theme, format!("{what} discarded"));
+                muted_ui(ui, cx.view.theme, format!("{what} discarded"));
             }
         });
         if self.lines.is_empty() {
-            muted_ui(ui, view.theme, "No output yet.");
+            muted_ui(ui, cx.view.theme, "No output yet.");
             return;
         }
         let height = (ui.clip_rect().bottom() - ui.cursor().top() - 8.0).max(ROW_HEIGHT * 8.0);
@@ -117,8 +110,9 @@ impl ServerLogTab {
                 for text in self.lines.range(range) {
                     ui.horizontal(|ui| {
                         ui.set_height(ROW_HEIGHT);
-                        let text =
-                            RichText::new(line(text)).text_style(TextStyle::Monospace).color(view.theme.text);
+                        let text = RichText::new(line(text))
+                            .text_style(TextStyle::Monospace)
+                            .color(cx.view.theme.text);
                         ui.add(Label::new(text).selectable(true).extend());
                     });
                 }
@@ -126,7 +120,7 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn ask(&mut self, ui: &Ui, server: &ServerBrief, asking: &mut PendingUpstreamRequests) {
+    fn ask(&mut self, ui: &Ui, server: &ServerBrief, asking: &PendingUpstreamRequests) {
         let purpose = UpstreamPurpose::Log(server.id.clone());
         if asking.is_open(&purpose) {
             return;

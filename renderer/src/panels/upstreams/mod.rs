@@ -31,7 +31,7 @@ use crate::{
 };
 use add::AddServerPage;
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
-use pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
+use pending_requests::{PendingUpstreamRequests, UpstreamPurpose, UpstreamsContext};
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
@@ -82,7 +82,7 @@ pub(crate) fn wanting(view: &UpstreamsView) -> usize {
 impl UpstreamsPanel {
     /// Takes the requests to send, each with the ticket of its response.
     pub(crate) fn take_requests(&mut self) -> Vec<(u64, UpstreamAsk)> {
-        std::mem::take(&mut self.asking.unsent)
+        self.asking.unsent.take()
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
@@ -117,16 +117,17 @@ impl UpstreamsPanel {
 
     /// The selected page. `alone` adds a button back to the list.
     fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool) {
+        let cx = &UpstreamsContext { view, asking: &self.asking };
         let is_back = alone && ui.button("Back to list").clicked();
         match self.in_sight(view.upstreams) {
             UpstreamsPage::List => {
                 let text = "Select a server or a manifest to see its tools.";
                 empty_state_ui(ui, view.theme, "Nothing selected", text);
             }
-            UpstreamsPage::Server(id) => self.page.show_ui(ui, view, &id, &mut self.asking),
-            UpstreamsPage::Manifest(path) => self.manifest.show_ui(ui, view, &path, &mut self.asking),
+            UpstreamsPage::Server(id) => self.page.show_ui(ui, cx, &id),
+            UpstreamsPage::Manifest(path) => self.manifest.show_ui(ui, cx, &path),
             UpstreamsPage::Add => {
-                if self.add.show_ui(ui, view, &mut self.asking) {
+                if self.add.show_ui(ui, cx) {
                     self.shown = UpstreamsPage::List;
                 }
             }

@@ -1,11 +1,15 @@
 //! Pending requests to main, each with its purpose.
 
-use crate::view::UpstreamAsk;
+use crate::view::{FrameView, UpstreamAsk};
 use shared_protocol::{
     Refusal,
     upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
 };
-use std::collections::BTreeMap;
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    ops::Deref,
+};
 
 /// The effect of an answer outside this panel.
 #[derive(Debug)]
@@ -51,38 +55,53 @@ pub(super) enum UpstreamPurpose {
 
 #[derive(Default)]
 pub(super) struct PendingUpstreamRequests {
-    next: u64,
-    open: BTreeMap<u64, UpstreamPurpose>,
+    next: Cell<u64>,
+    open: RefCell<BTreeMap<u64, UpstreamPurpose>>,
     /// Requests that the window has not sent yet, each with its ticket.
-    pub(super) unsent: Vec<(u64, UpstreamAsk)>,
+    pub(super) unsent: RefCell<Vec<(u64, UpstreamAsk)>>,
+}
+
+/// The surroundings of a page: the frame and the pending requests.
+pub(super) struct UpstreamsContext<'a> {
+    pub(super) view: &'a FrameView<'a>,
+    pub(super) asking: &'a PendingUpstreamRequests,
+}
+
+impl Deref for UpstreamsContext<'_> {
+    type Target = PendingUpstreamRequests;
+
+    fn deref(&self) -> &Self::Target {
+        self.asking
+    }
 }
 
 impl PendingUpstreamRequests {
-    pub(super) fn request(&mut self, request: UpstreamRequest, purpose: UpstreamPurpose) {
+    pub(super) fn request(&self, request: UpstreamRequest, purpose: UpstreamPurpose) {
         self.push(UpstreamAsk::Request(Box::new(request)), purpose);
     }
 
-    pub(super) fn decide(&mut self, decision: UpstreamDecision, purpose: UpstreamPurpose) {
+    pub(super) fn decide(&self, decision: UpstreamDecision, purpose: UpstreamPurpose) {
         self.push(UpstreamAsk::Decision(Box::new(decision)), purpose);
     }
 
-    fn push(&mut self, ask: UpstreamAsk, purpose: UpstreamPurpose) {
-        self.next += 1;
-        self.open.insert(self.next, purpose);
-        self.unsent.push((self.next, ask));
+    fn push(&self, ask: UpstreamAsk, purpose: UpstreamPurpose) {
+        let ticket = self.next.get() + 1;
+        self.next.set(ticket);
+        self.open.borrow_mut().insert(ticket, purpose);
+        self.unsent.borrow_mut().push((ticket, ask));
     }
 
-    pub(super) fn close(&mut self, ticket: u64) -> Option<UpstreamPurpose> {
-        self.open.remove(&ticket)
+    pub(super) fn close(&self, ticket: u64) -> Option<UpstreamPurpose> {
+        self.open.borrow_mut().remove(&ticket)
     }
 
     pub(super) fn is_open(&self, purpose: &UpstreamPurpose) -> bool {
-        self.open.values().any(|open| open == purpose)
+        self.open.borrow().values().any(|open| open == purpose)
     }
 
     /// The pending action on a server.
     pub(super) fn doing(&self, server: &ServerId) -> Option<ServerAction> {
-        self.open.values().find_map(|open| match open {
+        self.open.borrow().values().find_map(|open| match open {
             UpstreamPurpose::Server { id, doing } if id == server => Some(*doing),
             _ => None,
         })

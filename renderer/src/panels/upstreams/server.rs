@@ -7,7 +7,9 @@ use super::{
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamOutcome, UpstreamPurpose},
+    pending_requests::{
+        PendingUpstreamRequests, ServerAction, UpstreamOutcome, UpstreamPurpose, UpstreamsContext,
+    },
     secret_field::SecretField,
     server_status, told,
     tools::ToolList,
@@ -131,56 +133,50 @@ impl ServerPage {
         UpstreamOutcome::Nothing
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        id: &ServerId,
-        asking: &mut PendingUpstreamRequests,
-    ) {
-        let Some(server) = brief(view, id) else {
-            muted_ui(ui, view.theme, "Loading the server…");
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, id: &ServerId) {
+        let Some(server) = brief(cx.view, id) else {
+            muted_ui(ui, cx.view.theme, "Loading the server…");
             return;
         };
         self.new.take_if(|new| new == id);
         self.turn_to(server);
         let wanted = (server.id.clone(), server.stamp);
         let details = UpstreamPurpose::Details(id.clone());
-        if self.asked.as_ref() != Some(&wanted) && !asking.is_open(&details) {
+        if self.asked.as_ref() != Some(&wanted) && !cx.is_open(&details) {
             self.asked = Some(wanted);
-            asking.request(UpstreamRequest::Show { server: id.clone() }, details);
+            cx.request(UpstreamRequest::Show { server: id.clone() }, details);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
-            self.header_ui(ui, view, server, asking);
+            self.header_ui(ui, cx, server);
             if let Some((_, form)) = &mut self.editing {
                 return match form.show_ui(
                     ui,
-                    view,
+                    cx.view,
                     "Save changes",
-                    asking.is_open(&UpstreamPurpose::Update(id.clone())),
+                    cx.is_open(&UpstreamPurpose::Update(id.clone())),
                 ) {
                     form::FormOutcome::Nothing => {}
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
                         let decision = UpstreamDecision::Update { server: id.clone(), form };
-                        asking.decide(decision, UpstreamPurpose::Update(id.clone()));
+                        cx.decide(decision, UpstreamPurpose::Update(id.clone()));
                     }
                 };
             }
-            if self.deleting.show_ui(ui, view, server) {
+            if self.deleting.show_ui(ui, cx.view, server) {
                 let decision = UpstreamDecision::Delete { server: id.clone() };
-                asking.decide(decision, UpstreamPurpose::Delete(id.clone()));
+                cx.decide(decision, UpstreamPurpose::Delete(id.clone()));
             }
-            self.attention_ui(ui, view, server, asking);
+            self.attention_ui(ui, cx, server);
             self.tabs_ui(ui, server);
             let details = self.details.as_ref().filter(|details| details.brief.id == *id);
             match (self.tab, details) {
-                (ServerTab::Log, _) => self.log.show_ui(ui, view, server, asking),
-                (_, None) => drop(muted_ui(ui, view.theme, "Loading details…")),
-                (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, view, details, asking),
+                (ServerTab::Log, _) => self.log.show_ui(ui, cx, server),
+                (_, None) => drop(muted_ui(ui, cx.view.theme, "Loading details…")),
+                (ServerTab::Tools, Some(details)) => self.tools.show_ui(ui, cx, details),
                 (ServerTab::Configuration, Some(details)) => {
-                    if configuration::show_ui(ui, view, details, &mut self.typing, asking) {
+                    if configuration::show_ui(ui, cx, details, &mut self.typing) {
                         self.editing = Some((id.clone(), ServerFormEditor::of(&details.form)));
                     }
                 }
@@ -199,17 +195,11 @@ impl ServerPage {
         (self.editing, self.tab) = (None, ServerTab::default());
     }
 
-    fn header_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-    ) {
-        let theme = view.theme;
+    fn header_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+        let theme = cx.view.theme;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
-            server_status::state_ui(ui, view, &server.state);
+            server_status::state_ui(ui, cx.view, &server.state);
             ui.label(RichText::new(line(&server.name)).heading());
             let words = server_status::words(server, now());
             ui.label(RichText::new(words).color(server_status::colour(theme, &server.state)));
@@ -219,12 +209,12 @@ impl ServerPage {
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
             ui.spacing_mut().interact_size.y = 24.0;
             ui.horizontal_wrapped(|ui| {
-                switch_ui(ui, server, asking);
-                start_stop_ui(ui, server, false, asking);
+                switch_ui(ui, server, cx);
+                start_stop_ui(ui, server, false, cx);
                 if server.state.is_connected() {
-                    let restart = ui.add_enabled(asking.doing(&server.id).is_none(), Button::new("Restart"));
+                    let restart = ui.add_enabled(cx.doing(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        ask(asking, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
+                        ask(cx, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
                             server,
                         });
                     }
@@ -249,42 +239,36 @@ impl ServerPage {
     }
 
     /// Boxes that need attention: refusals, start progress, missing secrets, approvals, failures.
-    fn attention_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-    ) {
-        let theme = view.theme;
+    fn attention_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+        let theme = cx.view.theme;
         if let Some((_, why)) = self.refused.as_ref().filter(|(id, _)| *id == server.id) {
-            notice_ui(ui, view, ProblemSeverity::Error, &paragraph(why));
+            notice_ui(ui, cx.view, ProblemSeverity::Error, &paragraph(why));
         }
         match &server.state {
             ServerState::Starting(phase) => {
-                box_ui(ui, view, |ui| {
-                    steps_ui(ui, view, *phase);
+                box_ui(ui, cx.view, |ui| {
+                    steps_ui(ui, cx.view, *phase);
                     if !server.last_lines.is_empty() {
-                        lines_ui(ui, view, &server.last_lines);
+                        lines_ui(ui, cx.view, &server.last_lines);
                     }
                 });
             }
             ServerState::NeedsCredentials { missing } => {
-                box_ui(ui, view, |ui| {
+                box_ui(ui, cx.view, |ui| {
                     ui.label("The server cannot start until these secrets are set.");
                     for part in missing {
-                        self.typing.secret_ui(ui, view, part, false, |secret| {
+                        self.typing.secret_ui(ui, cx.view, part, false, |secret| {
                             let part = part.clone();
                             let decision =
                                 UpstreamDecision::SetSecret { server: server.id.clone(), part, secret };
-                            asking.decide(decision, UpstreamPurpose::Secret { id: Some(server.id.clone()) });
+                            cx.decide(decision, UpstreamPurpose::Secret { id: Some(server.id.clone()) });
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
                 });
             }
             ServerState::NeedsApproval => {
-                box_ui(ui, view, |ui| {
+                box_ui(ui, cx.view, |ui| {
                     let tools = counted(usize::try_from(server.waiting).unwrap_or(usize::MAX), "tool");
                     ui.label(format!(
                         "The server is running. Agents cannot use it until you review {tools}."
@@ -295,7 +279,7 @@ impl ServerPage {
                     }
                 });
             }
-            _ => self.failure_ui(ui, view, server),
+            _ => self.failure_ui(ui, cx.view, server),
         }
     }
 
@@ -358,7 +342,7 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
 }
 
 fn ask(
-    asking: &mut PendingUpstreamRequests,
+    asking: &PendingUpstreamRequests,
     id: &ServerId,
     doing: ServerAction,
     request: impl FnOnce(ServerId) -> UpstreamRequest,
@@ -367,7 +351,7 @@ fn ask(
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
-pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &mut PendingUpstreamRequests) {
+pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &PendingUpstreamRequests) {
     let doing = asking.doing(&server.id);
     let mut on = match doing {
         Some(ServerAction::Enabling) => true,
@@ -399,7 +383,7 @@ pub(super) fn start_stop_ui(
     ui: &mut Ui,
     server: &ServerBrief,
     named: bool,
-    asking: &mut PendingUpstreamRequests,
+    asking: &PendingUpstreamRequests,
 ) {
     if !server.enabled {
         return;

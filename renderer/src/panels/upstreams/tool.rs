@@ -3,7 +3,7 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose, UpstreamsContext},
     tool_call::ToolCallForm,
 };
 use crate::{
@@ -59,16 +59,16 @@ fn approval_words(approval: &ToolApproval) -> &'static str {
 
 pub(super) fn tool_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
-    (details, tool): (&ServerDetails, &ToolView),
+    cx: &UpstreamsContext<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
     is_wide: bool,
     open: &mut Option<OpenTool>,
-    asking: &mut PendingUpstreamRequests,
 ) {
     ui.push_id(&tool.name, |ui| {
         let is_approved = tool.approval == ToolApproval::Approved;
         let in_row = is_wide && is_approved;
-        let rect = row_ui(ui, view, tool, in_row, open);
+        let rect = row_ui(ui, cx.view, tool, in_row, open);
         if let Some(rect) = rect.filter(|_| in_row) {
             let room = Rect::from_min_max(
                 pos2(rect.right() - CONTROLS_WIDTH, rect.top() + 2.0),
@@ -77,34 +77,34 @@ pub(super) fn tool_ui(
             let layout = egui::Layout::right_to_left(egui::Align::Center);
             let mut child =
                 ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt("controls").layout(layout));
-            controls_ui(&mut child, details, tool, asking);
+            controls_ui(&mut child, details, tool, cx);
         }
         let Some(opened) = open else { return };
         let mut again = false;
         Frame::new()
-            .fill(view.theme.surface_inset)
+            .fill(cx.view.theme.surface_inset)
             .corner_radius(CornerRadius::same(4))
             .inner_margin(Margin { left: 12, right: 8, top: 6, bottom: 8 })
             .show(ui, |ui| {
                 ui.set_width(ui.available_width());
                 ui.spacing_mut().item_spacing.y = 5.0;
                 if is_approved && !is_wide {
-                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking));
+                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, cx));
                 }
                 if let ToolApproval::Changed(changes) = &tool.approval {
                     ui.label(
                         "This definition differs from the approved one. The tool is hidden from agents.",
                     );
-                    changes_ui(ui, view, changes);
+                    changes_ui(ui, cx.view, changes);
                 }
-                definition_ui(ui, view, details, tool);
+                definition_ui(ui, cx.view, details, tool);
                 if is_approved {
-                    times_ui(ui, view, (details, tool), &mut opened.times, asking);
+                    times_ui(ui, cx, details, tool, &mut opened.times);
                     if tool.enabled {
-                        opened.trying.show_ui(ui, view, tool, asking);
+                        opened.trying.show_ui(ui, cx, tool);
                     }
                 }
-                again = decide_ui(ui, view, details, tool, opened.seen == pin(tool), asking);
+                again = decide_ui(ui, cx, details, tool, opened.seen == pin(tool));
             });
         if again {
             opened.seen = pin(tool);
@@ -163,7 +163,7 @@ fn row_ui(
 }
 
 /// The switch and the policy of a tool.
-fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, asking: &mut PendingUpstreamRequests) {
+fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, asking: &PendingUpstreamRequests) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
     policy_ui(ui, &name, &mut policy);
@@ -187,10 +187,10 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, asking: &m
 /// The timeouts of the tool, which default to those of its server.
 fn times_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
-    (details, tool): (&ServerDetails, &ToolView),
+    cx: &UpstreamsContext<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
     times: &mut Option<(u64, u64)>,
-    asking: &mut PendingUpstreamRequests,
 ) {
     let limits = &details.form.limits;
     let kept = (tool.idle_ms.unwrap_or(limits.idle_ms), tool.total_ms.unwrap_or(limits.total_ms));
@@ -206,7 +206,7 @@ fn times_ui(
                 *milliseconds = (seconds * 1000.0).round() as u64;
             }
             field.accessible_name(format!("{name}, {}", line(&tool.name)));
-            muted_ui(ui, view.theme, name);
+            muted_ui(ui, cx.view.theme, name);
         }
         if *set != kept && ui.button("Save timeouts").clicked() {
             decided = Some((Some(set.0), Some(set.1)));
@@ -222,7 +222,7 @@ fn times_ui(
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
         let decision = UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        asking.decide(decision, purpose);
+        cx.decide(decision, purpose);
     }
 }
 
@@ -316,19 +316,18 @@ fn hint_words(hint: &str) -> String {
 /// The approve and withdraw buttons. Returns whether a person confirmed that they reviewed a newer definition.
 fn decide_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
+    cx: &UpstreamsContext<'_>,
     details: &ServerDetails,
     tool: &ToolView,
     is_as_seen: bool,
-    asking: &mut PendingUpstreamRequests,
 ) -> bool {
-    let theme = view.theme;
+    let theme = cx.view.theme;
     let server = details.brief.id.clone();
     let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
-            asking.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose);
+            cx.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose);
         }
         return false;
     }
@@ -337,14 +336,14 @@ fn decide_ui(
         return ui.button("I have reviewed the new version").clicked();
     }
     let text = RichText::new("Approve tool").color(theme.accent_text);
-    let is_free = asking.doing(&server).is_none();
+    let is_free = cx.doing(&server).is_none();
     let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
     let approve = approve.on_hover_text(
         "Offers exactly this definition to agents. Each call asks first unless you change the policy",
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        asking.decide(UpstreamDecision::Approve { server, tools }, purpose);
+        cx.decide(UpstreamDecision::Approve { server, tools }, purpose);
     }
     false
 }

@@ -2,12 +2,11 @@
 
 use super::{
     box_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    pending_requests::{ServerAction, UpstreamPurpose, UpstreamsContext},
     tool,
 };
 use crate::{
     picker::rank,
-    view::FrameView,
     widgets::{muted_ui, search_field_ui},
     wording::counted,
 };
@@ -46,14 +45,8 @@ impl ToolList {
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        details: &ServerDetails,
-        asking: &mut PendingUpstreamRequests,
-    ) {
-        let theme = view.theme;
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+        let theme = cx.view.theme;
         if details.tools.is_empty() {
             let text = if details.brief.state.is_connected() {
                 "This server offers no tools."
@@ -68,7 +61,7 @@ impl ToolList {
             self.look = Some(new().take(MAX_TOOLS_PER_REVIEW).map(tool::pin).collect());
         }
         if self.look.is_some() {
-            return self.look_ui(ui, view, details, asking);
+            return self.look_ui(ui, cx, details);
         }
         let waiting = details.tools.iter().filter(|tool| tool.approval != ToolApproval::Approved).count();
         let count = new().count();
@@ -97,7 +90,7 @@ impl ToolList {
             }
             found += 1;
             let mut open = self.open.take_if(|open| open.seen.0 == tool.name);
-            tool::tool_ui(ui, view, (details, tool), is_wide, &mut open, asking);
+            tool::tool_ui(ui, cx, details, tool, is_wide, &mut open);
             if open.is_some() {
                 self.open = open;
             }
@@ -108,14 +101,8 @@ impl ToolList {
     }
 
     /// The review: the full definitions of all new tools, with the approval at the end.
-    fn look_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        details: &ServerDetails,
-        asking: &mut PendingUpstreamRequests,
-    ) {
-        let theme = view.theme;
+    fn look_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+        let theme = cx.view.theme;
         let look = self.look.take().unwrap_or_default();
         let now = |(name, hash): &(String, String)| -> Option<&ToolView> {
             details.tools.iter().find(|tool| tool.name == *name && tool.hash == *hash)
@@ -135,20 +122,20 @@ impl ToolList {
         }
         for tool in &shown {
             ui.push_id(&tool.name, |ui| {
-                box_ui(ui, view, |ui| {
+                box_ui(ui, cx.view, |ui| {
                     ui.label(RichText::new(crate::wording::line(&tool.name)).strong());
-                    tool::definition_ui(ui, view, details, tool);
+                    tool::definition_ui(ui, cx.view, details, tool);
                 });
             });
         }
-        let is_free = asking.doing(&details.brief.id).is_none();
+        let is_free = cx.doing(&details.brief.id).is_none();
         let text = format!("Approve {}", counted(shown.len(), "tool"));
         let button = Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent);
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
             let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-            asking.decide(UpstreamDecision::Approve { server, tools }, purpose);
+            cx.decide(UpstreamDecision::Approve { server, tools }, purpose);
             is_left = true;
         }
         if !is_left && !shown.is_empty() {
