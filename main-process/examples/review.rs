@@ -196,14 +196,14 @@ fn propose(workspace: &mut Workspace, round: u64, calls: &mut Vec<Duration>) -> 
         let seed = 100_000 + round * 1_000 + index as u64;
         let start = Instant::now();
         let mut group = workspace.begin();
-        group.ask(&client, &ask, moment(seed)).expect("proposed");
+        group.submit(&client, &ask, moment(seed)).expect("proposed");
         group.commit().expect("durable");
         calls.push(start.elapsed());
     }
     let submission = ProposalSubmission { title: "Many notes".to_owned(), ..ProposalSubmission::default() };
     let mut group = workspace.begin();
     let submitted =
-        group.ask(&client, &AgentRequest::Submit { draft: None, submission }, moment(8_000 + round));
+        group.submit(&client, &AgentRequest::Submit { draft: None, submission }, moment(8_000 + round));
     let id = submitted.expect("submitted").done.proposal.id;
     group.commit().expect("durable");
     id

@@ -305,11 +305,11 @@ fn find_accepted(service: &McpService, call: &ToolCall) -> Result<CallableTool, 
 /// Makes an accepted call. Its progress and outcome go to the waiting call, and the outcome is recorded with the proposal.
 pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted: &AcceptedCall) {
     let AcceptedCall { proposal, number, proposer, call } = accepted;
-    let (proposal, doings) = (*proposal, &following.context.action_runs);
-    doings.begin(proposal);
+    let (proposal, action_runs) = (*proposal, &following.context.action_runs);
+    action_runs.begin(proposal);
     let stop = CancellationToken::new();
     let stopping = stop.clone();
-    doings.stops_with(proposal, move || stopping.cancel());
+    action_runs.stops_with(proposal, move || stopping.cancel());
     let answered = match find_accepted(&following.service, call) {
         Ok(found) => {
             let arguments = serde_json::from_str(&call.arguments).unwrap_or_default();
@@ -318,7 +318,7 @@ pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted:
             let (told, mut heard) = mpsc::channel(MAX_PROGRESS_MESSAGES);
             let telling = async {
                 while let Some(step) = heard.recv().await {
-                    doings.say(proposal, [OutputLine { text: progress_text(&step), error: false }]);
+                    action_runs.say(proposal, [OutputLine { text: progress_text(&step), error: false }]);
                 }
             };
             let (answered, ()) = tokio::join!(
@@ -337,5 +337,5 @@ pub(super) async fn call_accepted(following: &Arc<ManagedServerState>, accepted:
     };
     let (events, outcome) = (Arc::clone(&following.context.events), done.words.clone());
     drop(tokio::task::spawn_blocking(move || events.record_outcome(proposal, outcome)).await);
-    doings.done(proposal, done);
+    action_runs.done(proposal, done);
 }

@@ -110,7 +110,7 @@ impl AgentCall {
     pub async fn act(&self, asking: ActionRequest) -> Result<CompletedAction, ToolError> {
         let ActionRequest { act, submission, wait, stops } = asking;
         // Subscribes before the request is submitted, so that no change is missed.
-        let (mut queue, mut doings) = (self.workbench.changed(), self.workbench.doings().changed());
+        let (mut queue, mut action_runs) = (self.workbench.changed(), self.workbench.action_runs().changed());
         let AgentCallOutcome { done, accepted } = self.submit(AgentRequest::Act { act, submission }).await?;
         let (mut proposal, approval) = (done.proposal, accepted.map(|granted| granted.approval));
         let (id, began) = (proposal.id, Instant::now());
@@ -118,8 +118,8 @@ impl AgentCall {
         loop {
             // Marks the channels before reading, so that a change during the read wakes the loop.
             queue.mark_unchanged();
-            doings.mark_unchanged();
-            let seen = self.workbench.doings().read(id, told, MAX_LINES_PER_READ);
+            action_runs.mark_unchanged();
+            let seen = self.workbench.action_runs().read(id, told, MAX_LINES_PER_READ);
             for said in &seen.lines {
                 self.progress.report_line(said).await;
             }
@@ -158,7 +158,7 @@ impl AgentCall {
             }
             tokio::select! {
                 _ = queue.changed() => {}
-                _ = doings.changed() => {}
+                _ = action_runs.changed() => {}
                 () = tokio::time::sleep(left.min(PROGRESS_INTERVAL)) => {
                     let what = if is_allowed { "Running" } else { "Waiting for review" };
                     self.progress.tell(what, None).await;
@@ -172,7 +172,7 @@ impl AgentCall {
                     if !stops {
                         return Err(still_running(id));
                     }
-                    self.workbench.doings().stop(id);
+                    self.workbench.action_runs().stop(id);
                 }
             }
         }

@@ -131,9 +131,9 @@ impl Fake {
 struct Heard(Mutex<Vec<NodeId>>);
 
 impl PreviewEvents for Heard {
-    fn tell(&self, _: &PreviewsView) {}
+    fn publish_view(&self, _: &PreviewsView) {}
 
-    fn chosen(&self, node: NodeId) {
+    fn select_node(&self, node: NodeId) {
         self.0.lock().unwrap().push(node);
     }
 }

@@ -252,7 +252,7 @@ impl SessionsThread {
             SessionEvent::Picked => {
                 let picked = session.selected.as_ref().zip(self.workspace.as_deref());
                 if let Some(node) = picked.and_then(|(picked, workspace)| views::node_of(workspace, picked)) {
-                    self.events.chosen(node);
+                    self.events.select_node(node);
                 }
             }
             SessionEvent::Action { instance, action } => self.follow_action(id, &instance, &action),
@@ -363,7 +363,7 @@ impl SessionsThread {
         }
         let view = self.view();
         if self.published.as_ref() != Some(&view) {
-            self.events.tell(&view);
+            self.events.publish_view(&view);
             self.window.send(ToRenderer::Previews(Box::new(view.clone())), None);
             self.published = Some(view);
             self.next_publish = now + VIEW_INTERVAL;

@@ -75,7 +75,7 @@ impl Drop for StandaloneTerraform {
 struct NoListener;
 
 impl TerraformEvents for NoListener {
-    fn tell(&self, _: TerraformEvent) {}
+    fn publish(&self, _: TerraformEvent) {}
 
     fn apply(&self, _: Mutation, _: Actor) -> Result<AppliedCommand, Refusal> {
         Err(Refusal::new(RefusalCode::Internal, "the command line changes the workspace itself"))

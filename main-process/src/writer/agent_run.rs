@@ -23,7 +23,7 @@ const MAX_LIST_BYTES: usize = 96 * 1024;
 pub(super) struct AgentRun {
     pub(super) proposal: ProposalId,
     pub(super) reviewer: String,
-    pub(super) doings: Arc<ActionRuns>,
+    pub(super) action_runs: Arc<ActionRuns>,
     pub(super) writer: WriterHandle,
     pub(super) terraform: terraform_worker::TerraformHandle,
     /// The number of the run, once it has one.
@@ -51,7 +51,7 @@ impl AgentRun {
     }
 
     fn begin(self) -> Arc<Self> {
-        self.doings.begin(self.proposal);
+        self.action_runs.begin(self.proposal);
         Arc::new(self)
     }
 
@@ -70,14 +70,15 @@ impl AgentRun {
     }
 
     fn record_outcome(&self, outcome: String) {
-        if let Err(refusal) = self.writer.send(WriterMsg::CameOf { proposal: self.proposal, outcome }) {
+        if let Err(refusal) = self.writer.send(WriterMsg::ActionOutcome { proposal: self.proposal, outcome })
+        {
             tracing::debug!(%refusal, "the outcome of a run was not recorded");
         }
     }
 
     fn finish(&self, done: ActionResult) {
         self.record_outcome(done.words.clone());
-        self.doings.done(self.proposal, done);
+        self.action_runs.done(self.proposal, done);
     }
 }
 
@@ -86,7 +87,7 @@ impl RunFollower for AgentRun {
         self.run.store(run, Ordering::Release);
         self.record_outcome(format!("run {run} began"));
         let (terraform, actor) = (self.terraform.clone(), self.actor());
-        self.doings.stops_with(self.proposal, move || {
+        self.action_runs.stops_with(self.proposal, move || {
             let responder = Responder::new(move |result| {
                 if let Err(refusal) = result {
                     tracing::debug!(%refusal, run, "a cancelled run goes on");
@@ -98,7 +99,7 @@ impl RunFollower for AgentRun {
 
     fn said(&self, lines: &[TerraformRunLine]) {
         let said = lines.iter().map(|line| OutputLine { text: line.text.clone(), error: line.error });
-        self.doings.say(self.proposal, said);
+        self.action_runs.say(self.proposal, said);
     }
 
     fn ended(&self, outcome: FollowedRunOutcome) {

@@ -21,20 +21,14 @@ mod writer_thread;
 pub(crate) use launching::{Launch, launch, launch_at};
 pub(crate) use process::{ProcessHandle, ProcessSignal};
 pub(crate) use requests::{WorkspaceRequest, WorkspaceTurn};
-pub(crate) use service_links::{
-    AgentsWriterLink, PreviewWriterLink, TerraformWriterLink, terraform_answer, terraform_user,
-};
+pub(crate) use service_links::{PreviewWriterLink, TerraformWriterLink, terraform_answer, terraform_user};
 pub(crate) use session::{ServeTerminals, Session, SessionError};
 pub(crate) use subscriber::MAX_QUEUED;
 
-use crate::{
-    agents::{self, AgentsAddress},
-    background, preview,
-    responses::wait_for,
-    terraform_worker, upstreams,
-};
+use crate::{background, preview, responses::wait_for, terraform_worker, upstreams};
+use agents::AgentsAddress;
 use authority::proposals::{AgentClient, AgentRequest};
-use crossbeam_channel::{SendTimeoutError, Sender, TrySendError, bounded};
+use crossbeam_channel::{SendTimeoutError, Sender, bounded};
 use journal::FileChange;
 use mcp_server::AgentReplyFn;
 use shared_protocol::{
@@ -70,13 +64,13 @@ pub(crate) enum WriterMsg {
         responder: Responder<AppliedCommand>,
     },
     /// A request of an agent to the review queue; joins the group of mutations.
-    Ask {
+    Submit {
         client: AgentClient,
-        ask: AgentRequest,
+        request: AgentRequest,
         reply: AgentReplyFn,
     },
     /// A line of the audit; joins the group of mutations.
-    Note {
+    AuditLine {
         event: AuditEvent,
         by: upstreams::RequestOrigin,
         reason: String,
@@ -84,7 +78,7 @@ pub(crate) enum WriterMsg {
     /// A request that runs in its own turn.
     Call(WriterCall),
     /// The outcome of an accepted action that another part carried out.
-    CameOf {
+    ActionOutcome {
         proposal: ProposalId,
         outcome: String,
     },
@@ -92,7 +86,7 @@ pub(crate) enum WriterMsg {
     /// The selection and viewports of the window.
     Presence(Presence),
     /// A node was selected in a preview.
-    Chosen(NodeId),
+    SelectNode(NodeId),
     /// A renderer is connected: it receives everything, then patches.
     Attach(Sender<ToRenderer>),
     /// The renderer missed a patch.
@@ -126,14 +120,14 @@ impl WriterMsg {
     pub(super) fn refuse(self, refusal: Refusal) {
         match self {
             Self::Mutate { responder, .. } => responder.send(Err(refusal)),
-            Self::Ask { reply, .. } => reply(Err(refusal)),
+            Self::Submit { reply, .. } => reply(Err(refusal)),
             Self::OfWorkspace { message, .. } => message.refuse(refusal),
             Self::Call(WriterCall(call)) => call(Err(refusal)),
-            Self::Note { .. }
-            | Self::CameOf { .. }
+            Self::AuditLine { .. }
+            | Self::ActionOutcome { .. }
             | Self::FileChanged(_)
             | Self::Presence(_)
-            | Self::Chosen(_)
+            | Self::SelectNode(_)
             | Self::Attach(_)
             | Self::Resync
             | Self::Mcp(_)
@@ -213,15 +207,6 @@ impl WriterHandle {
         }
     }
 
-    /// Submits an agent's request to the review queue without waiting; a full channel refuses it.
-    pub(crate) fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
-        match self.messages.try_send(WriterMsg::Ask { client, ask, reply }) {
-            Ok(()) => {}
-            Err(TrySendError::Full(message)) => message.refuse(too_many()),
-            Err(TrySendError::Disconnected(message)) => message.refuse(closing()),
-        }
-    }
-
     /// Changes the workspace.
     pub(crate) fn mutate(&self, mutation: Mutation, actor: Actor, responder: Responder<AppliedCommand>) {
         // A message that is not delivered is answered.
@@ -262,7 +247,7 @@ impl WriterHandle {
             let snapshot = writer.workspace().snapshot().clone();
             background::spawn("export", responder, move |responder| {
                 let ExportBoard { board, path } = request;
-                let drawn = crate::export::export(&snapshot, board, Path::new(&path));
+                let drawn = board_export::export(&snapshot, board, Path::new(&path));
                 responder.send(drawn.map(|bytes| ExportedFile { path, bytes }));
             });
         });

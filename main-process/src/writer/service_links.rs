@@ -2,15 +2,13 @@
 
 use super::{WriterHandle, WriterMsg};
 use crate::{
-    agents::{self, AgentsAddress},
     local_user::user_name,
     preview,
     responses::wait_for,
     terraform_worker::{self, TerraformEvent, TerraformEvents},
     upstreams::{ManagedServerEvents, RequestOrigin},
 };
-use authority::proposals::{AgentClient, AgentRequest};
-use mcp_server::AgentReplyFn;
+use agents::{AgentsAddress, AgentsEvents};
 use shared_protocol::{
     Actor, ActorKind, NodeId, ProposalId, Refusal, RefusalCode, Revision,
     mcp::McpView,
@@ -39,46 +37,40 @@ pub(crate) struct PreviewWriterLink {
     pub(crate) agents: agents::AgentsHandle,
 }
 
-pub(crate) struct AgentsWriterLink(pub(crate) WriterHandle);
-
-impl agents::AgentsEvents for AgentsWriterLink {
+impl AgentsEvents for WriterHandle {
     fn publish_view(&self, view: McpView) {
         // Refused: the writer has ended, and nobody shows the view.
-        let _ = self.0.send(WriterMsg::Mcp(Box::new(view)));
+        let _ = self.send(WriterMsg::Mcp(Box::new(view)));
     }
 
     fn record_address(&self, address: Option<AgentsAddress>) {
         // Refused: the writer has ended, and the record is gone.
-        let _ = self.0.send(WriterMsg::McpAddress(address));
+        let _ = self.send(WriterMsg::McpAddress(address));
     }
 
     fn after_recording(&self, respond: Box<dyn FnOnce() + Send>) {
-        self.0.then(respond);
-    }
-
-    fn submit(&self, client: AgentClient, ask: AgentRequest, reply: AgentReplyFn) {
-        self.0.submit(client, ask, reply);
+        self.then(respond);
     }
 
     fn read_patches(&self, since: Revision) -> Result<Option<Vec<Patch>>, Refusal> {
         let actor = Actor::new(ActorKind::Terminal, user_name());
-        self.0.wait_for(ReadPatches { since }, actor, READ_LIMIT)
+        self.wait_for(ReadPatches { since }, actor, READ_LIMIT)
     }
 }
 
 impl preview::PreviewEvents for PreviewWriterLink {
-    fn tell(&self, view: &PreviewsView) {
+    fn publish_view(&self, view: &PreviewsView) {
         self.agents.published.show_previews(view);
     }
 
-    fn chosen(&self, node: NodeId) {
-        self.host.mention(WriterMsg::Chosen(node));
+    fn select_node(&self, node: NodeId) {
+        self.host.mention(WriterMsg::SelectNode(node));
     }
 }
 
 impl TerraformEvents for TerraformWriterLink {
-    fn tell(&self, told: TerraformEvent) {
-        let message = match told {
+    fn publish(&self, event: TerraformEvent) {
+        let message = match event {
             TerraformEvent::View(view) => {
                 let statuses = view.boards.iter().flat_map(|board| board.statuses.iter().copied());
                 self.agents.published.show_deployments(statuses.collect());
@@ -108,13 +100,13 @@ impl ManagedServerEvents for TerraformWriterLink {
     }
 
     fn record_audit(&self, event: AuditEvent, by: RequestOrigin, reason: String) {
-        if let Err(refusal) = self.host.send(WriterMsg::Note { event, by, reason }) {
+        if let Err(refusal) = self.host.send(WriterMsg::AuditLine { event, by, reason }) {
             tracing::error!(%refusal, "an event of a managed server is missing in the audit");
         }
     }
 
     fn record_outcome(&self, proposal: ProposalId, outcome: String) {
-        if let Err(refusal) = self.host.send(WriterMsg::CameOf { proposal, outcome }) {
+        if let Err(refusal) = self.host.send(WriterMsg::ActionOutcome { proposal, outcome }) {
             tracing::debug!(%refusal, "the outcome of a call was not recorded");
         }
     }

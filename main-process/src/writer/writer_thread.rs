@@ -20,16 +20,13 @@ use super::{
     requests::{WorkspaceRequest, WorkspaceTurn, describe_closed},
     subscriber::Subscriber,
 };
-use crate::{
-    agents::{self, AgentsAddress},
-    local_user::user_name,
-    preview, terraform_worker, upstreams,
-};
+use crate::{local_user::user_name, preview, terraform_worker, upstreams};
+use agents::AgentsAddress;
 use authority::proposals::{AgentCallOutcome, AgentClient, AgentRequest};
 use crash_reports::CrashStore;
-use crossbeam_channel::{Receiver, RecvTimeoutError};
+use crossbeam_channel::{Receiver, RecvTimeoutError, TrySendError};
 use journal::FileChange;
-use mcp_server::AgentReplyFn;
+use mcp_server::{AgentReplyFn, ReviewSubmitter};
 use processes::GuardedProgram;
 use shared_protocol::{
     Actor, ElementId, NodeId, Refusal,
@@ -85,13 +82,13 @@ enum GroupMember {
         actor: Actor,
         responder: Responder<AppliedCommand>,
     },
-    Ask {
+    AgentRequest {
         client: Box<AgentClient>,
-        ask: Box<AgentRequest>,
+        request: Box<AgentRequest>,
         reply: AgentReplyFn,
     },
     /// Two for each call of a tool: one write to the disk covers many of them.
-    Note {
+    AuditLine {
         event: AuditEvent,
         by: upstreams::RequestOrigin,
         reason: String,
@@ -101,8 +98,19 @@ enum GroupMember {
 /// The result of a member of the group, which counts when the group is durable.
 enum GroupResult {
     Mutation(Responder<AppliedCommand>, Result<AppliedCommand, Refusal>),
-    Ask(AgentReplyFn, Box<Result<AgentCallOutcome, Refusal>>),
-    Note,
+    AgentRequest(AgentReplyFn, Box<Result<AgentCallOutcome, Refusal>>),
+    AuditLine,
+}
+
+impl ReviewSubmitter for WriterHandle {
+    /// Submits an agent's request, which joins the next group, and does not wait; a full channel refuses it.
+    fn submit(&self, client: AgentClient, request: AgentRequest, reply: AgentReplyFn) {
+        match self.messages.try_send(WriterMsg::Submit { client, request, reply }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(message)) => message.refuse(super::too_many()),
+            Err(TrySendError::Disconnected(message)) => message.refuse(super::closing()),
+        }
+    }
 }
 
 impl Writer {
@@ -197,7 +205,8 @@ impl Writer {
     ) {
         let end = Instant::now() + NOTES_WAIT;
         let are_notes = |waiting: &[GroupMember]| {
-            !waiting.is_empty() && waiting.iter().all(|waiting| matches!(waiting, GroupMember::Note { .. }))
+            !waiting.is_empty()
+                && waiting.iter().all(|waiting| matches!(waiting, GroupMember::AuditLine { .. }))
         };
         while !*stop && are_notes(waiting) && waiting.len() < MAX_GROUP {
             match messages.recv_deadline(end) {
@@ -220,16 +229,16 @@ impl Writer {
             WriterMsg::Mutate { mutation, actor, responder } => {
                 GroupMember::Mutation { mutation, actor, responder }
             }
-            WriterMsg::Ask { client, ask, reply } => {
-                GroupMember::Ask { client: Box::new(client), ask: Box::new(ask), reply }
+            WriterMsg::Submit { client, request, reply } => {
+                GroupMember::AgentRequest { client: Box::new(client), request: Box::new(request), reply }
             }
-            WriterMsg::Note { event, by, reason } => GroupMember::Note { event, by, reason },
+            WriterMsg::AuditLine { event, by, reason } => GroupMember::AuditLine { event, by, reason },
             WriterMsg::Stop => {
                 self.flush(waiting);
                 return true;
             }
             WriterMsg::Call(WriterCall(call)) => return self.turn(waiting, |writer| call(Ok(writer))),
-            WriterMsg::CameOf { proposal, outcome } => {
+            WriterMsg::ActionOutcome { proposal, outcome } => {
                 return self.turn(waiting, |writer| writer.record_outcome(proposal, outcome));
             }
             WriterMsg::FileChanged(changed) => {
@@ -238,7 +247,7 @@ impl Writer {
             WriterMsg::Presence(presence) => {
                 return self.turn(waiting, |writer| writer.set_presence(presence));
             }
-            WriterMsg::Chosen(node) => {
+            WriterMsg::SelectNode(node) => {
                 return self.turn(waiting, |writer| select(&mut writer.session.workspace, node));
             }
             WriterMsg::Attach(queue) => {
@@ -320,12 +329,12 @@ impl Writer {
                 GroupMember::Mutation { mutation, actor, responder } => {
                     GroupResult::Mutation(responder, group.run(&mutation, &actor, now()))
                 }
-                GroupMember::Ask { client, ask, reply } => {
-                    GroupResult::Ask(reply, Box::new(group.ask(&client, &ask, now())))
+                GroupMember::AgentRequest { client, request, reply } => {
+                    GroupResult::AgentRequest(reply, Box::new(group.submit(&client, &request, now())))
                 }
-                GroupMember::Note { event, by, reason } => {
+                GroupMember::AuditLine { event, by, reason } => {
                     group.writes_down(event, (by.name, by.way), reason, now());
-                    GroupResult::Note
+                    GroupResult::AuditLine
                 }
             })
             .collect();
@@ -340,12 +349,12 @@ impl Writer {
                     let result = unless_failed(&failed, result);
                     self.respond(move || responder.send(result));
                 }
-                GroupResult::Ask(reply, result) => {
+                GroupResult::AgentRequest(reply, result) => {
                     let result = unless_failed(&failed, *result);
                     self.follow_up(&result);
                     self.respond(move || reply(result));
                 }
-                GroupResult::Note => {
+                GroupResult::AuditLine => {
                     if let Some(refusal) = &failed {
                         tracing::error!(%refusal, "a line of the audit was not written");
                     }

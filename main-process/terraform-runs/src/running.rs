@@ -252,7 +252,7 @@ impl RunStart {
         }
         if !lines.is_empty() {
             self.site.answer_waiting(id);
-            self.around.tell(TerraformEvent::Lines { run: id, first, lines });
+            self.around.publish(TerraformEvent::Lines { run: id, first, lines });
         }
         self.link.refresh();
     }

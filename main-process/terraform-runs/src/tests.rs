@@ -48,7 +48,7 @@ struct WriterFixture {
 }
 
 impl TerraformEvents for WriterFixture {
-    fn tell(&self, told: TerraformEvent) {
+    fn publish(&self, told: TerraformEvent) {
         // A test that has ended takes nothing any more.
         let _ = self.published.send(told);
     }

@@ -214,7 +214,7 @@ impl TerraformWorker {
         let Some((ground, site)) = &self.here else { return };
         let view = TerraformView { requests: self.link.shown.requests.views(), ..site.view(ground) };
         if self.published.as_ref() != Some(&view) {
-            self.around.tell(TerraformEvent::View(Box::new(view.clone())));
+            self.around.publish(TerraformEvent::View(Box::new(view.clone())));
             self.published = Some(view);
             self.next_publish = Instant::now() + PUBLISH_INTERVAL;
         }

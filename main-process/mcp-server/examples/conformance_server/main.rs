@@ -16,7 +16,7 @@ use authority::{
 use handler::Fixtures;
 use mcp_server::{
     ActionRuns, AgentReplyFn, AgentService, AgentSurface, AgentView, AgentWorkbench, AgentWorkspaceView,
-    BoardHcl, BoardImageRequest,
+    BoardHcl, BoardImageRequest, ReviewSubmitter,
     http::{HttpEdge, HttpLimits},
 };
 use shared_protocol::{
@@ -32,7 +32,13 @@ use tokio::sync::watch;
 /// A workbench without a workspace, which the suite does not need.
 struct Empty {
     changed: watch::Sender<u64>,
-    doings: ActionRuns,
+    action_runs: ActionRuns,
+}
+
+impl ReviewSubmitter for Empty {
+    fn submit(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
+        reply(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
+    }
 }
 
 impl AgentWorkbench for Empty {
@@ -48,12 +54,8 @@ impl AgentWorkbench for Empty {
         Ok(None)
     }
 
-    fn ask(&self, _: AgentClient, _: AgentRequest, reply: AgentReplyFn) {
-        reply(Err(Refusal::new(RefusalCode::NoWorkspace, "No workspace is open")));
-    }
-
-    fn doings(&self) -> &ActionRuns {
-        &self.doings
+    fn action_runs(&self) -> &ActionRuns {
+        &self.action_runs
     }
 
     fn configured(&self, _: &serde_json::Map<String, serde_json::Value>) -> Result<ProposedAction, Refusal> {
@@ -84,8 +86,9 @@ async fn main() {
         eprintln!("Set MCP_TEST_BEARER to the token that the suite sends");
         std::process::exit(2);
     };
-    let workbench = Arc::new(Empty { changed: watch::Sender::new(0), doings: ActionRuns::default() });
+    let workbench = Arc::new(Empty { changed: watch::Sender::new(0), action_runs: ActionRuns::default() });
     let service = AgentService::new(
+        Arc::clone(&workbench) as Arc<dyn AgentWorkbench>,
         workbench,
         AgentSurface::core(),
         env!("CARGO_PKG_VERSION"),

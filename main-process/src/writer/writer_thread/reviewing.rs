@@ -329,8 +329,8 @@ impl Writer {
     }
 
     fn notify_done(&mut self, id: ProposalId, done: ActionResult) -> String {
-        let (words, doings) = (done.words.clone(), Arc::clone(&self.services.agents.doings));
-        self.respond(move || doings.done(id, done));
+        let (words, action_runs) = (done.words.clone(), Arc::clone(&self.services.agents.action_runs));
+        self.respond(move || action_runs.done(id, done));
         words
     }
 
@@ -345,7 +345,7 @@ impl Writer {
         let run = AgentRun {
             proposal: proposal.id,
             reviewer,
-            doings: Arc::clone(&self.services.agents.doings),
+            action_runs: Arc::clone(&self.services.agents.action_runs),
             writer: self.handle.clone(),
             terraform: self.services.terraform.clone(),
             run: AtomicU64::default(),
@@ -380,7 +380,7 @@ impl Writer {
 
     /// Sends a request to the previews and records the outcome when they respond.
     fn preview(&mut self, id: ProposalId, request: PreviewRequest) -> String {
-        let (writer, doings) = (self.handle.clone(), Arc::clone(&self.services.agents.doings));
+        let (writer, action_runs) = (self.handle.clone(), Arc::clone(&self.services.agents.action_runs));
         let responder = Responder::new(move |result: Result<PreviewResponse, Refusal>| {
             let done = match result {
                 Ok(PreviewResponse::Started(session)) => {
@@ -389,11 +389,12 @@ impl Writer {
                 Ok(_) => ActionResult::well("done".to_owned(), Value::Null),
                 Err(refusal) => ActionResult::refused(refusal),
             };
-            if let Err(refusal) = writer.send(WriterMsg::CameOf { proposal: id, outcome: done.words.clone() })
+            if let Err(refusal) =
+                writer.send(WriterMsg::ActionOutcome { proposal: id, outcome: done.words.clone() })
             {
                 tracing::debug!(%refusal, "the outcome of a preview was not recorded");
             }
-            doings.done(id, done);
+            action_runs.done(id, done);
         });
         self.services.previews.request(request, responder);
         "the preview is notified".to_owned()

@@ -7,24 +7,24 @@ use shared_protocol::{ProposalState, Refusal, review::AuditEvent};
 
 impl MutationGroup<'_> {
     /// Carries out an agent's request on the state of the group. A refusal leaves the group as it was.
-    pub fn ask(
+    pub fn submit(
         &mut self,
         client: &AgentClient,
-        ask: &AgentRequest,
+        request: &AgentRequest,
         moment: TimeAndSeed,
     ) -> Result<AgentCallOutcome, Refusal> {
         self.expire(moment.time);
-        self.atomically(|group| group.carry_out(client, ask, moment))
+        self.atomically(|group| group.carry_out(client, request, moment))
     }
 
     fn carry_out(
         &mut self,
         client: &AgentClient,
-        ask: &AgentRequest,
+        request: &AgentRequest,
         moment: TimeAndSeed,
     ) -> Result<AgentCallOutcome, Refusal> {
         let TimeAndSeed { time, seed } = moment;
-        let mut done = self.review.queue.handle_request(&self.state, client, ask, (time, seed))?;
+        let mut done = self.review.queue.handle_request(&self.state, client, request, (time, seed))?;
         let proposal = std::sync::Arc::clone(&done.proposal);
         self.touch(proposal.id);
         if done.started_draft {
@@ -41,7 +41,7 @@ impl MutationGroup<'_> {
             self.touch(older.id);
             self.note_about(older, AuditEvent::Supersede, "agent", time);
         }
-        let event = match (ask, &proposal.state) {
+        let event = match (request, &proposal.state) {
             (_, ProposalState::Open) => Some(AuditEvent::Submit),
             (AgentRequest::Revise(_), _) => Some(AuditEvent::Revise),
             (AgentRequest::Withdraw(_), _) => Some(AuditEvent::Withdraw),

@@ -150,11 +150,11 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
     let GetRunArguments { run_id, from, wait_seconds } = call.arguments()?;
     let (wait, began) = (wait_of(Some(wait_seconds))?, Instant::now());
     let id = proposal_id(&run_id, "runId")?;
-    let (mut queue, mut doings) = (call.workbench.changed(), call.workbench.doings().changed());
+    let (mut queue, mut action_runs) = (call.workbench.changed(), call.workbench.action_runs().changed());
     let mut before = None;
     loop {
         queue.mark_unchanged();
-        doings.mark_unchanged();
+        action_runs.mark_unchanged();
         let view = call.workbench.view();
         let unknown = || {
             ToolError::new(ToolErrorCode::NotFound, format!("You have no run `{}`", shown(&run_id)))
@@ -163,7 +163,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
         };
         let proposal = view.review.owned_by(id, &call.client).map_err(|_| unknown())?;
         let Some(act) = &proposal.act else { return Err(unknown()) };
-        let seen = limit_lines(call.workbench.doings().read(id, from, MAX_LINES_PER_ANSWER));
+        let seen = limit_lines(call.workbench.action_runs().read(id, from, MAX_LINES_PER_ANSWER));
         let status = status(proposal, &seen);
         let is_news = before.is_some_and(|before| before != status) || !seen.lines.is_empty();
         if is_news || is_over(status) || began.elapsed() >= wait {
@@ -181,7 +181,7 @@ async fn get(call: AgentCall) -> Result<ToolReply, ToolError> {
         before = Some(status);
         tokio::select! {
             _ = queue.changed() => {}
-            _ = doings.changed() => {}
+            _ = action_runs.changed() => {}
             () = tokio::time::sleep(wait.saturating_sub(began.elapsed()).max(Duration::from_millis(1))) => {}
             () = call.cancelled.cancelled() => return Err(ToolError::new(ToolErrorCode::Timeout, "The call was cancelled")),
         }
