@@ -10,8 +10,8 @@
 mod common;
 
 use common::{Bench, program, reader};
-use shared_protocol::PropValue;
-use terraform::{InfrastructureSettings, generate::TerraformFindingSeverity};
+use shared_protocol::{PropValue, messages::ProblemSeverity};
+use terraform::InfrastructureSettings;
 
 const GROUP: &str = r#"{"name":"rg-shop","location":"westeurope"}"#;
 
@@ -28,8 +28,7 @@ fn check(bench: &mut Bench) -> terraform::GeneratedHcl {
 }
 
 fn error_messages(generated: &terraform::GeneratedHcl) -> Vec<&str> {
-    let errors =
-        generated.findings.iter().filter(|finding| finding.severity == TerraformFindingSeverity::Error);
+    let errors = generated.findings.iter().filter(|finding| finding.severity == ProblemSeverity::Error);
     errors.map(|finding| finding.message.as_str()).collect()
 }
 
