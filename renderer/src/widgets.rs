@@ -6,7 +6,7 @@ use egui::{
     Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use shared_protocol::{BoardKind, TypeDef, messages::ProblemSeverity, registry::Accent};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// The height of a row in lists and trees.
 pub(crate) const ROW_HEIGHT: f32 = 26.0;
@@ -101,6 +101,17 @@ pub(crate) fn row_ui(
         paint(ui, rect.shrink2(vec2(6.0, 0.0)));
     }
     response
+}
+
+/// A scrolled list of rows over the whole panel. `draw_ui` gets the range of visible rows.
+pub(crate) fn list_rows_ui(
+    ui: &mut Ui,
+    height: f32,
+    rows: usize,
+    draw_ui: impl FnOnce(&mut Ui, Range<usize>),
+) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, height, rows, draw_ui);
 }
 
 /// Paints one line of text in a rectangle, truncated with `…`. Returns its width.

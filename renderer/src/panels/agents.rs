@@ -4,7 +4,7 @@ use crate::{
     agents::pill::activity_colour,
     commands::CommandId,
     view::{ActionQueue, FrameView},
-    widgets::{body_font, empty_state_ui, paint_line, small_font},
+    widgets::{body_font, empty_state_ui, list_rows_ui, paint_line, small_font},
     wording::{ago, now},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
@@ -36,17 +36,11 @@ pub(crate) fn agents_ui(ui: &mut Ui, view: &FrameView<'_>) {
         return;
     }
     let now = now();
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        clients.len(),
-        |ui, range| {
-            for client in clients.get(range).unwrap_or_default() {
-                client_ui(ui, view, client, now);
-            }
-        },
-    );
+    list_rows_ui(ui, ROW_HEIGHT, clients.len(), |ui, range| {
+        for client in clients.get(range).unwrap_or_default() {
+            client_ui(ui, view, client, now);
+        }
+    });
     // Repaints when the activity marks expire.
     if clients.iter().any(|client| is_active(client, now)) {
         ui.ctx().request_repaint_after(Duration::from_millis(ACTIVE_MS));

@@ -6,7 +6,8 @@ use crate::{
     trace_links::{suspects, suspects_ui},
     view::{FrameView, WindowAction},
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, small_font,
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
+        small_font,
     },
 };
 use egui::{Align2, Sense, Ui, pos2};
@@ -159,25 +160,19 @@ impl ProblemRow<'_> {
 }
 
 fn rows_ui(ui: &mut Ui, view: &FrameView<'_>, entries: &[ProblemRow<'_>]) {
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        entries.len(),
-        |ui, range| {
-            for entry in entries.get(range).unwrap_or_default() {
-                match entry {
-                    ProblemRow::Board(problem) => problem_ui(ui, view, problem),
-                    ProblemRow::Told(told) => told_ui(ui, view, told),
-                    ProblemRow::Module(problem) => {
-                        let place = format!("{} in {}", problem.entry, problem.origin);
-                        let severity = RegistryProblem::SEVERITY;
-                        line_ui(ui, view, severity, &problem.message, &place, Sense::hover(), 0.0);
-                    }
+    list_rows_ui(ui, ROW_HEIGHT, entries.len(), |ui, range| {
+        for entry in entries.get(range).unwrap_or_default() {
+            match entry {
+                ProblemRow::Board(problem) => problem_ui(ui, view, problem),
+                ProblemRow::Told(told) => told_ui(ui, view, told),
+                ProblemRow::Module(problem) => {
+                    let place = format!("{} in {}", problem.entry, problem.origin);
+                    let severity = RegistryProblem::SEVERITY;
+                    line_ui(ui, view, severity, &problem.message, &place, Sense::hover(), 0.0);
                 }
             }
-        },
-    );
+        }
+    });
 }
 
 fn told_ui(ui: &mut Ui, view: &FrameView<'_>, told: &BoardFinding<'_>) {

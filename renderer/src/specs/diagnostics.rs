@@ -4,8 +4,8 @@ use super::{SpecAction, answers::SpecAnswers, findings::EntityFindings};
 use crate::{
     view::FrameView,
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui,
-        small_font,
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
+        search_field_ui, small_font,
     },
 };
 use egui::{Align2, RichText, Sense, Ui, pos2};
@@ -86,24 +86,16 @@ impl SpecFindingsList {
                 "Change the filters to see other findings.",
             );
         }
-        ui.spacing_mut().item_spacing.y = 0.0;
         let many = view.bundles.bundles.len() > 1;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            self.rows.len(),
-            |ui, range| {
-                for (bundle, place) in self.rows.get(range).unwrap_or_default() {
-                    let found = all
-                        .iter()
-                        .find(|(known, ..)| known == bundle)
-                        .and_then(|(.., found)| found.get(*place));
-                    if let Some(found) = found {
-                        finding_row_ui(ui, view, found, many);
-                    }
+        list_rows_ui(ui, ROW_HEIGHT, self.rows.len(), |ui, range| {
+            for (bundle, place) in self.rows.get(range).unwrap_or_default() {
+                let found =
+                    all.iter().find(|(known, ..)| known == bundle).and_then(|(.., found)| found.get(*place));
+                if let Some(found) = found {
+                    finding_row_ui(ui, view, found, many);
                 }
-            },
-        );
+            }
+        });
     }
 
     pub(crate) fn filters_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {

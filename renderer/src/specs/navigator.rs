@@ -11,8 +11,8 @@ use crate::{
     commands::CommandId,
     view::{ActionQueue, FrameView},
     widgets::{
-        ROW_HEIGHT, body_font, empty_state_ui, icon_button_ui, muted_ui, paint_disclosure, paint_line,
-        paint_severity, search_field_ui, small_font,
+        ROW_HEIGHT, body_font, empty_state_ui, icon_button_ui, list_rows_ui, muted_ui, paint_disclosure,
+        paint_line, paint_severity, search_field_ui, small_font,
     },
 };
 use egui::{
@@ -171,22 +171,16 @@ impl SpecNavigator {
         if reveal.is_some() {
             self.reveal = None;
         }
-        ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            lines.len(),
-            |ui, range| {
-                if let Some(place) = moved.or(reveal) {
-                    let top = ui.max_rect().top() + (place as f32 - range.start as f32) * ROW_HEIGHT;
-                    let row = Rect::from_min_size(pos2(ui.max_rect().left(), top), vec2(1.0, ROW_HEIGHT));
-                    ui.scroll_to_rect(row, None);
-                }
-                for line in lines.get(range).unwrap_or_default() {
-                    self.line_ui(ui, view, list, line, drafts);
-                }
-            },
-        );
+        list_rows_ui(ui, ROW_HEIGHT, lines.len(), |ui, range| {
+            if let Some(place) = moved.or(reveal) {
+                let top = ui.max_rect().top() + (place as f32 - range.start as f32) * ROW_HEIGHT;
+                let row = Rect::from_min_size(pos2(ui.max_rect().left(), top), vec2(1.0, ROW_HEIGHT));
+                ui.scroll_to_rect(row, None);
+            }
+            for line in lines.get(range).unwrap_or_default() {
+                self.line_ui(ui, view, list, line, drafts);
+            }
+        });
     }
 
     /// Handles the keyboard. Returns the line to scroll to.

@@ -4,8 +4,8 @@
 use crate::{
     view::{FrameView, SpecAction, WindowAction, entity_of_node},
     widgets::{
-        ListRow, body_font, close_button_ui, empty_state_ui, muted_ui, paint_line, paint_severity, row_ui,
-        small_font,
+        ListRow, body_font, close_button_ui, empty_state_ui, list_rows_ui, muted_ui, paint_line,
+        paint_severity, row_ui, small_font,
     },
 };
 use egui::{Align, Align2, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
@@ -126,17 +126,11 @@ pub(crate) fn suspects_ui(ui: &mut Ui, view: &FrameView<'_>) {
         );
         return;
     }
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        suspects.len(),
-        |ui, range| {
-            for link in &suspects[range] {
-                suspect_ui(ui, view, link);
-            }
-        },
-    );
+    list_rows_ui(ui, ROW_HEIGHT, suspects.len(), |ui, range| {
+        for link in &suspects[range] {
+            suspect_ui(ui, view, link);
+        }
+    });
 }
 
 fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView) {

@@ -7,8 +7,8 @@ mod words;
 use crate::{
     view::{ActionQueue, FrameView, PathPurpose, WindowAction},
     widgets::{
-        body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
-        small_font,
+        body_font, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_line, paint_severity,
+        search_field_ui, small_font,
     },
     wording::{ago, counted, now},
 };
@@ -183,29 +183,17 @@ impl AuditPanel {
         // One extra row for the footer.
         let rows = shown.len() + 1;
         let mut older = false;
-        ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            rows,
-            |ui, range| {
-                for place in range {
-                    match shown.get(place) {
-                        Some(line) => row_ui(ui, view, line, broken == Some(line.number), now),
-                        None => {
-                            older = below_ui(
-                                ui,
-                                view.theme,
-                                shown.len(),
-                                self.lines.len(),
-                                is_filtered,
-                                has_older,
-                            )
-                        }
+        list_rows_ui(ui, ROW_HEIGHT, rows, |ui, range| {
+            for place in range {
+                match shown.get(place) {
+                    Some(line) => row_ui(ui, view, line, broken == Some(line.number), now),
+                    None => {
+                        older =
+                            below_ui(ui, view.theme, shown.len(), self.lines.len(), is_filtered, has_older)
                     }
                 }
-            },
-        );
+            }
+        });
         if older && self.asked.is_none() {
             self.ask(AuditPageRequest::Older, view.actions);
         }
