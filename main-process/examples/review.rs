@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     for round in 0..ROUNDS {
         let id = propose(&mut workspace, round, &mut calls);
         let start = Instant::now();
-        let opened = workspace.opened(id).expect("it opens");
+        let opened = workspace.proposal_details(id).expect("it opens");
         opening.push(start.elapsed());
         assert_eq!(opened.elements.len(), ELEMENTS);
         let verdict = opened.verdict(None, std::collections::BTreeSet::new());

@@ -3,6 +3,7 @@
 use crate::{
     picker::{PickerEntry, PickerMark, PickerPopup, SearchPicker, rank},
     specs::{SpecsFeature, type_look},
+    trace_links::change,
     view::{FrameView, entity_of_node},
     widgets::{PopupPlace, muted_ui},
 };
@@ -10,7 +11,7 @@ use egui::{Context, TextEdit};
 use shared_protocol::{
     BoardKind, Node,
     bundle::EntitySummary,
-    trace_link::{MAX_RELATION_CHARS, TraceLinkEnd, TraceLinkRequest},
+    trace_link::{MAX_RELATION_CHARS, TraceLinkChange, TraceLinkEnd},
 };
 use std::ops::ControlFlow;
 
@@ -63,7 +64,8 @@ impl TraceLinkPicker {
         };
         if let Some(target) = chosen.and_then(|index| targets.get(index)) {
             let (from, to, relation) = (self.from.clone(), target.end(), self.relation.clone());
-            view.act(TraceLinkRequest::Add { from, to, relation });
+            view.act(change(TraceLinkChange::Add { from, to, relation }));
+            return false;
         }
         false
     }

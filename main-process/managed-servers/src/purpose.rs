@@ -3,7 +3,11 @@
 use super::views;
 use shared_protocol::{
     Refusal,
-    upstreams::{ServerBrief, ServerForm, ServerId, UpstreamDecision, UpstreamsView, VariableValue},
+    decisions::{
+        ApproveManifest, ApproveTools, CallTool, DeleteServer, EnableServer, SetManifestPolicy,
+        SetManifestSecret, SetServerSecret, SetTool, UpdateServer, UpstreamDecision,
+    },
+    upstreams::{ServerBrief, ServerForm, ServerId, UpstreamsView, VariableValue},
 };
 
 /// The length of a command line or of arguments in one description.
@@ -17,15 +21,15 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
     };
     let named = |brief: &ServerBrief| format!("{} ({})", brief.name, brief.slug);
     Ok(match decision {
-        UpstreamDecision::Enable { server: id } => {
+        UpstreamDecision::EnableServer(EnableServer { server: id }) => {
             let brief = server(id)?;
             format!("enable {}, which runs: {}", named(brief), shorten(&brief.runs))
         }
-        UpstreamDecision::Approve { server: id, tools } => {
+        UpstreamDecision::ApproveTools(ApproveTools { server: id, tools }) => {
             let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
             format!("approve {} of {} for agents", shorten(&names.join(", ")), named(server(id)?))
         }
-        UpstreamDecision::SetTool { server: id, tool, enabled, policy, idle_ms, total_ms } => {
+        UpstreamDecision::SetTool(SetTool { server: id, tool, enabled, policy, idle_ms, total_ms }) => {
             let on = if *enabled { "on" } else { "off" };
             let time = |what: &str, time: &Option<u64>| {
                 time.map(|time| format!(", {what} {time} ms")).unwrap_or_default()
@@ -38,16 +42,16 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
                 policy.as_str()
             )
         }
-        UpstreamDecision::Update { server: id, form } => {
+        UpstreamDecision::UpdateServer(UpdateServer { server: id, form }) => {
             format!("change {}: {}", named(server(id)?), shorten(&form_words(form)))
         }
-        UpstreamDecision::Delete { server: id } => {
+        UpstreamDecision::DeleteServer(DeleteServer { server: id }) => {
             format!("delete {} with its approvals and secrets", named(server(id)?))
         }
-        UpstreamDecision::SetSecret { server: id, part, .. } => {
+        UpstreamDecision::SetServerSecret(SetServerSecret { server: id, part, .. }) => {
             format!("set the secret {} of {}", shorten(part), named(server(id)?))
         }
-        UpstreamDecision::ApproveManifest { hash } => {
+        UpstreamDecision::ApproveManifest(ApproveManifest { hash }) => {
             let found = view.manifests.iter().find(|manifest| manifest.hash.as_ref() == Some(hash));
             let Some(found) = found else {
                 return Ok("approve the tools of a manifest that no longer exists".to_owned());
@@ -56,13 +60,13 @@ pub(super) fn describe(decision: &UpstreamDecision, view: &UpstreamsView) -> Res
                 found.tools.iter().map(|tool| tool.does.as_str()).filter(|does| !does.is_empty()).collect();
             format!("approve the tools of {} for agents: {}", shorten(&found.path), shorten(&does.join("; ")))
         }
-        UpstreamDecision::SetManifestPolicy { tool, policy } => {
+        UpstreamDecision::SetManifestPolicy(SetManifestPolicy { tool, policy }) => {
             format!("set the policy of {} to {}", shorten(tool), policy.as_str())
         }
-        UpstreamDecision::SetManifestSecret { manifest, credential, .. } => {
+        UpstreamDecision::SetManifestSecret(SetManifestSecret { manifest, credential, .. }) => {
             format!("set the credential {} of {}", shorten(credential), shorten(manifest))
         }
-        UpstreamDecision::Call(call) => {
+        UpstreamDecision::CallTool(CallTool { call }) => {
             format!("call {} with {}", shorten(&call.tool), shorten(&call.arguments))
         }
     })
@@ -85,10 +89,6 @@ fn form_words(form: &ServerForm) -> String {
 }
 
 pub(super) fn shorten(text: &str) -> String {
-    let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if shown.len() > MAX_QUOTED_BYTES {
-        shown.truncate(shown.floor_char_boundary(MAX_QUOTED_BYTES));
-        shown.push('…');
-    }
-    shown
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    shared_protocol::text::truncate_bytes(&shown, MAX_QUOTED_BYTES)
 }

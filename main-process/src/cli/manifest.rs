@@ -13,8 +13,8 @@ use safe_fs::SafeFolder;
 use serde_json::{Value, json};
 use shared_protocol::{
     Refusal, RefusalCode,
-    requests::DecideManifest,
-    upstreams::{ManifestBrief, TypedSecret, UpstreamDecision},
+    decisions::{ApproveManifest, SetManifestSecret},
+    upstreams::{ManifestBrief, TypedSecret},
 };
 use std::{
     path::{Path, PathBuf},
@@ -115,7 +115,7 @@ fn approve(named: &str, at: &WorkspaceArguments) -> Result<ExitCode, Refusal> {
     let hash = manifest.hash.clone().ok_or_else(unreadable)?;
     // On standard error: the person must see it, also when the output is redirected.
     review::say(&words(std::slice::from_ref(&manifest)));
-    session.decide(DecideManifest(UpstreamDecision::ApproveManifest { hash }))?;
+    session.decide(ApproveManifest { hash })?;
     session.print(&Value::Null, || format!("Approved {}", manifest.path))
 }
 
@@ -131,8 +131,7 @@ fn secret(named: &str, credential: &str, at: &WorkspaceArguments) -> Result<Exit
     let id = manifest.id.clone().ok_or_else(unreadable)?;
     let typed = TypedSecret(review::ask_secret(&format!("Credential {credential} of {id}: "))?);
     let credential = credential.to_owned();
-    let secret = UpstreamDecision::SetManifestSecret { manifest: id, credential, secret: typed };
-    session.decide(DecideManifest(secret))?;
+    session.decide(SetManifestSecret { manifest: id, credential, secret: typed })?;
     session.print(&Value::Null, || "Saved the credential".to_owned())
 }
 

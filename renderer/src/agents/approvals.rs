@@ -4,14 +4,16 @@
 use crate::{
     view::{FrameView, WindowAction},
     widgets::{focus_stroke, muted_ui},
-    wording::{ago, counted, line, now},
+    wording::{ago, line, now},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{RichText, TextEdit, Ui};
 use shared_protocol::{
     BoardId,
+    decisions::{GrantApproval, RevokeApproval},
     proposal::Risk,
-    review::{ApprovalArea, ApprovalGrant, ApprovalScope, ReviewRequest, StandingApproval},
+    review::{ApprovalArea, ApprovalGrant, ApprovalScope, StandingApproval},
+    text::counted,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +70,9 @@ impl ApprovalsSection {
                 ui.horizontal(|ui| {
                     let grant = ui.add_enabled(!form.areas.is_empty(), egui::Button::new("Grant"));
                     if grant.on_disabled_hover_text("Select at least one area").clicked() {
-                        view.act(WindowAction::Review(ReviewRequest::Grant(form.grant())));
+                        view.act(WindowAction::request_then(GrantApproval { grant: form.grant() }, |_| {
+                            WindowAction::notify("Standing approval granted", Vec::new())
+                        }));
                         done = true;
                     }
                     done |= ui.button("Cancel").clicked();
@@ -89,7 +93,7 @@ fn approval_ui(ui: &mut Ui, view: &FrameView<'_>, approval: &StandingApproval) {
             ui.label(format!("{who} · {}", grant.scope));
             let name = format!("Revoke the approval of {who}");
             if ui.small_button("Revoke").accessible_name(name).clicked() {
-                view.act(WindowAction::Review(ReviewRequest::Revoke(*id)));
+                view.act(WindowAction::request(RevokeApproval { approval: *id }));
             }
         });
         let boards: Vec<String> = grant.boards.iter().map(|board| board_title(view, *board)).collect();

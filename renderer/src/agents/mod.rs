@@ -6,9 +6,12 @@ pub(crate) mod guide;
 pub(crate) mod pill;
 pub(crate) mod settings;
 
-use crate::view::ActionQueue;
+use crate::view::{ActionQueue, WindowAction};
 use egui::Ui;
-use shared_protocol::mcp::{McpMode, McpRequest, McpView};
+use shared_protocol::{
+    mcp::{McpMode, McpView},
+    requests::{ReadClientConfig, SetAgentMode},
+};
 
 /// Clients whose configuration can be copied: the id for main and the display name.
 const CONFIGURABLE_CLIENTS: [(&str, &str); 4] = [
@@ -35,7 +38,7 @@ fn mode_ui(ui: &mut Ui, mcp: &McpView, actions: &ActionQueue) {
             let (word, text) = mode_words(mode);
             let chosen = ui.selectable_label(mcp.mode == mode, word).on_hover_text(text);
             if chosen.clicked() && mcp.mode != mode {
-                actions.push(McpRequest::SetMode(mode));
+                actions.push(WindowAction::request(SetAgentMode { mode }));
             }
         }
     });
@@ -46,7 +49,8 @@ fn copy_configuration_ui(ui: &mut Ui, actions: &ActionQueue) {
         for (client, name) in CONFIGURABLE_CLIENTS {
             let button = ui.button(name).accessible_name(format!("Copy configuration for {name}"));
             if button.on_hover_text(format!("Copies the MCP configuration for {name}")).clicked() {
-                actions.push(McpRequest::ClientConfig { client: client.to_owned() });
+                let read = ReadClientConfig { client: client.to_owned() };
+                actions.push(WindowAction::request_then(read, WindowAction::CopyConfiguration));
             }
         }
     });

@@ -3,12 +3,15 @@
 use super::{copy_configuration_ui, mode_ui, mode_words};
 use crate::{
     commands::CommandId,
-    view::{ActionQueue, FrameView},
+    view::{ActionQueue, FrameView, WindowAction},
     widgets::muted_ui,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Button, Color32, Popup, PopupCloseBehavior, Response, RichText, Stroke, Ui, vec2};
-use shared_protocol::mcp::{McpMode, McpRequest, McpView};
+use shared_protocol::{
+    mcp::{McpMode, McpView},
+    requests::{RestartAgents, RotateToken},
+};
 
 const WIDTH: f32 = 320.0;
 
@@ -96,12 +99,12 @@ fn address_ui(ui: &mut Ui, theme: &WorkbenchTheme, mcp: &McpView, actions: &Acti
             .on_hover_text("Restarts the server, on the configured port if it is free")
             .clicked()
         {
-            actions.push(McpRequest::Restart);
+            actions.push(WindowAction::request(RestartAgents {}));
         }
         let rotate =
             ui.button("Rotate token").on_hover_text("Replaces the token. Every client must read the new one");
         if rotate.clicked() {
-            actions.push(McpRequest::RotateToken);
+            actions.push(WindowAction::request(RotateToken {}));
         }
     });
 }

@@ -1,18 +1,18 @@
 //! Starts and follows previews.
 
-use super::{PendingRequest, Workbench};
-use crate::{commands::CommandId as Id, panel_id::PanelId, preview_display::showable};
+use super::Workbench;
+use crate::{commands::CommandId as Id, panel_id::PanelId, preview_display::showable, view::WindowAction};
 use egui::Context;
 use shared_protocol::{
-    messages::WorkbenchRequest,
-    preview_sessions::{PreviewId, PreviewRequest, PreviewResponse, PreviewSessionStatus, PreviewTarget},
+    preview_sessions::{PreviewId, PreviewSessionStatus, PreviewTarget},
     preview_wire::PreviewMode,
+    requests::{ClosePreview, RestartPreview, SetPreviewMode, StartPreview, StopPreview},
 };
 use std::collections::BTreeSet;
 
 impl Workbench {
     /// Forgets the state of sessions that ended.
-    pub(super) fn previews_told(&mut self, context: &Context) {
+    pub(super) fn update_previews(&mut self, context: &Context) {
         let sessions: Vec<PreviewId> =
             self.replica.previews.sessions.iter().map(|session| session.id).collect();
         self.panels.preview.keep(&sessions);
@@ -42,29 +42,13 @@ impl Workbench {
             );
             self.session.looked_at = Some(id);
             if ended {
-                self.ask_preview(PreviewRequest::Restart(id));
+                self.request(RestartPreview { session: id }, WindowAction::of_refusal);
             }
             return;
         }
         let screen = self.panels.preview.first_screen(context, self.theme.dark);
-        let request = PreviewRequest::Start { shows: shown, screen };
-        self.ask(WorkbenchRequest::Preview(request), PendingRequest::Preview);
-    }
-
-    fn ask_preview(&mut self, request: PreviewRequest) {
-        self.ask(WorkbenchRequest::Preview(request), PendingRequest::Other);
-    }
-
-    pub(super) fn preview_answered(&mut self, answer: PreviewResponse, pending: Option<PendingRequest>) {
-        match (answer, pending) {
-            (PreviewResponse::Started(session), Some(PendingRequest::Preview)) => {
-                self.session.looked_at = Some(session);
-            }
-            (PreviewResponse::Log(lines), Some(PendingRequest::PreviewLog(session))) => {
-                self.panels.preview.log.receive(session, lines);
-            }
-            _ => {}
-        }
+        let start = WindowAction::request_then(StartPreview { shows: shown, screen }, WindowAction::LookAt);
+        self.perform(start, context);
     }
 
     pub(super) fn run_preview_command(&mut self, id: Id, context: &Context) {
@@ -79,11 +63,17 @@ impl Workbench {
             (Id::PreviewInspect, Some((session, mode))) => {
                 let mode =
                     if mode == PreviewMode::Inspect { PreviewMode::Interact } else { PreviewMode::Inspect };
-                self.ask_preview(PreviewRequest::Mode { session, mode });
+                self.request(SetPreviewMode { session, mode }, WindowAction::of_refusal);
             }
-            (Id::PreviewRestart, Some((session, _))) => self.ask_preview(PreviewRequest::Restart(session)),
-            (Id::PreviewStop, Some((session, _))) => self.ask_preview(PreviewRequest::Stop(session)),
-            (Id::PreviewClose, Some((session, _))) => self.ask_preview(PreviewRequest::Close(session)),
+            (Id::PreviewRestart, Some((session, _))) => {
+                self.request(RestartPreview { session }, WindowAction::of_refusal);
+            }
+            (Id::PreviewStop, Some((session, _))) => {
+                self.request(StopPreview { session }, WindowAction::of_refusal);
+            }
+            (Id::PreviewClose, Some((session, _))) => {
+                self.request(ClosePreview { session }, WindowAction::of_refusal);
+            }
             _ => {}
         }
     }

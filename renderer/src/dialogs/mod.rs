@@ -5,11 +5,11 @@ mod native;
 
 pub(crate) use modals::{ModalDialog, ModalLook, ModalOutcome, kind_text, kind_title};
 
-use crate::view::{FrameView, PathPurpose};
+use crate::view::{FrameView, PathPurpose, WindowAction};
 use crossbeam_channel::Receiver;
 use egui::Context;
 use native::{PickedPath, pick};
-use shared_protocol::messages::{WorkbenchRequest, WorkspaceTemplate};
+use shared_protocol::messages::WorkspaceTemplate;
 use std::path::{Path, PathBuf};
 
 fn new_title(template: WorkspaceTemplate) -> &'static str {
@@ -66,13 +66,13 @@ impl Dialogs {
         }
     }
 
-    /// Handles the result of the native dialog, if there is one. Returns the request that follows from it.
-    pub(crate) fn receive(&mut self, root: &str) -> Option<WorkbenchRequest> {
+    /// Handles the result of the native dialog, if there is one. Returns the action that follows from it.
+    pub(crate) fn receive(&mut self, root: &str) -> Option<WindowAction> {
         let (_, picked) = self.native.as_ref()?;
         let picked = picked.try_recv().ok()?;
         let (purpose, _) = self.native.take()?;
         match picked {
-            PickedPath::Path(path) => return Some(purpose.request(path)),
+            PickedPath::Path(path) => return Some(purpose.action(path)),
             PickedPath::Cancelled => {}
             PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose, root, why)),
         }

@@ -3,12 +3,15 @@
 use crate::{
     agents::pill::activity_colour,
     commands::CommandId,
-    view::{ActionQueue, FrameView},
+    view::{ActionQueue, FrameView, WindowAction},
     widgets::{body_font, empty_state_ui, list_rows_ui, paint_line, small_font},
     wording::{ago, now},
 };
 use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
-use shared_protocol::mcp::{McpClientTransport, McpClientView, McpEra, McpMode, McpRequest};
+use shared_protocol::{
+    mcp::{McpClientTransport, McpClientView, McpEra, McpMode},
+    requests::{DisconnectClient, PauseClient, ResumeClient},
+};
 use std::time::Duration;
 
 const ROW_HEIGHT: f32 = 40.0;
@@ -85,17 +88,17 @@ fn buttons_ui(ui: &mut Ui, client: &McpClientView, actions: &ActionQueue) {
         let end =
             ui.button(RichText::new("Disconnect").small()).accessible_name(format!("Disconnect {name}"));
         if end.clicked() {
-            actions.push(McpRequest::Disconnect { client: client.id });
+            actions.push(WindowAction::request(DisconnectClient { client: client.id }));
         }
     }
-    let (word, request) = if client.paused {
-        ("Resume", McpRequest::Resume { client: client.id })
+    let (word, action) = if client.paused {
+        ("Resume", WindowAction::request(ResumeClient { client: client.id }))
     } else {
-        ("Pause", McpRequest::Pause { client: client.id })
+        ("Pause", WindowAction::request(PauseClient { client: client.id }))
     };
     let hold = ui.button(RichText::new(word).small()).accessible_name(format!("{word} {name}"));
     if hold.on_hover_text("Requests from a paused client are refused").clicked() {
-        actions.push(request);
+        actions.push(action);
     }
 }
 

@@ -2,25 +2,26 @@
 //! elsewhere.
 
 use super::{
-    answers::{SpecAnswers, SpecQuestion},
+    answers::SpecAnswers,
     draft::{CHECK_DELAY_SECONDS, EntityFormDraft},
     entity::{SpecReaderState, finding_ui, groups_ui, is_in_group, jump_ui},
     entity_picker::EntityPicker,
     findings::EntityFindings,
     form_controls::{EntityForm, FormFieldRef},
     history::SpecPage,
-    json::OrderedJson,
     schema::{EntityFormSchema, SchemaField, phrase},
+    values::in_line,
 };
 use crate::{
-    view::FrameView,
+    view::{FrameView, SpecResponse},
     widgets::{muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, RichText, Sense, Ui, Vec2};
 use shared_protocol::{
-    bundle::{BundleRequest, EntityRef},
+    bundle::EntityRef,
     messages::ProblemSeverity,
+    requests::{ChangeBundle, CheckBundle},
 };
 use std::time::Duration;
 
@@ -116,12 +117,7 @@ fn form_fields(schema: &EntityFormSchema, draft: &EntityFormDraft) -> Vec<Schema
     }
     let known = |name: &str| schema.field(name).is_some() || name == schema.id_field;
     fields.extend(
-        draft
-            .values
-            .members()
-            .iter()
-            .filter(|(name, _)| !known(name))
-            .map(|(name, _)| SchemaField::unknown(name)),
+        draft.values.members().filter(|(name, _)| !known(name)).map(|(name, _)| SchemaField::unknown(name)),
     );
     fields
 }
@@ -129,7 +125,7 @@ fn form_fields(schema: &EntityFormSchema, draft: &EntityFormDraft) -> Vec<Schema
 /// Shows a conflicting change from elsewhere. Returns whether the person takes it.
 fn theirs_ui(ui: &mut Ui, theme: &WorkbenchTheme, field: &SchemaField, draft: &EntityFormDraft) -> bool {
     let Some(theirs) = draft.theirs.get(&field.name) else { return false };
-    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), OrderedJson::in_line);
+    let text = theirs.as_ref().map_or_else(|| "(no value)".to_owned(), in_line);
     ui.horizontal_wrapped(|ui| {
         let (mark, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
         paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Warning);
@@ -179,8 +175,8 @@ pub(super) fn check(
         return;
     };
     draft.is_checking = true;
-    let request = BundleRequest::Change { bundle: subject.entity.bundle.clone(), changes, dry_run: true };
-    answers.ask(SpecQuestion::Check(subject.page.clone(), draft.version), request);
+    let request = CheckBundle { bundle: subject.entity.bundle.clone(), changes };
+    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked);
 }
 
 /// Sends the draft as one change.
@@ -196,8 +192,8 @@ pub(super) fn save(
     let Some(changes) = draft.changes(entity) else { return };
     draft.is_saving = true;
     draft.refused = None;
-    let request = BundleRequest::Change { bundle: entity.bundle.clone(), changes, dry_run: false };
-    answers.ask(SpecQuestion::Save(page.clone()), request);
+    let request = ChangeBundle { bundle: entity.bundle.clone(), changes };
+    answers.request(request, page.clone(), SpecResponse::Saved);
 }
 
 /// The title of the form of a new entity.

@@ -6,9 +6,8 @@ use super::{
     draft::EntityFormDraft,
     entity_look::arrow_button_ui,
     entity_picker::EntityPicker,
-    json::OrderedJson,
     schema::{SchemaChoice, SchemaField, SchemaFieldKind},
-    values::block,
+    values::{block, in_line},
 };
 use crate::{
     markdown::markdown_ui,
@@ -17,7 +16,7 @@ use crate::{
 use canvas::theme::WorkbenchTheme;
 use egui::{Id, Margin, Response, RichText, TextEdit, TextStyle, Ui, vec2};
 use serde_json::Number;
-use shared_protocol::messages::ProblemSeverity;
+use shared_protocol::{OrderedMembers, OrderedValue, messages::ProblemSeverity};
 
 pub(super) struct EntityForm<'a> {
     pub(super) theme: &'a WorkbenchTheme,
@@ -44,7 +43,7 @@ pub(super) struct FormFieldRef<'a> {
 }
 
 /// The value of a field; `None` while it is not set.
-type FormValue = Option<OrderedJson>;
+type FormValue = Option<OrderedValue>;
 
 impl EntityForm<'_> {
     pub(super) fn value_ui(
@@ -71,7 +70,7 @@ impl EntityForm<'_> {
     }
 
     fn text_ui(&mut self, ui: &mut Ui, kind: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
-        let mut text = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let hint = if *kind == SchemaFieldKind::Date { "2026-01-31" } else { "" };
         let edit = TextEdit::singleline(&mut text).hint_text(hint);
         let edit = if *kind == SchemaFieldKind::Date {
@@ -80,30 +79,27 @@ impl EntityForm<'_> {
             edit.desired_width(ui.available_width())
         };
         if self.edit_ui(ui, edit, at).changed() {
-            *value = (at.required || !text.is_empty()).then_some(OrderedJson::Text(text));
+            *value = (at.required || !text.is_empty()).then_some(OrderedValue::from(text));
             self.changed = true;
         }
     }
 
     fn long_ui(&mut self, ui: &mut Ui, markdown: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
-        let mut text = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         if markdown && self.draft.previews.contains(at.pointer) {
             return block(ui, self.theme, |ui| markdown_ui(ui, self.theme, &text));
         }
         let rows = text.lines().count().clamp(3, 18);
         let edit = TextEdit::multiline(&mut text).desired_rows(rows).desired_width(ui.available_width());
         if self.edit_ui(ui, edit, at).changed() {
-            *value = (at.required || !text.is_empty()).then_some(OrderedJson::Text(text));
+            *value = (at.required || !text.is_empty()).then_some(OrderedValue::from(text));
             self.changed = true;
         }
     }
 
     fn number_ui(&mut self, ui: &mut Ui, whole: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
-        let stored = value
-            .as_ref()
-            .filter(|value| **value != OrderedJson::Null)
-            .map(OrderedJson::in_line)
-            .unwrap_or_default();
+        let stored =
+            value.as_ref().filter(|value| **value != OrderedValue::Null).map(in_line).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let edit = TextEdit::singleline(&mut text).desired_width(140.0);
         let response = self.edit_ui(ui, edit, at);
@@ -116,7 +112,7 @@ impl EntityForm<'_> {
 
     /// The fallback control: edits any value as JSON.
     fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
-        let stored = value.as_ref().map(OrderedJson::to_pretty).unwrap_or_default();
+        let stored = value.as_ref().map(OrderedValue::to_pretty_json).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let rows = text.lines().count().clamp(2, 14);
         let edit = TextEdit::multiline(&mut text)
@@ -128,7 +124,9 @@ impl EntityForm<'_> {
         if response.changed() {
             let read = match text.trim() {
                 "" => Ok(None),
-                text => OrderedJson::parse(text).map(Some).map_err(|error| format!("Invalid JSON: {error}.")),
+                text => {
+                    serde_json::from_str(text).map(Some).map_err(|error| format!("Invalid JSON: {error}."))
+                }
             };
             self.typed(at, text, value, read);
         }
@@ -141,7 +139,7 @@ impl EntityForm<'_> {
         at: FormFieldRef<'_>,
         text: String,
         value: &mut FormValue,
-        read: Result<Option<OrderedJson>, String>,
+        read: Result<Option<OrderedValue>, String>,
     ) {
         self.changed = true;
         self.draft.texts.insert(at.pointer.to_owned(), text);
@@ -161,7 +159,7 @@ impl EntityForm<'_> {
     }
 
     fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
-        let now = value.as_ref().and_then(OrderedJson::as_bool);
+        let now = value.as_ref().and_then(OrderedValue::as_bool);
         ui.horizontal(|ui| {
             let choices = [(Some(true), "Yes"), (Some(false), "No"), (None, "Not set")];
             for (choice, word) in choices.into_iter().filter(|(choice, _)| choice.is_some() || !at.required) {
@@ -169,7 +167,7 @@ impl EntityForm<'_> {
                 if button.accessible_name(format!("{} {}", at.name, word.to_lowercase())).clicked()
                     && now != choice
                 {
-                    *value = choice.map(OrderedJson::Bool);
+                    *value = choice.map(OrderedValue::Bool);
                     self.changed = true;
                 }
             }
@@ -183,7 +181,7 @@ impl EntityForm<'_> {
         at: FormFieldRef<'_>,
         value: &mut FormValue,
     ) {
-        let now = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let known = choices.iter().find(|choice| choice.value == now);
         let text = match known {
             Some(choice) => RichText::new(&choice.title),
@@ -205,7 +203,7 @@ impl EntityForm<'_> {
                     item.on_hover_text(&choice.description)
                 };
                 if item.clicked() && choice.value != now {
-                    *value = Some(OrderedJson::text(&choice.value));
+                    *value = Some(choice.value.as_str().into());
                     self.changed = true;
                 }
             }
@@ -214,17 +212,17 @@ impl EntityForm<'_> {
     }
 
     fn reference_ui(&mut self, ui: &mut Ui, types: &[String], at: FormFieldRef<'_>, value: &mut FormValue) {
-        let now = value.as_ref().and_then(OrderedJson::as_text).unwrap_or_default().to_owned();
+        let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         ui.horizontal_wrapped(|ui| {
             if !now.is_empty() && self.picking.chosen_ui(ui, self.theme, self.list, &now, at.name) {
-                *value = at.required.then(|| OrderedJson::text(""));
+                *value = at.required.then(|| OrderedValue::from(""));
                 self.changed = true;
             }
             let word = if now.is_empty() { "Choose…" } else { "Change…" };
             let button = ui.button(word).accessible_name(format!("Choose {}", at.name));
             let id = self.id.with(("pick", at.pointer));
             if let Some(picked) = self.picking.popup_ui(&button, id, self.theme, self.list, types, &[]) {
-                *value = Some(OrderedJson::Text(picked));
+                *value = Some(OrderedValue::from(picked));
                 self.changed = true;
             }
         });
@@ -233,7 +231,7 @@ impl EntityForm<'_> {
     fn list_ui(&mut self, ui: &mut Ui, of: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
         let had = value.is_some();
         let mut items = match value.take() {
-            Some(OrderedJson::List(items)) => items,
+            Some(OrderedValue::List(items)) => items,
             _ => Vec::new(),
         };
         let was_empty = items.is_empty();
@@ -244,7 +242,7 @@ impl EntityForm<'_> {
         }
         // An untouched list stays as it was; an optional list that was emptied is removed.
         let keep = !items.is_empty() || (had && (was_empty || at.required));
-        *value = keep.then_some(OrderedJson::List(items));
+        *value = keep.then_some(OrderedValue::List(items));
     }
 
     fn references_ui(
@@ -252,13 +250,13 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         types: &[String],
         at: FormFieldRef<'_>,
-        items: &mut Vec<OrderedJson>,
+        items: &mut Vec<OrderedValue>,
     ) {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
             let mut gone = None;
             for (place, item) in items.iter().enumerate() {
-                let id = item.in_line();
+                let id = in_line(item);
                 if self.picking.chosen_ui(ui, self.theme, self.list, &id, at.name) {
                     gone = Some(place);
                 }
@@ -269,9 +267,9 @@ impl EntityForm<'_> {
             }
             let button = ui.button("Add…").accessible_name(format!("Add to {}", at.name));
             let id = self.id.with(("pick", at.pointer));
-            let taken: Vec<String> = items.iter().map(OrderedJson::in_line).collect();
+            let taken: Vec<String> = items.iter().map(in_line).collect();
             if let Some(picked) = self.picking.popup_ui(&button, id, self.theme, self.list, types, &taken) {
-                items.push(OrderedJson::Text(picked));
+                items.push(OrderedValue::from(picked));
                 self.changed = true;
             }
         });
@@ -282,7 +280,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         choices: &[SchemaChoice],
         at: FormFieldRef<'_>,
-        items: &mut Vec<OrderedJson>,
+        items: &mut Vec<OrderedValue>,
     ) {
         ui.horizontal_wrapped(|ui| {
             for choice in choices {
@@ -291,7 +289,7 @@ impl EntityForm<'_> {
                 if button.accessible_name(format!("{} {}", at.name, choice.title)).clicked() {
                     match place {
                         Some(place) => drop(items.remove(place)),
-                        None => items.push(OrderedJson::text(&choice.value)),
+                        None => items.push(choice.value.as_str().into()),
                     }
                     self.changed = true;
                 }
@@ -304,7 +302,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         of: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        items: &mut Vec<OrderedJson>,
+        items: &mut Vec<OrderedValue>,
     ) {
         let (mut gone, mut up) = (None, None);
         let is_object = matches!(of, SchemaFieldKind::Object { .. });
@@ -370,8 +368,8 @@ impl EntityForm<'_> {
         value: &mut FormValue,
     ) {
         let had = value.is_some();
-        let mut object = value.take().unwrap_or_else(|| OrderedJson::Map(Vec::new()));
-        let was_empty = object.members().is_empty();
+        let mut object = value.take().unwrap_or_else(|| OrderedValue::Map(OrderedMembers::default()));
+        let was_empty = object.members().next().is_none();
         for field in fields {
             let pointer = format!("{}/{}", at.pointer, field.name);
             let name = format!("{} {}", at.name, field.label);
@@ -382,7 +380,7 @@ impl EntityForm<'_> {
             object.set(&field.name, inner);
             ui.add_space(2.0);
         }
-        let keep = !object.members().is_empty() || (had && (was_empty || at.required));
+        let keep = object.members().next().is_some() || (had && (was_empty || at.required));
         *value = keep.then_some(object);
     }
 
@@ -448,34 +446,34 @@ impl EntityForm<'_> {
 }
 
 /// Returns whether the control of this kind can show the value.
-fn fits(kind: &SchemaFieldKind, value: &OrderedJson) -> bool {
+fn fits(kind: &SchemaFieldKind, value: &OrderedValue) -> bool {
     match kind {
         SchemaFieldKind::Text
         | SchemaFieldKind::Date
         | SchemaFieldKind::Long { .. }
         | SchemaFieldKind::Choice(_)
         | SchemaFieldKind::Reference(_) => {
-            matches!(value, OrderedJson::Text(_))
+            matches!(value, OrderedValue::Text(_))
         }
-        SchemaFieldKind::Number { .. } => matches!(value, OrderedJson::Number(_) | OrderedJson::Null),
-        SchemaFieldKind::Boolean => matches!(value, OrderedJson::Bool(_)),
-        SchemaFieldKind::List { .. } => matches!(value, OrderedJson::List(_)),
-        SchemaFieldKind::Object { .. } => matches!(value, OrderedJson::Map(_)),
+        SchemaFieldKind::Number { .. } => matches!(value, OrderedValue::Number(_) | OrderedValue::Null),
+        SchemaFieldKind::Boolean => matches!(value, OrderedValue::Bool(_)),
+        SchemaFieldKind::List { .. } => matches!(value, OrderedValue::List(_)),
+        SchemaFieldKind::Object { .. } => matches!(value, OrderedValue::Map(_)),
         SchemaFieldKind::Json => true,
     }
 }
 
-fn read_number(text: &str, whole: bool) -> Result<Option<OrderedJson>, String> {
+fn read_number(text: &str, whole: bool) -> Result<Option<OrderedValue>, String> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
     }
     if let Ok(number) = text.parse::<i64>() {
-        return Ok(Some(OrderedJson::Number(number.into())));
+        return Ok(Some(OrderedValue::Number(number.into())));
     }
     let number = text.parse::<f64>().ok().filter(|_| !whole).and_then(Number::from_f64);
     match number {
-        Some(number) => Ok(Some(OrderedJson::Number(number))),
+        Some(number) => Ok(Some(OrderedValue::Number(number))),
         None if whole => Err("Enter a whole number.".to_owned()),
         None => Err("Enter a number.".to_owned()),
     }
@@ -487,7 +485,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_or_told() {
-        let read = |text: &str, whole| read_number(text, whole).map(|read| read.map(|json| json.to_text()));
+        let read = |text: &str, whole| read_number(text, whole).map(|read| read.map(|json| json.to_string()));
         assert_eq!(read(" 12 ", true), Ok(Some("12".into())));
         assert_eq!(read("12.5", false), Ok(Some("12.5".into())));
         assert_eq!(read("", true), Ok(None));

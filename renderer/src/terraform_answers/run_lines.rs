@@ -69,7 +69,7 @@ impl RunLines {
     }
 
     /// Takes the lines requested from [`Self::missing`].
-    pub(crate) fn answered(&mut self, run: &TerraformRunView, lines: Vec<TerraformRunLine>) {
+    pub(crate) fn receive(&mut self, run: &TerraformRunView, lines: Vec<TerraformRunLine>) {
         let output = self.of_mut(run.id);
         output.is_waiting = false;
         output.has_gap = false;
@@ -77,7 +77,7 @@ impl RunLines {
         output.take(output.end(), lines);
     }
 
-    pub(crate) fn refused(&mut self, run: TerraformRunId) {
+    pub(crate) fn refuse(&mut self, run: TerraformRunId) {
         let output = self.of_mut(run);
         output.is_waiting = false;
         output.nothing_from = Some(output.end());
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(shown(&lines).len(), 5, "nothing is shown in the wrong place");
         assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), Some(5), "a gap is asked for");
         assert_eq!(lines.missing(&run(TerraformRunState::Running, 9)), None, "once");
-        lines.answered(&run(TerraformRunState::Running, 9), text(5..9));
+        lines.receive(&run(TerraformRunState::Running, 9), text(5..9));
         assert_eq!(shown(&lines).len(), 9);
     }
 
@@ -150,9 +150,9 @@ mod tests {
         let mut lines = RunLines::default();
         let ended = run(TerraformRunState::Succeeded { ended: 9 }, 5);
         assert_eq!(lines.missing(&ended), Some(0));
-        lines.answered(&ended, text(0..2));
+        lines.receive(&ended, text(0..2));
         assert_eq!(lines.missing(&ended), Some(2));
-        lines.answered(&ended, Vec::new());
+        lines.receive(&ended, Vec::new());
         assert_eq!(lines.missing(&ended), None, "its log ends here, whatever it says");
     }
 

@@ -13,9 +13,7 @@ use crate::{
 };
 use card::TourCard;
 use egui::{Context, Rect};
-use shared_protocol::{
-    ProposalState, messages::WorkbenchRequest, review::ProposalBrief, terraform::TrialPlanView,
-};
+use shared_protocol::{ProposalState, requests::CloseTour, review::ProposalBrief, terraform::TrialPlanView};
 use targets::TourTarget;
 
 /// A tour that is starting or running.
@@ -127,7 +125,7 @@ impl TourProgress {
             Some(TourAction::Example) => view.act(CommandId::OpenExample),
             Some(TourAction::Close) => return false,
             Some(TourAction::CloseForEver) => {
-                view.act(WorkbenchRequest::CloseTour);
+                view.act(WindowAction::request(CloseTour {}));
                 return false;
             }
             None => {}

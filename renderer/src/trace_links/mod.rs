@@ -12,7 +12,8 @@ use egui::{Align, Align2, Button, Layout, RichText, Sense, Ui, Vec2, pos2};
 use shared_protocol::{
     ElementId, NodeId,
     messages::ProblemSeverity,
-    trace_link::{TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkRequest, TraceLinkView},
+    requests::ChangeLinks,
+    trace_link::{TraceLinkChange, TraceLinkEnd, TraceLinkEndState, TraceLinkEndView, TraceLinkView},
 };
 
 const ROW_HEIGHT: f32 = crate::widgets::ROW_HEIGHT;
@@ -67,10 +68,10 @@ fn link_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if close_button_ui(ui, view.theme, &format!("Remove the link to {}", now.title)).clicked() {
-                view.act(TraceLinkRequest::Remove { link: link.link.id });
+                view.act(change(TraceLinkChange::Remove { link: link.link.id }));
             }
             if can_hold(link) && holds_button_ui(ui, link) {
-                view.act(TraceLinkRequest::Clear { links: vec![link.link.id] });
+                view.act(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
             }
             ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
                 let leads_on = link.link.from == *end;
@@ -163,9 +164,13 @@ fn suspect_ui(ui: &mut Ui, view: &FrameView<'_>, link: &TraceLinkView) {
         let room = egui::Rect::from_center_size(middle, egui::vec2(BUTTON_WIDTH - 12.0, 20.0));
         let mut child = ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(link.link.id.bits()));
         if holds_button_ui(&mut child, link) {
-            view.act(TraceLinkRequest::Clear { links: vec![link.link.id] });
+            view.act(change(TraceLinkChange::Clear { links: vec![link.link.id] }));
         }
     }
+}
+
+pub(crate) fn change(change: TraceLinkChange) -> WindowAction {
+    WindowAction::request(ChangeLinks { change })
 }
 
 /// Returns the action that opens a link end.

@@ -10,14 +10,15 @@ use crate::{
     app_icon::paint_mark,
     commands::CommandId,
     panels::notices::{capitalised, message_ui},
-    view::{FrameView, PathPurpose, WindowAction},
+    view::{FrameView, PathPurpose, WelcomeResponse, WindowAction},
     widgets::{close_button_ui, modal_frame, muted_ui},
 };
 use choice::{WelcomeChoice, choice_ui};
 use egui::{Context, CornerRadius, Frame, Id, Margin, RichText, Sense, Stroke, Ui, vec2};
 use shared_protocol::{
     GraphDocument, Refusal,
-    messages::{PlainFolder, RecentWorkspace, WorkbenchRequest, WorkspaceTemplate},
+    messages::{PlainFolder, RecentWorkspace, WorkspaceTemplate},
+    requests::{ListRecents, ListTemplates},
 };
 use templates::TemplateGallery;
 
@@ -83,9 +84,9 @@ impl WelcomePage {
     /// Returns `false` when the page closes.
     pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            view.act(WorkbenchRequest::Recents);
+            view.act(WindowAction::welcome(ListRecents {}, WelcomeResponse::Recents));
             if self.templates.is_missing() {
-                view.act(WorkbenchRequest::Templates);
+                view.act(WindowAction::welcome(ListTemplates {}, WelcomeResponse::Templates));
             }
         }
         let page = egui::Modal::new(Id::unique("welcome")).frame(modal_frame(context).inner_margin(24));
@@ -153,7 +154,7 @@ impl WelcomePage {
                     self.focus_first(&import);
                     if import.clicked() {
                         self.wait(format!("Importing {}…", folder.path));
-                        view.act(WorkbenchRequest::ImportFolder(folder.path.clone()));
+                        view.act(PathPurpose::OpenTerraform.action(folder.path.clone()));
                     }
                 }
                 let create = ui.button("Create a workspace here");
@@ -161,7 +162,7 @@ impl WelcomePage {
                 if create.clicked() {
                     self.wait(format!("Creating a workspace in {}…", folder.path));
                     let (path, template) = (folder.path.clone(), WorkspaceTemplate::Blank);
-                    view.act(WorkbenchRequest::New { path, template });
+                    view.act(PathPurpose::NewWorkspace { template }.action(path));
                 }
                 if ui.button("Choose another folder…").clicked() {
                     view.act(WindowAction::AskPath(PathPurpose::OpenWorkspace));
@@ -181,7 +182,7 @@ impl WelcomePage {
             self.focus_first(&open);
             if open.clicked() {
                 self.wait(format!("Opening {path}…"));
-                view.act(WorkbenchRequest::Open(path.to_owned()));
+                view.act(WindowAction::open_workspace(path.to_owned()));
             }
         });
     }
@@ -224,7 +225,7 @@ impl WelcomePage {
         section_ui(ui, view, "Recent");
         if let Some(path) = recents::recents_ui(ui, view, self.recents.as_deref()) {
             self.wait(format!("Opening {path}…"));
-            view.act(WorkbenchRequest::Open(path));
+            view.act(WindowAction::open_workspace(path));
         }
     }
 
@@ -241,7 +242,7 @@ impl WelcomePage {
         self.focus_first(&first);
         if first.clicked() {
             self.wait("Setting up the demo…");
-            view.act(WorkbenchRequest::StartDemo);
+            view.act(WindowAction::StartDemo);
         }
         let example = WelcomeChoice {
             icon: "layers",
@@ -251,7 +252,7 @@ impl WelcomePage {
         };
         if choice_ui(ui, view.theme, example).clicked() {
             self.wait("Opening the example…");
-            view.act(WorkbenchRequest::OpenExample);
+            view.act(WindowAction::open_example());
         }
         let terraform = WelcomeChoice {
             icon: "code",

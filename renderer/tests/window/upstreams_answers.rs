@@ -1,15 +1,19 @@
 //! Managed servers as main would tell of them, what it answers about them, and what a person has decided.
 
-use crate::shop::Shop;
+use crate::shop::{Response, Shop, response};
 use shared_protocol::{
     Refusal, RefusalCode,
-    messages::{ToRenderer, WorkbenchResponse},
+    decisions::{ApproveTools, EnableServer, SetServerSecret, SetTool, UpdateServer, UpstreamDecision},
+    messages::ToRenderer,
+    requests::{
+        AddServer, DisableServer, ImportServers, ImportedServers, ReadServerLog, RestartServer, ShowServer,
+        StartServer, StopServer, WithdrawTool, WorkbenchRequest,
+    },
     upstreams::{
         ImportSource, ManifestBrief, ManifestCredential, ManifestFolderBrief, ManifestOrigin,
         ManifestToolBrief, PackageKind, RegistryServer, ServerBrief, ServerDetails, ServerForm, ServerId,
         ServerImportPreview, ServerLogChunk, ServerState, ToolApproval, ToolCallPolicy, ToolCallResult,
-        ToolView, UpstreamDecision, UpstreamRequest, UpstreamResponse, UpstreamsView, VariableForm,
-        VariableValue,
+        ToolView, UpstreamsView, VariableForm, VariableValue,
     },
 };
 
@@ -29,61 +33,68 @@ pub(crate) struct Upstreams {
 }
 
 impl Upstreams {
-    fn server(&self, id: &ServerId) -> Result<WorkbenchResponse, Refusal> {
-        let found = self.servers.iter().find(|server| server.brief.id == *id).cloned();
-        let found = found.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "there is no such server"))?;
-        Ok(WorkbenchResponse::Upstream(UpstreamResponse::Server(Box::new(found))))
+    fn server(&self, id: &ServerId) -> Response {
+        let found = self.servers.iter().find(|server| server.brief.id == *id);
+        response(found.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "there is no such server")))
     }
 
-    pub(crate) fn answer(&mut self, request: &UpstreamRequest) -> Result<WorkbenchResponse, Refusal> {
-        let answer = match request {
-            UpstreamRequest::Show { server }
-            | UpstreamRequest::Start { server }
-            | UpstreamRequest::Stop { server }
-            | UpstreamRequest::Restart { server }
-            | UpstreamRequest::Disable { server }
-            | UpstreamRequest::Withdraw { server, .. } => return self.server(server),
-            UpstreamRequest::Log { from, .. } => {
+    /// Answers a request about managed servers; none for another.
+    pub(crate) fn answer(&mut self, request: &WorkbenchRequest) -> Option<Response> {
+        use WorkbenchRequest as R;
+        Some(match request {
+            R::ShowServer(ShowServer { server })
+            | R::StartServer(StartServer { server })
+            | R::StopServer(StopServer { server })
+            | R::RestartServer(RestartServer { server })
+            | R::DisableServer(DisableServer { server })
+            | R::WithdrawTool(WithdrawTool { server, .. }) => self.server(server),
+            R::ReadServerLog(ReadServerLog { from, .. }) => {
                 let lines: Vec<String> = self.log.iter().skip(*from as usize).cloned().collect();
-                UpstreamResponse::Log(ServerLogChunk { first: *from, lines, dropped: 0 })
+                response(Ok(ServerLogChunk { first: *from, lines, dropped: 0 }))
             }
-            UpstreamRequest::Add { form } => {
+            R::AddServer(AddServer { form }) => {
                 if let Some(refusal) = self.refuse.take() {
-                    return Err(refusal);
+                    return Some(Err(refusal));
                 }
                 let brief = ServerBrief { name: form.name.clone(), ..brief("new", ServerState::Disabled) };
                 let details = ServerDetails { brief, form: (**form).clone(), tools: Vec::new() };
                 self.servers.push(details.clone());
-                UpstreamResponse::Server(Box::new(details))
+                response(Ok(details))
             }
-            UpstreamRequest::Sources => UpstreamResponse::Sources(self.sources.clone()),
-            UpstreamRequest::PreviewImport { .. } => match &self.import {
-                Some(view) => UpstreamResponse::Import(Box::new(view.clone())),
-                None => {
-                    let refusal = Refusal::new(RefusalCode::ValidationError, "line 1 is not JSON");
-                    return Err(refusal.hint("Paste all of the file."));
-                }
-            },
-            UpstreamRequest::Import { names, .. } => UpstreamResponse::Imported {
+            R::ListImportSources(_) => response(Ok(&self.sources)),
+            R::PreviewServerImport(_) => response(self.import.as_ref().ok_or_else(|| {
+                let refusal = Refusal::new(RefusalCode::ValidationError, "line 1 is not JSON");
+                refusal.hint("Paste all of the file.")
+            })),
+            R::ImportServers(ImportServers { names, .. }) => response(Ok(ImportedServers {
                 servers: names.iter().map(|name| brief(name, ServerState::Disabled)).collect(),
                 refused: Vec::new(),
-            },
-            UpstreamRequest::SearchRegistry { .. } => match self.registry.clone() {
-                Some(found) => UpstreamResponse::Registry(found?),
-                None => UpstreamResponse::Registry(Vec::new()),
-            },
-            _ => UpstreamResponse::Done,
-        };
-        Ok(WorkbenchResponse::Upstream(answer))
+            })),
+            R::SearchServerRegistry(_) => response(self.registry.clone().unwrap_or_else(|| Ok(Vec::new()))),
+            _ => return None,
+        })
     }
 
-    pub(crate) fn decide(&mut self, decision: UpstreamDecision) -> Result<WorkbenchResponse, Refusal> {
-        self.decided.push(decision);
-        match self.refuse.take() {
-            Some(refusal) => Err(refusal),
-            None => Ok(WorkbenchResponse::Upstream(
-                self.called.take().map_or(UpstreamResponse::Done, UpstreamResponse::Called),
-            )),
+    pub(crate) fn decide(&mut self, decision: UpstreamDecision) -> Response {
+        use UpstreamDecision as D;
+        self.decided.push(decision.clone());
+        if let Some(refusal) = self.refuse.take() {
+            return Err(refusal);
+        }
+        match decision {
+            D::EnableServer(EnableServer { server })
+            | D::ApproveTools(ApproveTools { server, .. })
+            | D::SetTool(SetTool { server, .. })
+            | D::UpdateServer(UpdateServer { server, .. })
+            | D::SetServerSecret(SetServerSecret { server, .. }) => self.server(&server),
+            D::CallTool(_) => {
+                let nothing = || Refusal::new(RefusalCode::NotFound, "no call is expected");
+                response(self.called.take().ok_or_else(nothing))
+            }
+            D::DeleteServer(_)
+            | D::ApproveManifest(_)
+            | D::SetManifestPolicy(_)
+            | D::SetManifestSecret(_) => response(Ok(())),
         }
     }
 }

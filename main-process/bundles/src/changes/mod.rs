@@ -18,11 +18,9 @@ pub use commit::{BundleCommitError, commit};
 pub use plan::{BundleChangePlan, PlannedFileEdit, plan};
 pub(crate) use write_ahead::recover;
 
-use crate::{
-    Bundles,
-    envelope::{BundleErrorCode, BundleRefusal, ToolResult},
-};
+use crate::{Bundles, envelope::ToolResult};
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 
 /// Performs a dry run. Refuses a write, which this read-only caller cannot allow.
 pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> ToolResult {
@@ -32,7 +30,7 @@ pub(crate) fn preview(bundles: &Bundles, arguments: &Value) -> ToolResult {
     }
     let message =
         "Writing is not allowed here: ask for a dry run (dryRun: true), or let a person allow changes";
-    Err(BundleRefusal::new(BundleErrorCode::ActuationDisabled, message).about("dryRun"))
+    Err(Refusal::new(RefusalCode::ActuationDisabled, message).field("dryRun"))
 }
 
 /// Performs a dry run, or plans and writes the changes.

@@ -5,11 +5,11 @@ use super::{
     traversal::{ReachedEntity, TraversalDirection, traverse},
 };
 use crate::{
-    BundleValue, Bundles,
+    Bundles,
     arguments::CallArguments,
-    envelope::{BundleRefusal, BundleToolResponse, ToolResult},
-    value::BundleValueMembers,
+    envelope::{BundleToolResponse, ToolResult},
 };
+use shared_protocol::{OrderedMembers, OrderedValue};
 
 pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
@@ -20,21 +20,21 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResul
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
         .entity(entity_type, id)
-        .ok_or_else(|| BundleRefusal::entity_not_found(bundle.id(), entity_type, id))?;
+        .ok_or_else(|| crate::envelope::entity_not_found(bundle.id(), entity_type, id))?;
     let target = match &fields {
         Some(fields) => select_fields(entity, fields, false),
         None => {
-            let mut members = BundleValueMembers::default();
+            let mut members = OrderedMembers::default();
             members.set("id", entity.id().into());
-            entity.data().as_map().into_iter().flat_map(BundleValueMembers::iter).for_each(|(key, value)| {
+            entity.data().members().for_each(|(key, value)| {
                 members.set(key, value.clone());
             });
-            BundleValue::Map(members)
+            OrderedValue::Map(members)
         }
     };
     // A depth of 0 would return no context and is treated as 1.
     let (reached, truncated) = traverse(bundle, &[entity], TraversalDirection::Both, depth.max(1), most);
-    let related: Vec<BundleValue> = reached.iter().map(|reached| related(reached, detail)).collect();
+    let related: Vec<OrderedValue> = reached.iter().map(|reached| related(reached, detail)).collect();
     let meta = [
         ("relatedCount", related.len().into()),
         ("maxRelated", most.into()),
@@ -42,18 +42,18 @@ pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResul
         ("includeRelated", detail.into()),
         ("depth", depth.into()),
     ];
-    let data = BundleValue::map([("target", target), ("related", related.into())]);
+    let data = OrderedValue::map([("target", target), ("related", related.into())]);
     Ok(BundleToolResponse::new(data).of(bundle.id()).meta(meta))
 }
 
-fn related(reached: &ReachedEntity<'_>, detail: &str) -> BundleValue {
+fn related(reached: &ReachedEntity<'_>, detail: &str) -> OrderedValue {
     let entity = reached.entity;
     let data = match detail {
         "full" => Some(entity.data().clone()),
         "summary" => Some(select_fields(entity, &["title", "name", "state"], false)),
         _ => None,
     };
-    BundleValue::map_of_present([
+    OrderedValue::map_of_present([
         ("id", Some(entity.id().into())),
         ("entityType", Some(entity.entity_type().into())),
         ("relation", Some(if reached.is_target { "references" } else { "referencedBy" }.into())),

@@ -22,9 +22,10 @@ use crate::{
     Bundles,
     arguments::CallArguments,
     changes, critique,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolEnvelope, ToolResult},
+    envelope::{BundleToolEnvelope, ToolResult},
 };
 use serde_json::Value;
+use shared_protocol::{Refusal, RefusalCode};
 
 /// Calls a tool without writing; `apply_changes` only as a dry run. Errors are part of the envelope.
 pub fn call(bundles: &Bundles, tool: &str, arguments: &Value) -> BundleToolEnvelope {
@@ -60,6 +61,6 @@ fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> ToolResult {
         "export_context" => export::export(bundles, arguments_read),
         "critique_bundle" => critique::unsupported(bundles, arguments),
         "apply_changes" => changes::preview(bundles, arguments),
-        _ => Err(BundleRefusal::new(BundleErrorCode::NotFound, format!("Tool {tool} not found"))),
+        _ => Err(Refusal::new(RefusalCode::NotFound, format!("Tool {tool} not found"))),
     }
 }

@@ -1,10 +1,11 @@
 //! `validate_bundle`: the findings about a bundle in its current state on disk.
 
 use crate::{
-    Bundle, BundleFinding, BundleValue, Bundles,
+    Bundle, BundleFinding, Bundles,
     arguments::CallArguments,
-    envelope::{BundleErrorCode, BundleRefusal, BundleToolResponse, ToolResult},
+    envelope::{BundleToolResponse, ToolResult},
 };
+use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 use std::borrow::Cow;
 
 pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
@@ -15,13 +16,13 @@ pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> Tool
     let bundle = fresh(bundles.resolve(bundle_id)?)?;
     let found = bundle.diagnostics();
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
-    let summary = BundleValue::map([
+    let summary = OrderedValue::map([
         ("totalErrors", errors.into()),
         ("totalWarnings", (found.len() - errors).into()),
         ("isValid", (errors == 0).into()),
     ]);
     let diagnostics = found.iter().map(BundleFinding::to_data).collect();
-    Ok(BundleToolResponse::new(BundleValue::map([("summary", summary)]))
+    Ok(BundleToolResponse::new(OrderedValue::map([("summary", summary)]))
         .of(bundle.id())
         .diagnostics(diagnostics))
 }
@@ -37,22 +38,22 @@ fn all(bundles: &Bundles) -> ToolResult {
         );
     }
     let count = bundles.iter().len();
-    let summary = BundleValue::map([
+    let summary = OrderedValue::map([
         ("bundlesChecked", count.into()),
         ("totalErrors", errors.into()),
         ("totalWarnings", (diagnostics.len() - errors).into()),
         ("isValid", (errors == 0).into()),
     ]);
-    let answer = BundleToolResponse::new(BundleValue::map([("summary", summary)]))
+    let answer = BundleToolResponse::new(OrderedValue::map([("summary", summary)]))
         .meta([("bundleCount", count.into())]);
     Ok(answer.diagnostics(diagnostics))
 }
 
 /// Returns the bundle with the changes on disk since it was read.
-fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, BundleRefusal> {
+fn fresh(bundle: &Bundle) -> Result<Cow<'_, Bundle>, Refusal> {
     match bundle.refreshed() {
         Ok(None) => Ok(Cow::Borrowed(bundle)),
         Ok(Some(fresh)) => Ok(Cow::Owned(fresh)),
-        Err(error) => Err(BundleRefusal::new(BundleErrorCode::Internal, error.to_string())),
+        Err(error) => Err(Refusal::new(RefusalCode::Internal, error.to_string())),
     }
 }

@@ -9,7 +9,6 @@ use crate::{
     },
     call::{ServerToolCall, ToolAnswer},
     config::{self, ConfigStore, McpConfig, McpSource, ToolPolicy, UnreadableConfigEntry},
-    error::{Result, UpstreamError},
     launch::inherited_environment,
     manifest::{InternalMethods, LoadedManifests},
     secrets::{FileSecrets, Secret, SecretStore, secret_name},
@@ -21,6 +20,7 @@ use crate::{
 };
 use processes::{Backoff, ProcessGroupSpawner, ProgramSpawner};
 use serde_json::Value;
+use shared_protocol::Refusal;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
@@ -82,12 +82,12 @@ impl InternalMethods for StatusMethodOnly {
         method == "server.status"
     }
 
-    fn call(&self, method: &str, _: &Value) -> Result<Value> {
+    fn call(&self, method: &str, _: &Value) -> Result<Value, Refusal> {
         match method {
             "server.status" => {
                 Ok(serde_json::json!({"status": "running", "version": env!("CARGO_PKG_VERSION")}))
             }
-            _ => Err(UpstreamError::not_found(format!("Draftboard has no method {method:.64}"))),
+            _ => Err(Refusal::not_found(format!("Draftboard has no method {method:.64}"))),
         }
     }
 }
@@ -106,7 +106,7 @@ pub struct McpService {
 
 impl McpService {
     /// Opens the service without starting servers; see [`Self::launch_enabled`].
-    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self> {
+    pub fn open(setup: McpServiceSetup, runtime: Runtime) -> Result<Self, Refusal> {
         let store = ConfigStore::open(&setup.config_file)?;
         let surroundings = Arc::new(ServerDeps {
             environment: setup.environment,
@@ -223,31 +223,31 @@ impl McpService {
     }
 
     /// Starts a server. Returns when it runs or with the reason it does not.
-    pub async fn start(&self, id: Uuid) -> Result<()> {
+    pub async fn start(&self, id: Uuid) -> Result<(), Refusal> {
         self.check_enabled(id)?;
         self.order(id, ServerOrder::Start).await
     }
 
     /// Stops a server. Returns when the process and all its children have ended.
-    pub async fn stop(&self, id: Uuid) -> Result<()> {
+    pub async fn stop(&self, id: Uuid) -> Result<(), Refusal> {
         self.order(id, ServerOrder::Stop).await
     }
 
-    pub async fn restart(&self, id: Uuid) -> Result<()> {
+    pub async fn restart(&self, id: Uuid) -> Result<(), Refusal> {
         self.check_enabled(id)?;
         self.order(id, ServerOrder::Restart).await
     }
 
-    fn check_enabled(&self, id: Uuid) -> Result<()> {
+    fn check_enabled(&self, id: Uuid) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         if config.enabled {
             return Ok(());
         }
-        Err(UpstreamError::conflict(format!("{} is disabled: enable it first", config.name)))
+        Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)))
     }
 
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
-    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<()> {
+    pub async fn toggle(&self, id: Uuid, enabled: bool) -> Result<(), Refusal> {
         let config = self.get(id).ok_or_else(|| unknown(id))?;
         self.update(McpConfig { enabled, ..config.clone() })?;
         if !enabled {
@@ -264,7 +264,7 @@ impl McpService {
     }
 
     /// Stops all servers concurrently and returns when no process is left.
-    pub async fn shutdown_all(&self) -> Result<()> {
+    pub async fn shutdown_all(&self) -> Result<(), Refusal> {
         let ids: Vec<Uuid> = self.servers().keys().copied().collect();
         let mut stopping = Vec::new();
         for id in ids {
@@ -289,11 +289,11 @@ impl McpService {
     async fn order(
         &self,
         id: Uuid,
-        order: impl FnOnce(oneshot::Sender<Result<()>>) -> ServerOrder,
-    ) -> Result<()> {
+        order: impl FnOnce(oneshot::Sender<Result<(), Refusal>>) -> ServerOrder,
+    ) -> Result<(), Refusal> {
         let orders = self.orders(id).ok_or_else(|| unknown(id))?;
         let (reply, answer) = oneshot::channel();
-        let gone = || UpstreamError::conflict("The server was removed");
+        let gone = || Refusal::conflict("The server was removed");
         orders.send(order(reply)).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
@@ -352,19 +352,19 @@ impl McpService {
 
     /// Approves a tool in its current form. `hash` identifies the definition that the person has seen; if it has
     /// changed since, nothing is approved.
-    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<()> {
+    pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), Refusal> {
         self.approve_seen(id, &[(tool.to_owned(), hash.to_owned())])
     }
 
     /// Approves several tools, each by the hash of the definition that the person has seen: all or none.
-    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<()> {
+    pub fn approve_seen(&self, id: Uuid, seen: &[(String, String)]) -> Result<(), Refusal> {
         let definitions = self.definitions(id)?;
         let mut approved = Vec::new();
         for (tool, hash) in seen {
             let definition = find(&definitions, tool)?;
             if definition.hash() != hash {
                 let message = format!("{tool} has changed since you reviewed it: review it again");
-                return Err(UpstreamError::conflict(message));
+                return Err(Refusal::conflict(message));
             }
             approved.push(definition);
         }
@@ -372,12 +372,12 @@ impl McpService {
     }
 
     /// Approves all tools in their current form.
-    pub fn approve_all(&self, id: Uuid) -> Result<()> {
+    pub fn approve_all(&self, id: Uuid) -> Result<(), Refusal> {
         let definitions = self.definitions(id)?;
         self.record_approval(id, &definitions.values().collect::<Vec<_>>())
     }
 
-    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<()> {
+    fn record_approval(&self, id: Uuid, definitions: &[&Arc<ToolDefinition>]) -> Result<(), Refusal> {
         let seen = definitions.iter().map(|definition| {
             (definition.name().to_owned(), Arc::new(ApprovedDefinition::new(definition.value().clone())))
         });
@@ -387,21 +387,21 @@ impl McpService {
     }
 
     /// Withdraws an approval.
-    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<()> {
+    pub fn withdraw(&self, id: Uuid, tool: &str) -> Result<(), Refusal> {
         self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.withdraw(id, tool)?;
         self.notify_changed();
         Ok(())
     }
 
-    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>> {
+    fn definitions(&self, id: Uuid) -> Result<Arc<ToolDefinitions>, Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let link = self.shared(id).and_then(|shared| shared.session());
         Ok(link.ok_or_else(|| not_running(&config))?.definitions())
     }
 
     /// Checks whether a call with these arguments would be sent.
-    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<()> {
+    pub fn check_arguments(&self, id: Uuid, tool: &str, arguments: &Value) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         let shared = self.shared(id).ok_or_else(|| unknown(id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -413,7 +413,12 @@ impl McpService {
     }
 
     /// Calls a tool by its own or its exposed name. A call is never sent twice.
-    pub async fn call_tool(&self, mcp_id: Uuid, tool_name: &str, arguments: &Value) -> Result<ToolAnswer> {
+    pub async fn call_tool(
+        &self,
+        mcp_id: Uuid,
+        tool_name: &str,
+        arguments: &Value,
+    ) -> Result<ToolAnswer, Refusal> {
         self.call_tool_with_progress(mcp_id, tool_name, arguments, None).await
     }
 
@@ -424,7 +429,7 @@ impl McpService {
         tool_name: &str,
         arguments: &Value,
         progress: Option<mpsc::Sender<CallProgress>>,
-    ) -> Result<ToolAnswer> {
+    ) -> Result<ToolAnswer, Refusal> {
         let config = self.store.get(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let shared = self.shared(mcp_id).ok_or_else(|| unknown(mcp_id))?;
         let link = shared.session().ok_or_else(|| not_running(&config))?;
@@ -439,13 +444,17 @@ impl McpService {
     // Configurations.
 
     /// Saves a new server without starting it.
-    pub fn create(&self, config: McpConfig) -> Result<McpConfig> {
+    pub fn create(&self, config: McpConfig) -> Result<McpConfig, Refusal> {
         self.create_with_secrets(config, &[])
     }
 
     /// Checks that all required secrets of a registry server are provided before it is saved. A person who writes a
     /// configuration manually may provide them later.
-    fn check_required_secrets(&self, config: &McpConfig, secrets: &[(String, Secret)]) -> Result<()> {
+    fn check_required_secrets(
+        &self,
+        config: &McpConfig,
+        secrets: &[(String, Secret)],
+    ) -> Result<(), Refusal> {
         if !matches!(config.source, McpSource::Official { .. }) {
             return Ok(());
         }
@@ -455,18 +464,18 @@ impl McpService {
                 let field =
                     if part == "auth" { "transport.auth".to_owned() } else { format!("env_vars.{part}") };
                 let message = format!("Missing required credentials: {part} has no value");
-                return Err(UpstreamError::validation(&field, message));
+                return Err(Refusal::validation(&field, message));
             }
         }
         Ok(())
     }
 
-    fn save_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig> {
+    fn save_new(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<McpConfig, Refusal> {
         config.name = config.name.trim().to_owned();
         config::check(&config)?;
         self.check_required_secrets(&config, secrets)?;
         if self.store.get(config.id).is_some() {
-            return Err(UpstreamError::conflict("A server with this id already exists").at("id"));
+            return Err(Refusal::conflict("A server with this id already exists").field("id"));
         }
         let others = self.store.list();
         config.slug = config::slug_for(&config.name, |slug| others.iter().any(|other| other.slug == slug));
@@ -480,7 +489,7 @@ impl McpService {
         &self,
         mut config: McpConfig,
         secrets: &[(String, Secret)],
-    ) -> Result<McpConfig> {
+    ) -> Result<McpConfig, Refusal> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -497,7 +506,7 @@ impl McpService {
 
     /// Replaces a configuration. A running server restarts when its launch settings changed and stops when it is
     /// disabled.
-    pub fn update(&self, mut config: McpConfig) -> Result<()> {
+    pub fn update(&self, mut config: McpConfig) -> Result<(), Refusal> {
         let current = self.store.get(config.id).ok_or_else(|| unknown(config.id))?;
         config.name = config.name.trim().to_owned();
         config.slug = current.slug.clone();
@@ -508,7 +517,7 @@ impl McpService {
     }
 
     /// Deletes a server with its approvals and secrets, and stops it.
-    pub fn delete(&self, id: Uuid) -> Result<()> {
+    pub fn delete(&self, id: Uuid) -> Result<(), Refusal> {
         let config = self.store.get(id).ok_or_else(|| unknown(id))?;
         self.store.remove(id)?;
         self.notify_changed();
@@ -528,7 +537,7 @@ impl McpService {
     }
 
     /// Stores the secret of a variable, or of the URL as `auth`, and refers to it in the configuration.
-    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<()> {
+    pub fn set_secret(&self, id: Uuid, part: &str, secret: &Secret) -> Result<(), Refusal> {
         let mut config = self.get(id).ok_or_else(|| unknown(id))?;
         config.refer_to_own_secret(part);
         config::check(&config)?;
@@ -537,7 +546,11 @@ impl McpService {
     }
 
     /// Replaces a configuration and stores the secrets that came with it.
-    pub fn update_with_secrets(&self, mut config: McpConfig, secrets: &[(String, Secret)]) -> Result<()> {
+    pub fn update_with_secrets(
+        &self,
+        mut config: McpConfig,
+        secrets: &[(String, Secret)],
+    ) -> Result<(), Refusal> {
         for (part, _) in secrets {
             config.refer_to_own_secret(part);
         }
@@ -550,7 +563,7 @@ impl McpService {
     }
 
     /// Returns the parts of a configuration whose secret is stored. A keyring may prompt the user first.
-    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>> {
+    pub fn secrets_set(&self, config: &McpConfig) -> Result<BTreeSet<String>, Refusal> {
         let mut set = BTreeSet::new();
         for (part, reference, _) in config.secret_refs() {
             if self.deps.secrets.get(reference)?.is_some() {
@@ -575,7 +588,7 @@ impl McpService {
     }
 
     /// Loads changes written by another Draftboard process of the same user.
-    pub fn refresh(&self) -> Result<()> {
+    pub fn refresh(&self) -> Result<(), Refusal> {
         if self.store.refresh()? {
             self.notify_changed();
         }
@@ -629,12 +642,12 @@ impl McpService {
     }
 }
 
-fn unknown(id: Uuid) -> UpstreamError {
-    UpstreamError::not_found(format!("Server {id} does not exist"))
+fn unknown(id: Uuid) -> Refusal {
+    Refusal::not_found(format!("Server {id} does not exist"))
 }
 
-fn not_running(config: &McpConfig) -> UpstreamError {
-    UpstreamError::unavailable(format!("{} is not running: start it first", config.name))
+fn not_running(config: &McpConfig) -> Refusal {
+    Refusal::unavailable(format!("{} is not running: start it first", config.name))
 }
 
 /// Returns a definition by the server's own tool name or by the exposed one.
@@ -642,7 +655,7 @@ fn find_named<'a>(
     definitions: &'a ToolDefinitions,
     config: &McpConfig,
     tool: &str,
-) -> Result<&'a Arc<ToolDefinition>> {
+) -> Result<&'a Arc<ToolDefinition>, Refusal> {
     find_exposed(definitions, config, tool).map_or_else(|| find(definitions, tool), Ok)
 }
 
@@ -659,8 +672,8 @@ fn find_exposed<'a>(
     same.or_else(|| definitions.iter().find(|(name, _)| is_it(name)).map(|(_, definition)| definition))
 }
 
-fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>> {
+fn find<'a>(definitions: &'a ToolDefinitions, tool: &str) -> Result<&'a Arc<ToolDefinition>, Refusal> {
     definitions
         .get(tool)
-        .ok_or_else(|| UpstreamError::not_found(format!("This server has no tool {tool:.128}")).at("tool"))
+        .ok_or_else(|| Refusal::not_found(format!("This server has no tool {tool:.128}")).field("tool"))
 }

@@ -3,16 +3,15 @@
 
 use super::InspectorFeature;
 use crate::{
-    features::inspector::InspectorContext,
+    features::inspector::{InspectorContext, InspectorReply},
     view::WindowAction,
     widgets::muted_ui,
     wording::{ago, describe_actor, line, now},
 };
 use egui::{RichText, Ui};
 use shared_protocol::{
-    ElementId, Revision,
-    messages::{OperationLogEntry, WorkbenchRequest},
-    review::{OperationOrigin, ReviewRequest},
+    ElementId, Revision, decisions::ListOrigins, messages::OperationLogEntry, requests::ReadOperations,
+    review::OperationOrigin,
 };
 use std::collections::BTreeMap;
 
@@ -23,7 +22,7 @@ const MAX_OPERATIONS: usize = 256;
 pub(crate) struct ElementHistory {
     /// `None`: the log no longer has the operation.
     known: BTreeMap<Revision, Option<OperationLogEntry>>,
-    asked: Vec<Revision>,
+    requested: Vec<Revision>,
     /// The proposals that operations came from.
     origins: BTreeMap<Revision, OperationOrigin>,
 }
@@ -35,7 +34,7 @@ impl ElementHistory {
             self.known.clear();
             self.origins.clear();
         }
-        for revision in std::mem::take(&mut self.asked) {
+        for revision in std::mem::take(&mut self.requested) {
             self.known.entry(revision).or_insert(None);
         }
         self.known.extend(entries.into_iter().map(|entry| (entry.revision, Some(entry))));
@@ -46,14 +45,14 @@ impl ElementHistory {
         self.origins.extend(origins.into_iter().map(|origin| (origin.revision, origin)));
     }
 
-    fn ask(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
+    fn request(&mut self, wanted: [Revision; 2], cx: &InspectorContext<'_>) {
         let unknown = |revision: &Revision| *revision > Revision::START && !self.known.contains_key(revision);
         let mut missing: Vec<Revision> = wanted.into_iter().filter(unknown).collect();
         missing.dedup();
-        if !missing.is_empty() && self.asked.is_empty() {
-            self.asked.clone_from(&missing);
-            cx.request(ReviewRequest::Origins(missing.clone()));
-            cx.request(WorkbenchRequest::Operations(missing));
+        if !missing.is_empty() && self.requested.is_empty() {
+            self.requested.clone_from(&missing);
+            cx.request(ListOrigins { revisions: missing.clone() }, InspectorReply::Origins);
+            cx.request(ReadOperations { revisions: missing }, InspectorReply::Operations);
         }
     }
 }
@@ -61,7 +60,7 @@ impl ElementHistory {
 impl InspectorFeature {
     pub(super) fn history_ui(&mut self, ui: &mut Ui, cx: &InspectorContext<'_>, element: ElementId) {
         let from = cx.view.snapshot.provenance(element);
-        self.operations.ask([from.created, from.changed], cx);
+        self.operations.request([from.created, from.changed], cx);
         ui.add_space(8.0);
         ui.separator();
         ui.spacing_mut().item_spacing.y = 2.0;

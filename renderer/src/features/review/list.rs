@@ -39,7 +39,7 @@ impl ReviewFeature {
                     if placed > 0 {
                         ui.horizontal(|ui| {
                             header::sign_ui(ui, cx.view.theme, ChangeSign::Moved, 6.5);
-                            let what = crate::wording::counted(placed, "element");
+                            let what = shared_protocol::text::counted(placed, "element");
                             muted_ui(ui, cx.view.theme, format!("moves or resizes {what}"));
                         });
                     }

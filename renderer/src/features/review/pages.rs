@@ -3,20 +3,21 @@
 
 use super::{ProposalReview, trial::scope_ui, words};
 use crate::{
-    features::review::ReviewContext,
+    features::review::{ReviewContext, ReviewReply},
     widgets::{focus_ring, modal_frame, muted_ui, small_font},
-    wording::counted,
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{
     Color32, ColorImage, Context, CornerRadius, Id, Rect, Response, RichText, Role, Sense, Stroke,
     StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
+use shared_protocol::text::counted;
 use shared_protocol::{
     NodeId,
+    decisions::DrawPagePictures,
     preview_wire::PreviewScreen,
     proposal::ContentHash,
-    review::{PagePictures, PageRendering, ProposalConsequences, ReviewRequest, TouchedPage},
+    review::{PagePictures, PageRendering, ProposalConsequences, TouchedPage},
 };
 use std::collections::BTreeMap;
 
@@ -133,7 +134,7 @@ impl PageComparison {
         {
             self.asked = Some(page.page);
             let (proposal, hash, page) = (all.proposal, all.hash, page.page);
-            cx.request(ReviewRequest::PagePictures { proposal, hash, page, screen });
+            cx.request(DrawPagePictures { proposal, hash, page, screen }, ReviewReply::Pages);
         }
     }
 

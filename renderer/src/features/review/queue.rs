@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{
     commands::CommandId,
-    features::review::{ReviewContext, ReviewMessage},
+    features::review::{ReviewContext, ReviewMessage, ReviewReply},
+    view::WindowAction,
     widgets::{body_font, disclosure_ui, empty_state_ui, focus_ring, muted_ui, paint_line, small_font},
     wording::{ago, now},
 };
@@ -15,8 +16,10 @@ use canvas::theme::WorkbenchTheme;
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
     ProposalState,
-    mcp::{McpMode, McpRequest},
-    review::{MAX_DECIDED_PROPOSALS, ProposalBrief, ReviewRequest},
+    decisions::{ListDecided, RevertProposal},
+    mcp::McpMode,
+    requests::SetAgentMode,
+    review::{MAX_DECIDED_PROPOSALS, ProposalBrief},
 };
 
 const ROW: f32 = 44.0;
@@ -72,7 +75,7 @@ impl ReviewFeature {
                 if disclosure_ui(ui, cx.view.theme, "Decided", Some(decided.len()), shows_decided) {
                     decided.iter().for_each(|brief| row(ui, brief));
                     if has_older && ui.button("Show older ones").clicked() {
-                        cx.request(ReviewRequest::History { limit: MAX_HISTORY });
+                        cx.request(ListDecided { limit: MAX_HISTORY }, ReviewReply::History);
                     }
                 }
             }
@@ -106,7 +109,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
         ui.add_space(6.0);
         ui.vertical_centered(|ui| {
             if !guarded && ui.button("Enable guarded mode").clicked() {
-                cx.act(McpRequest::SetMode(McpMode::Guarded));
+                cx.act(WindowAction::request(SetAgentMode { mode: McpMode::Guarded }));
             }
             if ui.button("Connect an agent").clicked() {
                 cx.act(CommandId::SetupGuide);
@@ -183,7 +186,10 @@ fn button_ui(ui: &mut Ui, brief: &ProposalBrief, size: egui::Vec2, cx: &ReviewCo
         let revert = ui.add_sized(size, button("Revert")).accessible_name(name);
         if revert.on_hover_text("Reverts the accepted changes and keeps later ones").clicked() {
             let proposal = brief.id;
-            cx.request(ReviewRequest::Revert { proposal, partial: false });
+            cx.request(RevertProposal { proposal, partial: false }, move |result| ReviewReply::Reverted {
+                proposal,
+                result,
+            });
         }
         return;
     }
@@ -216,8 +222,7 @@ fn standing(brief: &ProposalBrief, now: u64) -> String {
     let state = if brief.is_partly_accepted() { format!("partly accepted · {state}") } else { state };
     let comments = match brief.comments {
         0 => String::new(),
-        1 => " · 1 comment".to_owned(),
-        many => format!(" · {many} comments"),
+        count => format!(" · {}", shared_protocol::text::counted(count as usize, "comment")),
     };
     format!("{who} · {age} · {state}{comments}")
 }

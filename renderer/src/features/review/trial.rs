@@ -4,14 +4,14 @@
 use super::{ReviewInput, words};
 use crate::{
     features::{
-        review::{ReviewContext, ReviewMessage},
+        review::{ReviewContext, ReviewMessage, ReviewReply},
         terraform::{rank, words as run_words},
     },
     terraform_answers::is_going,
     tour::targets::{TourTarget, bring_into_view, mark_button},
-    view::FrameView,
+    view::{FrameView, WindowAction},
     widgets::{disclosure_ui, focus_stroke, muted_ui, paint_severity},
-    wording::{counted, now},
+    wording::now,
 };
 use authority::Snapshot;
 use canvas::{action_colour, paint_action, planned_words, theme::WorkbenchTheme};
@@ -21,13 +21,14 @@ use egui::{
 };
 use shared_protocol::{
     BoardId, ProposalId, ProposalSubject,
-    messages::{ProblemSeverity, WorkbenchRequest},
+    decisions::PlanProposal,
+    messages::ProblemSeverity,
     proposal::ContentHash,
-    review::ReviewRequest,
+    requests::CancelRun,
     terraform::{
-        PlanAttribute, PlanChange, PlannedAction, TerraformOperation, TerraformRequest, TerraformRunState,
-        TrialPlanView,
+        PlanAttribute, PlanChange, PlannedAction, TerraformOperation, TerraformRunState, TrialPlanView,
     },
+    text::counted,
 };
 
 /// The maximum numbers of listed resources, attributes, output lines and findings.
@@ -77,7 +78,7 @@ impl TrialPlanForm {
     }
 
     /// Main started the plan, or refused it.
-    pub(super) fn answered(&mut self, has_begun: bool) {
+    pub(super) fn finish(&mut self, has_begun: bool) {
         self.is_asked = false;
         if has_begun {
             *self = Self::default();
@@ -115,9 +116,12 @@ fn lead_to(ui: &Ui, place: TourTarget, button: &Response) -> Option<Rect> {
     has_keyboard().then_some(button.rect)
 }
 
-pub(super) fn request(planned: TrialPlanTarget, secrets: Vec<(String, String)>) -> ReviewRequest {
+pub(super) fn request(cx: &ReviewContext<'_>, planned: TrialPlanTarget, secrets: Vec<(String, String)>) {
     let TrialPlanTarget { proposal, hash, board, .. } = planned;
-    ReviewRequest::Plan { proposal, hash, board, secrets }
+    cx.request(PlanProposal { proposal, hash, board, secrets }, move |result| ReviewReply::PlanStarted {
+        proposal,
+        result,
+    });
 }
 
 /// Returns the place of its button when it got the keyboard in this frame.
@@ -197,7 +201,7 @@ pub(super) fn form_ui(
             if plan.clicked() {
                 form.is_asked = true;
                 let secrets = std::mem::take(&mut form.values);
-                cx.request(request(planned, secrets));
+                request(cx, planned, secrets);
             }
             if ui.button("Do not plan").clicked() {
                 *form = TrialPlanForm::default();
@@ -262,7 +266,7 @@ fn going_ui(ui: &mut Ui, trial: &TrialPlanView, cx: &ReviewContext<'_>) {
         );
         lead_to(ui, TourTarget::Plan, &cancel);
         if cancel.clicked() {
-            cx.act(WorkbenchRequest::Terraform(TerraformRequest::Cancel { run: run.id }));
+            cx.act(WindowAction::request(CancelRun { run: run.id }));
         }
     });
     ui.ctx().request_repaint_after(std::time::Duration::from_secs(1));

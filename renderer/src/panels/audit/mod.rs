@@ -5,18 +5,18 @@
 mod words;
 
 use crate::{
+    main_request::MainRequest,
     view::{ActionQueue, FrameView, PathPurpose, WindowAction},
     widgets::{
         body_font, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_line, paint_severity,
         search_field_ui, small_font,
     },
-    wording::{ago, counted, now},
+    wording::{ago, now},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use shared_protocol::{
-    messages::{ProblemSeverity, WorkbenchRequest},
-    review::AuditView,
+    Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView, text::counted,
 };
 use words::{AuditFilter, AuditRow};
 
@@ -36,7 +36,7 @@ pub(crate) struct AuditPanel {
     checked: Option<(u64, Option<(u64, String)>)>,
     /// The log may have new lines.
     stale: bool,
-    asked: Option<AuditPageRequest>,
+    requested: Option<AuditPageRequest>,
     query: String,
     kind: AuditFilter,
 }
@@ -56,14 +56,15 @@ impl AuditPanel {
         *self = Self { stale: true, ..Self::default() };
     }
 
-    /// Clears the pending request after a failure, so that it can be sent again.
-    pub(crate) fn forget_asking(&mut self) {
-        self.asked = None;
-    }
-
-    pub(crate) fn receive(&mut self, view: AuditView) {
+    /// Takes a requested page. Returns the refusal of a request that failed, which can be sent again.
+    pub(crate) fn receive(&mut self, result: Result<AuditView, Refusal>) -> Option<Refusal> {
+        let requested = self.requested.take();
+        let view = match result {
+            Ok(view) => view,
+            Err(refusal) => return Some(refusal),
+        };
         let told: Vec<AuditRow> = view.lines.iter().map(AuditRow::of).collect();
-        match self.asked.take() {
+        match requested {
             Some(AuditPageRequest::Older) => {
                 let end = self.lines.last().map_or(u64::MAX, |last| last.number);
                 self.lines.extend(told.into_iter().filter(|line| line.number < end));
@@ -82,12 +83,13 @@ impl AuditPanel {
         }
         self.lines.truncate(MAX_LINES);
         self.checked = Some((view.total, view.broken));
+        None
     }
 
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
-        if self.stale && self.asked.is_none() {
+        if self.stale && self.requested.is_none() {
             self.stale = false;
-            self.ask(AuditPageRequest::Newest, view.actions);
+            self.request(AuditPageRequest::Newest, view.actions);
         }
         match &self.checked {
             None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
@@ -106,10 +108,13 @@ impl AuditPanel {
         self.lines_ui(ui, view);
     }
 
-    fn ask(&mut self, asked: AuditPageRequest, actions: &ActionQueue) {
-        self.asked = Some(asked);
-        let before = self.lines.last().filter(|_| asked == AuditPageRequest::Older).map(|last| last.number);
-        actions.push(WorkbenchRequest::AuditView { before, limit: PAGE_LINES });
+    fn request(&mut self, page: AuditPageRequest, actions: &ActionQueue) {
+        self.requested = Some(page);
+        let before = self.lines.last().filter(|_| page == AuditPageRequest::Older).map(|last| last.number);
+        let read = ReadAuditPage { before, limit: PAGE_LINES };
+        actions.push(WindowAction::Request(MainRequest::new(read, |result| {
+            Some(WindowAction::AuditRead(result))
+        })));
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &ActionQueue) {
@@ -138,7 +143,7 @@ impl AuditPanel {
             {
                 actions.push(WindowAction::AskPath(PathPurpose::ExportAudit));
             }
-            let again = ui.add_enabled(self.asked.is_none(), egui::Button::new("Verify again"));
+            let again = ui.add_enabled(self.requested.is_none(), egui::Button::new("Verify again"));
             if again.on_hover_text("Reads the whole log and verifies its hash chain").clicked() {
                 self.stale = true;
             }
@@ -156,10 +161,7 @@ impl AuditPanel {
             let text = match broken {
                 None => {
                     paint_tick(ui, mark, theme);
-                    match total {
-                        1 => "Verified: 1 line, hash chain intact".to_owned(),
-                        total => format!("Verified: {total} lines, hash chain intact"),
-                    }
+                    format!("Verified: {}, hash chain intact", counted(*total as usize, "line"))
                 }
                 Some((number, problem)) => {
                     paint_severity(ui.painter(), mark.center(), theme, ProblemSeverity::Error);
@@ -194,8 +196,8 @@ impl AuditPanel {
                 }
             }
         });
-        if older && self.asked.is_none() {
-            self.ask(AuditPageRequest::Older, view.actions);
+        if older && self.requested.is_none() {
+            self.request(AuditPageRequest::Older, view.actions);
         }
     }
 }

@@ -21,8 +21,9 @@ use drawer::PreviewDrawer;
 use egui::{Context, Id, Ui, Vec2, vec2};
 use shared_protocol::{
     ElementId, NodeId,
-    preview_sessions::{PreviewId, PreviewRequest, PreviewSessionView, SelectedInstance},
+    preview_sessions::{PreviewId, PreviewSessionView, SelectedInstance},
     preview_wire::PreviewScreen,
+    requests::SelectInstance,
 };
 use std::collections::BTreeMap;
 
@@ -133,8 +134,8 @@ impl PreviewPanel {
             };
             let told = session.selected.as_ref().and_then(|selected| selected.node);
             if let Some(instance) = instance.filter(|_| told != nodes.first().copied()) {
-                let request = PreviewRequest::Select { session: session.id, instance: Some(instance) };
-                view.act(request);
+                let request = SelectInstance { session: session.id, instance: Some(instance) };
+                view.act(WindowAction::request(request));
             }
         }
         self.followed = SelectionSync { session: Some(session.id), shown: session.selected.clone(), nodes };

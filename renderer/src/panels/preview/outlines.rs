@@ -1,7 +1,10 @@
 //! Outlines of selected and hovered instances. The window draws them over the page from the rectangles that main sends.
 
 use super::stage::PageStage;
-use crate::{view::FrameView, widgets::small_font};
+use crate::{
+    view::{FrameView, WindowAction},
+    widgets::small_font,
+};
 use egui::{Align2, Color32, CornerRadius, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use shared_protocol::{
     preview_sessions::{PreviewInstanceBox, PreviewSessionView},
@@ -101,7 +104,7 @@ pub(super) fn path_ui(
     session: &PreviewSessionView,
     instances: &[PreviewInstanceBox],
 ) {
-    use shared_protocol::preview_sessions::PreviewRequest;
+    use shared_protocol::requests::SelectInstance;
     let Some(selected) = &session.selected else { return };
     let steps = path(instances, &selected.instance);
     ui.horizontal_wrapped(|ui| {
@@ -116,7 +119,7 @@ pub(super) fn path_ui(
             let step = ui.add(egui::Button::new(text).frame_when_inactive(false));
             if step.clicked() && !last {
                 let instance = Some(instance.id.clone());
-                view.act(PreviewRequest::Select { session: session.id, instance });
+                view.act(WindowAction::request(SelectInstance { session: session.id, instance }));
             }
         }
         let place = format!("{}:{}", selected.file, selected.line);

@@ -10,8 +10,9 @@ use egui::{
     emath::GuiRounding as _, pos2, vec2,
 };
 use shared_protocol::{
-    preview_sessions::{PreviewGesture, PreviewRequest, PreviewSessionStatus, PreviewSessionView},
+    preview_sessions::{PreviewGesture, PreviewSessionStatus, PreviewSessionView},
     preview_wire::PreviewScreen,
+    requests::SetPreviewScreen,
 };
 
 /// Space around the device in points.
@@ -124,7 +125,7 @@ impl PreviewPanel {
         }
         self.unsuited = None;
         self.screens_asked.insert(session.id, wanted);
-        actions.push(PreviewRequest::Screen { session: session.id, screen: wanted });
+        actions.push(WindowAction::request(SetPreviewScreen { session: session.id, screen: wanted }));
     }
 
     /// Seconds since the session was first seen in its state.

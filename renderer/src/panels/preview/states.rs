@@ -1,11 +1,16 @@
 //! The card over the page while the session is not ready.
 
-use crate::{view::FrameView, widgets::muted_ui, wording::now};
+use crate::{
+    view::{FrameView, WindowAction},
+    widgets::muted_ui,
+    wording::now,
+};
 use egui::{
     Align, Button, Frame, Label, Layout, Margin, Rect, RichText, Spinner, Stroke, Ui, UiBuilder, Vec2, vec2,
 };
-use shared_protocol::preview_sessions::{
-    PreviewFailure, PreviewRequest, PreviewSessionStatus, PreviewSessionView,
+use shared_protocol::{
+    preview_sessions::{PreviewFailure, PreviewSessionStatus, PreviewSessionView},
+    requests::RestartPreview,
 };
 use std::time::Duration;
 
@@ -90,7 +95,7 @@ fn start_button_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionVi
     let text = RichText::new(word).color(view.theme.accent_text);
     let button = Button::new(text).fill(view.theme.accent).min_size(vec2(88.0, 28.0));
     if ui.add(button).accessible_name(format!("{word} the preview")).clicked() {
-        view.act(PreviewRequest::Restart(session.id));
+        view.act(WindowAction::request(RestartPreview { session: session.id }));
     }
 }
 

@@ -8,8 +8,9 @@ use crate::{
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Color32, Frame, Margin, RichText, ScrollArea, Sense, Ui, vec2};
-use shared_protocol::preview_sessions::{
-    MAX_PREVIEW_SESSIONS, PreviewRequest, PreviewSessionStatus, PreviewSessionView,
+use shared_protocol::{
+    preview_sessions::{MAX_PREVIEW_SESSIONS, PreviewSessionStatus, PreviewSessionView},
+    requests::ClosePreview,
 };
 
 const TAB_HEIGHT: f32 = 26.0;
@@ -53,7 +54,7 @@ fn session_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView, c
         view.act(WindowAction::LookAt(session.id));
     }
     if chosen && close_button_ui(ui, theme, &format!("Close {title}")).clicked() {
-        view.act(PreviewRequest::Close(session.id));
+        view.act(WindowAction::request(ClosePreview { session: session.id }));
     }
 }
 

@@ -5,12 +5,13 @@ use crate::{
     commands::{CommandId, find},
     features::inspector::paint_combo_arrow,
     preview_display::{PreviewDevice, PreviewZoom, routes},
-    view::{ActionQueue, FrameView},
+    view::{ActionQueue, FrameView, WindowAction},
 };
 use egui::{Button, ComboBox, Frame, Margin, RichText, Sense, Ui, vec2};
 use shared_protocol::{
-    preview_sessions::{PreviewRequest, PreviewSessionStatus, PreviewSessionView},
+    preview_sessions::{PreviewSessionStatus, PreviewSessionView},
     preview_wire::PreviewMode,
+    requests::{NavigatePreview, RestartPreview, SetPreviewMode, StopPreview},
 };
 
 impl PreviewPanel {
@@ -120,7 +121,7 @@ fn modes_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &ActionQueue) {
     ] {
         let on = session.mode == mode;
         if ui.selectable_label(on, word).on_hover_text(tip).clicked() && !on {
-            actions.push(PreviewRequest::Mode { session: session.id, mode });
+            actions.push(WindowAction::request(SetPreviewMode { session: session.id, mode }));
         }
     }
 }
@@ -132,7 +133,7 @@ fn page_ui(ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
     let list = combo("page", label.to_owned(), 84.0).show_ui(ui, |ui| {
         for page in routes(view) {
             if ui.selectable_label(page.id == route, &page.label).clicked() && page.id != route {
-                view.act(PreviewRequest::Navigate { session: session.id, route: page.id });
+                view.act(WindowAction::request(NavigatePreview { session: session.id, route: page.id }));
             }
         }
     });
@@ -143,11 +144,11 @@ fn ends_ui(ui: &mut Ui, session: &PreviewSessionView, actions: &ActionQueue) {
     let ended = matches!(session.state, PreviewSessionStatus::Stopped | PreviewSessionStatus::Failed(_));
     let word = if ended { "Start" } else { "Restart" };
     if ui.button(word).on_hover_text("Starts the page again and discards entered values").clicked() {
-        actions.push(PreviewRequest::Restart(session.id));
+        actions.push(WindowAction::request(RestartPreview { session: session.id }));
     }
     let stop = ui.add_enabled(!ended, Button::new("Stop"));
     if stop.on_hover_text("Stops the process and keeps the session").clicked() {
-        actions.push(PreviewRequest::Stop(session.id));
+        actions.push(WindowAction::request(StopPreview { session: session.id }));
     }
 }
 

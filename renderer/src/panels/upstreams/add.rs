@@ -8,12 +8,12 @@ use super::{
     pending_requests::{UpstreamPurpose, UpstreamsContext},
     registry::RegistrySearch,
 };
+use crate::view::UpstreamResponse;
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
-    upstreams::{
-        ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview, UpstreamRequest,
-    },
+    requests::AddServer,
+    upstreams::{ImportSource, PackageKind, RegistryServer, ServerForm, ServerImportPreview},
 };
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ impl AddServerPage {
                 true
             }
             FormOutcome::Filled(form) => {
-                cx.request(UpstreamRequest::Add { form }, UpstreamPurpose::Add);
+                cx.send(AddServer { form }, UpstreamPurpose::Add, UpstreamResponse::Added);
                 false
             }
         }

@@ -5,12 +5,15 @@ use super::{
     secret_field::SecretField,
 };
 use crate::{
-    view::FrameView,
+    view::{FrameView, UpstreamResponse},
     widgets::{muted_ui, named_text_ui},
     wording::line,
 };
 use egui::{Label, RichText, Ui};
-use shared_protocol::upstreams::{AuthForm, ServerDetails, UpstreamDecision, VariableValue};
+use shared_protocol::{
+    decisions::SetServerSecret,
+    upstreams::{AuthForm, ServerDetails, VariableValue},
+};
 
 /// Returns whether editing was requested.
 pub(super) fn show_ui(
@@ -49,7 +52,8 @@ pub(super) fn show_ui(
         typing.secret_ui(ui, cx.view, part, is_set, |secret| {
             let server = details.brief.id.clone();
             let purpose = UpstreamPurpose::Secret { id: Some(server.clone()) };
-            cx.decide(UpstreamDecision::SetSecret { server, part: part.to_owned(), secret }, purpose);
+            let decision = SetServerSecret { server, part: part.to_owned(), secret };
+            cx.send(decision, purpose, UpstreamResponse::Server);
         });
     };
     match &form.auth {

@@ -1,22 +1,23 @@
 //! Imports servers from pasted JSON or from the configuration of another program. A preview comes before the import.
 
 use super::{
-    box_ui, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose, UpstreamsContext},
-    told,
+    box_ui, describe, notice_ui,
+    pending_requests::{UpstreamPurpose, UpstreamsContext},
 };
 use crate::{
-    view::FrameView,
+    view::{FrameView, UpstreamResponse},
     widgets::{focus_stroke, muted_ui},
-    wording::{counted, line},
+    wording::line,
 };
 use egui::{Button, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
+    requests::{ImportServers, ListImportSources, PreviewServerImport},
+    text::counted,
     upstreams::{
         AuthForm, ImportSource, ImportedServerView, MAX_UPSTREAM_TEXT_BYTES, ServerImportInput,
-        ServerImportPreview, TypedSecret, UpstreamRequest, VariableValue,
+        ServerImportPreview, TypedSecret, VariableValue,
     },
 };
 
@@ -57,13 +58,13 @@ impl ServerImportForm {
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.waiting, self.refused) = (false, Some(told(refusal)));
+        (self.waiting, self.refused) = (false, Some(describe(refusal)));
     }
 
-    fn look(&mut self, source: ServerImportInput, asking: &PendingUpstreamRequests) {
+    fn look(&mut self, source: ServerImportInput, cx: &UpstreamsContext<'_>) {
         (self.preview, self.refused, self.waiting) = (None, None, true);
         self.source = Some(source.clone());
-        asking.request(UpstreamRequest::PreviewImport { source }, UpstreamPurpose::Preview);
+        cx.send(PreviewServerImport { source }, UpstreamPurpose::Preview, UpstreamResponse::Preview);
     }
 
     pub(super) fn paste_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
@@ -108,7 +109,7 @@ impl ServerImportForm {
 
     pub(super) fn programs_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         if !std::mem::replace(&mut self.has_asked, true) {
-            cx.request(UpstreamRequest::Sources, UpstreamPurpose::Sources);
+            cx.send(ListImportSources {}, UpstreamPurpose::Sources, UpstreamResponse::Sources);
         }
         let mut looked = None;
         match &self.sources {
@@ -197,7 +198,7 @@ impl ServerImportForm {
         if ui.add_enabled(is_ready, button).clicked()
             && let Some(source) = self.source.clone()
         {
-            cx.request(UpstreamRequest::Import { source, names }, UpstreamPurpose::Import);
+            cx.send(ImportServers { source, names }, UpstreamPurpose::Import, UpstreamResponse::Imported);
         }
     }
 }

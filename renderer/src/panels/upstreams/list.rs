@@ -1,8 +1,9 @@
 //! The list: servers with state and switch, unreadable entries, manifests, and the locations of the configuration.
 
 use super::{
-    AddServerMethod, UpstreamsPage, UpstreamsPanel, manifest, pending_requests::ServerAction, server,
-    server_status,
+    AddServerMethod, UpstreamsPage, UpstreamsPanel, manifest,
+    pending_requests::{ServerAction, UpstreamsContext},
+    server, server_status,
 };
 use crate::{
     view::FrameView,
@@ -118,10 +119,11 @@ impl UpstreamsPanel {
         let mut child =
             ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(&server.id.0).layout(layout));
         child.spacing_mut().button_padding = vec2(6.0, 2.0);
-        server::switch_ui(&mut child, server, &self.asking);
-        let busy = self.asking.doing(&server.id);
+        let cx = &UpstreamsContext { view, asking: &self.asking };
+        server::switch_ui(&mut child, server, cx);
+        let busy = cx.doing(&server.id);
         if busy.is_none_or(|doing| doing == ServerAction::Enabling) {
-            server::start_stop_ui(&mut child, server, true, &self.asking);
+            server::start_stop_ui(&mut child, server, true, cx);
         }
     }
 

@@ -1,12 +1,13 @@
 //! The error output of a server: loaded incrementally from main, and followed unless a person scrolls away.
 
-use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose, UpstreamsContext};
-use crate::{
-    widgets::muted_ui,
-    wording::{counted, line},
-};
+use super::pending_requests::{UpstreamPurpose, UpstreamsContext};
+use crate::{view::UpstreamResponse, widgets::muted_ui, wording::line};
 use egui::{Label, RichText, TextStyle, Ui};
-use shared_protocol::upstreams::{ServerBrief, ServerId, ServerLogChunk, UpstreamRequest};
+use shared_protocol::{
+    requests::ReadServerLog,
+    text::counted,
+    upstreams::{ServerBrief, ServerId, ServerLogChunk},
+};
 use std::{collections::VecDeque, time::Duration};
 
 /// The maximum number of lines in memory; main keeps no more either.
@@ -82,7 +83,7 @@ impl ServerLogTab {
     }
 
     pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
-        self.ask(ui, server, cx);
+        self.request(ui, server, cx);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
@@ -120,9 +121,9 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn ask(&mut self, ui: &Ui, server: &ServerBrief, asking: &PendingUpstreamRequests) {
+    fn request(&mut self, ui: &Ui, server: &ServerBrief, cx: &UpstreamsContext<'_>) {
         let purpose = UpstreamPurpose::Log(server.id.clone());
-        if asking.is_open(&purpose) {
+        if cx.is_open(&purpose) {
             return;
         }
         let now = ui.input(|input| input.time);
@@ -133,7 +134,8 @@ impl ServerLogTab {
             ui.ctx().request_repaint_after(Duration::from_secs_f64(self.again - now));
             return;
         }
-        asking.request(UpstreamRequest::Log { server: server.id.clone(), from: self.end() }, purpose);
+        let (id, read) = (server.id.clone(), ReadServerLog { server: server.id.clone(), from: self.end() });
+        cx.send(read, purpose, move |part| UpstreamResponse::Log(id.clone(), part));
     }
 }
 

@@ -6,14 +6,14 @@ use super::{
     secret_field::SecretField,
     tool,
 };
-use crate::{
-    widgets::muted_ui,
-    wording::{counted, line},
-};
+use crate::{view::UpstreamResponse, widgets::muted_ui, wording::line};
 use egui::{Button, Label, RichText, Ui};
 use shared_protocol::{
+    decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     messages::ProblemSeverity,
-    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief, UpstreamDecision, UpstreamRequest},
+    requests::ReloadManifests,
+    text::counted,
+    upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
 /// The maximum number of tools listed per manifest.
@@ -73,7 +73,7 @@ impl ManifestPage {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    cx.request(UpstreamRequest::ReloadManifests, UpstreamPurpose::Manifest);
+                    cx.send(ReloadManifests {}, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
                 }
             });
             ui.add(
@@ -122,8 +122,8 @@ impl ManifestPage {
             let text = RichText::new("Approve manifest").color(theme.accent_text);
             let is_free = !cx.is_open(&UpstreamPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
-                let decision = UpstreamDecision::ApproveManifest { hash: hash.clone() };
-                cx.decide(decision, UpstreamPurpose::Manifest);
+                let decision = ApproveManifest { hash: hash.clone() };
+                cx.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
             }
         });
     }
@@ -133,8 +133,9 @@ impl ManifestPage {
         for credential in &manifest.credentials {
             self.typing.secret_ui(ui, cx.view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
-                let decision = UpstreamDecision::SetManifestSecret { manifest, credential, secret };
-                cx.decide(decision, UpstreamPurpose::Secret { id: None });
+                let decision = SetManifestSecret { manifest, credential, secret };
+                let purpose = UpstreamPurpose::Secret { id: None };
+                cx.send(decision, purpose, |()| UpstreamResponse::Done);
             });
             if credential.optional {
                 muted_ui(ui, cx.view.theme, "Optional");
@@ -154,8 +155,8 @@ fn tool_ui(ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief, too
                 tool::policy_ui(ui, &name, &mut policy);
             }
             if policy != tool.policy {
-                let decision = UpstreamDecision::SetManifestPolicy { tool: tool.name.clone(), policy };
-                cx.decide(decision, UpstreamPurpose::Manifest);
+                let decision = SetManifestPolicy { tool: tool.name.clone(), policy };
+                cx.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
             }
         });
         if !tool.does.is_empty() {

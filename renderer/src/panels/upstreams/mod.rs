@@ -26,7 +26,7 @@ mod tools;
 pub(crate) use pending_requests::UpstreamOutcome;
 
 use crate::{
-    view::{FrameView, UpstreamAsk},
+    view::{FrameView, UpstreamResponse},
     widgets::{empty_state_ui, paint_severity},
 };
 use add::AddServerPage;
@@ -35,8 +35,9 @@ use pending_requests::{PendingUpstreamRequests, UpstreamPurpose, UpstreamsContex
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
-    messages::{ProblemSeverity, WorkbenchResponse},
-    upstreams::{ServerBrief, ServerId, ServerState, UpstreamResponse, UpstreamsView},
+    messages::ProblemSeverity,
+    requests::ImportedServers,
+    upstreams::{ServerBrief, ServerId, ServerState, UpstreamsView},
 };
 
 /// Below this width the panel shows either the list or the selected page.
@@ -80,11 +81,6 @@ pub(crate) fn wanting(view: &UpstreamsView) -> usize {
 }
 
 impl UpstreamsPanel {
-    /// Takes the requests to send, each with the ticket of its response.
-    pub(crate) fn take_requests(&mut self) -> Vec<(u64, UpstreamAsk)> {
-        self.asking.unsent.take()
-    }
-
     pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if let Some(problem) = &view.upstreams.problem {
             notice_ui(ui, view, ProblemSeverity::Error, problem);
@@ -198,69 +194,44 @@ impl UpstreamsPanel {
         }
     }
 
-    /// Handles a request that did not reach main.
-    pub(crate) fn lost(&mut self, ticket: u64) {
-        if let Some(purpose) = self.asking.close(ticket) {
-            self.page.lost(&purpose);
-        }
-    }
-
-    pub(crate) fn answered(
-        &mut self,
-        ticket: u64,
-        result: Result<WorkbenchResponse, Refusal>,
-    ) -> UpstreamOutcome {
-        let Some(purpose) = self.asking.close(ticket) else { return UpstreamOutcome::Nothing };
-        match result {
-            Ok(WorkbenchResponse::Upstream(answer)) => self.received(purpose, answer),
-            Ok(_) => self.received(purpose, UpstreamResponse::Done),
-            Err(refusal) => self.refused(purpose, refusal),
-        }
-    }
-
-    fn received(&mut self, purpose: UpstreamPurpose, answer: UpstreamResponse) -> UpstreamOutcome {
-        match (purpose, answer) {
-            (UpstreamPurpose::Log(id), UpstreamResponse::Log(part)) => self.page.receive_log(&id, part),
-            (UpstreamPurpose::Call(tool), UpstreamResponse::Called(result)) => {
-                self.page.receive_call(&tool, Ok(result))
+    /// Takes the response to a request of the panel.
+    pub(crate) fn receive(&mut self, request: u64, response: UpstreamResponse) -> UpstreamOutcome {
+        let Some(purpose) = self.asking.close(request) else { return UpstreamOutcome::Nothing };
+        match response {
+            UpstreamResponse::Server(details) => {
+                self.page.done(&purpose);
+                self.page.receive(details);
             }
-            (UpstreamPurpose::Sources, UpstreamResponse::Sources(sources)) => {
-                self.add.receive_sources(sources)
+            UpstreamResponse::Done => {
+                self.page.done(&purpose);
+                self.manifest.done(&purpose);
             }
-            (UpstreamPurpose::Preview, UpstreamResponse::Import(view)) => self.add.receive_preview(*view),
-            (UpstreamPurpose::Registry, UpstreamResponse::Registry(found)) => {
-                self.add.receive_registry(found)
-            }
-            (UpstreamPurpose::Import, UpstreamResponse::Imported { servers, refused }) => {
+            UpstreamResponse::Log(id, part) => self.page.receive_log(&id, part),
+            UpstreamResponse::Called(tool, result) => self.page.receive_call(&tool, Ok(result)),
+            UpstreamResponse::Sources(sources) => self.add.receive_sources(sources),
+            UpstreamResponse::Preview(view) => self.add.receive_preview(view),
+            UpstreamResponse::Registry(found) => self.add.receive_registry(found),
+            UpstreamResponse::Imported(ImportedServers { servers, refused }) => {
                 return self.imported(&servers, refused);
             }
-            (UpstreamPurpose::Add, UpstreamResponse::Server(details)) => {
+            UpstreamResponse::Added(details) => {
                 let name = details.brief.name.clone();
                 self.add = AddServerPage::default();
                 self.shown = UpstreamsPage::Server(details.brief.id.clone());
                 self.page.expect(&details.brief.id);
-                self.page.receive(*details);
+                self.page.receive(details);
                 let next = "The server is disabled. Check what it runs, then enable it.".to_owned();
-                return UpstreamOutcome::Told(format!("Added {name}"), vec![next]);
+                return UpstreamOutcome::Notify(format!("Added {name}"), vec![next]);
             }
-            (UpstreamPurpose::Delete(id), _) => {
+            UpstreamResponse::Deleted(id) => {
                 self.page.forget(&id);
                 if self.shown == UpstreamsPage::Server(id) {
                     self.shown = UpstreamsPage::List;
                 }
-                return UpstreamOutcome::Told(
-                    "Deleted the server, its approvals and its secrets".to_owned(),
-                    Vec::new(),
-                );
+                let message = "Deleted the server, its approvals and its secrets".to_owned();
+                return UpstreamOutcome::Notify(message, Vec::new());
             }
-            (purpose, UpstreamResponse::Server(details)) => {
-                self.page.done(&purpose);
-                self.page.receive(*details);
-            }
-            (purpose, _) => {
-                self.page.done(&purpose);
-                self.manifest.done(&purpose);
-            }
+            UpstreamResponse::Refused(refusal) => return self.refused(purpose, refusal),
         }
         UpstreamOutcome::Nothing
     }
@@ -271,11 +242,11 @@ impl UpstreamsPanel {
             self.shown = UpstreamsPage::Server(first.id.clone());
             self.add = AddServerPage::default();
         }
-        let what = crate::wording::counted(servers.len(), "server");
+        let what = shared_protocol::text::counted(servers.len(), "server");
         let mut more: Vec<String> =
             refused.into_iter().map(|(name, why)| format!("{name} was skipped: {why}")).collect();
         more.push("Imported servers are disabled. Check what they run, then enable them.".to_owned());
-        UpstreamOutcome::Told(format!("Imported {what}"), more)
+        UpstreamOutcome::Notify(format!("Imported {what}"), more)
     }
 
     /// Shows the refusal on the page it belongs to, or as a toast when that page is not visible.
@@ -351,7 +322,7 @@ fn lines_ui(ui: &mut Ui, view: &FrameView<'_>, lines: &[String]) {
 }
 
 /// The message and hints of a refusal as one text.
-fn told(refusal: &Refusal) -> String {
+fn describe(refusal: &Refusal) -> String {
     let mut text = crate::panels::notices::capitalised(&refusal.message);
     for hint in &refusal.hints {
         if !text.ends_with(['.', '!', '?']) {

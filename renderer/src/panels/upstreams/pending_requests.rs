@@ -1,10 +1,10 @@
 //! Pending requests to main, each with its purpose.
 
-use crate::view::{FrameView, UpstreamAsk};
-use shared_protocol::{
-    Refusal,
-    upstreams::{ServerId, UpstreamDecision, UpstreamRequest},
+use crate::{
+    main_request::MainRequest,
+    view::{FrameView, UpstreamResponse, WindowAction},
 };
+use shared_protocol::{Refusal, decisions::WindowRequest, request::Request, upstreams::ServerId};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use std::{
 #[derive(Debug)]
 pub(crate) enum UpstreamOutcome {
     Nothing,
-    Told(String, Vec<String>),
+    Notify(String, Vec<String>),
     Refused(Refusal),
 }
 
@@ -57,8 +57,6 @@ pub(super) enum UpstreamPurpose {
 pub(super) struct PendingUpstreamRequests {
     next: Cell<u64>,
     open: RefCell<BTreeMap<u64, UpstreamPurpose>>,
-    /// Requests that the window has not sent yet, each with its ticket.
-    pub(super) unsent: RefCell<Vec<(u64, UpstreamAsk)>>,
 }
 
 /// The surroundings of a page: the frame and the pending requests.
@@ -75,24 +73,29 @@ impl Deref for UpstreamsContext<'_> {
     }
 }
 
+impl UpstreamsContext<'_> {
+    /// Sends a request or a decision.
+    pub(super) fn send<R: Request>(
+        &self,
+        request: R,
+        purpose: UpstreamPurpose,
+        respond: impl Fn(R::Response) -> UpstreamResponse + 'static,
+    ) where
+        WindowRequest: From<R::Frame>,
+    {
+        let number = self.next.get() + 1;
+        self.next.set(number);
+        self.open.borrow_mut().insert(number, purpose);
+        self.view.act(WindowAction::Request(MainRequest::new(request, move |result| {
+            let response = result.map_or_else(UpstreamResponse::Refused, &respond);
+            Some(WindowAction::Upstream { request: number, response })
+        })));
+    }
+}
+
 impl PendingUpstreamRequests {
-    pub(super) fn request(&self, request: UpstreamRequest, purpose: UpstreamPurpose) {
-        self.push(UpstreamAsk::Request(Box::new(request)), purpose);
-    }
-
-    pub(super) fn decide(&self, decision: UpstreamDecision, purpose: UpstreamPurpose) {
-        self.push(UpstreamAsk::Decision(Box::new(decision)), purpose);
-    }
-
-    fn push(&self, ask: UpstreamAsk, purpose: UpstreamPurpose) {
-        let ticket = self.next.get() + 1;
-        self.next.set(ticket);
-        self.open.borrow_mut().insert(ticket, purpose);
-        self.unsent.borrow_mut().push((ticket, ask));
-    }
-
-    pub(super) fn close(&self, ticket: u64) -> Option<UpstreamPurpose> {
-        self.open.borrow_mut().remove(&ticket)
+    pub(super) fn close(&self, request: u64) -> Option<UpstreamPurpose> {
+        self.open.borrow_mut().remove(&request)
     }
 
     pub(super) fn is_open(&self, purpose: &UpstreamPurpose) -> bool {

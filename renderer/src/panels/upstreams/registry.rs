@@ -1,14 +1,13 @@
 //! The registry search. Each result lists its packages; selecting one fills in the form.
 
 use super::{
-    box_ui,
+    box_ui, describe,
     form::ServerFormEditor,
     notice_ui,
     pending_requests::{UpstreamPurpose, UpstreamsContext},
-    told,
 };
 use crate::{
-    view::FrameView,
+    view::{FrameView, UpstreamResponse},
     widgets::{focus_stroke, muted_ui, search_field_ui},
     wording::line,
 };
@@ -16,7 +15,8 @@ use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 use shared_protocol::{
     Refusal,
     messages::ProblemSeverity,
-    upstreams::{RegistryOffer, RegistryServer, UpstreamRequest},
+    requests::SearchServerRegistry,
+    upstreams::{RegistryOffer, RegistryServer},
 };
 
 /// The maximum number of results shown.
@@ -37,7 +37,7 @@ impl RegistrySearch {
     }
 
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
-        (self.found, self.refused) = (None, Some(told(refusal)));
+        (self.found, self.refused) = (None, Some(describe(refusal)));
     }
 
     /// Returns the form filled in from the selected package.
@@ -57,7 +57,11 @@ impl RegistrySearch {
         if searches {
             let registry = Some(self.other.trim().to_owned()).filter(|other| !other.is_empty());
             let query = self.query.trim().to_owned();
-            cx.request(UpstreamRequest::SearchRegistry { registry, query }, UpstreamPurpose::Registry);
+            cx.send(
+                SearchServerRegistry { registry, query },
+                UpstreamPurpose::Registry,
+                UpstreamResponse::Registry,
+            );
         }
         if is_busy {
             muted_ui(ui, theme, "Searching the registry…");

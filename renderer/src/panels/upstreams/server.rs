@@ -3,30 +3,32 @@
 use super::{
     box_ui, brief, configuration,
     delete::DeleteServerPrompt,
+    describe,
     form::{self, ServerFormEditor},
     is_failing, lines_ui,
     log::ServerLogTab,
     notice_ui,
-    pending_requests::{
-        PendingUpstreamRequests, ServerAction, UpstreamOutcome, UpstreamPurpose, UpstreamsContext,
-    },
+    pending_requests::{ServerAction, UpstreamOutcome, UpstreamPurpose, UpstreamsContext},
     secret_field::SecretField,
-    server_status, told,
+    server_status,
     tools::ToolList,
 };
 use crate::{
     panels::notices::capitalised,
-    view::FrameView,
+    view::{FrameView, UpstreamResponse},
     widgets::{muted_ui, named_text_ui},
-    wording::{counted, line, now, paragraph},
+    wording::{line, now, paragraph},
 };
 use egui::{Button, Label, RichText, Ui, vec2};
 use shared_protocol::{
     Refusal,
+    decisions::{DeleteServer, EnableServer, SetServerSecret, UpdateServer, WindowRequest},
     messages::ProblemSeverity,
+    request::Request,
+    requests::{DisableServer, RestartServer, ShowServer, StartServer, StopServer},
+    text::counted,
     upstreams::{
         ServerBrief, ServerDetails, ServerId, ServerLogChunk, ServerState, StartPhase, ToolCallResult,
-        UpstreamDecision, UpstreamRequest,
     },
 };
 
@@ -103,19 +105,11 @@ impl ServerPage {
         self.asked = None;
     }
 
-    pub(super) fn lost(&mut self, purpose: &UpstreamPurpose) {
-        match purpose {
-            UpstreamPurpose::Log(id) => self.log.lost(id),
-            UpstreamPurpose::Details(_) => self.asked = None,
-            _ => {}
-        }
-    }
-
     pub(super) fn refuse(&mut self, purpose: &UpstreamPurpose, refusal: Refusal) -> UpstreamOutcome {
         match purpose {
             UpstreamPurpose::Log(id) => self.log.lost(id),
             UpstreamPurpose::Server { id, doing } => {
-                let why = told(&refusal);
+                let why = describe(&refusal);
                 let why = match doing {
                     ServerAction::Enabling => format!("The server was disabled again. {why}"),
                     _ => why,
@@ -144,7 +138,7 @@ impl ServerPage {
         let details = UpstreamPurpose::Details(id.clone());
         if self.asked.as_ref() != Some(&wanted) && !cx.is_open(&details) {
             self.asked = Some(wanted);
-            cx.request(UpstreamRequest::Show { server: id.clone() }, details);
+            cx.send(ShowServer { server: id.clone() }, details, UpstreamResponse::Server);
         }
         egui::ScrollArea::vertical().id_salt(("server", &id.0)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
@@ -159,14 +153,16 @@ impl ServerPage {
                     form::FormOutcome::Nothing => {}
                     form::FormOutcome::Left => self.editing = None,
                     form::FormOutcome::Filled(form) => {
-                        let decision = UpstreamDecision::Update { server: id.clone(), form };
-                        cx.decide(decision, UpstreamPurpose::Update(id.clone()));
+                        let (decision, purpose) =
+                            (UpdateServer { server: id.clone(), form }, UpstreamPurpose::Update(id.clone()));
+                        cx.send(decision, purpose, UpstreamResponse::Server);
                     }
                 };
             }
             if self.deleting.show_ui(ui, cx.view, server) {
-                let decision = UpstreamDecision::Delete { server: id.clone() };
-                cx.decide(decision, UpstreamPurpose::Delete(id.clone()));
+                let (deleted, decision) = (id.clone(), DeleteServer { server: id.clone() });
+                let respond = move |()| UpstreamResponse::Deleted(deleted.clone());
+                cx.send(decision, UpstreamPurpose::Delete(id.clone()), respond);
             }
             self.attention_ui(ui, cx, server);
             self.tabs_ui(ui, server);
@@ -214,9 +210,12 @@ impl ServerPage {
                 if server.state.is_connected() {
                     let restart = ui.add_enabled(cx.doing(&server.id).is_none(), Button::new("Restart"));
                     if restart.clicked() {
-                        ask(cx, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart {
-                            server,
-                        });
+                        control(
+                            cx,
+                            &server.id,
+                            ServerAction::Starting,
+                            RestartServer { server: server.id.clone() },
+                        );
                     }
                 }
                 let details = self.details.as_ref().filter(|details| details.brief.id == server.id);
@@ -259,9 +258,9 @@ impl ServerPage {
                     for part in missing {
                         self.typing.secret_ui(ui, cx.view, part, false, |secret| {
                             let part = part.clone();
-                            let decision =
-                                UpstreamDecision::SetSecret { server: server.id.clone(), part, secret };
-                            cx.decide(decision, UpstreamPurpose::Secret { id: Some(server.id.clone()) });
+                            let decision = SetServerSecret { server: server.id.clone(), part, secret };
+                            let purpose = UpstreamPurpose::Secret { id: Some(server.id.clone()) };
+                            cx.send(decision, purpose, UpstreamResponse::Server);
                         });
                     }
                     muted_ui(ui, theme, "Then start the server.");
@@ -341,18 +340,22 @@ fn steps_ui(ui: &mut Ui, view: &FrameView<'_>, now: StartPhase) {
     });
 }
 
-fn ask(
-    asking: &PendingUpstreamRequests,
-    id: &ServerId,
+/// Starts, stops or disables a server.
+fn control<R: Request<Response = ServerDetails>>(
+    cx: &UpstreamsContext<'_>,
+    server: &ServerId,
     doing: ServerAction,
-    request: impl FnOnce(ServerId) -> UpstreamRequest,
-) {
-    asking.request(request(id.clone()), UpstreamPurpose::Server { id: id.clone(), doing });
+    request: R,
+) where
+    WindowRequest: From<R::Frame>,
+{
+    let purpose = UpstreamPurpose::Server { id: server.clone(), doing };
+    cx.send(request, purpose, UpstreamResponse::Server);
 }
 
 /// The switch. Enabling lets a program run, so it is a decision. Main disables the server again when the start fails.
-pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &PendingUpstreamRequests) {
-    let doing = asking.doing(&server.id);
+pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, cx: &UpstreamsContext<'_>) {
+    let doing = cx.doing(&server.id);
     let mut on = match doing {
         Some(ServerAction::Enabling) => true,
         Some(ServerAction::Disabling) => false,
@@ -371,20 +374,15 @@ pub(super) fn switch_ui(ui: &mut Ui, server: &ServerBrief, asking: &PendingUpstr
         return;
     }
     if on {
-        let purpose = UpstreamPurpose::Server { id: server.id.clone(), doing: ServerAction::Enabling };
-        asking.decide(UpstreamDecision::Enable { server: server.id.clone() }, purpose);
+        let enable = EnableServer { server: server.id.clone() };
+        control(cx, &server.id, ServerAction::Enabling, enable);
     } else {
-        ask(asking, &server.id, ServerAction::Disabling, |server| UpstreamRequest::Disable { server });
+        control(cx, &server.id, ServerAction::Disabling, DisableServer { server: server.id.clone() });
     }
 }
 
 /// The next action. `named` adds the server name to the button's accessible name, for use in a list.
-pub(super) fn start_stop_ui(
-    ui: &mut Ui,
-    server: &ServerBrief,
-    named: bool,
-    asking: &PendingUpstreamRequests,
-) {
+pub(super) fn start_stop_ui(ui: &mut Ui, server: &ServerBrief, named: bool, cx: &UpstreamsContext<'_>) {
     if !server.enabled {
         return;
     }
@@ -394,26 +392,26 @@ pub(super) fn start_stop_ui(
         let name = if named { format!("{word} {}", line(&server.name)) } else { word.to_owned() };
         button.accessible_name(name).clicked()
     };
-    let is_free = asking.doing(&server.id).is_none();
+    let is_free = cx.doing(&server.id).is_none();
     match &server.state {
         ServerState::Disabled | ServerState::Stopping => {}
         ServerState::Stopped | ServerState::Error | ServerState::NeedsCredentials { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Start")).inner {
-                ask(asking, &server.id, ServerAction::Starting, |server| UpstreamRequest::Start { server });
+                control(cx, &server.id, ServerAction::Starting, StartServer { server: server.id.clone() });
             }
         }
         ServerState::Backoff { .. } => {
             if ui.add_enabled_ui(is_free, |ui| button(ui, "Try now")).inner {
-                ask(asking, &server.id, ServerAction::Starting, |server| UpstreamRequest::Restart { server });
+                control(cx, &server.id, ServerAction::Starting, RestartServer { server: server.id.clone() });
             }
             if !named && button(ui, "Stop") {
-                ask(asking, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop { server });
+                control(cx, &server.id, ServerAction::Stopping, StopServer { server: server.id.clone() });
             }
         }
         // Also during a start, because the start itself may hang.
         ServerState::Starting(_) | ServerState::Running | ServerState::NeedsApproval => {
             if button(ui, "Stop") {
-                ask(asking, &server.id, ServerAction::Stopping, |server| UpstreamRequest::Stop { server });
+                control(cx, &server.id, ServerAction::Stopping, StopServer { server: server.id.clone() });
             }
         }
     }

@@ -3,11 +3,11 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose, UpstreamsContext},
+    pending_requests::{ServerAction, UpstreamPurpose, UpstreamsContext},
     tool_call::ToolCallForm,
 };
 use crate::{
-    view::FrameView,
+    view::{FrameView, UpstreamResponse},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
@@ -18,8 +18,10 @@ use egui::{
     Align2, Button, Color32, CornerRadius, DragValue, Frame, Label, Margin, Rect, RichText, Role, Sense, Ui,
     WidgetInfo, pos2, vec2,
 };
-use shared_protocol::upstreams::{
-    ServerDetails, ToolApproval, ToolCallPolicy, ToolView, UpstreamDecision, UpstreamRequest,
+use shared_protocol::{
+    decisions::{ApproveTools, SetTool},
+    requests::WithdrawTool,
+    upstreams::{ServerDetails, ToolApproval, ToolCallPolicy, ToolView},
 };
 
 const ROW_HEIGHT: f32 = 30.0;
@@ -163,7 +165,7 @@ fn row_ui(
 }
 
 /// The switch and the policy of a tool.
-fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, asking: &PendingUpstreamRequests) {
+fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &UpstreamsContext<'_>) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
     policy_ui(ui, &name, &mut policy);
@@ -172,7 +174,7 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, asking: &P
     if (enabled, policy) != (tool.enabled, tool.policy) {
         let server = details.brief.id.clone();
         let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-        let decision = UpstreamDecision::SetTool {
+        let decision = SetTool {
             server,
             tool: tool.name.clone(),
             enabled,
@@ -180,7 +182,7 @@ fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, asking: &P
             idle_ms: tool.idle_ms,
             total_ms: tool.total_ms,
         };
-        asking.decide(decision, purpose);
+        cx.send(decision, purpose, UpstreamResponse::Server);
     }
 }
 
@@ -221,8 +223,8 @@ fn times_ui(
         let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
-        let decision = UpstreamDecision::SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        cx.decide(decision, purpose);
+        let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
+        cx.send(decision, purpose, UpstreamResponse::Server);
     }
 }
 
@@ -327,7 +329,8 @@ fn decide_ui(
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
-            cx.request(UpstreamRequest::Withdraw { server, tool: tool.name.clone() }, purpose);
+            let withdraw = WithdrawTool { server, tool: tool.name.clone() };
+            cx.send(withdraw, purpose, UpstreamResponse::Server);
         }
         return false;
     }
@@ -343,7 +346,7 @@ fn decide_ui(
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        cx.decide(UpstreamDecision::Approve { server, tools }, purpose);
+        cx.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server);
     }
     false
 }

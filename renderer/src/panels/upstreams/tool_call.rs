@@ -2,12 +2,11 @@
 //! shown, and is recorded in the audit log like an agent's call.
 
 use super::{
-    notice_ui,
+    describe, notice_ui,
     pending_requests::{UpstreamPurpose, UpstreamsContext},
-    told,
 };
 use crate::{
-    view::FrameView,
+    view::{FrameView, UpstreamResponse},
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::paragraph,
 };
@@ -15,8 +14,9 @@ use egui::{Button, Label, RichText, TextEdit, Ui};
 use serde_json::{Map, Value, json};
 use shared_protocol::{
     Refusal,
+    decisions::CallTool,
     messages::ProblemSeverity,
-    upstreams::{ToolCall, ToolCallResult, ToolView, UpstreamDecision},
+    upstreams::{ToolCall, ToolCallResult, ToolView},
 };
 
 /// The maximum numbers of characters of the arguments, and of a result that is shown.
@@ -34,7 +34,7 @@ pub(super) struct ToolCallForm {
 
 impl ToolCallForm {
     pub(super) fn receive(&mut self, result: Result<ToolCallResult, &Refusal>) {
-        self.came = Some(result.map_err(told));
+        self.came = Some(result.map_err(describe));
     }
 
     pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, tool: &ToolView) {
@@ -60,7 +60,9 @@ impl ToolCallForm {
                     arguments: text.clone(),
                     definition: Some(tool.hash.clone()),
                 };
-                cx.decide(UpstreamDecision::Call(call), purpose);
+                let name = tool.exposed.clone();
+                let respond = move |result| UpstreamResponse::Called(name.clone(), result);
+                cx.send(CallTool { call }, purpose, respond);
             }
             match &read {
                 Err(why) => {

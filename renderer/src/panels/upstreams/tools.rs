@@ -7,13 +7,15 @@ use super::{
 };
 use crate::{
     picker::rank,
+    view::UpstreamResponse,
     widgets::{muted_ui, search_field_ui},
-    wording::counted,
 };
 use egui::{Button, RichText, Ui};
 use shared_protocol::{
     Refusal,
-    upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView, UpstreamDecision},
+    decisions::ApproveTools,
+    text::counted,
+    upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView},
 };
 
 /// The search field appears above this number of tools.
@@ -135,7 +137,7 @@ impl ToolList {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
             let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-            cx.decide(UpstreamDecision::Approve { server, tools }, purpose);
+            cx.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server);
             is_left = true;
         }
         if !is_left && !shown.is_empty() {

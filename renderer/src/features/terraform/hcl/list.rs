@@ -5,9 +5,9 @@ use crate::{
     features::terraform::TerraformContext,
     view::{FrameView, WindowAction},
     widgets::{ListRow, body_font, muted_ui, paint_line, paint_severity, row_ui, small_font},
-    wording::counted,
 };
 use egui::{Align2, Sense, Ui, pos2};
+use shared_protocol::text::counted;
 use shared_protocol::{
     ElementId,
     messages::ProblemSeverity,
