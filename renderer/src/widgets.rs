@@ -2,10 +2,11 @@
 
 use canvas::theme::WorkbenchTheme;
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Painter, Rect, Response, RichText, Role, Sense, Stroke,
-    StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Key, Modifiers, Painter, Rect, Response, RichText, Role, Sense,
+    Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use shared_protocol::{BoardKind, TypeDef, messages::ProblemSeverity, registry::Accent};
+use std::ops::{ControlFlow, Range};
 
 /// The height of a row in lists and trees.
 pub(crate) const ROW_HEIGHT: f32 = 26.0;
@@ -102,6 +103,17 @@ pub(crate) fn row_ui(
     response
 }
 
+/// A scrolled list of rows over the whole panel. `draw_ui` gets the range of visible rows.
+pub(crate) fn list_rows_ui(
+    ui: &mut Ui,
+    height: f32,
+    rows: usize,
+    draw_ui: impl FnOnce(&mut Ui, Range<usize>),
+) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, height, rows, draw_ui);
+}
+
 /// Paints one line of text in a rectangle, truncated with `…`. Returns its width.
 pub(crate) fn paint_line(
     ui: &Ui,
@@ -164,6 +176,34 @@ pub(crate) fn focus_stroke<R>(ui: &mut Ui, theme: &WorkbenchTheme, content: impl
 /// The frame of a modal.
 pub(crate) fn modal_frame(context: &egui::Context) -> egui::Frame {
     egui::Frame::popup(&context.global_style()).inner_margin(18)
+}
+
+pub(crate) enum PopupPlace {
+    /// At the top of the window, this far down.
+    Top(f32),
+    At(egui::Pos2),
+}
+
+/// Shows content above everything else. Breaks with what was chosen in it, or with nothing on Escape or a click elsewhere.
+pub(crate) fn popup_ui<T>(
+    context: &egui::Context,
+    id: &'static str,
+    place: PopupPlace,
+    is_first_frame: bool,
+    content: impl FnOnce(&mut Ui) -> Option<T>,
+) -> ControlFlow<Option<T>> {
+    if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+        return ControlFlow::Break(None);
+    }
+    let area = egui::Area::new(egui::Id::unique(id)).order(egui::Order::Foreground);
+    let area = match place {
+        PopupPlace::Top(down) => area.anchor(Align2::CENTER_TOP, vec2(0.0, down)),
+        PopupPlace::At(place) => area.fixed_pos(place).constrain(true),
+    };
+    let shown = area.show(context, content);
+    // The click or key that opened the popup may still be active in its first frame.
+    let is_left = !is_first_frame && shown.response.clicked_elsewhere();
+    if is_left || shown.inner.is_some() { ControlFlow::Break(shown.inner) } else { ControlFlow::Continue(()) }
 }
 
 /// A search field with a clear button.

@@ -6,7 +6,7 @@
 use crate::{
     Bundle, Bundles,
     arguments::CallArguments,
-    envelope::{BundleToolEnvelope, BundleToolResponse},
+    envelope::{BundleToolEnvelope, BundleToolResponse, ToolResult},
 };
 use serde_json::Value;
 use shared_protocol::{OrderedValue, Refusal, RefusalCode};
@@ -47,7 +47,7 @@ fn begin(bundles: &Bundles, arguments: &Value) -> Result<PendingCritique, Refusa
 }
 
 /// Returns the refusal for clients without sampling.
-pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
+pub(crate) fn unsupported(bundles: &Bundles, arguments: &Value) -> ToolResult {
     let critique = begin(bundles, arguments)?;
     let message = "MCP sampling is not supported by this client. The critique_bundle tool requires sampling capability.";
     Err(Refusal::new(RefusalCode::UnsupportedCapability, message).details([
@@ -143,7 +143,7 @@ fn validated_finding(finding: &OrderedValue) -> Result<OrderedValue, String> {
     ]))
 }
 
-fn envelope(result: Result<BundleToolResponse, Refusal>) -> BundleToolEnvelope {
+fn envelope(result: ToolResult) -> BundleToolEnvelope {
     BundleToolEnvelope { tool: TOOL.to_owned(), result }
 }
 

@@ -22,6 +22,8 @@ fn refusal_data(refusal: &Refusal) -> OrderedValue {
     ])
 }
 
+pub(crate) type ToolResult = Result<BundleToolResponse, Refusal>;
+
 /// The successful result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolResponse {
@@ -62,7 +64,7 @@ impl BundleToolResponse {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleToolEnvelope {
     pub tool: String,
-    pub result: Result<BundleToolResponse, Refusal>,
+    pub result: ToolResult,
 }
 
 impl BundleToolEnvelope {

@@ -14,6 +14,7 @@ use super::{
 use processes::ProgramSpawner;
 use shared_protocol::{
     Actor, Board, Refusal, RefusalCode,
+    messages::ProblemSeverity,
     request::Responder,
     terraform::{PlanCounts, TerraformOperation, TerraformRunId, TerraformRunState, TerraformRunView},
 };
@@ -407,7 +408,7 @@ fn counts(plan: &terraform::run::TerraformPlan) -> PlanCounts {
 }
 
 fn is_error(finding: &terraform::TerraformFinding) -> bool {
-    finding.severity == terraform::generate::TerraformFindingSeverity::Error
+    finding.severity == ProblemSeverity::Error
 }
 
 /// The path of the log, relative to the workspace.

@@ -11,7 +11,6 @@ use shared_protocol::{
 };
 use terraform::{
     cost::{BoardCostEstimate, EstimateBasis},
-    generate::TerraformFindingSeverity as Gravity,
     run::{AttributeValue, ChangeSummary, LocatedDiagnostic, ResourceAction, TerraformPlan},
     settings::IGNORED_PROGRAM_NOTICE,
 };
@@ -32,17 +31,10 @@ pub(super) fn counts(summary: ChangeSummary) -> PlanCounts {
     PlanCounts { add: summary.add, change: summary.change, remove: summary.remove }
 }
 
-fn severity(gravity: Gravity) -> ProblemSeverity {
-    match gravity {
-        Gravity::Error => ProblemSeverity::Error,
-        Gravity::Warning => ProblemSeverity::Warning,
-    }
-}
-
 /// The findings about the files themselves.
 pub(super) fn findings(draft: &BoardDraft) -> Vec<TerraformFindingView> {
     let finding = |found: &terraform::TerraformFinding| TerraformFindingView {
-        severity: severity(found.severity),
+        severity: found.severity,
         node: found.node,
         prop: found.prop.clone(),
         message: found.message.clone(),

@@ -25,8 +25,8 @@ enum FieldType {
     Boards(&'static FieldType),
     /// Arguments by provider. Those of the providers in the catalogue are known.
     Providers,
-    /// Arguments of a provider: these, and others that a later version of it may have.
-    Arguments(&'static [(&'static str, FieldType)]),
+    /// Arguments of a provider by their type: these names, and others that a later version of it may have.
+    Arguments(&'static [(FieldType, &'static str)]),
 }
 
 use FieldType::{
@@ -78,80 +78,44 @@ const BACKENDS: [&str; 12] =
 static OTHER_PROVIDER: FieldType = Named(&Any);
 
 static AWS: FieldType = Arguments(&[
-    ("source", Text),
-    ("version", VersionConstraint),
-    ("region", Text),
-    ("profile", Text),
-    ("access_key", Text),
-    ("secret_key", Text),
-    ("token", Text),
-    ("allowed_account_ids", TextList),
-    ("forbidden_account_ids", TextList),
-    ("assume_role", Any),
-    ("assume_role_with_web_identity", Any),
-    ("custom_ca_bundle", Text),
-    ("default_tags", Any),
-    ("ec2_metadata_service_endpoint", Text),
-    ("ec2_metadata_service_endpoint_mode", Text),
-    ("endpoints", Any),
-    ("http_proxy", Text),
-    ("https_proxy", Text),
-    ("no_proxy", Text),
-    ("ignore_tags", Any),
-    ("insecure", Flag),
-    ("max_retries", Number),
-    ("retry_mode", Text),
-    ("s3_us_east_1_regional_endpoint", Text),
-    ("s3_use_path_style", Flag),
-    ("shared_config_files", TextList),
-    ("shared_credentials_files", TextList),
-    ("skip_credentials_validation", Flag),
-    ("skip_metadata_api_check", Any),
-    ("skip_region_validation", Flag),
-    ("skip_requesting_account_id", Flag),
-    ("sts_region", Text),
-    ("tag_policy_compliance", Text),
-    ("token_bucket_rate_limiter_capacity", Number),
-    ("use_dualstack_endpoint", Flag),
-    ("use_fips_endpoint", Flag),
-    ("user_agent", Any),
+    (
+        Text,
+        "source region profile access_key secret_key token custom_ca_bundle \
+         ec2_metadata_service_endpoint ec2_metadata_service_endpoint_mode http_proxy https_proxy \
+         no_proxy retry_mode s3_us_east_1_regional_endpoint sts_region tag_policy_compliance",
+    ),
+    (VersionConstraint, "version"),
+    (TextList, "allowed_account_ids forbidden_account_ids shared_config_files shared_credentials_files"),
+    (
+        Any,
+        "assume_role assume_role_with_web_identity default_tags endpoints ignore_tags \
+         skip_metadata_api_check user_agent",
+    ),
+    (
+        Flag,
+        "insecure s3_use_path_style skip_credentials_validation skip_region_validation \
+         skip_requesting_account_id use_dualstack_endpoint use_fips_endpoint",
+    ),
+    (Number, "max_retries token_bucket_rate_limiter_capacity"),
 ]);
 
 static AZURERM: FieldType = Arguments(&[
-    ("source", Text),
-    ("version", VersionConstraint),
-    ("location", Text),
-    ("subscription_id", Text),
-    ("tenant_id", Text),
-    ("auxiliary_tenant_ids", TextList),
-    ("client_id", Text),
-    ("client_id_file_path", Text),
-    ("client_secret", Text),
-    ("client_secret_file_path", Text),
-    ("client_certificate", Text),
-    ("client_certificate_password", Text),
-    ("client_certificate_path", Text),
-    ("ado_pipeline_service_connection_id", Text),
-    ("disable_correlation_request_id", Flag),
-    ("disable_terraform_partner_id", Flag),
-    ("environment", Text),
-    ("features", Any),
-    ("metadata_host", Text),
-    ("msi_api_version", Text),
-    ("msi_endpoint", Text),
-    ("oidc_request_token", Text),
-    ("oidc_request_url", Text),
-    ("oidc_token", Text),
-    ("oidc_token_file_path", Text),
-    ("partner_id", Text),
-    ("resource_provider_registrations", Text),
-    ("resource_providers_to_register", TextList),
-    ("skip_provider_registration", Flag),
-    ("storage_use_azuread", Flag),
-    ("use_aks_workload_identity", Flag),
-    ("use_cli", Flag),
-    ("use_msi", Flag),
-    ("use_oidc", Flag),
+    (
+        Text,
+        "source location subscription_id tenant_id client_id client_id_file_path client_secret \
+         client_secret_file_path client_certificate client_certificate_password \
+         client_certificate_path ado_pipeline_service_connection_id environment metadata_host \
+         msi_api_version msi_endpoint oidc_request_token oidc_request_url oidc_token \
+         oidc_token_file_path partner_id resource_provider_registrations",
+    ),
+    (VersionConstraint, "version"),
+    (TextList, "auxiliary_tenant_ids resource_providers_to_register"),
+    (
+        Flag,
+        "disable_correlation_request_id disable_terraform_partner_id skip_provider_registration \
+         storage_use_azuread use_aks_workload_identity use_cli use_msi use_oidc",
+    ),
+    (Any, "features"),
 ]);
 
 /// A problem of a setting.
@@ -242,10 +206,24 @@ impl Check<'_> {
         for (key, value) in given {
             let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             match field {
-                Table(fields) | Arguments(fields) => match fields.iter().find(|(name, _)| name == key) {
+                Table(fields) => match fields.iter().find(|(name, _)| name == key) {
                     Some((_, known)) => self.look_at(known, &inner, value),
-                    None => self.add_unknown(field, fields, &inner, key, value),
+                    None => self.add_unknown(fields, &inner, key, value),
                 },
+                Arguments(known) => {
+                    match known.iter().find(|(_, names)| names.split(' ').any(|name| name == key)) {
+                        Some((known, _)) => self.look_at(known, &inner, value),
+                        None => {
+                            let provider = path.rsplit('.').next().unwrap_or_default();
+                            let message =
+                                format!("`{inner}`: the provider {provider} has no argument `{key}`");
+                            let names = known.iter().flat_map(|(_, names)| names.split(' '));
+                            let near = authority::similar(key, names);
+                            let hint = "Use an argument of the provider.";
+                            self.add(&inner, message, near, hint, ProblemSeverity::Warning);
+                        }
+                    }
+                }
                 Named(known) => self.look_at(known, &inner, value),
                 Boards(known) => {
                     if !self.boards.contains(&key.as_str()) && !value.is_null() {
@@ -277,21 +255,8 @@ impl Check<'_> {
         }
     }
 
-    fn add_unknown(
-        &mut self,
-        table: &FieldType,
-        fields: &[(&str, FieldType)],
-        path: &str,
-        key: &str,
-        value: &Value,
-    ) {
+    fn add_unknown(&mut self, fields: &[(&str, FieldType)], path: &str, key: &str, value: &Value) {
         let near = authority::similar(key, fields.iter().map(|(name, _)| *name));
-        if let Arguments(_) = table {
-            let provider = path.rsplit('.').nth(1).unwrap_or_default();
-            let message = format!("`{path}`: the provider {provider} has no argument `{key}`");
-            let hint = "Use an argument of the provider.";
-            return self.add(path, message, near, hint, ProblemSeverity::Warning);
-        }
         let known: Vec<String> =
             fields.iter().map(|(name, field)| format!("{name} ({})", field.words())).collect();
         let known = known.join(", ");

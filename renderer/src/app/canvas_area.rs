@@ -34,7 +34,8 @@ impl Workbench {
         let viewport = self.session.board.and_then(|board| self.canvases.get(&board)).map(Canvas::viewport);
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
         let Some(board) = view.board else {
-            return queue.actions(|actions| first_board_ui(ui, &view, actions));
+            first_board_ui(ui, &view);
+            return queue.collect(view.actions);
         };
         let rect = ui.max_rect();
         let area = ViewRect { x: rect.left(), y: rect.top(), w: rect.width(), h: rect.height() };
@@ -97,7 +98,8 @@ impl Workbench {
             events.push(CanvasEvent::ViewportChanged);
         }
         let viewport = canvas.viewport();
-        queue.actions(|actions| drop_ui(ui, &view, viewport, rect, actions));
+        drop_ui(ui, &view, viewport, rect);
+        queue.collect(view.actions);
         if view.is_proposed
             && let Some(canvas) = self.canvases.get_mut(&board).filter(|canvas| canvas.viewport() != viewport)
         {
@@ -155,13 +157,7 @@ fn revealing(
 }
 
 /// A ghost at the pointer for a node dragged from the palette. It shows whether the node may be dropped here.
-fn drop_ui(
-    ui: &Ui,
-    view: &FrameView<'_>,
-    viewport: BoardViewport,
-    rect: Rect,
-    actions: &mut Vec<WindowAction>,
-) {
+fn drop_ui(ui: &Ui, view: &FrameView<'_>, viewport: BoardViewport, rect: Rect) {
     let Some(dragged) = DragAndDrop::payload::<DraggedType>(ui.ctx()) else { return };
     let (Some(pointer), Some(def)) = (ui.pointer_latest_pos(), view.snapshot.registry().get(&dragged.0))
     else {
@@ -190,7 +186,7 @@ fn drop_ui(
     {
         DragAndDrop::clear_payload(ui.ctx());
         if !view.is_held() {
-            actions.push(WindowAction::AddAt { type_id: dragged.0.clone(), at });
+            view.act(WindowAction::AddAt { type_id: dragged.0.clone(), at });
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     frame::{CommandSender, Feature, FeatureCommand, FeatureContext},
     main_request::MainRequest,
     terraform_answers::TerraformReply,
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
 };
 use egui::Context;
 
@@ -63,20 +63,17 @@ routes! {
 pub(super) struct CommandQueue(Vec<WindowCommand>);
 
 impl CommandQueue {
-    pub(super) fn act(&mut self, action: WindowAction) {
-        self.0.push(WindowCommand::Action(action));
+    pub(super) fn act(&mut self, action: impl Into<WindowAction>) {
+        self.0.push(WindowCommand::Action(action.into()));
     }
 
     pub(super) fn send(&mut self, message: impl Into<FeatureMessage>) {
         self.0.push(WindowCommand::Message(message.into()));
     }
 
-    /// Runs code of a feature that still pushes actions onto a list.
-    pub(super) fn actions<R>(&mut self, run: impl FnOnce(&mut Vec<WindowAction>) -> R) -> R {
-        let mut actions = Vec::new();
-        let result = run(&mut actions);
-        self.0.extend(actions.into_iter().map(WindowCommand::Action));
-        result
+    /// Takes over the actions that were requested since the last time.
+    pub(super) fn collect(&mut self, actions: &ActionQueue) {
+        self.0.extend(actions.take().into_iter().map(WindowCommand::Action));
     }
 
     /// Runs code of a feature with a context of its own.
@@ -89,7 +86,9 @@ impl CommandQueue {
     where
         F: Feature<Message: Into<FeatureMessage>, Reply: Into<FeatureReply>>,
     {
-        self.sender(|commands| run(&FeatureContext { view, egui, commands }))
+        let result = self.sender(|commands| run(&FeatureContext { view, egui, commands }));
+        self.collect(view.actions);
+        result
     }
 
     pub(super) fn sender<F, R>(&mut self, run: impl FnOnce(&CommandSender<F>) -> R) -> R

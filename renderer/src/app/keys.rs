@@ -10,7 +10,9 @@ use egui::{Context, Event, FocusDirection};
 
 impl Workbench {
     pub(super) fn keys(&mut self, context: &Context, queue: &mut CommandQueue) {
-        let pasted = queue.actions(|actions| self.pressed_keys(context, actions));
+        let mut actions = Vec::new();
+        let pasted = self.pressed_keys(context, &mut actions);
+        actions.into_iter().for_each(|action| queue.act(action));
         for text in pasted {
             self.paste(&text);
         }

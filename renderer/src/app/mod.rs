@@ -41,7 +41,7 @@ use crate::{
     specs::NewEntityPicker,
     terraform_answers::TerraformAnswers,
     tour::Tour,
-    view::{FrameView, SpecHistory},
+    view::{ActionQueue, FrameView, SpecHistory},
     welcome::WelcomePage,
 };
 use canvas::{Canvas, theme::WorkbenchTheme};
@@ -81,6 +81,8 @@ pub(crate) struct WindowSession {
     picked: Option<(PreviewId, String)>,
     /// Overrides that could not be saved to their source, and the reasons.
     unsaved: BTreeMap<OverrideKey, String>,
+    /// Requested by the panels of this frame.
+    actions: ActionQueue,
 }
 
 /// Elements that a command created, selected as soon as the replica has them.
@@ -253,6 +255,7 @@ impl Workbench {
         self.overlays_ui(&context, &mut queue);
         self.receive_dialogs(&mut queue);
         self.execute(queue, &context);
+        self.send_spec_requests();
         self.remember(&context);
         self.update_activity(&context, had_popup);
         self.send_presence(&context);
@@ -303,7 +306,9 @@ impl Workbench {
 
     fn receive_dialogs(&mut self, queue: &mut CommandQueue) {
         let root = self.replica.workspace().map_or("", |workspace| workspace.root.as_str());
-        queue.actions(|actions| self.dialogs.receive(root, actions));
+        if let Some(action) = self.dialogs.receive(root) {
+            queue.act(action);
+        }
     }
 
     fn title(&mut self, context: &Context) {
@@ -327,7 +332,7 @@ fn view_of<'a>(
 ) -> Option<FrameView<'a>> {
     let workspace = replica.workspace()?;
     let edited = session.review.edited().map(Arc::as_ref);
-    let sessions = &replica.previews().sessions;
+    let sessions = &replica.previews.sessions;
     let looked_at = sessions.iter().find(|other| Some(other.id) == session.looked_at).or(sessions.last());
     Some(FrameView {
         workspace,
@@ -336,18 +341,18 @@ fn view_of<'a>(
         snapshot: edited.map_or(&workspace.snapshot, |edited| &edited.after),
         problems: edited.map_or(&workspace.problems, |edited| &edited.problems),
         problem_counts: edited.map_or(&workspace.problem_counts, |edited| &edited.problem_counts),
-        links: replica.links(),
-        review: replica.review(),
-        upstreams: replica.upstreams(),
+        links: &replica.links,
+        review: &replica.review,
+        upstreams: &replica.upstreams,
         is_reviewing: matches!(session.review, ReviewMode::Looking),
         is_proposed: edited.is_some(),
         status: &workspace.status,
-        mcp: replica.mcp(),
-        bundles: replica.bundles(),
+        mcp: &replica.mcp,
+        bundles: &replica.bundles,
         history: &session.history,
-        terraform: replica.terraform(),
+        terraform: &replica.terraform,
         terraform_answers: &session.terraform,
-        previews: replica.previews(),
+        previews: &replica.previews,
         looked_at,
         is_previewing: session.previewing,
         is_overriding: session.overriding && session.previewing && looked_at.is_some(),
@@ -355,6 +360,7 @@ fn view_of<'a>(
         board: session.board,
         selection: &session.selection,
         theme,
+        actions: &session.actions,
         counts,
     })
 }

@@ -14,7 +14,7 @@ impl Workbench {
     /// Forgets the state of sessions that ended.
     pub(super) fn update_previews(&mut self, context: &Context) {
         let sessions: Vec<PreviewId> =
-            self.replica.previews().sessions.iter().map(|session| session.id).collect();
+            self.replica.previews.sessions.iter().map(|session| session.id).collect();
         self.panels.preview.keep(&sessions);
         // A selection in a component preview is on no board, so the board selection is cleared for the inspector.
         let looked_at = self.view().and_then(|view| view.looked_at);
@@ -34,7 +34,7 @@ impl Workbench {
         if let PreviewTarget::Route(page) = &shown {
             self.session.reveal = vec![*page];
         }
-        let there = self.replica.previews().sessions.iter().find(|session| session.shows == shown);
+        let there = self.replica.previews.sessions.iter().find(|session| session.shows == shown);
         if let Some(session) = there {
             let (id, ended) = (
                 session.id,

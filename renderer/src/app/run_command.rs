@@ -187,7 +187,7 @@ impl Workbench {
     fn save(&mut self, context: &Context) {
         self.deliver(InspectorMessage::CommitText, context);
         if self.dock.is_in_front(PanelId::Reader) {
-            self.save_page(context);
+            self.save_page();
         }
         self.perform(
             WindowAction::request_then(SaveFiles {}, |saved| match saved.files.len() {

@@ -1,6 +1,6 @@
 //! Performs actions on specs and handles their responses.
 
-use super::Workbench;
+use super::{Workbench, dispatch::WindowCommand};
 use crate::{
     commands::CommandId as Id,
     dialogs::ModalDialog,
@@ -31,17 +31,16 @@ impl Workbench {
             }
             SpecAction::Close(page) => self.close_page(&page),
             SpecAction::Edit(entity) => self.panels.specs.edit(&entity),
-            SpecAction::Save => self.save_page(context),
+            SpecAction::Save => self.save_page(),
             SpecAction::AskDelete(entity) => self.ask_delete(entity),
             SpecAction::Delete(entity) => {
-                let mut actions = Vec::new();
-                self.panels.specs.delete(&entity, &mut actions);
-                self.perform_all(actions, context);
+                self.panels.specs.delete(&entity);
+                self.send_spec_requests();
             }
             SpecAction::AskMap(bundle, around) => {
                 self.dialogs.open(ModalDialog::DrawMap { bundle, around, depth: REACH });
             }
-            SpecAction::DrawMap { bundle, around, depth } => self.draw_map(bundle, around, depth, context),
+            SpecAction::DrawMap { bundle, around, depth } => self.draw_map(bundle, around, depth),
             SpecAction::ShowOnMap(entity) => self.show_on_map(entity, context),
         }
     }
@@ -142,11 +141,10 @@ impl Workbench {
     }
 
     /// Saves the page in front.
-    pub(super) fn save_page(&mut self, context: &Context) {
+    pub(super) fn save_page(&mut self) {
         let Some(page) = self.session.history.current().cloned() else { return };
-        let mut actions = Vec::new();
-        self.panels.specs.save(&page, &mut actions);
-        self.perform_all(actions, context);
+        self.panels.specs.save(&page);
+        self.send_spec_requests();
     }
 
     fn ask_delete(&mut self, entity: EntityRef) {
@@ -154,23 +152,22 @@ impl Workbench {
         self.dialogs.open(ModalDialog::DeleteEntity { entity, referrers });
     }
 
-    fn draw_map(&mut self, bundle: String, around: Option<EntityRef>, depth: u32, context: &Context) {
-        let mut actions = Vec::new();
-        self.panels.specs.draw_map(DrawMap { bundle, around, depth }, &mut actions);
-        self.perform_all(actions, context);
+    fn draw_map(&mut self, bundle: String, around: Option<EntityRef>, depth: u32) {
+        self.panels.specs.draw_map(DrawMap { bundle, around, depth });
+        self.send_spec_requests();
     }
 
     fn show_on_map(&mut self, entity: EntityRef, context: &Context) {
         let Some(view) = self.view() else { return };
         match node_of(view.snapshot, view.board, &entity) {
             Some(node) => self.perform(WindowAction::Reveal(ElementId::Node(node)), context),
-            None => self.draw_map(entity.bundle.clone(), Some(entity), REACH, context),
+            None => self.draw_map(entity.bundle.clone(), Some(entity), REACH),
         }
     }
 
-    fn perform_all(&mut self, actions: Vec<WindowAction>, context: &Context) {
-        for action in actions {
-            self.perform(action, context);
+    pub(super) fn send_spec_requests(&mut self) {
+        for request in self.panels.specs.take_requests() {
+            self.send(request.map(WindowCommand::Action));
         }
     }
 }

@@ -26,7 +26,7 @@ impl Workbench {
         let now = TerraformBoard {
             board: board.id,
             revision: workspace.snapshot.revision(),
-            told: of_board(self.replica.terraform(), board.id),
+            told: of_board(&self.replica.terraform, board.id),
             time: context.input(|input| input.time),
         };
         let answers = &mut self.session.terraform;
@@ -40,7 +40,7 @@ impl Workbench {
     pub(super) fn update_standings(&mut self) {
         for (board, canvas) in &mut self.canvases {
             canvas.set_standings(
-                of_board(self.replica.terraform(), *board).and_then(BoardDeployStatus::from_board),
+                of_board(&self.replica.terraform, *board).and_then(BoardDeployStatus::from_board),
             );
         }
     }

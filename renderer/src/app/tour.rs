@@ -35,12 +35,12 @@ impl Workbench {
         self.tour = is_wanted.then(|| Tour::Going(TourProgress::default()));
     }
 
-    pub(super) fn tour_ui(&mut self, context: &Context, actions: &mut Vec<WindowAction>) {
+    pub(super) fn tour_ui(&mut self, context: &Context) {
         let counts = self.counted();
         let (Some(Tour::Going(steps)), Some(area)) = (&mut self.tour, self.canvas_area) else { return };
         let Some(view) = view_of(&self.replica, &self.session, &self.theme, counts) else { return };
         let area = Rect::from_min_size(pos2(area.x, area.y), vec2(area.w, area.h));
-        if !steps.show_ui(context, &view, area, actions) {
+        if !steps.show_ui(context, &view, area) {
             self.tour = None;
         }
     }

@@ -2,7 +2,7 @@
 //! sheet all read it, so they cannot disagree.
 
 #[cfg(test)]
-mod docs;
+mod docs_tests;
 mod facts;
 mod keys;
 mod table;

@@ -66,26 +66,22 @@ impl Dialogs {
         }
     }
 
-    /// Handles the result of the native dialog, if there is one.
-    pub(crate) fn receive(&mut self, root: &str, actions: &mut Vec<WindowAction>) {
-        let Some((purpose, picked)) = &self.native else { return };
-        let Ok(picked) = picked.try_recv() else { return };
+    /// Handles the result of the native dialog, if there is one. Returns the action that follows from it.
+    pub(crate) fn receive(&mut self, root: &str) -> Option<WindowAction> {
+        let (_, picked) = self.native.as_ref()?;
+        let picked = picked.try_recv().ok()?;
+        let (purpose, _) = self.native.take()?;
         match picked {
-            PickedPath::Path(path) => actions.push(purpose.action(path)),
+            PickedPath::Path(path) => return Some(purpose.action(path)),
             PickedPath::Cancelled => {}
-            PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose.clone(), root, why)),
+            PickedPath::Unavailable(why) => self.modal = Some(ModalDialog::path(purpose, root, why)),
         }
-        self.native = None;
+        None
     }
 
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) {
         if let Some(modal) = &mut self.modal
-            && !modal.show_ui(context, view, actions)
+            && !modal.show_ui(context, view)
         {
             self.modal = None;
         }

@@ -100,12 +100,7 @@ impl ModalDialog {
     }
 
     /// Returns `false` when the modal closes.
-    pub(super) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(super) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>) -> bool {
         let is_destructive = matches!(self, Self::RemoveBoard { .. } | Self::DeleteEntity { .. });
         let (title, button) = (self.title(), self.button());
         let look = ModalLook { title, button, width: 360.0, is_destructive, confirms_with_enter: true };
@@ -116,7 +111,7 @@ impl ModalDialog {
         match outcome {
             ModalOutcome::Open => return true,
             ModalOutcome::Closed => {}
-            ModalOutcome::Confirmed(action) => actions.push(action),
+            ModalOutcome::Confirmed(action) => view.act(action),
         }
         false
     }

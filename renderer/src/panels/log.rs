@@ -64,13 +64,13 @@ impl LogPanel {
         place
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let place = self.place_of_marked(view.snapshot.revision());
         // Sends one request per change; an empty or missing answer is not requested again.
         if self.stale && !self.is_waiting && view.snapshot.revision().0 > 0 {
             (self.stale, self.is_waiting) = (false, true);
             let read = ReadLog { limit: self.reach.max(DEFAULT_ENTRIES) };
-            actions.push(WindowAction::Request(MainRequest::new(read, |result| {
+            view.act(WindowAction::Request(MainRequest::new(read, |result| {
                 Some(WindowAction::LogRead(result))
             })));
         }
@@ -88,20 +88,13 @@ impl LogPanel {
         area.show_rows(ui, ROW_HEIGHT, self.entries.len(), |ui, range| {
             for entry in self.entries.get(range).unwrap_or_default() {
                 let marked = self.marked == Some(entry.revision);
-                entry_ui(ui, view, entry, marked, now, actions);
+                entry_ui(ui, view, entry, marked, now);
             }
         });
     }
 }
 
-fn entry_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    entry: &OperationLogEntry,
-    marked: bool,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn entry_ui(ui: &mut Ui, view: &FrameView<'_>, entry: &OperationLogEntry, marked: bool, now: u64) {
     let theme = view.theme;
     let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
     if !ui.is_rect_visible(rect) {
@@ -136,7 +129,7 @@ fn entry_ui(
         .add_sized(button.size(), egui::Button::new(egui::RichText::new("Revert").small()))
         .accessible_name(format!("Revert {}", entry.summary));
     if response.on_hover_text("Reverts this operation and keeps later ones").clicked() {
-        actions.push(WindowAction::Revert { revision: entry.revision, partial: false });
+        view.act(WindowAction::Revert { revision: entry.revision, partial: false });
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod upstreams;
 use crate::{
     panel_id::PanelId,
     specs::SpecsFeature,
-    view::{FrameView, SpecPage, WindowAction},
+    view::{FrameView, SpecPage},
 };
 use egui::Ui;
 
@@ -34,13 +34,7 @@ pub(crate) struct PanelStates {
 }
 
 impl PanelStates {
-    pub(crate) fn show_ui(
-        &mut self,
-        panel: PanelId,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn show_ui(&mut self, panel: PanelId, ui: &mut Ui, view: &FrameView<'_>) {
         match panel {
             // Drawn by the workbench, which owns the canvases and these features.
             PanelId::Canvas
@@ -49,16 +43,16 @@ impl PanelStates {
             | PanelId::Hcl
             | PanelId::Review
             | PanelId::Proposal => {}
-            PanelId::Palette => self.palette.show_ui(ui, view, actions),
-            PanelId::Outline => self.outline.show_ui(ui, view, actions),
-            PanelId::Reader => self.specs.reader_ui(ui, view, actions),
-            PanelId::Specs => self.specs.navigator_ui(ui, view, actions),
-            PanelId::Problems => self.problems.show_ui(ui, view, &mut self.specs, actions),
-            PanelId::Preview => self.preview.show_ui(ui, view, actions),
-            PanelId::Agents => agents::agents_ui(ui, view, actions),
-            PanelId::Upstreams => self.upstreams.show_ui(ui, view, actions),
-            PanelId::Audit => self.audit.show_ui(ui, view, actions),
-            PanelId::Log => self.log.show_ui(ui, view, actions),
+            PanelId::Palette => self.palette.show_ui(ui, view),
+            PanelId::Outline => self.outline.show_ui(ui, view),
+            PanelId::Reader => self.specs.reader_ui(ui, view),
+            PanelId::Specs => self.specs.navigator_ui(ui, view),
+            PanelId::Problems => self.problems.show_ui(ui, view, &mut self.specs),
+            PanelId::Preview => self.preview.show_ui(ui, view),
+            PanelId::Agents => agents::agents_ui(ui, view),
+            PanelId::Upstreams => self.upstreams.show_ui(ui, view),
+            PanelId::Audit => self.audit.show_ui(ui, view),
+            PanelId::Log => self.log.show_ui(ui, view),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     panel_id::PanelId,
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
     widgets::{close_button_ui, muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
@@ -113,7 +113,7 @@ impl Toasts {
         theme: &WorkbenchTheme,
         bottom: f32,
         keep_clear: Option<Rect>,
-        actions: &mut Vec<WindowAction>,
+        actions: &ActionQueue,
     ) {
         let passed = f64::from(context.input(|input| input.stable_dt)).min(0.5);
         let mut above = bottom;
@@ -148,7 +148,7 @@ impl Toasts {
 }
 
 /// Returns `true` when the toast was dismissed.
-fn notice_ui(ui: &mut Ui, theme: &WorkbenchTheme, notice: &Toast, actions: &mut Vec<WindowAction>) -> bool {
+fn notice_ui(ui: &mut Ui, theme: &WorkbenchTheme, notice: &Toast, actions: &ActionQueue) -> bool {
     let edge = match notice.tone {
         ToastTone::Good => theme.success,
         ToastTone::Bad => theme.danger,
@@ -229,7 +229,7 @@ pub(crate) fn capitalised(text: &str) -> String {
 }
 
 /// The banner: held boards, workspace notices and module problems.
-pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.spacing_mut().item_spacing.y = 1.0;
     for held in &view.status.held {
         strip_ui(ui, view.theme, &held.name, |ui| {
@@ -242,7 +242,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
                 for (text, keep) in [(theirs, ConflictResolution::Theirs), (mine, ConflictResolution::Mine)] {
                     let button = ui.button(text).accessible_name(format!("{text} · {}", held.name));
                     if button.clicked() {
-                        actions.push(WindowAction::request(ResolveBoard { board: held.board, keep }));
+                        view.act(WindowAction::request(ResolveBoard { board: held.board, keep }));
                     }
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -276,7 +276,7 @@ pub(crate) fn banner_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Win
         strip_ui(ui, view.theme, "modules", |ui| {
             health_ui(ui, view, &text, |ui| {
                 if ui.button("Show in Problems").clicked() {
-                    actions.push(WindowAction::ShowPanel(PanelId::Problems));
+                    view.act(WindowAction::ShowPanel(PanelId::Problems));
                 }
             });
         });

@@ -33,7 +33,7 @@ struct OutlineRow {
 }
 
 impl OutlinePanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(board) = view.board else {
             empty_state_ui(ui, view.theme, "No board", "Open or create a board first.");
             return;
@@ -46,24 +46,18 @@ impl OutlinePanel {
         }
         // Taken out because drawing a row may fold it; put back below.
         let lines = std::mem::take(&mut self.lines);
-        self.tree_ui(ui, view, &lines, actions);
+        self.tree_ui(ui, view, &lines);
         if self.known.is_some() {
             self.lines = lines;
         }
     }
 
-    fn tree_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        lines: &[OutlineRow],
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn tree_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, lines: &[OutlineRow]) {
         if lines.is_empty() {
             empty_state_ui(ui, view.theme, "No nodes yet", "Nodes that you add to the board appear here.");
             return;
         }
-        self.keys(ui, view, lines, actions);
+        self.keys(ui, view, lines);
         let follow = self.line_to_follow(view, lines);
         let mut area = egui::ScrollArea::vertical().auto_shrink([false, false]);
         if let Some(index) = follow {
@@ -73,7 +67,7 @@ impl OutlinePanel {
         ui.spacing_mut().item_spacing.y = 0.0;
         area.show_rows(ui, ROW_HEIGHT, lines.len(), |ui, range| {
             for line in lines.get(range).unwrap_or_default() {
-                self.line_ui(ui, view, line, actions);
+                self.line_ui(ui, view, line);
             }
         });
     }
@@ -124,7 +118,7 @@ impl OutlinePanel {
         lines.iter().position(|line| line.node == selected)
     }
 
-    fn keys(&mut self, ui: &Ui, view: &FrameView<'_>, lines: &[OutlineRow], actions: &mut Vec<WindowAction>) {
+    fn keys(&mut self, ui: &Ui, view: &FrameView<'_>, lines: &[OutlineRow]) {
         let Some(cursor) = self.cursor else { return };
         if !ui.memory(|memory| memory.has_focus(row_id(cursor))) {
             return;
@@ -142,7 +136,7 @@ impl OutlinePanel {
         } else if pressed(Key::ArrowLeft) {
             if line.children > 0 && self.fold(cursor) { None } else { parent }
         } else if pressed(Key::Enter) {
-            actions.push(WindowAction::Reveal(ElementId::Node(cursor)));
+            view.act(WindowAction::Reveal(ElementId::Node(cursor)));
             None
         } else {
             None
@@ -150,17 +144,11 @@ impl OutlinePanel {
         if let Some(next) = next {
             self.cursor = Some(next);
             ui.memory_mut(|memory| memory.request_focus(row_id(next)));
-            actions.push(WindowAction::Select([ElementId::Node(next)].into()));
+            view.act(WindowAction::Select([ElementId::Node(next)].into()));
         }
     }
 
-    fn line_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        line: &OutlineRow,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn line_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, line: &OutlineRow) {
         let Some(node) = view.snapshot.node(line.node) else { return };
         let element = ElementId::Node(node.id);
         let selected = view.selection.contains(&element);
@@ -200,14 +188,14 @@ impl OutlinePanel {
             self.cursor = Some(node.id);
             response.request_focus();
             let many = ui.input(|input| input.modifiers.shift || input.modifiers.command);
-            actions.push(WindowAction::Select(if many {
+            view.act(WindowAction::Select(if many {
                 toggled(view.selection, element)
             } else {
                 [element].into()
             }));
         }
         if response.double_clicked() {
-            actions.push(WindowAction::Reveal(element));
+            view.act(WindowAction::Reveal(element));
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{SpecAction, answers::SpecAnswers, findings::EntityFindings};
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{
-        ListRow, ROW_HEIGHT, body_font, empty_state_ui, paint_line, paint_severity, row_ui, search_field_ui,
-        small_font,
+        ListRow, ROW_HEIGHT, body_font, empty_state_ui, list_rows_ui, paint_line, paint_severity, row_ui,
+        search_field_ui, small_font,
     },
 };
 use egui::{Align2, RichText, Sense, Ui, pos2};
@@ -52,13 +52,7 @@ fn source_of(diagnostic: &BundleDiagnostic) -> &str {
 }
 
 impl SpecFindingsList {
-    pub(crate) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        answers: &SpecAnswers,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
         let all = known(view, answers);
         if all.iter().all(|(.., found)| found.is_empty()) {
             return empty_state_ui(
@@ -92,24 +86,16 @@ impl SpecFindingsList {
                 "Change the filters to see other findings.",
             );
         }
-        ui.spacing_mut().item_spacing.y = 0.0;
         let many = view.bundles.bundles.len() > 1;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            self.rows.len(),
-            |ui, range| {
-                for (bundle, place) in self.rows.get(range).unwrap_or_default() {
-                    let found = all
-                        .iter()
-                        .find(|(known, ..)| known == bundle)
-                        .and_then(|(.., found)| found.get(*place));
-                    if let Some(found) = found {
-                        finding_row_ui(ui, view, found, many, actions);
-                    }
+        list_rows_ui(ui, ROW_HEIGHT, self.rows.len(), |ui, range| {
+            for (bundle, place) in self.rows.get(range).unwrap_or_default() {
+                let found =
+                    all.iter().find(|(known, ..)| known == bundle).and_then(|(.., found)| found.get(*place));
+                if let Some(found) = found {
+                    finding_row_ui(ui, view, found, many);
                 }
-            },
-        );
+            }
+        });
     }
 
     pub(crate) fn filters_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, answers: &SpecAnswers) {
@@ -161,13 +147,7 @@ fn filter_ui(ui: &mut Ui, name: &str, all: &str, words: &BTreeSet<&str>, chosen:
     response.response.accessible_name(name);
 }
 
-fn finding_row_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    found: &BundleDiagnostic,
-    many: bool,
-    actions: &mut Vec<WindowAction>,
-) {
+fn finding_row_ui(ui: &mut Ui, view: &FrameView<'_>, found: &BundleDiagnostic, many: bool) {
     let theme = view.theme;
     let entity = match (&found.entity_type, &found.entity_id) {
         (Some(entity_type), Some(id)) => {
@@ -194,6 +174,6 @@ fn finding_row_ui(
     let row = row.on_hover_text(format!("{}{file}{code}", found.message));
     if let Some(entity) = entity.filter(|_| row.clicked()) {
         let field = EntityFindings::field_of(found);
-        actions.push(WindowAction::Spec(SpecAction::OpenAt(entity, field)));
+        view.act(SpecAction::OpenAt(entity, field));
     }
 }

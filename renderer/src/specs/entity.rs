@@ -11,7 +11,7 @@ use super::{
     values::{ValueContext, block, choice_of, entity_chip_ui, in_line, value_ui},
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{TabButton, muted_ui, paint_severity, tab_ui},
 };
 use canvas::theme::WorkbenchTheme;
@@ -75,11 +75,10 @@ pub(super) fn entity_ui(
     view: &FrameView<'_>,
     entity: &LoadedEntity,
     reading: &mut SpecReaderState,
-    actions: &mut Vec<WindowAction>,
 ) {
     let theme = view.theme;
     let findings = EntityFindings::of(&entity.view.diagnostics);
-    let around = ValueContext { theme, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
+    let around = ValueContext { view, bundle: &entity.view.entity.bundle, outgoing: &entity.view.outgoing };
     let fields = shown_fields(entity, &findings);
     ui.add_space(16.0);
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
@@ -91,13 +90,13 @@ pub(super) fn entity_ui(
     let group = groups_ui(ui, theme, &entity.schema, &entity.view.entity.entity_type, reading);
     for field in fields.iter().filter(|field| is_in_group(&entity.schema, field, group.as_deref())) {
         let value = entity.data.get(&field.name);
-        field_ui(ui, &around, field, value, &findings, reading, actions);
+        field_ui(ui, &around, field, value, &findings, reading);
     }
     if group.is_none() || group.as_ref() == entity.schema.groups.first().map(|(key, _)| key) {
-        referrers_ui(ui, theme, &entity.view.incoming, actions);
+        referrers_ui(ui, view, &entity.view.incoming);
     }
     ui.add_space(16.0);
-    crate::trace_links::section_ui(ui, view, &TraceLinkEnd::Entity(entity.view.entity.clone()), actions);
+    crate::trace_links::section_ui(ui, view, &TraceLinkEnd::Entity(entity.view.entity.clone()));
     file_ui(ui, view, entity);
     ui.add_space(32.0);
 }
@@ -241,13 +240,12 @@ fn field_ui(
     value: Option<&OrderedValue>,
     findings: &EntityFindings,
     reading: &mut SpecReaderState,
-    actions: &mut Vec<WindowAction>,
 ) {
-    let theme = around.theme;
+    let theme = around.view.theme;
     let top = ui.cursor().min;
     let mut beside = false;
-    let show = |ui: &mut Ui, actions: &mut Vec<WindowAction>| match value {
-        Some(value) => drop(ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, value, actions))),
+    let show = |ui: &mut Ui| match value {
+        Some(value) => drop(ui.push_id(&field.name, |ui| value_ui(ui, around, &field.kind, value))),
         None => drop(muted_ui(ui, theme, "Not set")),
     };
     match field.weight {
@@ -255,19 +253,19 @@ fn field_ui(
             ui.add_space(6.0);
             block(ui, theme, |ui| {
                 heading_ui(ui, theme, field, 17.0);
-                show(ui, actions);
+                show(ui);
             });
             ui.add_space(4.0);
         }
         FieldProminence::Primary => {
             ui.add_space(10.0);
             heading_ui(ui, theme, field, 15.5);
-            show(ui, actions);
+            show(ui);
         }
         FieldProminence::Usual if field.kind.is_wide() || ui.available_width() < NARROW_WIDTH => {
             ui.add_space(6.0);
             label_ui(ui, theme, field);
-            show(ui, actions);
+            show(ui);
         }
         FieldProminence::Usual => {
             beside = true;
@@ -279,7 +277,7 @@ fn field_ui(
                 });
                 ui.vertical(|ui| {
                     ui.add_space(drop_of(&field.kind));
-                    show(ui, actions);
+                    show(ui);
                 });
             });
         }
@@ -355,12 +353,8 @@ pub(super) fn section_ui(ui: &mut Ui, theme: &WorkbenchTheme, title: &str) {
 }
 
 /// Lists the referrers, grouped by type and field.
-fn referrers_ui(
-    ui: &mut Ui,
-    theme: &WorkbenchTheme,
-    incoming: &[RelationView],
-    actions: &mut Vec<WindowAction>,
-) {
+fn referrers_ui(ui: &mut Ui, view: &FrameView<'_>, incoming: &[RelationView]) {
+    let theme = view.theme;
     section_ui(ui, theme, "Referenced by");
     if incoming.is_empty() {
         muted_ui(ui, theme, "Nothing references this entity.");
@@ -381,7 +375,7 @@ fn referrers_ui(
             ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
             for relation in relations.iter().take(MAX_SHOWN_REFERRERS) {
                 ui.push_id((&relation.entity.id, field), |ui| {
-                    entity_chip_ui(ui, theme, &relation.entity, relation.title.as_deref(), actions);
+                    entity_chip_ui(ui, view, &relation.entity, relation.title.as_deref());
                 });
             }
             if relations.len() > MAX_SHOWN_REFERRERS {
@@ -411,12 +405,7 @@ fn file_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &LoadedEntity) {
 }
 
 /// A summary of the entity of a map node, for the inspector.
-pub(super) fn brief_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    entity: &LoadedEntity,
-    actions: &mut Vec<WindowAction>,
-) {
+pub(super) fn brief_ui(ui: &mut Ui, view: &FrameView<'_>, entity: &LoadedEntity) {
     let theme = view.theme;
     title_ui(ui, theme, &entity.view.entity, &entity.view.title);
     header_values_ui(ui, theme, entity, &EntityFindings::of(&entity.view.diagnostics));
@@ -429,6 +418,6 @@ pub(super) fn brief_ui(
     muted_ui(ui, theme, format!("{} · referenced by {back}", counted(out, "reference")));
     ui.add_space(4.0);
     if ui.button("Open entity").clicked() {
-        actions.push(WindowAction::Spec(SpecAction::Open(SpecPage::Entity(entity.view.entity.clone()))));
+        view.act(SpecAction::Open(SpecPage::Entity(entity.view.entity.clone())));
     }
 }

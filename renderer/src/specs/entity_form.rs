@@ -13,7 +13,7 @@ use super::{
     values::in_line,
 };
 use crate::{
-    view::{FrameView, SpecResponse, WindowAction},
+    view::{FrameView, SpecResponse},
     widgets::{muted_ui, paint_severity},
 };
 use canvas::theme::WorkbenchTheme;
@@ -157,7 +157,6 @@ pub(super) fn check(
     subject: &EntityFormSubject<'_>,
     draft: &mut EntityFormDraft,
     answers: &mut SpecAnswers,
-    actions: &mut Vec<WindowAction>,
 ) {
     let Some(touched) = draft.touched else { return };
     if draft.is_checking {
@@ -177,7 +176,7 @@ pub(super) fn check(
     };
     draft.is_checking = true;
     let request = CheckBundle { bundle: subject.entity.bundle.clone(), changes };
-    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked, actions);
+    answers.request(request, (subject.page.clone(), draft.version), SpecResponse::Checked);
 }
 
 /// Sends the draft as one change.
@@ -186,7 +185,6 @@ pub(super) fn save(
     entity: &EntityRef,
     draft: &mut EntityFormDraft,
     answers: &mut SpecAnswers,
-    actions: &mut Vec<WindowAction>,
 ) {
     if !draft.can_be_saved() {
         return;
@@ -195,7 +193,7 @@ pub(super) fn save(
     draft.is_saving = true;
     draft.refused = None;
     let request = ChangeBundle { bundle: entity.bundle.clone(), changes };
-    answers.request(request, page.clone(), SpecResponse::Saved, actions);
+    answers.request(request, page.clone(), SpecResponse::Saved);
 }
 
 /// The title of the form of a new entity.

@@ -74,7 +74,6 @@ impl EntityPicker {
                     title: if title.is_empty() { (*id).to_owned() } else { (*title).to_owned() },
                     note: (*id).to_owned(),
                     mark: PickerMark::Icon(type_look(kind).0),
-                    enabled: true,
                 })
                 .collect();
             let hint = if types.is_empty() {
@@ -82,7 +81,7 @@ impl EntityPicker {
             } else {
                 format!("Search {}", types.join(", "))
             };
-            if let Some(place) = picker.show_ui(ui, theme, ("Search entities", &hint), &entries) {
+            if let Some(place) = picker.show_ui(ui, theme, "Search entities", &hint, &entries) {
                 chosen = found.get(place).map(|(id, ..)| (*id).to_owned());
                 ui.close();
             }

@@ -42,13 +42,16 @@ pub(super) struct FormFieldRef<'a> {
     pub(super) worst: Option<ProblemSeverity>,
 }
 
+/// The value of a field; `None` while it is not set.
+type FormValue = Option<OrderedValue>;
+
 impl EntityForm<'_> {
     pub(super) fn value_ui(
         &mut self,
         ui: &mut Ui,
         kind: &SchemaFieldKind,
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
     ) {
         if value.as_ref().is_some_and(|value| !fits(kind, value)) {
             return self.json_ui(ui, at, value);
@@ -66,13 +69,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn text_ui(
-        &mut self,
-        ui: &mut Ui,
-        kind: &SchemaFieldKind,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn text_ui(&mut self, ui: &mut Ui, kind: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
         let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let hint = if *kind == SchemaFieldKind::Date { "2026-01-31" } else { "" };
         let edit = TextEdit::singleline(&mut text).hint_text(hint);
@@ -87,13 +84,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn long_ui(
-        &mut self,
-        ui: &mut Ui,
-        markdown: bool,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn long_ui(&mut self, ui: &mut Ui, markdown: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
         let mut text = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         if markdown && self.draft.previews.contains(at.pointer) {
             return block(ui, self.theme, |ui| markdown_ui(ui, self.theme, &text));
@@ -106,13 +97,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn number_ui(
-        &mut self,
-        ui: &mut Ui,
-        whole: bool,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn number_ui(&mut self, ui: &mut Ui, whole: bool, at: FormFieldRef<'_>, value: &mut FormValue) {
         let stored =
             value.as_ref().filter(|value| **value != OrderedValue::Null).map(in_line).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
@@ -126,7 +111,7 @@ impl EntityForm<'_> {
     }
 
     /// The fallback control: edits any value as JSON.
-    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedValue>) {
+    fn json_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
         let stored = value.as_ref().map(OrderedValue::to_pretty_json).unwrap_or_default();
         let mut text = self.draft.texts.get(at.pointer).cloned().unwrap_or(stored);
         let rows = text.lines().count().clamp(2, 14);
@@ -153,7 +138,7 @@ impl EntityForm<'_> {
         &mut self,
         at: FormFieldRef<'_>,
         text: String,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
         read: Result<Option<OrderedValue>, String>,
     ) {
         self.changed = true;
@@ -173,7 +158,7 @@ impl EntityForm<'_> {
         }
     }
 
-    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut Option<OrderedValue>) {
+    fn boolean_ui(&mut self, ui: &mut Ui, at: FormFieldRef<'_>, value: &mut FormValue) {
         let now = value.as_ref().and_then(OrderedValue::as_bool);
         ui.horizontal(|ui| {
             let choices = [(Some(true), "Yes"), (Some(false), "No"), (None, "Not set")];
@@ -194,7 +179,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         choices: &[SchemaChoice],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
     ) {
         let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         let known = choices.iter().find(|choice| choice.value == now);
@@ -226,13 +211,7 @@ impl EntityForm<'_> {
         self.named(response.response, at);
     }
 
-    fn reference_ui(
-        &mut self,
-        ui: &mut Ui,
-        types: &[String],
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn reference_ui(&mut self, ui: &mut Ui, types: &[String], at: FormFieldRef<'_>, value: &mut FormValue) {
         let now = value.as_ref().and_then(OrderedValue::as_text).unwrap_or_default().to_owned();
         ui.horizontal_wrapped(|ui| {
             if !now.is_empty() && self.picking.chosen_ui(ui, self.theme, self.list, &now, at.name) {
@@ -249,13 +228,7 @@ impl EntityForm<'_> {
         });
     }
 
-    fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        of: &SchemaFieldKind,
-        at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
-    ) {
+    fn list_ui(&mut self, ui: &mut Ui, of: &SchemaFieldKind, at: FormFieldRef<'_>, value: &mut FormValue) {
         let had = value.is_some();
         let mut items = match value.take() {
             Some(OrderedValue::List(items)) => items,
@@ -392,7 +365,7 @@ impl EntityForm<'_> {
         ui: &mut Ui,
         fields: &[SchemaField],
         at: FormFieldRef<'_>,
-        value: &mut Option<OrderedValue>,
+        value: &mut FormValue,
     ) {
         let had = value.is_some();
         let mut object = value.take().unwrap_or_else(|| OrderedValue::Map(OrderedMembers::default()));

@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     commands::{CommandId, find},
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView},
     widgets::{empty_state_ui, muted_ui},
 };
 use egui::{Align, Button, Layout, Panel, RichText, ScrollArea, Ui, vec2};
 use shared_protocol::bundle::EntityRef;
 
 impl SpecsFeature {
-    pub(crate) fn reader_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn reader_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let Some(page) = view.history.current() else {
             ui.add_space(ui.available_height() * 0.3);
             return empty_state_ui(
@@ -32,19 +32,17 @@ impl SpecsFeature {
         };
         let frame =
             egui::Frame::new().fill(view.theme.surface_panel).inner_margin(egui::Margin::symmetric(12, 5));
-        Panel::top("spec toolbar").frame(frame).show(ui, |ui| self.toolbar_ui(ui, view, page, actions));
+        Panel::top("spec toolbar").frame(frame).show(ui, |ui| self.toolbar_ui(ui, view, page));
         if !view.bundles.bundles.iter().any(|bundle| bundle.id == page.bundle()) {
             ui.add_space(ui.available_height() * 0.3);
             let text = format!("The folder of the bundle {} was moved or cannot be read.", page.bundle());
             return empty_state_ui(ui, view.theme, "Bundle not found", &text);
         }
         match page {
-            SpecPage::Entity(entity) => self.entity_page_ui(ui, view, page, entity, actions),
-            SpecPage::New { bundle, entity_type } => {
-                self.new_page_ui(ui, view, page, (bundle, entity_type), actions)
-            }
+            SpecPage::Entity(entity) => self.entity_page_ui(ui, view, page, entity),
+            SpecPage::New { bundle, entity_type } => self.new_page_ui(ui, view, page, bundle, entity_type),
             SpecPage::Knowledge(bundle) => {
-                self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()), actions);
+                self.answers.want(view.bundles, SpecQuestion::Knowledge(bundle.clone()));
                 let known = self.answers.knowledge(bundle);
                 match known.and_then(|known| Some((known.value.as_deref()?, known.version))) {
                     Some(text) => self.knowledge.show_ui(ui, view.theme, bundle, text),
@@ -52,12 +50,12 @@ impl SpecsFeature {
                 }
             }
             SpecPage::Coverage(bundle) => {
-                self.answers.want(view.bundles, SpecQuestion::Coverage(bundle.clone()), actions);
+                self.answers.want(view.bundles, SpecQuestion::Coverage(bundle.clone()));
                 let known = self.answers.coverage(bundle);
                 match known.and_then(|known| known.value.as_deref()) {
                     Some(all) => {
                         let coverage = &mut self.coverage;
-                        page_ui(ui, page, |ui| coverage.show_ui(ui, view.theme, bundle, all, actions));
+                        page_ui(ui, page, |ui| coverage.show_ui(ui, view, bundle, all));
                     }
                     None => waiting_ui(ui, view, known),
                 }
@@ -65,13 +63,7 @@ impl SpecsFeature {
         }
     }
 
-    fn toolbar_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        page: &SpecPage,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn toolbar_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, page: &SpecPage) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
             for (on, towards, id) in [
@@ -81,7 +73,7 @@ impl SpecsFeature {
                 let name = find(id).map_or("", |def| def.text);
                 let arrow = |ui: &mut Ui| arrow_button_ui(ui, view.theme, vec2(towards, 0.0), name);
                 if ui.add_enabled_ui(on, arrow).inner.clicked() {
-                    actions.push(WindowAction::Do(id));
+                    view.act(id);
                 }
             }
             ui.add_space(4.0);
@@ -92,7 +84,7 @@ impl SpecsFeature {
                 _ => bundle.to_owned(),
             };
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                self.buttons_ui(ui, view, page, actions);
+                self.buttons_ui(ui, view, page);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add(
                         egui::Label::new(RichText::new(trail).small().color(view.theme.text_muted))
@@ -104,13 +96,7 @@ impl SpecsFeature {
     }
 
     /// Draws the actions of the page, from the right.
-    fn buttons_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        page: &SpecPage,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn buttons_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, page: &SpecPage) {
         let theme = view.theme;
         if let Some(draft) = self.drafts.get(page) {
             let ready = draft.can_be_saved() || (draft.is_new && !draft.is_saving && draft.unread.is_empty());
@@ -123,11 +109,11 @@ impl SpecsFeature {
             let button = Button::new(text).min_size(vec2(72.0, 26.0));
             let button = if ready { button.fill(theme.accent) } else { button };
             if ui.add_enabled(ready, button).accessible_name(format!("{word} entity")).clicked() {
-                actions.push(WindowAction::Spec(SpecAction::Save));
+                view.act(SpecAction::Save);
             }
             let word = if draft.is_changed() { "Discard" } else { "Close" };
             if ui.button(word).accessible_name("Discard changes").clicked() {
-                self.discard(page, actions);
+                self.discard(page, view.actions);
                 return;
             }
             muted_ui(ui, theme, state_of(draft));
@@ -141,7 +127,7 @@ impl SpecsFeature {
                 (CommandId::DeleteEntity, SpecAction::AskDelete(entity.clone())),
             ] {
                 if ui.button(find(id).map_or("", |def| def.text)).clicked() {
-                    actions.push(WindowAction::Spec(action));
+                    view.act(action);
                 }
             }
         })
@@ -149,27 +135,20 @@ impl SpecsFeature {
         .accessible_name("More actions for this entity");
         let known = self.answers.entity(entity).is_some_and(|known| known.value.is_some());
         if ui.add_enabled(known, Button::new("Edit")).accessible_name("Edit entity").clicked() {
-            actions.push(WindowAction::Spec(SpecAction::Edit(entity.clone())));
+            view.act(SpecAction::Edit(entity.clone()));
         }
     }
 
-    fn discard(&mut self, page: &SpecPage, actions: &mut Vec<WindowAction>) {
+    fn discard(&mut self, page: &SpecPage, actions: &ActionQueue) {
         self.drafts.remove(page);
         if matches!(page, SpecPage::New { .. }) {
-            actions.push(WindowAction::Spec(SpecAction::Close(page.clone())));
+            actions.push(SpecAction::Close(page.clone()));
         }
     }
 
-    fn entity_page_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        page: &SpecPage,
-        of: &EntityRef,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn entity_page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, page: &SpecPage, of: &EntityRef) {
         let Self { answers, drafts, picking, reading, .. } = self;
-        answers.want(view.bundles, SpecQuestion::Entity(of.clone()), actions);
+        answers.want(view.bundles, SpecQuestion::Entity(of.clone()));
         let known = answers.entity(of);
         let Some(entity) = known.and_then(|known| known.value.as_ref()) else {
             return waiting_ui(ui, view, known);
@@ -178,7 +157,7 @@ impl SpecsFeature {
         let Some(draft) = drafts.get_mut(page) else {
             return page_ui(ui, page, |ui| {
                 gone_ui(ui, view, gone.as_deref());
-                entity_ui(ui, view, entity, reading, actions);
+                entity_ui(ui, view, entity, reading);
             });
         };
         let known = EntityFindings::of(&entity.view.diagnostics);
@@ -191,8 +170,8 @@ impl SpecsFeature {
             title_ui(ui, view.theme, of, &title);
             form_ui(ui, view, &subject, draft, answers, picking, reading);
         });
-        answers.want(view.bundles, SpecQuestion::Entities(of.bundle.clone()), actions);
-        check(ui, &subject, draft, answers, actions);
+        answers.want(view.bundles, SpecQuestion::Entities(of.bundle.clone()));
+        check(ui, &subject, draft, answers);
     }
 
     fn new_page_ui(
@@ -200,12 +179,12 @@ impl SpecsFeature {
         ui: &mut Ui,
         view: &FrameView<'_>,
         page: &SpecPage,
-        (bundle, entity_type): (&str, &str),
-        actions: &mut Vec<WindowAction>,
+        bundle: &str,
+        entity_type: &str,
     ) {
         let question = SpecQuestion::Schema(bundle.to_owned(), entity_type.to_owned());
-        self.answers.want(view.bundles, question, actions);
-        self.answers.want(view.bundles, SpecQuestion::Entities(bundle.to_owned()), actions);
+        self.answers.want(view.bundles, question);
+        self.answers.want(view.bundles, SpecQuestion::Entities(bundle.to_owned()));
         let known = self.answers.schema(bundle, entity_type);
         let Some(schema) = known.and_then(|known| known.value.as_ref()).cloned() else {
             return waiting_ui(ui, view, known);
@@ -227,7 +206,7 @@ impl SpecsFeature {
             title_ui(ui, view.theme, &subject.entity, &new_title(entity_type));
             form_ui(ui, view, &subject, draft, answers, picking, reading);
         });
-        check(ui, &subject, draft, answers, actions);
+        check(ui, &subject, draft, answers);
     }
 }
 

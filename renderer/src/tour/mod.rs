@@ -101,20 +101,14 @@ enum TourAction {
 
 impl TourProgress {
     /// Draws the card over the canvas. Returns `false` when it closes.
-    pub(crate) fn show_ui(
-        &mut self,
-        context: &Context,
-        view: &FrameView<'_>,
-        area: Rect,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(crate) fn show_ui(&mut self, context: &Context, view: &FrameView<'_>, area: Rect) -> bool {
         let proposal = view.review.proposals.iter().max_by_key(|brief| brief.number);
         let trials = &view.terraform.trials;
         let trial = proposal.and_then(|brief| trials.iter().rev().find(|trial| trial.proposal == brief.id));
         let is_over = self.follow(happened(proposal, trial, view.is_reviewing)) == Some(TourStep::Over);
         if is_over && view.is_reviewing {
             // Closes the decided proposal, so that the board shows the result.
-            actions.push(WindowAction::CloseProposal);
+            view.act(WindowAction::CloseProposal);
         }
         targets::point_at(context, view.theme, self.step.places());
         let card = TourCard { step: self.step, proposal, trial };
@@ -124,14 +118,14 @@ impl TourProgress {
             Some(TourAction::Next) => self.step = self.step.next(),
             Some(TourAction::Back) => self.step = self.step.back(),
             Some(TourAction::OpenProposal) => {
-                actions.extend(proposal.map(|brief| WindowAction::OpenProposal(brief.id)));
+                view.actions.extend(proposal.map(|brief| WindowAction::OpenProposal(brief.id)));
             }
             Some(TourAction::ShowPlan) => targets::bring_into_view(context, TourTarget::Plan),
-            Some(TourAction::Connect) => actions.push(WindowAction::Do(CommandId::SetupGuide)),
-            Some(TourAction::Example) => actions.push(WindowAction::Do(CommandId::OpenExample)),
+            Some(TourAction::Connect) => view.act(CommandId::SetupGuide),
+            Some(TourAction::Example) => view.act(CommandId::OpenExample),
             Some(TourAction::Close) => return false,
             Some(TourAction::CloseForEver) => {
-                actions.push(WindowAction::request(CloseTour {}));
+                view.act(WindowAction::request(CloseTour {}));
                 return false;
             }
             None => {}

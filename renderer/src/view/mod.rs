@@ -6,7 +6,7 @@ mod response;
 pub(crate) mod spec_history;
 mod spec_nodes;
 
-pub(crate) use action::{PathPurpose, SpecAction, WindowAction};
+pub(crate) use action::{ActionQueue, PathPurpose, SpecAction, WindowAction};
 pub(crate) use response::{SpecResponse, UpstreamResponse, WelcomeResponse};
 pub(crate) use spec_history::{SpecHistory, SpecPage};
 pub(crate) use spec_nodes::{entity_of, entity_of_node, node_of};
@@ -70,11 +70,18 @@ pub(crate) struct FrameView<'a> {
     pub(crate) board: Option<BoardId>,
     pub(crate) selection: &'a BTreeSet<ElementId>,
     pub(crate) theme: &'a WorkbenchTheme,
+    /// Receives the actions that panels request.
+    pub(crate) actions: &'a ActionQueue,
     /// The numbers of nodes and edges on the board.
     pub(crate) counts: (usize, usize),
 }
 
 impl<'a> FrameView<'a> {
+    /// Requests an action, which is performed after the frame is drawn.
+    pub(crate) fn act(&self, action: impl Into<WindowAction>) {
+        self.actions.push(action);
+    }
+
     pub(crate) fn board(&self) -> Option<&'a Board> {
         self.snapshot.board(self.board?)
     }

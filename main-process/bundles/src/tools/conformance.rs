@@ -1,9 +1,13 @@
 //! `get_conformance_context`: the rules of a profile with their linked requirements and features.
 
-use crate::{Bundle, BundleEntity, Bundles, arguments::CallArguments, envelope::BundleToolResponse};
+use crate::{
+    Bundle, BundleEntity, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+};
 use shared_protocol::{OrderedMembers, OrderedValue, Refusal, RefusalCode};
 
-pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let profile_id = arguments.text("profileId")?;
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let Some(profile_id) = profile_id else {

@@ -1,15 +1,15 @@
 //! `list_bundles`, `list_entities`, `list_entity_summaries`.
 
 use crate::{
-    Bundle, Bundles, arguments::CallArguments, collation, envelope::BundleToolResponse,
+    Bundle, Bundles,
+    arguments::CallArguments,
+    collation,
+    envelope::{BundleToolResponse, ToolResult},
     model::LoadedEntityType,
 };
-use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
+use shared_protocol::{OrderedMembers, OrderedValue};
 
-pub(super) fn bundles(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn bundles(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     arguments.expect_only(&[])?;
     let list: Vec<OrderedValue> = bundles
         .iter()
@@ -30,10 +30,7 @@ pub(super) fn bundles(
     Ok(BundleToolResponse::new(OrderedValue::map([("bundles", list.into())])).meta([("count", count.into())]))
 }
 
-pub(super) fn entities(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn entities(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle_id = arguments.text("bundleId")?;
     let entity_type = arguments.text("entityType")?;
     let limit = arguments.count("limit", 100, 500)?;
@@ -76,10 +73,7 @@ fn all_entities(bundles: &Bundles, entity_type: Option<&str>) -> BundleToolRespo
     BundleToolResponse::new(OrderedValue::Map(data)).meta([("bundleCount", bundles.iter().len().into())])
 }
 
-pub(super) fn summaries(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn summaries(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.text("entityType")?;
     let include = arguments.texts("include")?.unwrap_or_else(|| vec!["id", "title"]);
     let limit = arguments.clamped("limit", 50, 200)?;

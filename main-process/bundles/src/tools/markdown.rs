@@ -2,19 +2,19 @@
 
 use super::traversal::{TraversalDirection, traverse};
 use crate::{
-    Bundle, BundleEntity, Bundles, arguments::CallArguments, calendar, envelope::BundleToolResponse,
+    Bundle, BundleEntity, Bundles,
+    arguments::CallArguments,
+    calendar,
+    envelope::{BundleToolResponse, ToolResult},
 };
-use shared_protocol::{OrderedValue, Refusal};
+use shared_protocol::OrderedValue;
 use std::{fmt::Write as _, time::SystemTime};
 
 const MAX_DEPENDENCIES: usize = 500;
 /// The maximum characters of an inline text; a longer one gets its own heading.
 const MAX_INLINE_CHARS: usize = 200;
 
-pub(super) fn export(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn export(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("entityId")?);
     let with_dependencies = arguments.flag("includeDependencies", true)?;
     let depth = arguments.clamped("dependencyDepth", 2, 5)?;

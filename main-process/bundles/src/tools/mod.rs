@@ -22,7 +22,7 @@ use crate::{
     Bundles,
     arguments::CallArguments,
     changes, critique,
-    envelope::{BundleToolEnvelope, BundleToolResponse},
+    envelope::{BundleToolEnvelope, ToolResult},
 };
 use serde_json::Value;
 use shared_protocol::{Refusal, RefusalCode};
@@ -40,7 +40,7 @@ pub fn call_writing(bundles: &mut Bundles, tool: &str, arguments: &Value) -> Bun
     BundleToolEnvelope { tool: tool.to_owned(), result: changes::apply(bundles, arguments) }
 }
 
-fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> Result<BundleToolResponse, Refusal> {
+fn answer(bundles: &Bundles, tool: &str, arguments: &Value) -> ToolResult {
     let arguments_read = CallArguments::parse(arguments)?;
     let arguments_read = &arguments_read;
     match tool {

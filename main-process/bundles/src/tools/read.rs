@@ -1,11 +1,15 @@
 //! `read_entity`, `read_entities`.
 
-use crate::{BundleEntity, Bundles, arguments::CallArguments, envelope::BundleToolResponse};
+use crate::{
+    BundleEntity, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+};
 use shared_protocol::{OrderedMembers, OrderedValue, Refusal, RefusalCode};
 
 const MAX_IDS: usize = 50;
 
-pub(super) fn one(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn one(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let (entity_type, id) = (arguments.required_text("entityType")?, arguments.required_text("id")?);
     let bundle = bundles.resolve(arguments.text("bundleId")?)?;
     let entity = bundle
@@ -14,7 +18,7 @@ pub(super) fn one(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<Bu
     Ok(BundleToolResponse::new(entity.to_data()).of(bundle.id()))
 }
 
-pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn many(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let entity_type = arguments.required_text("entityType")?;
     let ids = arguments
         .texts("ids")?

@@ -2,11 +2,14 @@
 
 use super::{list::sorted_types, read::select_fields};
 use crate::{
-    BundleFinding, Bundles, arguments::CallArguments, envelope::BundleToolResponse, model::ReferenceEdge,
+    BundleFinding, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+    model::ReferenceEdge,
 };
-use shared_protocol::{OrderedMembers, OrderedValue, Refusal};
+use shared_protocol::{OrderedMembers, OrderedValue};
 
-pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn get(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let wanted_types = arguments.texts("entityTypes")?;
     let detail = arguments.one_of("includeEntityData", &["full", "summary", "ids"], "full")?;
     let with_schemas = arguments.flag("includeSchemas", true)?;

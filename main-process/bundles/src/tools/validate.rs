@@ -1,13 +1,14 @@
 //! `validate_bundle`: the findings about a bundle in its current state on disk.
 
-use crate::{Bundle, BundleFinding, Bundles, arguments::CallArguments, envelope::BundleToolResponse};
+use crate::{
+    Bundle, BundleFinding, Bundles,
+    arguments::CallArguments,
+    envelope::{BundleToolResponse, ToolResult},
+};
 use shared_protocol::{OrderedValue, Refusal, RefusalCode};
 use std::borrow::Cow;
 
-pub(super) fn validate(
-    bundles: &Bundles,
-    arguments: &CallArguments<'_>,
-) -> Result<BundleToolResponse, Refusal> {
+pub(super) fn validate(bundles: &Bundles, arguments: &CallArguments<'_>) -> ToolResult {
     let bundle_id = arguments.text("bundleId")?;
     if bundle_id == Some("all") || (bundle_id.is_none() && bundles.iter().len() > 1) {
         return all(bundles);
@@ -26,7 +27,7 @@ pub(super) fn validate(
         .diagnostics(diagnostics))
 }
 
-fn all(bundles: &Bundles) -> Result<BundleToolResponse, Refusal> {
+fn all(bundles: &Bundles) -> ToolResult {
     let mut errors = 0;
     let mut diagnostics = Vec::new();
     for bundle in bundles.iter() {

@@ -224,10 +224,7 @@ impl McpService {
 
     /// Starts a server. Returns when it runs or with the reason it does not.
     pub async fn start(&self, id: Uuid) -> Result<(), Refusal> {
-        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        if !config.enabled {
-            return Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)));
-        }
+        self.check_enabled(id)?;
         self.order(id, ServerOrder::Start).await
     }
 
@@ -237,11 +234,16 @@ impl McpService {
     }
 
     pub async fn restart(&self, id: Uuid) -> Result<(), Refusal> {
-        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
-        if !config.enabled {
-            return Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)));
-        }
+        self.check_enabled(id)?;
         self.order(id, ServerOrder::Restart).await
+    }
+
+    fn check_enabled(&self, id: Uuid) -> Result<(), Refusal> {
+        let config = self.store.get(id).ok_or_else(|| unknown(id))?;
+        if config.enabled {
+            return Ok(());
+        }
+        Err(Refusal::conflict(format!("{} is disabled: enable it first", config.name)))
     }
 
     /// Enables or disables a server. When it fails to start, it is disabled again and the reason is returned.
@@ -351,14 +353,7 @@ impl McpService {
     /// Approves a tool in its current form. `hash` identifies the definition that the person has seen; if it has
     /// changed since, nothing is approved.
     pub fn approve(&self, id: Uuid, tool: &str, hash: &str) -> Result<(), Refusal> {
-        let definitions = self.definitions(id)?;
-        let definition = find(&definitions, tool)?;
-        if definition.hash() != hash {
-            return Err(Refusal::conflict(format!(
-                "{tool} has changed since you reviewed it: review it again"
-            )));
-        }
-        self.record_approval(id, &[definition])
+        self.approve_seen(id, &[(tool.to_owned(), hash.to_owned())])
     }
 
     /// Approves several tools, each by the hash of the definition that the person has seen: all or none.

@@ -11,7 +11,7 @@ use crate::{
             money,
         },
     },
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{disclosure_ui, muted_ui, paint_severity},
 };
 use canvas::{paint_action, paint_deployment, paint_drift, planned_words};
@@ -56,7 +56,7 @@ impl InspectorFeature {
                 let paint = |painter: &Painter, at| paint_action(painter, at, 6.5, theme, *action);
                 sign_ui(ui, cx.view, &capitalize(planned_words(*action)), paint);
                 if ui.link(RichText::new("Show in the plan").small()).clicked() {
-                    cx.act(WindowAction::Do(CommandId::ShowChanges));
+                    cx.act(CommandId::ShowChanges);
                 }
             });
         }

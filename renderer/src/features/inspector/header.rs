@@ -173,7 +173,7 @@ impl InspectorFeature {
         }
         ui.add_space(12.0);
         if ui.button("Delete connection").clicked() {
-            cx.act(WindowAction::Do(CommandId::Delete));
+            cx.act(CommandId::Delete);
         }
     }
 

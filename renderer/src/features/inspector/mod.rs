@@ -17,9 +17,10 @@ mod variables;
 
 use crate::{
     trace_links,
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{disclosure_ui, empty_state_ui, muted_ui},
 };
+use controls::PropField;
 pub(crate) use controls::paint_combo_arrow;
 use egui::{Context, Key, RichText, Ui};
 use fields::{FieldEdit, FieldPart, InspectorField, InspectorSubject, interpret};
@@ -105,7 +106,7 @@ impl InspectorFeature {
         if editing.is_changed()
             && let Ok(command) = interpret(cx.view, &editing.field, &editing.text)
         {
-            cx.act(WindowAction::Run(command));
+            cx.act(command);
         }
     }
 
@@ -161,9 +162,7 @@ impl InspectorFeature {
             ui.add_space(4.0);
             ui.separator();
             overrides::section_ui(ui, cx, *only);
-            cx.with_actions(|actions| {
-                trace_links::section_ui(ui, cx.view, &trace_links::end_of(cx.view, *only), actions)
-            });
+            trace_links::section_ui(ui, cx.view, &trace_links::end_of(cx.view, *only));
             self.deployment_ui(ui, cx, *only);
             self.history_ui(ui, cx, ElementId::Node(*only));
         }
@@ -198,7 +197,7 @@ impl InspectorFeature {
             if open {
                 self.folded.remove(title);
                 for prop in props {
-                    self.prop_ui(ui, cx, subjects, prop);
+                    self.prop_ui(ui, PropField { cx, subjects, prop });
                 }
             } else {
                 self.folded.insert(title.to_owned());
@@ -221,7 +220,7 @@ impl InspectorFeature {
         for id in [CommandId::Duplicate, CommandId::Tidy, CommandId::Delete] {
             let Some(def) = crate::commands::find(id) else { continue };
             if ui.button(def.text).clicked() {
-                cx.act(WindowAction::Do(id));
+                cx.act(id);
             }
         }
     }

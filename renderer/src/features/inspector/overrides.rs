@@ -189,7 +189,7 @@ pub(super) fn badge_ui(ui: &mut Ui, cx: &InspectorContext<'_>, nodes: &[NodeId],
             ui.add(Label::new(text).truncate());
         }
         if small_button_ui(ui, "Reset", &format!("Reset the override of {}", prop.label)).clicked() {
-            cx.act(WindowAction::Run(Command::ClearOverrides(OverrideSelector::These(keys))));
+            cx.act(Command::ClearOverrides(OverrideSelector::These(keys)));
         }
     });
 }
@@ -229,7 +229,7 @@ pub(super) fn section_ui(ui: &mut Ui, cx: &InspectorContext<'_>, node: NodeId) {
             cx.act(WindowAction::Promote(keys()));
         }
         if ui.button("Clear").accessible_name("Clear these overrides").clicked() {
-            cx.act(WindowAction::Run(Command::ClearOverrides(keys())));
+            cx.act(Command::ClearOverrides(keys()));
         }
     });
     ui.add_space(4.0);

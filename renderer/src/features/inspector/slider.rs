@@ -1,37 +1,21 @@
 //! Sliders for numbers with a minimum and a maximum. The preview shows the value while it is dragged.
 
-use super::{
-    InspectedNodes, InspectorFeature,
-    controls::push,
-    fields::{ShownValue, set, shown},
-    overrides::instance_of,
-};
+use super::{InspectorFeature, controls::PropField, overrides::instance_of};
 use crate::{features::inspector::InspectorContext, view::WindowAction};
 use egui::{Slider, Ui};
 use shared_protocol::{
     NodeId, PropKey, PropValue,
     preview_sessions::{PreviewGesture, TransientPropValue},
-    registry::PropDef,
 };
 
 impl InspectorFeature {
-    pub(super) fn slider_ui(
-        &mut self,
-        ui: &mut Ui,
-        cx: &InspectorContext<'_>,
-        subjects: &InspectedNodes<'_>,
-        prop: &PropDef,
-    ) {
+    pub(super) fn slider_ui(&mut self, ui: &mut Ui, field: PropField<'_>) {
+        let PropField { cx, subjects, prop } = field;
         let (Some(min), Some(max)) = (prop.min, prop.max) else { return };
         if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
             return;
         }
-        let stored = match shown(subjects.nodes, &prop.key) {
-            ShownValue::Set(value) => value.as_number(),
-            ShownValue::Unset => prop.default.as_ref().and_then(PropValue::as_number),
-            ShownValue::Mixed => None,
-        };
-        let stored = stored.unwrap_or(min);
+        let stored = field.effective().and_then(PropValue::as_number).unwrap_or(min);
         let slid = self.slid.take_if(|(key, _)| *key == prop.key).map(|(_, number)| number);
         let mut number = slid.unwrap_or(stored);
         let step = prop.step.unwrap_or(if prop.whole { 1.0 } else { 0.0 });
@@ -48,7 +32,7 @@ impl InspectorFeature {
         } else if number != stored && (slid.is_some() || response.changed()) {
             self.editing = None;
             self.tried(cx);
-            push(set(cx.view, subjects.ids, subjects.def, &prop.key, Some(value)), cx);
+            field.set(Some(value));
         }
     }
 

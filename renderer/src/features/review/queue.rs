@@ -112,7 +112,7 @@ fn empty_ui(ui: &mut Ui, cx: &ReviewContext<'_>) {
                 cx.act(WindowAction::request(SetAgentMode { mode: McpMode::Guarded }));
             }
             if ui.button("Connect an agent").clicked() {
-                cx.act(WindowAction::Do(CommandId::SetupGuide));
+                cx.act(CommandId::SetupGuide);
             }
         });
     });

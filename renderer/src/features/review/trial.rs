@@ -19,7 +19,6 @@ use egui::{
     CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo,
     response::Flags, vec2,
 };
-use shared_protocol::text::counted;
 use shared_protocol::{
     BoardId, ProposalId, ProposalSubject,
     decisions::PlanProposal,
@@ -29,6 +28,7 @@ use shared_protocol::{
     terraform::{
         PlanAttribute, PlanChange, PlannedAction, TerraformOperation, TerraformRunState, TrialPlanView,
     },
+    text::counted,
 };
 
 /// The maximum numbers of listed resources, attributes, output lines and findings.

@@ -6,17 +6,18 @@ mod words;
 
 use crate::{
     main_request::MainRequest,
-    view::{FrameView, PathPurpose, WindowAction},
+    view::{ActionQueue, FrameView, PathPurpose, WindowAction},
     widgets::{
-        body_font, empty_state_ui, focus_ring, muted_ui, paint_line, paint_severity, search_field_ui,
-        small_font,
+        body_font, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_line, paint_severity,
+        search_field_ui, small_font,
     },
     wording::{ago, now},
 };
 use canvas::theme::WorkbenchTheme;
 use egui::{Align2, ComboBox, CornerRadius, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use shared_protocol::text::counted;
-use shared_protocol::{Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView};
+use shared_protocol::{
+    Refusal, messages::ProblemSeverity, requests::ReadAuditPage, review::AuditView, text::counted,
+};
 use words::{AuditFilter, AuditRow};
 
 /// Lines per request.
@@ -85,10 +86,10 @@ impl AuditPanel {
         None
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if self.stale && self.requested.is_none() {
             self.stale = false;
-            self.request(AuditPageRequest::Newest, actions);
+            self.request(AuditPageRequest::Newest, view.actions);
         }
         match &self.checked {
             None => return drop(muted_ui(ui, view.theme, "Loading the audit log…")),
@@ -102,12 +103,12 @@ impl AuditPanel {
             }
             Some(_) => {}
         }
-        self.controls_ui(ui, view.theme, actions);
+        self.controls_ui(ui, view.theme, view.actions);
         self.verdict_ui(ui, view.theme);
-        self.lines_ui(ui, view, actions);
+        self.lines_ui(ui, view);
     }
 
-    fn request(&mut self, page: AuditPageRequest, actions: &mut Vec<WindowAction>) {
+    fn request(&mut self, page: AuditPageRequest, actions: &ActionQueue) {
         self.requested = Some(page);
         let before = self.lines.last().filter(|_| page == AuditPageRequest::Older).map(|last| last.number);
         let read = ReadAuditPage { before, limit: PAGE_LINES };
@@ -116,7 +117,7 @@ impl AuditPanel {
         })));
     }
 
-    fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &mut Vec<WindowAction>) {
+    fn controls_ui(&mut self, ui: &mut Ui, theme: &WorkbenchTheme, actions: &ActionQueue) {
         let is_narrow = ui.available_width() < NARROW_WIDTH;
         if is_narrow {
             search_field_ui(ui, theme, &mut self.query, "Filter", "Filter the audit");
@@ -172,7 +173,7 @@ impl AuditPanel {
         });
     }
 
-    fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    fn lines_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         let query = self.query.trim().to_lowercase();
         let fits = |line: &&AuditRow| self.kind.holds(line) && line.contains(&query);
         let shown: Vec<&AuditRow> = self.lines.iter().filter(fits).collect();
@@ -184,29 +185,19 @@ impl AuditPanel {
         // One extra row for the footer.
         let rows = shown.len() + 1;
         let mut older = false;
-        ui.spacing_mut().item_spacing.y = 0.0;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            rows,
-            |ui, range| {
-                for place in range {
-                    match shown.get(place) {
-                        Some(line) => row_ui(ui, view, line, broken == Some(line.number), now, actions),
-                        None => {
-                            older = below_ui(
-                                ui,
-                                view.theme,
-                                (shown.len(), self.lines.len(), is_filtered),
-                                has_older,
-                            )
-                        }
+        list_rows_ui(ui, ROW_HEIGHT, rows, |ui, range| {
+            for place in range {
+                match shown.get(place) {
+                    Some(line) => row_ui(ui, view, line, broken == Some(line.number), now),
+                    None => {
+                        older =
+                            below_ui(ui, view.theme, shown.len(), self.lines.len(), is_filtered, has_older)
                     }
                 }
-            },
-        );
+            }
+        });
         if older && self.requested.is_none() {
-            self.request(AuditPageRequest::Older, actions);
+            self.request(AuditPageRequest::Older, view.actions);
         }
     }
 }
@@ -215,7 +206,9 @@ impl AuditPanel {
 fn below_ui(
     ui: &mut Ui,
     theme: &WorkbenchTheme,
-    (shown, read, is_filtered): (usize, usize, bool),
+    shown: usize,
+    read: usize,
+    is_filtered: bool,
     has_older: bool,
 ) -> bool {
     ui.horizontal(|ui| {
@@ -228,14 +221,7 @@ fn below_ui(
     .inner
 }
 
-fn row_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    line: &AuditRow,
-    is_broken: bool,
-    now: u64,
-    actions: &mut Vec<WindowAction>,
-) {
+fn row_ui(ui: &mut Ui, view: &FrameView<'_>, line: &AuditRow, is_broken: bool, now: u64) {
     let theme = view.theme;
     let sense = if line.proposal.is_some() { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), sense);
@@ -251,7 +237,7 @@ fn row_ui(
     if response.clicked()
         && let Some(proposal) = line.proposal
     {
-        actions.push(WindowAction::OpenProposal(proposal));
+        view.act(WindowAction::OpenProposal(proposal));
     }
     let room = rect.shrink2(vec2(6.0, 3.0));
     let number = room.with_max_x(room.left() + 44.0);

@@ -19,7 +19,7 @@ pub(super) fn unavailable_ui(ui: &mut Ui, view: &FrameView<'_>, why: &str) {
     });
 }
 
-pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.add_space((ui.available_height() * 0.28).max(24.0));
     ui.vertical_centered(|ui| {
         ui.set_max_width(300.0);
@@ -33,13 +33,13 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Wind
             let text = format!("Preview {}", shown_words(view, &shown));
             let button = Button::new(RichText::new(text).color(view.theme.accent_text)).fill(view.theme.accent);
             if ui.add(button.min_size(vec2(160.0, 30.0))).clicked() {
-                actions.push(WindowAction::StartPreview(shown));
+                view.act(WindowAction::StartPreview(shown));
             }
             ui.add_space(6.0);
         }
         let chooses = !routes(view).is_empty() || !view.previews.components.is_empty();
         if chooses {
-            ui.menu_button("Choose a page or component", |ui| start_menu_ui(ui, view, actions));
+            ui.menu_button("Choose a page or component", |ui| start_menu_ui(ui, view));
         } else {
             muted_ui(ui, view.theme, "Add a page to an interface board, or add component files to components/.");
         }
@@ -51,11 +51,11 @@ pub(super) fn empty_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<Wind
 }
 
 /// Pages first, then components with their variants.
-pub(super) fn start_menu_ui(ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+pub(super) fn start_menu_ui(ui: &mut Ui, view: &FrameView<'_>) {
     ui.set_min_width(200.0);
-    let mut start = |ui: &mut Ui, shown: PreviewTarget, text: String| {
+    let start = |ui: &mut Ui, shown: PreviewTarget, text: String| {
         if ui.button(text).clicked() {
-            actions.push(WindowAction::StartPreview(shown));
+            view.act(WindowAction::StartPreview(shown));
             ui.close();
         }
     };

@@ -45,13 +45,7 @@ impl PreviewLog {
         None
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
         if self.of != Some(session.id) {
             *self = Self { of: Some(session.id), ..Self::default() };
         }
@@ -59,7 +53,7 @@ impl PreviewLog {
             (self.is_waiting, self.known) = (true, session.logged);
             let after = self.lines.last().map_or(0, |line| line.number);
             let (id, read) = (session.id, ReadPreviewLog { session: session.id, after });
-            actions.push(WindowAction::Request(MainRequest::new(read, move |result| {
+            view.act(WindowAction::Request(MainRequest::new(read, move |result| {
                 Some(WindowAction::PreviewLogRead(id, result))
             })));
         }

@@ -84,17 +84,17 @@ impl PreviewPanel {
         screen.unwrap_or(PreviewScreen { width: 390, height: 844, quarters: 4, dark })
     }
 
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         ui.painter().rect_filled(ui.max_rect(), 0, view.theme.surface_app);
         if let Some(why) = &view.previews.unavailable {
             return empty::unavailable_ui(ui, view, why);
         }
-        let Some(session) = view.looked_at else { return empty::empty_ui(ui, view, actions) };
-        self.follow(view, session, actions);
-        tabs::tabs_ui(ui, view, session, actions);
-        self.toolbar_ui(ui, view, session, actions);
-        self.below_ui(ui, view, session, actions);
-        self.stage_ui(ui, view, session, actions);
+        let Some(session) = view.looked_at else { return empty::empty_ui(ui, view) };
+        self.follow(view, session);
+        tabs::tabs_ui(ui, view, session);
+        self.toolbar_ui(ui, view, session);
+        self.below_ui(ui, view, session);
+        self.stage_ui(ui, view, session);
     }
 
     fn choice(&self, session: &PreviewSessionView) -> PreviewDisplaySettings {
@@ -112,12 +112,7 @@ impl PreviewPanel {
     }
 
     /// Synchronises the selection of the page and the board.
-    fn follow(
-        &mut self,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn follow(&mut self, view: &FrameView<'_>, session: &PreviewSessionView) {
         let nodes = view.selected_nodes();
         let SelectionSync { session: last, shown, nodes: before } = &self.followed;
         let same_session = *last == Some(session.id);
@@ -126,11 +121,9 @@ impl PreviewPanel {
             // A process that ended also reports no selection; that must not clear the selection of the board.
             let picked = std::mem::take(&mut self.pointer.picks);
             match (node(&session.selected), node(shown)) {
-                (Some(node), _) if nodes != [node] => {
-                    actions.push(WindowAction::Reveal(ElementId::Node(node)))
-                }
+                (Some(node), _) if nodes != [node] => view.act(WindowAction::Reveal(ElementId::Node(node))),
                 (None, Some(old)) if picked && nodes == [old] => {
-                    actions.push(WindowAction::Select(Default::default()))
+                    view.act(WindowAction::Select(Default::default()))
                 }
                 _ => {}
             }
@@ -142,7 +135,7 @@ impl PreviewPanel {
             let told = session.selected.as_ref().and_then(|selected| selected.node);
             if let Some(instance) = instance.filter(|_| told != nodes.first().copied()) {
                 let request = SelectInstance { session: session.id, instance: Some(instance) };
-                actions.push(WindowAction::request(request));
+                view.act(WindowAction::request(request));
             }
         }
         self.followed = SelectionSync { session: Some(session.id), shown: session.selected.clone(), nodes };

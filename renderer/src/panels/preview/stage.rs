@@ -3,7 +3,7 @@
 use super::{PreviewPanel, input, outlines, states};
 use crate::{
     preview_display::{PreviewDevice, ShownPreviewFrame, screen_for, shown_size},
-    view::{FrameView, WindowAction},
+    view::{ActionQueue, FrameView, WindowAction},
 };
 use egui::{
     Color32, CornerRadius, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2,
@@ -51,18 +51,12 @@ impl PageStage {
 }
 
 impl PreviewPanel {
-    pub(super) fn stage_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        session: &PreviewSessionView,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(super) fn stage_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, session: &PreviewSessionView) {
         let choice = self.choice(session);
         let edge = edge_of(choice.device);
         let around = ui.available_rect_before_wrap();
         self.room = (around.size() - Vec2::splat(2.0 * (STAGE_MARGIN + edge))).max(Vec2::splat(40.0));
-        self.suit(ui, session, actions);
+        self.suit(ui, session, view.actions);
         let long = self.in_state_for(ui, session) > MIN_LOADING_SECONDS;
         let pixels_per_point = ui.ctx().pixels_per_point();
         let room = self.room;
@@ -94,14 +88,14 @@ impl PreviewPanel {
                 outlines::outlines_ui(ui, view, session, instances, stage, heard.over);
             }
             if !heard.events.is_empty() {
-                actions.push(WindowAction::Gesture(session.id, PreviewGesture::Input(heard.events)));
+                view.act(WindowAction::Gesture(session.id, PreviewGesture::Input(heard.events)));
             }
-            states::state_ui(ui, view, session, rect, texture.is_some(), long, actions);
+            states::state_ui(ui, view, session, rect, texture.is_some(), long);
         });
     }
 
     /// Requests the screen that fits the display settings and the available space.
-    fn suit(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &mut Vec<WindowAction>) {
+    fn suit(&mut self, ui: &Ui, session: &PreviewSessionView, actions: &ActionQueue) {
         let choice = self.choice(session);
         let pixels_per_point = ui.ctx().pixels_per_point();
         let wanted = screen_for(choice.device, choice.zoom, choice.dark, self.room, pixels_per_point);

@@ -5,10 +5,10 @@ use super::{
     AddServerMethod,
     form::{FormOutcome, ServerFormEditor},
     import::ServerImportForm,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{UpstreamPurpose, UpstreamsContext},
     registry::RegistrySearch,
 };
-use crate::view::{FrameView, UpstreamResponse, WindowAction};
+use crate::view::UpstreamResponse;
 use egui::{Ui, vec2};
 use shared_protocol::{
     Refusal,
@@ -62,13 +62,7 @@ impl AddServerPage {
     }
 
     /// Returns whether the form was cancelled.
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
             ui.spacing_mut().button_padding = vec2(8.0, 2.0);
@@ -88,11 +82,11 @@ impl AddServerPage {
             ui,
             |ui| {
                 is_left = match self.way {
-                    AddServerMethod::Form => self.form_ui(ui, view, asking, actions),
-                    AddServerMethod::Paste => self.paste.paste_ui(ui, view, asking, actions),
-                    AddServerMethod::Programs => self.programs.programs_ui(ui, view, asking, actions),
+                    AddServerMethod::Form => self.form_ui(ui, cx),
+                    AddServerMethod::Paste => self.paste.paste_ui(ui, cx),
+                    AddServerMethod::Programs => self.programs.programs_ui(ui, cx),
                     AddServerMethod::Registry => {
-                        if let Some(offer) = self.registry.show_ui(ui, view, asking, actions) {
+                        if let Some(offer) = self.registry.show_ui(ui, cx) {
                             self.form = Some(offer);
                             self.way = AddServerMethod::Form;
                         }
@@ -104,22 +98,16 @@ impl AddServerPage {
         is_left
     }
 
-    fn form_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) -> bool {
+    fn form_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>) -> bool {
         let form = self.form.get_or_insert_with(|| ServerFormEditor::of(&ServerForm::new(PackageKind::Npm)));
-        match form.show_ui(ui, view, "Add as disabled", asking.is_open(&UpstreamPurpose::Add)) {
+        match form.show_ui(ui, cx.view, "Add as disabled", cx.is_open(&UpstreamPurpose::Add)) {
             FormOutcome::Nothing => false,
             FormOutcome::Left => {
                 self.form = None;
                 true
             }
             FormOutcome::Filled(form) => {
-                asking.send(AddServer { form }, UpstreamPurpose::Add, UpstreamResponse::Added, actions);
+                cx.send(AddServer { form }, UpstreamPurpose::Add, UpstreamResponse::Added);
                 false
             }
         }

@@ -1,11 +1,12 @@
 //! The list: servers with state and switch, unreadable entries, manifests, and the locations of the configuration.
 
 use super::{
-    AddServerMethod, UpstreamsPage, UpstreamsPanel, manifest, pending_requests::ServerAction, server,
-    server_status,
+    AddServerMethod, UpstreamsPage, UpstreamsPanel, manifest,
+    pending_requests::{ServerAction, UpstreamsContext},
+    server, server_status,
 };
 use crate::{
-    view::{FrameView, WindowAction},
+    view::FrameView,
     widgets::{
         ListRow, body_font, focus_ring, muted_ui, paint_icon, paint_line, paint_severity, row_ui, small_font,
     },
@@ -26,20 +27,14 @@ const MAX_LISTED_ROWS: usize = 200;
 
 impl UpstreamsPanel {
     /// `lit` is the page shown beside the list.
-    pub(super) fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        lit: &UpstreamsPage,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    pub(super) fn list_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, lit: &UpstreamsPage) {
         self.ways_ui(ui);
         let now = now();
         egui::ScrollArea::vertical().id_salt("upstreams").auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             for server in &view.upstreams.servers {
                 let selected = *lit == UpstreamsPage::Server(server.id.clone());
-                self.server_ui(ui, view, (server, selected), now, actions);
+                self.server_ui(ui, view, server, selected, now);
             }
             if view.upstreams.servers.is_empty() {
                 muted_ui(ui, view.theme, "No servers yet.");
@@ -81,9 +76,9 @@ impl UpstreamsPanel {
         &mut self,
         ui: &mut Ui,
         view: &FrameView<'_>,
-        (server, selected): (&ServerBrief, bool),
+        server: &ServerBrief,
+        selected: bool,
         now: u64,
-        actions: &mut Vec<WindowAction>,
     ) {
         let theme = view.theme;
         let (rect, row) =
@@ -124,10 +119,11 @@ impl UpstreamsPanel {
         let mut child =
             ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt(&server.id.0).layout(layout));
         child.spacing_mut().button_padding = vec2(6.0, 2.0);
-        server::switch_ui(&mut child, server, &mut self.asking, actions);
-        let busy = self.asking.doing(&server.id);
+        let cx = &UpstreamsContext { view, asking: &self.asking };
+        server::switch_ui(&mut child, server, cx);
+        let busy = cx.doing(&server.id);
         if busy.is_none_or(|doing| doing == ServerAction::Enabling) {
-            server::start_stop_ui(&mut child, server, true, &mut self.asking, actions);
+            server::start_stop_ui(&mut child, server, true, cx);
         }
     }
 

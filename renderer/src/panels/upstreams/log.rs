@@ -1,11 +1,7 @@
 //! The error output of a server: loaded incrementally from main, and followed unless a person scrolls away.
 
-use super::pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
-use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
-    widgets::muted_ui,
-    wording::line,
-};
+use super::pending_requests::{UpstreamPurpose, UpstreamsContext};
+use crate::{view::UpstreamResponse, widgets::muted_ui, wording::line};
 use egui::{Label, RichText, TextStyle, Ui};
 use shared_protocol::{
     requests::ReadServerLog,
@@ -86,15 +82,8 @@ impl ServerLogTab {
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        self.request(ui, server, asking, actions);
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, server: &ServerBrief) {
+        self.request(ui, server, cx);
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut self.follows.0, "Follow log");
             if ui.add_enabled(!self.lines.is_empty(), egui::Button::new("Copy all")).clicked() {
@@ -103,11 +92,11 @@ impl ServerLogTab {
             }
             if self.first > 0 {
                 let what = counted(usize::try_from(self.first).unwrap_or(usize::MAX), "earlier line");
-                muted_ui(ui, view.theme, format!("{what} discarded"));
+                muted_ui(ui, cx.view.theme, format!("{what} discarded"));
             }
         });
         if self.lines.is_empty() {
-            muted_ui(ui, view.theme, "No output yet.");
+            muted_ui(ui, cx.view.theme, "No output yet.");
             return;
         }
         let height = (ui.clip_rect().bottom() - ui.cursor().top() - 8.0).max(ROW_HEIGHT * 8.0);
@@ -122,8 +111,9 @@ impl ServerLogTab {
                 for text in self.lines.range(range) {
                     ui.horizontal(|ui| {
                         ui.set_height(ROW_HEIGHT);
-                        let text =
-                            RichText::new(line(text)).text_style(TextStyle::Monospace).color(view.theme.text);
+                        let text = RichText::new(line(text))
+                            .text_style(TextStyle::Monospace)
+                            .color(cx.view.theme.text);
                         ui.add(Label::new(text).selectable(true).extend());
                     });
                 }
@@ -131,15 +121,9 @@ impl ServerLogTab {
     }
 
     /// Requests the next lines, with a pause after an empty answer.
-    fn request(
-        &mut self,
-        ui: &Ui,
-        server: &ServerBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn request(&mut self, ui: &Ui, server: &ServerBrief, cx: &UpstreamsContext<'_>) {
         let purpose = UpstreamPurpose::Log(server.id.clone());
-        if asking.is_open(&purpose) {
+        if cx.is_open(&purpose) {
             return;
         }
         let now = ui.input(|input| input.time);
@@ -151,7 +135,7 @@ impl ServerLogTab {
             return;
         }
         let (id, read) = (server.id.clone(), ReadServerLog { server: server.id.clone(), from: self.end() });
-        asking.send(read, purpose, move |part| UpstreamResponse::Log(id.clone(), part), actions);
+        cx.send(read, purpose, move |part| UpstreamResponse::Log(id.clone(), part));
     }
 }
 

@@ -2,21 +2,17 @@
 
 use super::{
     box_ui, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{UpstreamPurpose, UpstreamsContext},
     secret_field::SecretField,
     tool,
 };
-use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
-    widgets::muted_ui,
-    wording::line,
-};
+use crate::{view::UpstreamResponse, widgets::muted_ui, wording::line};
 use egui::{Button, Label, RichText, Ui};
-use shared_protocol::text::counted;
 use shared_protocol::{
     decisions::{ApproveManifest, SetManifestPolicy, SetManifestSecret},
     messages::ProblemSeverity,
     requests::ReloadManifests,
+    text::counted,
     upstreams::{ManifestBrief, ManifestOrigin, ManifestToolBrief},
 };
 
@@ -63,33 +59,21 @@ impl ManifestPage {
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        path: &str,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let Some(manifest) = view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, path: &str) {
+        let Some(manifest) = cx.view.upstreams.manifests.iter().find(|manifest| manifest.path == path) else {
             return;
         };
         if self.seen.as_ref().is_none_or(|(seen, _)| seen != path) {
             *self = Self { seen: Some((path.to_owned(), manifest.hash.clone())), ..Self::default() };
         }
-        let theme = view.theme;
+        let theme = cx.view.theme;
         egui::ScrollArea::vertical().id_salt(("manifest", path)).auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(title(manifest)).heading());
                 muted_ui(ui, theme, summary(manifest));
                 if ui.button("Reload manifests").clicked() {
-                    asking.send(
-                        ReloadManifests {},
-                        UpstreamPurpose::Manifest,
-                        |()| UpstreamResponse::Done,
-                        actions,
-                    );
+                    cx.send(ReloadManifests {}, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
                 }
             });
             ui.add(
@@ -104,12 +88,12 @@ impl ManifestPage {
             muted_ui(ui, theme, origin);
             if let Some(problem) = &manifest.problem {
                 let text = format!("{} Correct the file; it reloads automatically.", ended(&line(problem)));
-                notice_ui(ui, view, ProblemSeverity::Error, &text);
+                notice_ui(ui, cx.view, ProblemSeverity::Error, &text);
             }
-            self.approval_ui(ui, view, manifest, asking, actions);
-            self.credentials_ui(ui, view, manifest, asking, actions);
+            self.approval_ui(ui, cx, manifest);
+            self.credentials_ui(ui, cx, manifest);
             for tool in manifest.tools.iter().take(MAX_LISTED_TOOLS) {
-                tool_ui(ui, view, manifest, tool, asking, actions);
+                tool_ui(ui, cx, manifest, tool);
             }
             if manifest.tools.len() > MAX_LISTED_TOOLS {
                 muted_ui(ui, theme, format!("and {} more", manifest.tools.len() - MAX_LISTED_TOOLS));
@@ -117,18 +101,11 @@ impl ManifestPage {
         });
     }
 
-    fn approval_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        manifest: &ManifestBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn approval_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
         let Some(hash) = manifest.hash.as_ref().filter(|_| manifest.needs_approval) else { return };
-        let theme = view.theme;
+        let theme = cx.view.theme;
         let is_as_seen = self.seen.as_ref().is_some_and(|(_, seen)| seen.as_ref() == Some(hash));
-        box_ui(ui, view, |ui| {
+        box_ui(ui, cx.view, |ui| {
             ui.label("Agents cannot see its tools until you approve this version.");
             ui.add(
                 Label::new(RichText::new(hash).monospace().small().color(theme.text_muted))
@@ -143,48 +120,34 @@ impl ManifestPage {
                 return;
             }
             let text = RichText::new("Approve manifest").color(theme.accent_text);
-            let is_free = !asking.is_open(&UpstreamPurpose::Manifest);
+            let is_free = !cx.is_open(&UpstreamPurpose::Manifest);
             if ui.add_enabled(is_free, Button::new(text).fill(theme.accent)).clicked() {
                 let decision = ApproveManifest { hash: hash.clone() };
-                asking.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done, actions);
+                cx.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
             }
         });
     }
 
-    fn credentials_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        manifest: &ManifestBrief,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
+    fn credentials_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief) {
         let Some(id) = &manifest.id else { return };
         for credential in &manifest.credentials {
-            self.typing.secret_ui(ui, view, &credential.id, credential.set, |secret| {
+            self.typing.secret_ui(ui, cx.view, &credential.id, credential.set, |secret| {
                 let (manifest, credential) = (id.clone(), credential.id.clone());
                 let decision = SetManifestSecret { manifest, credential, secret };
                 let purpose = UpstreamPurpose::Secret { id: None };
-                asking.send(decision, purpose, |()| UpstreamResponse::Done, actions);
+                cx.send(decision, purpose, |()| UpstreamResponse::Done);
             });
             if credential.optional {
-                muted_ui(ui, view.theme, "Optional");
+                muted_ui(ui, cx.view.theme, "Optional");
             }
         }
     }
 }
 
-fn tool_ui(
-    ui: &mut Ui,
-    view: &FrameView<'_>,
-    manifest: &ManifestBrief,
-    tool: &ManifestToolBrief,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
-    let theme = view.theme;
+fn tool_ui(ui: &mut Ui, cx: &UpstreamsContext<'_>, manifest: &ManifestBrief, tool: &ManifestToolBrief) {
+    let theme = cx.view.theme;
     let name = line(&tool.name);
-    box_ui(ui, view, |ui| {
+    box_ui(ui, cx.view, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(&name).monospace());
             let mut policy = tool.policy;
@@ -193,7 +156,7 @@ fn tool_ui(
             }
             if policy != tool.policy {
                 let decision = SetManifestPolicy { tool: tool.name.clone(), policy };
-                asking.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done, actions);
+                cx.send(decision, UpstreamPurpose::Manifest, |()| UpstreamResponse::Done);
             }
         });
         if !tool.does.is_empty() {

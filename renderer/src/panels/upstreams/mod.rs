@@ -26,12 +26,12 @@ mod tools;
 pub(crate) use pending_requests::UpstreamOutcome;
 
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, UpstreamResponse},
     widgets::{empty_state_ui, paint_severity},
 };
 use add::AddServerPage;
 use egui::{CornerRadius, Frame, Label, Margin, RichText, Sense, Ui, Vec2, vec2};
-use pending_requests::{PendingUpstreamRequests, UpstreamPurpose};
+use pending_requests::{PendingUpstreamRequests, UpstreamPurpose, UpstreamsContext};
 use server::ServerPage;
 use shared_protocol::{
     Refusal,
@@ -81,7 +81,7 @@ pub(crate) fn wanting(view: &UpstreamsView) -> usize {
 }
 
 impl UpstreamsPanel {
-    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, actions: &mut Vec<WindowAction>) {
+    pub(crate) fn show_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>) {
         if let Some(problem) = &view.upstreams.problem {
             notice_ui(ui, view, ProblemSeverity::Error, problem);
         }
@@ -95,8 +95,8 @@ impl UpstreamsPanel {
         let room = ui.available_rect_before_wrap();
         if room.width() < TWO_COLUMN_WIDTH {
             return match self.shown {
-                UpstreamsPage::List => self.list_ui(ui, view, &UpstreamsPage::List, actions),
-                _ => self.page_ui(ui, view, true, actions),
+                UpstreamsPage::List => self.list_ui(ui, view, &UpstreamsPage::List),
+                _ => self.page_ui(ui, view, true),
             };
         }
         let (left, right) = room.split_left_right_at_x(room.left() + LIST_WIDTH);
@@ -104,27 +104,26 @@ impl UpstreamsPanel {
             |rect| egui::UiBuilder::new().max_rect(rect).layout(egui::Layout::top_down(egui::Align::Min));
         ui.scope_builder(column(left.with_max_x(left.right() - 8.0)), |ui| {
             let lit = self.in_sight(view.upstreams);
-            self.list_ui(ui, view, &lit, actions);
+            self.list_ui(ui, view, &lit);
         });
         ui.painter().vline(left.right(), room.y_range(), egui::Stroke::new(1.0, view.theme.border));
         let right = right.with_min_x(right.left() + 10.0);
-        ui.scope_builder(column(right), |ui| self.page_ui(ui, view, false, actions));
+        ui.scope_builder(column(right), |ui| self.page_ui(ui, view, false));
     }
 
     /// The selected page. `alone` adds a button back to the list.
-    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool, actions: &mut Vec<WindowAction>) {
+    fn page_ui(&mut self, ui: &mut Ui, view: &FrameView<'_>, alone: bool) {
+        let cx = &UpstreamsContext { view, asking: &self.asking };
         let is_back = alone && ui.button("Back to list").clicked();
         match self.in_sight(view.upstreams) {
             UpstreamsPage::List => {
                 let text = "Select a server or a manifest to see its tools.";
                 empty_state_ui(ui, view.theme, "Nothing selected", text);
             }
-            UpstreamsPage::Server(id) => self.page.show_ui(ui, view, &id, &mut self.asking, actions),
-            UpstreamsPage::Manifest(path) => {
-                self.manifest.show_ui(ui, view, &path, &mut self.asking, actions)
-            }
+            UpstreamsPage::Server(id) => self.page.show_ui(ui, cx, &id),
+            UpstreamsPage::Manifest(path) => self.manifest.show_ui(ui, cx, &path),
             UpstreamsPage::Add => {
-                if self.add.show_ui(ui, view, &mut self.asking, actions) {
+                if self.add.show_ui(ui, cx) {
                     self.shown = UpstreamsPage::List;
                 }
             }

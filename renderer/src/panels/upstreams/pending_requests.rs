@@ -2,10 +2,14 @@
 
 use crate::{
     main_request::MainRequest,
-    view::{UpstreamResponse, WindowAction},
+    view::{FrameView, UpstreamResponse, WindowAction},
 };
 use shared_protocol::{Refusal, decisions::WindowRequest, request::Request, upstreams::ServerId};
-use std::collections::BTreeMap;
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    ops::Deref,
+};
 
 /// The effect of an answer outside this panel.
 #[derive(Debug)]
@@ -51,41 +55,56 @@ pub(super) enum UpstreamPurpose {
 
 #[derive(Default)]
 pub(super) struct PendingUpstreamRequests {
-    next: u64,
-    open: BTreeMap<u64, UpstreamPurpose>,
+    next: Cell<u64>,
+    open: RefCell<BTreeMap<u64, UpstreamPurpose>>,
 }
 
-impl PendingUpstreamRequests {
+/// The surroundings of a page: the frame and the pending requests.
+pub(super) struct UpstreamsContext<'a> {
+    pub(super) view: &'a FrameView<'a>,
+    pub(super) asking: &'a PendingUpstreamRequests,
+}
+
+impl Deref for UpstreamsContext<'_> {
+    type Target = PendingUpstreamRequests;
+
+    fn deref(&self) -> &Self::Target {
+        self.asking
+    }
+}
+
+impl UpstreamsContext<'_> {
     /// Sends a request or a decision.
     pub(super) fn send<R: Request>(
-        &mut self,
+        &self,
         request: R,
         purpose: UpstreamPurpose,
         respond: impl Fn(R::Response) -> UpstreamResponse + 'static,
-        actions: &mut Vec<WindowAction>,
     ) where
         WindowRequest: From<R::Frame>,
     {
-        self.next += 1;
-        self.open.insert(self.next, purpose);
-        let number = self.next;
-        actions.push(WindowAction::Request(MainRequest::new(request, move |result| {
+        let number = self.next.get() + 1;
+        self.next.set(number);
+        self.open.borrow_mut().insert(number, purpose);
+        self.view.act(WindowAction::Request(MainRequest::new(request, move |result| {
             let response = Box::new(result.map_or_else(UpstreamResponse::Refused, &respond));
             Some(WindowAction::Upstream { request: number, response })
         })));
     }
+}
 
-    pub(super) fn close(&mut self, request: u64) -> Option<UpstreamPurpose> {
-        self.open.remove(&request)
+impl PendingUpstreamRequests {
+    pub(super) fn close(&self, request: u64) -> Option<UpstreamPurpose> {
+        self.open.borrow_mut().remove(&request)
     }
 
     pub(super) fn is_open(&self, purpose: &UpstreamPurpose) -> bool {
-        self.open.values().any(|open| open == purpose)
+        self.open.borrow().values().any(|open| open == purpose)
     }
 
     /// The pending action on a server.
     pub(super) fn doing(&self, server: &ServerId) -> Option<ServerAction> {
-        self.open.values().find_map(|open| match open {
+        self.open.borrow().values().find_map(|open| match open {
             UpstreamPurpose::Server { id, doing } if id == server => Some(*doing),
             _ => None,
         })

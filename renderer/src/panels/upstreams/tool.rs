@@ -3,11 +3,11 @@
 
 use super::{
     definition_diff::changes_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    pending_requests::{ServerAction, UpstreamPurpose, UpstreamsContext},
     tool_call::ToolCallForm,
 };
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, UpstreamResponse},
     widgets::{
         body_font, disclosure_ui, focus_ring, muted_ui, named_text_ui, paint_disclosure, paint_line,
         small_font,
@@ -61,17 +61,16 @@ fn approval_words(approval: &ToolApproval) -> &'static str {
 
 pub(super) fn tool_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
-    (details, tool): (&ServerDetails, &ToolView),
+    cx: &UpstreamsContext<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
     is_wide: bool,
     open: &mut Option<OpenTool>,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     ui.push_id(&tool.name, |ui| {
         let is_approved = tool.approval == ToolApproval::Approved;
         let in_row = is_wide && is_approved;
-        let rect = row_ui(ui, view, tool, in_row, open);
+        let rect = row_ui(ui, cx.view, tool, in_row, open);
         if let Some(rect) = rect.filter(|_| in_row) {
             let room = Rect::from_min_max(
                 pos2(rect.right() - CONTROLS_WIDTH, rect.top() + 2.0),
@@ -80,34 +79,34 @@ pub(super) fn tool_ui(
             let layout = egui::Layout::right_to_left(egui::Align::Center);
             let mut child =
                 ui.new_child(egui::UiBuilder::new().max_rect(room).id_salt("controls").layout(layout));
-            controls_ui(&mut child, details, tool, asking, actions);
+            controls_ui(&mut child, details, tool, cx);
         }
         let Some(opened) = open else { return };
         let mut again = false;
         Frame::new()
-            .fill(view.theme.surface_inset)
+            .fill(cx.view.theme.surface_inset)
             .corner_radius(CornerRadius::same(4))
             .inner_margin(Margin { left: 12, right: 8, top: 6, bottom: 8 })
             .show(ui, |ui| {
                 ui.set_width(ui.available_width());
                 ui.spacing_mut().item_spacing.y = 5.0;
                 if is_approved && !is_wide {
-                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, asking, actions));
+                    ui.horizontal_wrapped(|ui| controls_ui(ui, details, tool, cx));
                 }
                 if let ToolApproval::Changed(changes) = &tool.approval {
                     ui.label(
                         "This definition differs from the approved one. The tool is hidden from agents.",
                     );
-                    changes_ui(ui, view, changes);
+                    changes_ui(ui, cx.view, changes);
                 }
-                definition_ui(ui, view, details, tool);
+                definition_ui(ui, cx.view, details, tool);
                 if is_approved {
-                    times_ui(ui, view, (details, tool), &mut opened.times, asking, actions);
+                    times_ui(ui, cx, details, tool, &mut opened.times);
                     if tool.enabled {
-                        opened.trying.show_ui(ui, view, tool, asking, actions);
+                        opened.trying.show_ui(ui, cx, tool);
                     }
                 }
-                again = decide_ui(ui, view, details, tool, opened.seen == pin(tool), asking, actions);
+                again = decide_ui(ui, cx, details, tool, opened.seen == pin(tool));
             });
         if again {
             opened.seen = pin(tool);
@@ -166,13 +165,7 @@ fn row_ui(
 }
 
 /// The switch and the policy of a tool.
-fn controls_ui(
-    ui: &mut Ui,
-    details: &ServerDetails,
-    tool: &ToolView,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
-) {
+fn controls_ui(ui: &mut Ui, details: &ServerDetails, tool: &ToolView, cx: &UpstreamsContext<'_>) {
     let name = line(&tool.name);
     let (mut enabled, mut policy) = (tool.enabled, tool.policy);
     policy_ui(ui, &name, &mut policy);
@@ -189,18 +182,17 @@ fn controls_ui(
             idle_ms: tool.idle_ms,
             total_ms: tool.total_ms,
         };
-        asking.send(decision, purpose, UpstreamResponse::Server, actions);
+        cx.send(decision, purpose, UpstreamResponse::Server);
     }
 }
 
 /// The timeouts of the tool, which default to those of its server.
 fn times_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
-    (details, tool): (&ServerDetails, &ToolView),
+    cx: &UpstreamsContext<'_>,
+    details: &ServerDetails,
+    tool: &ToolView,
     times: &mut Option<(u64, u64)>,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) {
     let limits = &details.form.limits;
     let kept = (tool.idle_ms.unwrap_or(limits.idle_ms), tool.total_ms.unwrap_or(limits.total_ms));
@@ -216,7 +208,7 @@ fn times_ui(
                 *milliseconds = (seconds * 1000.0).round() as u64;
             }
             field.accessible_name(format!("{name}, {}", line(&tool.name)));
-            muted_ui(ui, view.theme, name);
+            muted_ui(ui, cx.view.theme, name);
         }
         if *set != kept && ui.button("Save timeouts").clicked() {
             decided = Some((Some(set.0), Some(set.1)));
@@ -232,7 +224,7 @@ fn times_ui(
         let (enabled, policy) = (tool.enabled, tool.policy);
         let tool = tool.name.clone();
         let decision = SetTool { server, tool, enabled, policy, idle_ms, total_ms };
-        asking.send(decision, purpose, UpstreamResponse::Server, actions);
+        cx.send(decision, purpose, UpstreamResponse::Server);
     }
 }
 
@@ -326,21 +318,19 @@ fn hint_words(hint: &str) -> String {
 /// The approve and withdraw buttons. Returns whether a person confirmed that they reviewed a newer definition.
 fn decide_ui(
     ui: &mut Ui,
-    view: &FrameView<'_>,
+    cx: &UpstreamsContext<'_>,
     details: &ServerDetails,
     tool: &ToolView,
     is_as_seen: bool,
-    asking: &mut PendingUpstreamRequests,
-    actions: &mut Vec<WindowAction>,
 ) -> bool {
-    let theme = view.theme;
+    let theme = cx.view.theme;
     let server = details.brief.id.clone();
     let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
     if tool.approval == ToolApproval::Approved {
         let withdraw = ui.button("Withdraw approval");
         if withdraw.on_hover_text("Hides the tool from agents until it is approved again").clicked() {
             let withdraw = WithdrawTool { server, tool: tool.name.clone() };
-            asking.send(withdraw, purpose, UpstreamResponse::Server, actions);
+            cx.send(withdraw, purpose, UpstreamResponse::Server);
         }
         return false;
     }
@@ -349,14 +339,14 @@ fn decide_ui(
         return ui.button("I have reviewed the new version").clicked();
     }
     let text = RichText::new("Approve tool").color(theme.accent_text);
-    let is_free = asking.doing(&server).is_none();
+    let is_free = cx.doing(&server).is_none();
     let approve = ui.add_enabled(is_free, Button::new(text).fill(theme.accent));
     let approve = approve.on_hover_text(
         "Offers exactly this definition to agents. Each call asks first unless you change the policy",
     );
     if approve.accessible_name(format!("Approve {}", line(&tool.name))).clicked() {
         let tools = vec![pin(tool)];
-        asking.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server, actions);
+        cx.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server);
     }
     false
 }

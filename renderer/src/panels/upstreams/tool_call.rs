@@ -3,10 +3,10 @@
 
 use super::{
     describe, notice_ui,
-    pending_requests::{PendingUpstreamRequests, UpstreamPurpose},
+    pending_requests::{UpstreamPurpose, UpstreamsContext},
 };
 use crate::{
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::{FrameView, UpstreamResponse},
     widgets::{disclosure_ui, focus_stroke, muted_ui},
     wording::paragraph,
 };
@@ -37,15 +37,8 @@ impl ToolCallForm {
         self.came = Some(result.map_err(describe));
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        tool: &ToolView,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        if !disclosure_ui(ui, view.theme, "Try it…", None, &mut self.is_open) {
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, tool: &ToolView) {
+        if !disclosure_ui(ui, cx.view.theme, "Try it…", None, &mut self.is_open) {
             return;
         }
         let text = self.arguments.get_or_insert_with(|| skeleton(&tool.input_schema));
@@ -54,10 +47,10 @@ impl ToolCallForm {
             .char_limit(MAX_ARGUMENT_CHARS)
             .desired_rows(4)
             .desired_width(f32::INFINITY);
-        focus_stroke(ui, view.theme, |ui| ui.add(edit)).accessible_name("Arguments as JSON");
+        focus_stroke(ui, cx.view.theme, |ui| ui.add(edit)).accessible_name("Arguments as JSON");
         let read = serde_json::from_str::<Map<String, Value>>(text).map_err(|error| error.to_string());
         let purpose = UpstreamPurpose::Call(tool.exposed.clone());
-        let is_busy = asking.is_open(&purpose);
+        let is_busy = cx.is_open(&purpose);
         ui.horizontal_wrapped(|ui| {
             let call = ui.add_enabled(read.is_ok() && !is_busy, Button::new("Call tool"));
             if call.on_hover_text("Sends this call to the server immediately").clicked() {
@@ -69,20 +62,20 @@ impl ToolCallForm {
                 };
                 let name = tool.exposed.clone();
                 let respond = move |result| UpstreamResponse::Called(name.clone(), result);
-                asking.send(CallTool { call }, purpose, respond, actions);
+                cx.send(CallTool { call }, purpose, respond);
             }
             match &read {
                 Err(why) => {
-                    drop(muted_ui(ui, view.theme, format!("The arguments are not a JSON object: {why}")))
+                    drop(muted_ui(ui, cx.view.theme, format!("The arguments are not a JSON object: {why}")))
                 }
-                Ok(_) if is_busy => drop(muted_ui(ui, view.theme, "Calling…")),
+                Ok(_) if is_busy => drop(muted_ui(ui, cx.view.theme, "Calling…")),
                 Ok(_) => {}
             }
         });
         match &self.came {
             None => {}
-            Some(Err(why)) => notice_ui(ui, view, ProblemSeverity::Error, why),
-            Some(Ok(result)) => answer_ui(ui, view, result),
+            Some(Err(why)) => notice_ui(ui, cx.view, ProblemSeverity::Error, why),
+            Some(Ok(result)) => answer_ui(ui, cx.view, result),
         }
     }
 }

@@ -2,19 +2,19 @@
 
 use super::{
     box_ui,
-    pending_requests::{PendingUpstreamRequests, ServerAction, UpstreamPurpose},
+    pending_requests::{ServerAction, UpstreamPurpose, UpstreamsContext},
     tool,
 };
 use crate::{
     picker::rank,
-    view::{FrameView, UpstreamResponse, WindowAction},
+    view::UpstreamResponse,
     widgets::{muted_ui, search_field_ui},
 };
 use egui::{Button, RichText, Ui};
-use shared_protocol::text::counted;
 use shared_protocol::{
     Refusal,
     decisions::ApproveTools,
+    text::counted,
     upstreams::{ServerDetails, ToolApproval, ToolCallResult, ToolView},
 };
 
@@ -47,15 +47,8 @@ impl ToolList {
         }
     }
 
-    pub(super) fn show_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        details: &ServerDetails,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let theme = view.theme;
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+        let theme = cx.view.theme;
         if details.tools.is_empty() {
             let text = if details.brief.state.is_connected() {
                 "This server offers no tools."
@@ -70,7 +63,7 @@ impl ToolList {
             self.look = Some(new().take(MAX_TOOLS_PER_REVIEW).map(tool::pin).collect());
         }
         if self.look.is_some() {
-            return self.look_ui(ui, view, details, asking, actions);
+            return self.look_ui(ui, cx, details);
         }
         let waiting = details.tools.iter().filter(|tool| tool.approval != ToolApproval::Approved).count();
         let count = new().count();
@@ -99,7 +92,7 @@ impl ToolList {
             }
             found += 1;
             let mut open = self.open.take_if(|open| open.seen.0 == tool.name);
-            tool::tool_ui(ui, view, (details, tool), is_wide, &mut open, asking, actions);
+            tool::tool_ui(ui, cx, details, tool, is_wide, &mut open);
             if open.is_some() {
                 self.open = open;
             }
@@ -110,15 +103,8 @@ impl ToolList {
     }
 
     /// The review: the full definitions of all new tools, with the approval at the end.
-    fn look_ui(
-        &mut self,
-        ui: &mut Ui,
-        view: &FrameView<'_>,
-        details: &ServerDetails,
-        asking: &mut PendingUpstreamRequests,
-        actions: &mut Vec<WindowAction>,
-    ) {
-        let theme = view.theme;
+    fn look_ui(&mut self, ui: &mut Ui, cx: &UpstreamsContext<'_>, details: &ServerDetails) {
+        let theme = cx.view.theme;
         let look = self.look.take().unwrap_or_default();
         let now = |(name, hash): &(String, String)| -> Option<&ToolView> {
             details.tools.iter().find(|tool| tool.name == *name && tool.hash == *hash)
@@ -138,20 +124,20 @@ impl ToolList {
         }
         for tool in &shown {
             ui.push_id(&tool.name, |ui| {
-                box_ui(ui, view, |ui| {
+                box_ui(ui, cx.view, |ui| {
                     ui.label(RichText::new(crate::wording::line(&tool.name)).strong());
-                    tool::definition_ui(ui, view, details, tool);
+                    tool::definition_ui(ui, cx.view, details, tool);
                 });
             });
         }
-        let is_free = asking.doing(&details.brief.id).is_none();
+        let is_free = cx.doing(&details.brief.id).is_none();
         let text = format!("Approve {}", counted(shown.len(), "tool"));
         let button = Button::new(RichText::new(text).color(theme.accent_text)).fill(theme.accent);
         if !shown.is_empty() && ui.add_enabled(is_free, button).clicked() {
             let server = details.brief.id.clone();
             let tools = shown.iter().map(|tool| tool::pin(tool)).collect();
             let purpose = UpstreamPurpose::Server { id: server.clone(), doing: ServerAction::Deciding };
-            asking.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server, actions);
+            cx.send(ApproveTools { server, tools }, purpose, UpstreamResponse::Server);
             is_left = true;
         }
         if !is_left && !shown.is_empty() {

@@ -4,7 +4,7 @@ use super::progress::{chosen, paint_state};
 use crate::{
     features::terraform::{TerraformContext, TerraformMessage, words},
     terraform_answers::shown_run,
-    widgets::{ListRow, ROW_HEIGHT, body_font, paint_line, row_ui, small_font},
+    widgets::{ListRow, ROW_HEIGHT, body_font, list_rows_ui, paint_line, row_ui, small_font},
     wording::{ago, now},
 };
 use egui::{Align2, Sense, Ui, pos2};
@@ -18,49 +18,38 @@ pub(super) fn history_ui(ui: &mut Ui, cx: &TerraformContext<'_>, current: &Terra
     // A new run is shown before the list is fetched again.
     let ahead = going.filter(|run| history.iter().all(|known| known.id != run.id));
     let runs: Vec<&TerraformRunView> = ahead.into_iter().chain(history).collect();
-    ui.spacing_mut().item_spacing.y = 0.0;
-    egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        ROW_HEIGHT,
-        runs.len(),
-        |ui, range| {
-            for run in runs.get(range).unwrap_or_default() {
-                // The list may be older than the state that main sends.
-                let run = going.filter(|going| going.id == run.id).unwrap_or(run);
-                let name = format!("Run {}", words(run, now));
-                let row = ListRow { name: &name, selected: run.id == current.id, sense: Sense::click() };
-                let response = row_ui(ui, cx.view.theme, row, |ui, room| {
-                    paint_state(
-                        ui.painter(),
-                        pos2(room.left() + 7.0, room.center().y),
-                        cx.view.theme,
-                        run.state,
-                    );
-                    let room = room.with_min_x(room.left() + 22.0);
-                    let time = ago(now, run.started);
-                    let width = paint_line(
-                        ui,
-                        room,
-                        Align2::RIGHT_CENTER,
-                        &time,
-                        small_font(ui),
-                        cx.view.theme.text_muted,
-                    );
-                    let room = room.with_max_x(room.right() - width - 8.0);
-                    let title = words::operation(run.operation);
-                    paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), cx.view.theme.text);
-                });
-                let response = if run.log.is_empty() {
-                    response
-                } else {
-                    response.on_hover_text(format!("Log in {}", run.log))
-                };
-                if response.clicked() {
-                    cx.send(TerraformMessage::ShowRun(chosen(run.id, newest)));
-                }
+    list_rows_ui(ui, ROW_HEIGHT, runs.len(), |ui, range| {
+        for run in runs.get(range).unwrap_or_default() {
+            // The list may be older than the state that main sends.
+            let run = going.filter(|going| going.id == run.id).unwrap_or(run);
+            let name = format!("Run {}", words(run, now));
+            let row = ListRow { name: &name, selected: run.id == current.id, sense: Sense::click() };
+            let response = row_ui(ui, cx.view.theme, row, |ui, room| {
+                paint_state(ui.painter(), pos2(room.left() + 7.0, room.center().y), cx.view.theme, run.state);
+                let room = room.with_min_x(room.left() + 22.0);
+                let time = ago(now, run.started);
+                let width = paint_line(
+                    ui,
+                    room,
+                    Align2::RIGHT_CENTER,
+                    &time,
+                    small_font(ui),
+                    cx.view.theme.text_muted,
+                );
+                let room = room.with_max_x(room.right() - width - 8.0);
+                let title = words::operation(run.operation);
+                paint_line(ui, room, Align2::LEFT_CENTER, title, body_font(ui), cx.view.theme.text);
+            });
+            let response = if run.log.is_empty() {
+                response
+            } else {
+                response.on_hover_text(format!("Log in {}", run.log))
+            };
+            if response.clicked() {
+                cx.send(TerraformMessage::ShowRun(chosen(run.id, newest)));
             }
-        },
-    );
+        }
+    });
 }
 
 /// `Plan, failed, 2 min ago`.

@@ -5,8 +5,8 @@ use crate::{
     features::terraform::{TerraformContext, words},
     view::{FrameView, WindowAction},
     widgets::{
-        ROW_HEIGHT, empty_state_ui, focus_ring, muted_ui, paint_disclosure, paint_line, paint_severity,
-        small_font,
+        ROW_HEIGHT, empty_state_ui, focus_ring, list_rows_ui, muted_ui, paint_disclosure, paint_line,
+        paint_severity, small_font,
     },
 };
 use canvas::{action_colour, paint_action, planned_words};
@@ -71,26 +71,20 @@ impl PlanChangeList {
             return empty_state_ui(ui, cx.view.theme, "No changes", "The real resources match the board.");
         }
         self.update(plan, cx.view.terraform_answers.plan_version());
-        ui.spacing_mut().item_spacing.y = 0.0;
         let mut turn = None;
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-            ui,
-            ROW_HEIGHT,
-            self.rows.len(),
-            |ui, range| {
-                for (change, attribute) in self.rows.get(range).unwrap_or_default() {
-                    let Some(change) = plan.changes.get(*change) else { continue };
-                    match attribute.and_then(|place| change.attributes.get(place)) {
-                        Some(attribute) => attribute_ui(ui, cx.view, attribute),
-                        None => {
-                            if change_ui(ui, cx, change, self.is_open(change)) {
-                                turn = Some(change.address.clone());
-                            }
+        list_rows_ui(ui, ROW_HEIGHT, self.rows.len(), |ui, range| {
+            for (change, attribute) in self.rows.get(range).unwrap_or_default() {
+                let Some(change) = plan.changes.get(*change) else { continue };
+                match attribute.and_then(|place| change.attributes.get(place)) {
+                    Some(attribute) => attribute_ui(ui, cx.view, attribute),
+                    None => {
+                        if change_ui(ui, cx, change, self.is_open(change)) {
+                            turn = Some(change.address.clone());
                         }
                     }
                 }
-            },
-        );
+            }
+        });
         if let Some(address) = turn {
             if !self.turned.remove(&address) {
                 self.turned.insert(address);
